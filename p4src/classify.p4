@@ -1,0 +1,77 @@
+/*
+ * Stage classify: which policy, stream and class a packet belongs to (RFC 2475 section 2.3.1).
+ *
+ * Multi-field rules are asked first; a packet that none of them takes is classified by its behaviour aggregate.
+ * Must come first: every later stage reads the verdict.
+ */
+#ifndef PHB_CLASSIFY_P4
+#define PHB_CLASSIFY_P4
+
+#include "headers.p4"
+
+control Classify(inout headers_t hdr,
+                 inout metadata_t meta,
+                 inout standard_metadata_t standard_metadata) {
+
+    action set_class(policy_t policy, stream_t stream, traffic_class_t traffic_class) {
+        meta.verdict.policy = policy;
+        meta.verdict.stream = stream;
+        meta.verdict.traffic_class = traffic_class;
+    }
+
+    table multi_field_ipv4 {
+        key = {
+            standard_metadata.ingress_port : optional @name("ingress_port");
+            hdr.ipv4.source                : range    @name("source");
+            hdr.ipv4.destination           : range    @name("destination");
+            meta.flow.protocol             : optional @name("protocol");
+            meta.flow.source_port          : range    @name("source_port");
+            meta.flow.destination_port     : range    @name("destination_port");
+            meta.flow.tos                  : ternary  @name("tos");
+        }
+        actions = { set_class; @defaultonly NoAction; }
+        const default_action = NoAction;
+        size = 16384;
+    }
+
+    table multi_field_ipv6 {
+        key = {
+            standard_metadata.ingress_port : optional @name("ingress_port");
+            hdr.ipv6.source                : ternary  @name("source");
+            hdr.ipv6.destination           : ternary  @name("destination");
+            meta.flow.protocol             : optional @name("protocol");
+            meta.flow.source_port          : range    @name("source_port");
+            meta.flow.destination_port     : range    @name("destination_port");
+            meta.flow.tos                  : ternary  @name("tos");
+        }
+        actions = { set_class; @defaultonly NoAction; }
+        const default_action = NoAction;
+        size = 16384;
+    }
+
+    table behaviour_aggregate {
+        key = {
+            standard_metadata.ingress_port : optional @name("ingress_port");
+            meta.flow.tos                  : ternary  @name("tos");
+            hdr.vlan.isValid()             : optional @name("tagged");
+            hdr.vlan.pcp                   : optional @name("pcp");
+        }
+        actions = { set_class; @defaultonly NoAction; }
+        const default_action = NoAction;
+        size = 1024;
+    }
+
+    apply {
+        bool matched = false;
+        if (hdr.ipv4.isValid()) {
+            matched = multi_field_ipv4.apply().hit;
+        } else if (hdr.ipv6.isValid()) {
+            matched = multi_field_ipv6.apply().hit;
+        }
+        if (!matched) {
+            behaviour_aggregate.apply();
+        }
+    }
+}
+
+#endif

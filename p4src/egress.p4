@@ -1,0 +1,96 @@
+/*
+ * Egress runs at the moment the scheduler takes a packet: virtual time moves on, occupancy goes down, delay is counted.
+ */
+#ifndef PHB_EGRESS_P4
+#define PHB_EGRESS_P4
+
+#include "headers.p4"
+#include "state.p4"
+
+control PhbEgress(inout headers_t hdr,
+                  inout metadata_t meta,
+                  inout standard_metadata_t standard_metadata) {
+
+    // Delay histogram: index = traffic class x 32 + bucket; bucket b counts delays of 2^(b-1) up to 2^b - 1 us, bucket 0
+    // those below 1 us.
+    counter(256 * 32, CounterType.packets_and_bytes) class_delay;
+    counter(PORTS, CounterType.packets_and_bytes) port_transmit;
+
+    bit<5> bucket = 0;
+
+    action set_bucket(bit<5> value) {
+        bucket = value;
+    }
+
+    table delay_bucket {
+        key = { standard_metadata.deq_timedelta : ternary @name("delay_us"); }
+        actions = { set_bucket; }
+        const default_action = set_bucket(0);
+        const entries = {
+            0x80000000 &&& 0x80000000 : set_bucket(31);
+            0x40000000 &&& 0x40000000 : set_bucket(31);
+            0x20000000 &&& 0x20000000 : set_bucket(30);
+            0x10000000 &&& 0x10000000 : set_bucket(29);
+            0x08000000 &&& 0x08000000 : set_bucket(28);
+            0x04000000 &&& 0x04000000 : set_bucket(27);
+            0x02000000 &&& 0x02000000 : set_bucket(26);
+            0x01000000 &&& 0x01000000 : set_bucket(25);
+            0x00800000 &&& 0x00800000 : set_bucket(24);
+            0x00400000 &&& 0x00400000 : set_bucket(23);
+            0x00200000 &&& 0x00200000 : set_bucket(22);
+            0x00100000 &&& 0x00100000 : set_bucket(21);
+            0x00080000 &&& 0x00080000 : set_bucket(20);
+            0x00040000 &&& 0x00040000 : set_bucket(19);
+            0x00020000 &&& 0x00020000 : set_bucket(18);
+            0x00010000 &&& 0x00010000 : set_bucket(17);
+            0x00008000 &&& 0x00008000 : set_bucket(16);
+            0x00004000 &&& 0x00004000 : set_bucket(15);
+            0x00002000 &&& 0x00002000 : set_bucket(14);
+            0x00001000 &&& 0x00001000 : set_bucket(13);
+            0x00000800 &&& 0x00000800 : set_bucket(12);
+            0x00000400 &&& 0x00000400 : set_bucket(11);
+            0x00000200 &&& 0x00000200 : set_bucket(10);
+            0x00000100 &&& 0x00000100 : set_bucket(9);
+            0x00000080 &&& 0x00000080 : set_bucket(8);
+            0x00000040 &&& 0x00000040 : set_bucket(7);
+            0x00000020 &&& 0x00000020 : set_bucket(6);
+            0x00000010 &&& 0x00000010 : set_bucket(5);
+            0x00000008 &&& 0x00000008 : set_bucket(4);
+            0x00000004 &&& 0x00000004 : set_bucket(3);
+            0x00000002 &&& 0x00000002 : set_bucket(2);
+            0x00000001 &&& 0x00000001 : set_bucket(1);
+        }
+    }
+
+    action leave_port() {
+        bit<32> queued;
+        port_occupancy.read(queued, (bit<32>)standard_metadata.egress_port);
+        port_occupancy.write((bit<32>)standard_metadata.egress_port, queued |-| 1);
+    }
+
+    action leave_conversation() {
+        bit<32> queued;
+        conversation_occupancy.read(queued, meta.schedule.slot);
+        conversation_occupancy.write(meta.schedule.slot, queued |-| 1);
+        virtual_time.write((bit<32>)(standard_metadata.egress_port ++ meta.schedule.level),
+                           (bit<64>)meta.schedule.finish);
+    }
+
+    apply {
+        if (standard_metadata.egress_port == CPU_PORT) {
+            hdr.packet_in.setValid();
+            hdr.packet_in.ingress_port = standard_metadata.ingress_port;
+            hdr.packet_in.exception = meta.verdict.exception;
+        } else {
+            leave_port();
+            if (meta.schedule.discipline != Discipline.FIFO) {
+                leave_conversation();
+            }
+            delay_bucket.apply();
+            class_delay.count((bit<32>)(meta.verdict.traffic_class ++ bucket));
+            port_transmit.count((bit<32>)standard_metadata.egress_port);
+        }
+    }
+}
+
+#endif

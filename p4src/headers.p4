@@ -1,0 +1,222 @@
+/*
+ * Headers on the wire, metadata between the stages, and the numbers they share.
+ */
+#ifndef PHB_HEADERS_P4
+#define PHB_HEADERS_P4
+
+#include <core.p4>
+#include <v1model.p4>
+
+// ---------------------------------------------------------------------------
+// Numbers
+// ---------------------------------------------------------------------------
+
+typedef bit<9>  port_t;
+typedef bit<48> mac_t;
+
+// A policy is what one rule of a policy file becomes; 0 means that no rule matched.
+typedef bit<10> policy_t;
+typedef bit<12> stream_t;
+typedef bit<8>  traffic_class_t;
+
+// simple_switch_grpc must be started with --cpu-port 510; phb-switch takes the same option.
+const port_t CPU_PORT = 510;
+
+// 16 ports with a fair queue, 4096 conversations each: the most that IOS `fair-queue` takes.
+#define CONVERSATION_SLOTS 65536
+#define PORTS 512
+
+// The upper bits of a rank are a strict level, the lower bits a finish tag. With the largest weight (4096) and
+// 1500-byte packets the tag lasts 1.8e11 packets of one conversation before it saturates; see docs/limits.md.
+#define LEVEL_BITS 4
+#define FINISH_BITS 60
+typedef bit<LEVEL_BITS>  level_t;
+typedef bit<FINISH_BITS> finish_t;
+
+const bit<16> ETHERTYPE_IPV4 = 0x0800;
+const bit<16> ETHERTYPE_VLAN = 0x8100;
+const bit<16> ETHERTYPE_IPV6 = 0x86dd;
+
+const bit<8> PROTOCOL_ICMP   = 1;
+const bit<8> PROTOCOL_TCP    = 6;
+const bit<8> PROTOCOL_UDP    = 17;
+const bit<8> PROTOCOL_ICMPV6 = 58;
+
+// Why the pipeline dropped a packet. Index into policy_drops; the controller's copy is tested against this list.
+enum bit<4> DropReason {
+    NONE                = 0,
+    NOT_IP              = 1,
+    BAD_CHECKSUM        = 2,
+    NO_ROUTE            = 3,
+    TTL_EXPIRED         = 4,
+    DISCARD_ROUTE       = 5,
+    BLOCKED             = 6,
+    POLICED             = 7,
+    HOLD_QUEUE          = 8,
+    CONGESTIVE_DISCARD  = 9,
+    WRED                = 10
+}
+
+// What a router tells its control plane about instead of forwarding (RFC 1812 sections 4.3.3.1 and 4.3.3.4).
+enum bit<7> ForwardingException {
+    NONE        = 0,
+    TTL_EXPIRED = 1,
+    NO_ROUTE    = 2
+}
+
+// RFC 2697 and RFC 2698 colours, numbered as v1model meters number them.
+enum bit<2> Colour {
+    GREEN  = 0,
+    YELLOW = 1,
+    RED    = 2
+}
+
+enum bit<2> Discipline {
+    FIFO      = 0,
+    FLOW_WFQ  = 1,
+    CLASS_WFQ = 2
+}
+
+// ---------------------------------------------------------------------------
+// Headers
+// ---------------------------------------------------------------------------
+
+@controller_header("packet_in")
+header packet_in_t {
+    port_t ingress_port;
+    bit<7> exception;
+}
+
+@controller_header("packet_out")
+header packet_out_t {
+    port_t egress_port;
+    bit<7> padding;
+}
+
+header ethernet_t {
+    mac_t   destination;
+    mac_t   source;
+    bit<16> ethertype;
+}
+
+header vlan_t {                  // IEEE 802.1Q
+    bit<3>  pcp;
+    bit<1>  dei;
+    bit<12> vid;
+    bit<16> ethertype;
+}
+
+header ipv4_t {                  // RFC 791; the ToS octet is RFC 2474's DS field and RFC 3168's ECN field
+    bit<4>  version;
+    bit<4>  ihl;
+    bit<8>  tos;
+    bit<16> total_length;
+    bit<16> identification;
+    bit<3>  flags;
+    bit<13> fragment_offset;
+    bit<8>  ttl;
+    bit<8>  protocol;
+    bit<16> checksum;
+    bit<32> source;
+    bit<32> destination;
+}
+
+header ipv4_options_t {
+    varbit<320> options;
+}
+
+header ipv6_t {                  // RFC 8200
+    bit<4>   version;
+    bit<8>   traffic_class;
+    bit<20>  flow_label;
+    bit<16>  payload_length;
+    bit<8>   next_header;
+    bit<8>   hop_limit;
+    bit<128> source;
+    bit<128> destination;
+}
+
+header tcp_t {                   // RFC 9293
+    bit<16> source_port;
+    bit<16> destination_port;
+    bit<32> sequence;
+    bit<32> acknowledgement;
+    bit<4>  data_offset;
+    bit<4>  reserved;
+    bit<8>  flags;
+    bit<16> window;
+    bit<16> checksum;
+    bit<16> urgent;
+}
+
+header udp_t {
+    bit<16> source_port;
+    bit<16> destination_port;
+    bit<16> length;
+    bit<16> checksum;
+}
+
+header icmp_t {
+    bit<8>  type;
+    bit<8>  code;
+    bit<16> checksum;
+}
+
+struct headers_t {
+    packet_in_t    packet_in;
+    packet_out_t   packet_out;
+    ethernet_t     ethernet;
+    vlan_t         vlan;
+    ipv4_t         ipv4;
+    ipv4_options_t ipv4_options;
+    ipv6_t         ipv6;
+    tcp_t          tcp;
+    udp_t          udp;
+    icmp_t         icmp;
+}
+
+// ---------------------------------------------------------------------------
+// Metadata
+// ---------------------------------------------------------------------------
+
+// The contract with the traffic manager: it sorts by this field and by nothing else. Lower goes first.
+struct tm_t {
+    bit<64> rank;
+}
+
+struct flow_t {
+    bit<8>  tos;
+    bit<8>  protocol;
+    bit<16> source_port;         // 0 where there is no port: other protocols, later fragments, truncated packets
+    bit<16> destination_port;
+}
+
+struct verdict_t {
+    policy_t        policy;
+    stream_t        stream;
+    traffic_class_t traffic_class;
+    Colour          colour;
+    DropReason      drop_reason;
+    ForwardingException exception;
+}
+
+struct schedule_t {
+    Discipline discipline;
+    bit<8>     profile;          // which rows of schedule.weight this port uses
+    bit<32>    base;             // first conversation slot of the port
+    bit<32>    conversations;
+    bit<32>    overhead;         // added to the Ethernet frame's bytes, two's complement; what the scheduler calls length
+    bit<32>    slot;             // base + conversation
+    level_t    level;
+    bit<32>    weight;
+    finish_t   finish;
+}
+
+struct metadata_t {
+    tm_t       tm;
+    flow_t     flow;
+    verdict_t  verdict;
+    schedule_t schedule;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * State that ingress and egress share: what is queued, and how far each port's virtual time has come.
+ *
+ * Ingress adds, egress subtracts. Every read-modify-write stands in one action, because bmv2 locks a register array
+ * for one action at a time and runs ingress and egress in different threads.
+ */
+#ifndef PHB_STATE_P4
+#define PHB_STATE_P4
+
+#include "headers.p4"
+
+// Packets between ingress and the moment the scheduler takes them (IOS counts the hold queue so); by egress port.
+register<bit<32>>(PORTS) port_occupancy;
+
+// The same per conversation slot.
+register<bit<32>>(CONVERSATION_SLOTS) conversation_occupancy;
+
+// Finish tag of the packet that the scheduler took last, by (egress port, level): the virtual time V of self-clocked
+// fair queueing (Golestani, INFOCOM 1994).
+register<bit<64>>(PORTS << LEVEL_BITS) virtual_time;
+
+// Finish tag of a conversation's newest packet, by conversation slot.
+register<bit<64>>(CONVERSATION_SLOTS) conversation_finish;
+
+#endif
