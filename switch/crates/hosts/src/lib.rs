@@ -1,0 +1,34 @@
+//! What stands at the ends of a network: TCP hosts, the traffic they make, and the adapters that attach them.
+//!
+//! - [`tcp_host`]: a host with several IPv4 addresses and any number of TCP connections (smoltcp, Reno), as a node with
+//!   one port;
+//! - [`script`]: request/response traffic, client and server, which its connections carry;
+//! - [`cip`]: a Channel Interface Processor on an ESCON channel that speaks CLAW, as a node with two ports;
+//! - [`osa2`]: an OSA-2 in LCS mode on Fast Ethernet, as a node with two ports;
+//! - [`configuration`]: what they are told, and how wrong values are refused;
+//! - [`statistics`]: what they count. Frames are conserved: received = sent + dropped (by reason) + held.
+//!
+//! Nothing here has parameters of its own: rates, costs, buffer sizes and timers come from the caller, who knows which
+//! source they rest on.
+
+pub mod cip;
+pub mod configuration;
+mod connection;
+mod datagram;
+mod device;
+pub mod osa2;
+pub mod script;
+pub mod statistics;
+pub mod tcp_host;
+
+pub use cip::{Cip, CipConfig};
+pub use configuration::{ConfigError, HostConfig, TcpOptions};
+pub use osa2::{Osa2, Osa2Config};
+pub use script::{Flow, Service, Transaction};
+pub use statistics::{AdapterStatistics, DirectionStatistics, FlowStatistics, HostStatistics};
+pub use tcp_host::TcpHost;
+
+/// The port of a host, and the host's side of an adapter.
+pub const HOST_PORT: phb_network::Port = 0;
+/// The network's side of an adapter.
+pub const NETWORK_PORT: phb_network::Port = 1;

@@ -1,0 +1,395 @@
+//! A host: demultiplexing, timers, and what its scripts make it do.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::net::Ipv4Addr;
+
+use phb_network::random::SplitMix64;
+use phb_network::{Frame, Node, Output, Port, Time};
+use smoltcp::iface::{Config, Interface, SocketSet};
+use smoltcp::socket::tcp::State;
+use smoltcp::wire::{HardwareAddress, IpCidr};
+
+use crate::HOST_PORT;
+use crate::configuration::{ConfigError, HostConfig};
+use crate::connection::{Connection, instant};
+use crate::datagram::{self, Endpoints, Segment};
+use crate::device::Device;
+use crate::script::{Client, Flow, Script, Server, Service, Step, Transaction};
+use crate::statistics::{FlowStatistics, HostStatistics};
+
+/// Ports below this one belong to services.
+const FIRST_EPHEMERAL_PORT: u16 = 1024;
+/// Hosts of the 1990s started with low ephemeral ports (4.4BSD: 1024 to 5000); ours go on to the end when they run out.
+const LAST_STARTING_PORT: u16 = 5000;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    Flow(usize),
+    Connection(usize),
+}
+
+struct FlowState {
+    flow: Flow,
+    statistics: FlowStatistics,
+}
+
+/// A host with TCP (smoltcp, Reno) as a node with one port.
+///
+/// A datagram is given to the one connection that it belongs to, by its four addresses and ports, and only then to a
+/// service that listens: a repeated SYN can't disturb a live connection, and the cost of an event does not grow with
+/// the number of connections. The connection of a client in TIME-WAIT is kept until its time is up.
+pub struct TcpHost {
+    config: HostConfig,
+    interface: Interface,
+    device: Device,
+    /// Segments that belong to no connection are given to this empty set: smoltcp answers them with a reset.
+    nobody: SocketSet<'static>,
+    connections: Vec<Option<Box<Connection>>>,
+    free: Vec<usize>,
+    by_endpoints: HashMap<Endpoints, usize>,
+    services: HashMap<(Ipv4Addr, u16), Service>,
+    flows: Vec<FlowState>,
+    timers: BinaryHeap<Reverse<(Time, Timer)>>,
+    next_port: u16,
+    transactions: Vec<Transaction>,
+    statistics: HostStatistics,
+}
+
+impl TcpHost {
+    /// A host without services and clients.
+    ///
+    /// # Errors
+    /// Names the parameter that can't be used.
+    pub fn new(config: HostConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        let mut random = SplitMix64::new(config.seed);
+        let mut device = Device::new(config.tcp.mtu);
+        let mut options = Config::new(HardwareAddress::Ip);
+        options.random_seed = random.next_u64();
+        let mut interface = Interface::new(options, &mut device, instant(0));
+        interface.update_ip_addrs(|list| {
+            for address in &config.addresses {
+                // The limit is eight addresses on either side.
+                let _ = list.push(IpCidr::new((*address).into(), 32));
+            }
+        });
+        // On a medium without neighbours any route will do; without one smoltcp sends nothing.
+        let _ = interface
+            .routes_mut()
+            .add_default_ipv4_route(config.addresses[0]);
+        let starting_ports = u64::from(LAST_STARTING_PORT - FIRST_EPHEMERAL_PORT) + 1;
+        let offset = u16::try_from(random.below(starting_ports)).unwrap_or(0);
+        Ok(Self {
+            next_port: FIRST_EPHEMERAL_PORT + offset,
+            config,
+            interface,
+            device,
+            nobody: SocketSet::new(Vec::new()),
+            connections: Vec::new(),
+            free: Vec::new(),
+            by_endpoints: HashMap::new(),
+            services: HashMap::new(),
+            flows: Vec::new(),
+            timers: BinaryHeap::new(),
+            transactions: Vec::new(),
+            statistics: HostStatistics::default(),
+        })
+    }
+
+    /// What the host was told.
+    #[must_use]
+    pub fn config(&self) -> &HostConfig {
+        &self.config
+    }
+
+    /// Adds a server. The same one may be added again.
+    ///
+    /// # Errors
+    /// Names the parameter that can't be used: the address is not the host's, or another service has the port.
+    pub fn add_service(&mut self, service: Service) -> Result<(), ConfigError> {
+        service.check()?;
+        self.check_own("server_address", service.address)?;
+        let key = (service.address, service.port);
+        if self
+            .services
+            .get(&key)
+            .is_some_and(|other| *other != service)
+        {
+            let message = format!(
+                "{}:{} has a service with other parameters",
+                service.address, service.port
+            );
+            return Err(ConfigError::new("server_port", message));
+        }
+        self.services.insert(key, service);
+        Ok(())
+    }
+
+    /// Adds a client; gives its number on this host.
+    ///
+    /// # Errors
+    /// Names the parameter that can't be used.
+    pub fn add_flow(&mut self, flow: Flow) -> Result<usize, ConfigError> {
+        flow.check()?;
+        self.check_own("client_address", flow.client_address)?;
+        let number = self.flows.len();
+        self.timers.push(Reverse((flow.start, Timer::Flow(number))));
+        self.flows.push(FlowState {
+            flow,
+            statistics: FlowStatistics::default(),
+        });
+        Ok(number)
+    }
+
+    fn check_own(&self, parameter: &'static str, address: Ipv4Addr) -> Result<(), ConfigError> {
+        if self.config.addresses.contains(&address) {
+            return Ok(());
+        }
+        Err(ConfigError::new(
+            parameter,
+            format!("{address} is not one of the host's addresses"),
+        ))
+    }
+
+    /// The completed transactions of all clients, in order of their ends.
+    #[must_use]
+    pub fn transactions(&self) -> &[Transaction] {
+        &self.transactions
+    }
+
+    /// What the host has counted.
+    #[must_use]
+    pub fn statistics(&self) -> HostStatistics {
+        HostStatistics {
+            connections_open: self.by_endpoints.len() as u64,
+            ..self.statistics
+        }
+    }
+
+    /// What each client has done, by number.
+    #[must_use]
+    pub fn flow_statistics(&self) -> Vec<FlowStatistics> {
+        self.flows.iter().map(|state| state.statistics).collect()
+    }
+
+    fn open(&mut self, number: usize, now: Time, out: &mut Output) {
+        let flow = &self.flows[number].flow;
+        if flow.stop.is_some_and(|stop| now >= stop) {
+            return;
+        }
+        let endpoints = Endpoints {
+            local: flow.client_address,
+            local_port: 0,
+            remote: flow.server_address,
+            remote_port: flow.server_port,
+        };
+        let script = Script::Client(Client::new(number, flow));
+        let opened = self.free_port(endpoints).and_then(|endpoints| {
+            let mut connection = Connection::new(endpoints, &self.config.tcp, script);
+            connection
+                .connect(&mut self.interface)
+                .then_some(connection)
+        });
+        self.flows[number].statistics.connections += 1;
+        self.statistics.connections_opened += 1;
+        match opened {
+            Some(connection) => {
+                let slot = self.insert(connection);
+                self.run(slot, now, out);
+            }
+            None => self.fail(Some(number), now), // every port to this server is in use
+        }
+    }
+
+    /// Completes the endpoints of a client by the next ephemeral port that no connection uses.
+    fn free_port(&mut self, mut endpoints: Endpoints) -> Option<Endpoints> {
+        for _ in FIRST_EPHEMERAL_PORT..=u16::MAX {
+            endpoints.local_port = self.next_port;
+            self.next_port = self
+                .next_port
+                .checked_add(1)
+                .unwrap_or(FIRST_EPHEMERAL_PORT);
+            let serves = self
+                .services
+                .contains_key(&(endpoints.local, endpoints.local_port));
+            if !serves && !self.by_endpoints.contains_key(&endpoints) {
+                return Some(endpoints);
+            }
+        }
+        None
+    }
+
+    /// Makes the connection that a SYN asks for, if a service listens. It replaces one in TIME-WAIT, which a peer that
+    /// reuses its port may end early (RFC 9293, section 3.6.1).
+    fn accept(&mut self, segment: &Segment) -> Option<usize> {
+        let endpoints = segment.endpoints;
+        let service = self
+            .services
+            .get(&(endpoints.local, endpoints.local_port))?;
+        let script = Script::Server(Server::new(service));
+        let mut connection = Connection::new(endpoints, &self.config.tcp, script);
+        if !connection.listen() {
+            return None;
+        }
+        self.statistics.connections_accepted += 1;
+        Some(self.insert(connection))
+    }
+
+    fn insert(&mut self, connection: Connection) -> usize {
+        let endpoints = connection.endpoints;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.connections.push(None);
+            self.connections.len() - 1
+        });
+        self.connections[slot] = Some(Box::new(connection));
+        self.by_endpoints.insert(endpoints, slot);
+        slot
+    }
+
+    fn remove(&mut self, slot: usize, endpoints: &Endpoints) {
+        self.connections[slot] = None;
+        self.free.push(slot);
+        self.by_endpoints.remove(endpoints);
+    }
+
+    fn lookup(&mut self, segment: &Segment) -> Option<usize> {
+        let slot = self.by_endpoints.get(&segment.endpoints).copied();
+        let waits = |slot: usize| {
+            self.connections[slot]
+                .as_ref()
+                .is_some_and(|c| c.state() == State::TimeWait)
+        };
+        match slot {
+            Some(slot) if segment.opens && waits(slot) => {
+                self.remove(slot, &segment.endpoints);
+                self.accept(segment)
+            }
+            Some(slot) => Some(slot),
+            None if segment.opens => self.accept(segment),
+            None => None,
+        }
+    }
+
+    /// Does everything a connection can do at `now`: takes the segment that the device may hold, goes on with its
+    /// script, sends, sets its timer.
+    fn run(&mut self, slot: usize, now: Time, out: &mut Output) {
+        let Some(mut connection) = self.connections[slot].take() else {
+            return;
+        };
+        connection.take_segment(now, &mut self.interface, &mut self.device);
+        let completed = self.transactions.len();
+        let (socket, script) = connection.parts();
+        let step = script.step(now, socket, &mut self.transactions, &mut self.statistics);
+        let flow = match &connection.script {
+            Script::Client(client) => Some(client.flow),
+            Script::Server(_) | Script::Over => None,
+        };
+        if let Some(number) = flow {
+            self.flows[number].statistics.transactions +=
+                (self.transactions.len() - completed) as u64;
+        }
+        if step != Step::Waits {
+            connection.script = Script::Over;
+        }
+        connection.send_segments(now, &mut self.interface, &mut self.device);
+        self.flush(Some(&mut *connection), now, out);
+
+        // A server's socket listens again when its peer takes back a SYN; the connection is gone all the same.
+        if matches!(connection.state(), State::Closed | State::Listen) {
+            self.remove(slot, &connection.endpoints);
+        } else {
+            self.arm(slot, &mut connection, now);
+            self.connections[slot] = Some(connection);
+        }
+        match (step, flow) {
+            (Step::Ended, Some(number)) => self.open(number, now, out),
+            (Step::Failed, flow) => self.fail(flow, now),
+            _ => {}
+        }
+    }
+
+    fn fail(&mut self, flow: Option<usize>, now: Time) {
+        self.statistics.connections_failed += 1;
+        if let Some(number) = flow {
+            self.flows[number].statistics.failures += 1;
+            let again = now.saturating_add(self.config.reconnect_delay);
+            self.timers.push(Reverse((again, Timer::Flow(number))));
+        }
+    }
+
+    fn arm(&mut self, slot: usize, connection: &mut Connection, now: Time) {
+        let Some(due) = connection.due(now, &mut self.interface) else {
+            return;
+        };
+        // A timer that moved back stays in the queue; when it comes, it finds nothing due and sets the next one.
+        if connection.armed.is_none_or(|armed| due < armed) {
+            connection.armed = Some(due);
+            self.timers.push(Reverse((due, Timer::Connection(slot))));
+        }
+    }
+
+    /// Sends the frames that smoltcp has left with the device.
+    fn flush(&mut self, mut connection: Option<&mut Connection>, now: Time, out: &mut Output) {
+        for mut frame in self.device.outgoing.drain(..) {
+            let Some(segment) = datagram::finish(&mut frame, &self.config) else {
+                continue;
+            };
+            self.statistics.frames_sent += 1;
+            self.statistics.resets_sent += u64::from(segment.resets);
+            if let Some(connection) = connection.as_deref_mut() {
+                let again = connection.is_retransmission(segment.sequence);
+                self.statistics.segments_retransmitted += u64::from(again);
+            }
+            out.send(now, HOST_PORT, Frame::new(frame));
+        }
+    }
+}
+
+impl Node for TcpHost {
+    fn receive(&mut self, now: Time, _port: Port, frame: Frame, out: &mut Output) {
+        self.statistics.frames_received += 1;
+        let segment = match datagram::accept(&frame.bytes, &self.config) {
+            Ok(segment) => segment,
+            Err(refusal) => return refusal.count(&mut self.statistics),
+        };
+        self.statistics.segments_received += 1;
+        self.statistics.resets_received += u64::from(segment.resets);
+        self.device.incoming = Some(frame.bytes);
+        if let Some(slot) = self.lookup(&segment) {
+            self.run(slot, now, out);
+        } else {
+            self.interface
+                .poll_ingress_single(instant(now), &mut self.device, &mut self.nobody);
+            self.flush(None, now, out);
+        }
+    }
+
+    fn tick(&mut self, now: Time, out: &mut Output) {
+        while let Some(Reverse((due, timer))) = self.timers.peek().copied() {
+            if due > now {
+                return;
+            }
+            self.timers.pop();
+            match timer {
+                Timer::Flow(number) => self.open(number, now, out),
+                Timer::Connection(slot) => {
+                    if let Some(connection) = self.connections[slot]
+                        .as_mut()
+                        .filter(|c| c.armed == Some(due))
+                    {
+                        connection.armed = None;
+                        self.run(slot, now, out);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_tick(&self) -> Option<Time> {
+        self.timers.peek().map(|Reverse((due, _))| *due)
+    }
+}
+
+#[cfg(test)]
+mod tests;

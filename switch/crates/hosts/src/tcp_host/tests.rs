@@ -1,0 +1,410 @@
+use super::*;
+use crate::configuration::TcpOptions;
+
+const CLIENT: Ipv4Addr = Ipv4Addr::new(133, 10, 50, 2);
+const SERVER: Ipv4Addr = Ipv4Addr::new(133, 10, 30, 1);
+const VIRTUAL: Ipv4Addr = Ipv4Addr::new(135, 1, 1, 1);
+const CLIENT_MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
+const SERVER_MAC: [u8; 6] = [2, 0, 0, 0, 0, 2];
+const MILLISECOND: Time = 1_000_000;
+const SECOND: Time = 1_000_000_000;
+
+fn config(addresses: &[Ipv4Addr], mac: [u8; 6], gateway_mac: [u8; 6]) -> HostConfig {
+    HostConfig {
+        addresses: addresses.to_vec(),
+        mac,
+        any_mac: false,
+        gateway_mac,
+        tcp: TcpOptions {
+            mtu: 1500,
+            receive_buffer: 16_384,
+            send_buffer: 16_384,
+            nagle: true,
+            delayed_ack: None,
+            tos: 0,
+            ttl: 64,
+            user_timeout: None,
+        },
+        reconnect_delay: SECOND,
+        seed: 1,
+    }
+}
+
+fn client() -> TcpHost {
+    TcpHost::new(config(&[CLIENT], CLIENT_MAC, SERVER_MAC)).expect("a good host")
+}
+
+fn server() -> TcpHost {
+    let mut server =
+        TcpHost::new(config(&[SERVER, VIRTUAL], SERVER_MAC, CLIENT_MAC)).expect("a good host");
+    for address in [SERVER, VIRTUAL] {
+        let service = Service {
+            address,
+            port: 700,
+            request_bytes: 100,
+            reply_bytes: 1400,
+            think: 0,
+        };
+        server.add_service(service).expect("a good service");
+    }
+    server
+}
+
+fn flow(server_address: Ipv4Addr) -> Flow {
+    Flow {
+        client_address: CLIENT,
+        server_address,
+        server_port: 700,
+        request_bytes: 100,
+        reply_bytes: 1400,
+        records_per_connection: 2,
+        start: 0,
+        stop: None,
+    }
+}
+
+fn frames(out: &mut Output) -> Vec<Frame> {
+    out.drain().map(|sent| sent.frame).collect()
+}
+
+fn give(host: &mut TcpHost, now: Time, frame: &Frame) -> Vec<Frame> {
+    let mut out = Output::new();
+    out.begin(now);
+    host.receive(now, HOST_PORT, frame.clone(), &mut out);
+    frames(&mut out)
+}
+
+fn tick(host: &mut TcpHost, now: Time) -> Vec<Frame> {
+    let mut out = Output::new();
+    out.begin(now);
+    host.tick(now, &mut out);
+    frames(&mut out)
+}
+
+/// Carries frames back and forth, 1 ms each way, until nobody has anything to say. Gives the time.
+fn converse(
+    client: &mut TcpHost,
+    server: &mut TcpHost,
+    mut now: Time,
+    mut to_server: Vec<Frame>,
+) -> Time {
+    while !to_server.is_empty() {
+        now += MILLISECOND;
+        let to_client: Vec<_> = to_server
+            .iter()
+            .flat_map(|frame| give(server, now, frame))
+            .collect();
+        now += MILLISECOND;
+        to_server = to_client
+            .iter()
+            .flat_map(|frame| give(client, now, frame))
+            .collect();
+    }
+    now
+}
+
+#[test]
+fn a_repeated_syn_does_not_disturb_a_live_connection() {
+    let (mut client, mut server) = (client(), server());
+    let only_one_record = Flow {
+        records_per_connection: 1_000_000,
+        ..flow(SERVER)
+    };
+    client.add_flow(only_one_record).expect("a good flow");
+    let syn = tick(&mut client, 0).remove(0);
+    let first = give(&mut server, 10, &syn);
+    assert_eq!(first.len(), 1, "SYN and ACK");
+    give(&mut server, 20, &syn); // the network has duplicated it, before ...
+    let request = give(&mut client, 30, &first[0]);
+    let reply: Vec<_> = request
+        .iter()
+        .flat_map(|frame| give(&mut server, 40, frame))
+        .collect();
+    let answer = give(&mut server, 2 * SECOND, &syn); // ... and after the connection was established
+    assert!(
+        answer.len() <= 1,
+        "at most a challenge ACK (RFC 9293, section 3.10.7.4)"
+    );
+    let statistics = server.statistics();
+    assert_eq!(
+        (statistics.connections_accepted, statistics.connections_open),
+        (1, 1)
+    );
+    assert_eq!(
+        (statistics.resets_sent, statistics.connections_failed),
+        (0, 0)
+    );
+    for frame in &reply {
+        give(&mut client, 2 * SECOND, frame);
+    }
+    assert_eq!(client.transactions().len(), 1);
+}
+
+#[test]
+fn each_of_several_addresses_answers_for_itself() {
+    let (mut client, mut server) = (client(), server());
+    client
+        .add_flow(Flow {
+            stop: Some(1),
+            ..flow(VIRTUAL)
+        })
+        .expect("a good flow");
+    client
+        .add_flow(Flow {
+            stop: Some(1),
+            ..flow(SERVER)
+        })
+        .expect("a good flow");
+    let syns = tick(&mut client, 0);
+    let answers: Vec<_> = syns
+        .iter()
+        .flat_map(|syn| give(&mut server, 1, syn))
+        .collect();
+    let sources: Vec<_> = answers
+        .iter()
+        .map(|frame| frame.bytes[26..30].to_vec())
+        .collect();
+    assert_eq!(sources, [VIRTUAL.octets(), SERVER.octets()]);
+}
+
+#[test]
+fn a_client_waits_out_time_wait_and_a_server_forgets_at_once() {
+    let (mut client, mut server) = (client(), server());
+    client
+        .add_flow(Flow {
+            stop: Some(1),
+            ..flow(SERVER)
+        })
+        .expect("a good flow");
+    let syn = tick(&mut client, 0);
+    converse(&mut client, &mut server, 0, syn);
+    assert_eq!(
+        client.transactions().len(),
+        0,
+        "the run of the client was over before the first record"
+    );
+    assert_eq!(
+        (
+            client.statistics().connections_open,
+            server.statistics().connections_open
+        ),
+        (1, 0)
+    );
+    while let Some(due) = client.next_tick() {
+        assert!(due < 20 * SECOND);
+        assert!(tick(&mut client, due).is_empty());
+    }
+    assert_eq!(client.statistics().connections_open, 0);
+    assert_eq!(
+        server.statistics().connections_failed + client.statistics().connections_failed,
+        0
+    );
+}
+
+#[test]
+fn a_syn_on_the_same_ports_may_end_time_wait() {
+    let (mut client, mut server) = (client(), server());
+    client
+        .add_flow(Flow {
+            stop: Some(1),
+            ..flow(SERVER)
+        })
+        .expect("a good flow");
+    let syn = tick(&mut client, 0);
+    let used = u16::from_be_bytes([syn[0].bytes[34], syn[0].bytes[35]]);
+    converse(&mut client, &mut server, 0, syn);
+    assert_eq!(client.statistics().connections_open, 1, "in TIME-WAIT");
+
+    // The roles are reversed: the server's host opens a connection to the port that the client has just used.
+    let service = Service {
+        address: CLIENT,
+        port: used,
+        request_bytes: 1,
+        reply_bytes: 1,
+        think: 0,
+    };
+    client.add_service(service).expect("a good service");
+    let back = Flow {
+        client_address: SERVER,
+        server_address: CLIENT,
+        server_port: used,
+        ..flow(SERVER)
+    };
+    server.next_port = 700;
+    server.services.clear();
+    server.add_flow(back).expect("a good flow");
+    let syn = tick(&mut server, SECOND).remove(0);
+    let answer = give(&mut client, SECOND, &syn).remove(0);
+    assert_eq!(answer.bytes[47] & 0x3f, 0x12, "SYN and ACK");
+    let statistics = client.statistics();
+    assert_eq!(
+        (statistics.connections_accepted, statistics.connections_open),
+        (1, 1)
+    );
+}
+
+#[test]
+fn a_segment_without_a_connection_is_answered_with_a_reset() {
+    let (mut client, mut server) = (client(), server());
+    client
+        .add_flow(Flow {
+            server_port: 701,
+            ..flow(SERVER)
+        })
+        .expect("a good flow");
+    let syn = tick(&mut client, 0).remove(0);
+    let reset = give(&mut server, 1, &syn);
+    assert_eq!((reset.len(), server.statistics().resets_sent), (1, 1));
+    assert!(give(&mut client, 2, &reset[0]).is_empty());
+    assert_eq!(client.statistics().resets_received, 1);
+    assert_eq!(client.statistics().connections_failed, 1);
+    assert!(
+        tick(&mut client, SECOND).is_empty(),
+        "the timer of the lost SYN is stale"
+    );
+    assert_eq!(client.next_tick(), Some(2 + SECOND));
+}
+
+#[test]
+fn what_is_not_for_the_host_is_dropped_and_counted() {
+    let (mut client, mut server) = (client(), server());
+    client.add_flow(flow(SERVER)).expect("a good flow");
+    let syn = tick(&mut client, 0).remove(0);
+    let changed = |place: usize, value: u8| {
+        let mut frame = syn.clone();
+        frame.bytes[place] = value;
+        frame
+    };
+    let rechecked = |mut frame: Frame| {
+        smoltcp::wire::Ipv4Packet::new_unchecked(&mut frame.bytes[14..]).fill_checksum();
+        frame
+    };
+    let cases = [
+        changed(5, 9),                        // another Ethernet address
+        changed(12, 0x86),                    // not IPv4
+        rechecked(changed(33, 7)),            // another IPv4 address
+        changed(33, 7),                       // a wrong header checksum
+        rechecked(changed(20, 0x20)),         // a fragment
+        rechecked(changed(23, 17)),           // UDP
+        changed(40, !syn.bytes[40]),          // a wrong TCP checksum
+        Frame::new(syn.bytes[..30].to_vec()), // cut off
+        Frame::new(vec![0; 3]),               // not even Ethernet
+        rechecked(changed(26, 0xff)),         // a source that is a group
+    ];
+    for frame in &cases {
+        assert!(give(&mut server, 1, frame).is_empty());
+    }
+    let statistics = server.statistics();
+    assert_eq!(statistics.dropped_other_mac, 1);
+    assert_eq!(statistics.dropped_other_address, 1);
+    assert_eq!(statistics.dropped_other_protocol, 3);
+    assert_eq!(statistics.dropped_malformed, 5);
+    assert_eq!(
+        statistics.frames_received,
+        statistics.segments_received + statistics.dropped()
+    );
+    assert_eq!(statistics.frames_sent, 0);
+
+    server.config.any_mac = true;
+    assert_eq!(give(&mut server, 2, &cases[0]).len(), 1);
+}
+
+#[test]
+fn the_options_show_in_what_is_sent() {
+    let mut config = config(&[CLIENT], CLIENT_MAC, SERVER_MAC);
+    config.tcp.tos = 192;
+    config.tcp.ttl = 32;
+    config.tcp.mtu = 1000;
+    let mut client = TcpHost::new(config).expect("a good host");
+    client.add_flow(flow(SERVER)).expect("a good flow");
+    let syn = tick(&mut client, 0).remove(0);
+    assert_eq!(syn.bytes[..14], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0]);
+    assert_eq!((syn.bytes[15], syn.bytes[22]), (192, 32));
+    let mss = [2, 4, 3, 192]; // kind, length, 960
+    assert!(syn.bytes[54..].windows(4).any(|option| option == mss));
+    let packet = smoltcp::wire::Ipv4Packet::new_checked(&syn.bytes[14..]).expect("a datagram");
+    assert!(packet.verify_checksum());
+}
+
+#[test]
+fn ports_go_up_from_a_low_one_and_skip_those_in_use() {
+    let mut client = client();
+    for _ in 0..3 {
+        client.add_flow(flow(SERVER)).expect("a good flow");
+    }
+    client.next_port = u16::MAX;
+    let ports: Vec<_> = tick(&mut client, 0)
+        .iter()
+        .map(|syn| u16::from_be_bytes([syn.bytes[34], syn.bytes[35]]))
+        .collect();
+    assert_eq!(ports, [u16::MAX, 1024, 1025]);
+    client.next_port = 1024;
+    client.add_flow(flow(SERVER)).expect("a good flow");
+    let port = tick(&mut client, 1).remove(0).bytes[34..36].to_vec();
+    assert_eq!(port, 1026u16.to_be_bytes());
+}
+
+#[test]
+fn wrong_parameters_are_named() {
+    let good = config(&[CLIENT], CLIENT_MAC, SERVER_MAC);
+    let refused = |change: &dyn Fn(&mut HostConfig)| {
+        let mut config = good.clone();
+        change(&mut config);
+        TcpHost::new(config).err().map(|error| error.parameter)
+    };
+    assert_eq!(refused(&|_| {}), None);
+    assert_eq!(refused(&|c| c.addresses.clear()), Some("addresses"));
+    assert_eq!(refused(&|c| c.addresses.push(CLIENT)), Some("addresses"));
+    assert_eq!(
+        refused(&|c| c.addresses[0] = Ipv4Addr::BROADCAST),
+        Some("addresses")
+    );
+    assert_eq!(refused(&|c| c.tcp.mtu = 40), Some("mtu"));
+    assert_eq!(
+        refused(&|c| c.tcp.receive_buffer = 0),
+        Some("receive_buffer")
+    );
+    assert_eq!(
+        refused(&|c| c.tcp.send_buffer = usize::MAX),
+        Some("send_buffer")
+    );
+    assert_eq!(refused(&|c| c.tcp.ttl = 0), Some("ttl"));
+    assert_eq!(refused(&|c| c.mac = [1, 0, 0, 0, 0, 1]), Some("mac"));
+    assert_eq!(
+        refused(&|c| c.reconnect_delay = 0),
+        Some("reconnect_delay_ns")
+    );
+
+    let mut server = server();
+    let service = Service {
+        address: CLIENT,
+        port: 700,
+        request_bytes: 1,
+        reply_bytes: 1,
+        think: 0,
+    };
+    let error = server
+        .add_service(service.clone())
+        .expect_err("not the server's address");
+    assert_eq!(
+        error.to_string(),
+        "server_address: 133.10.50.2 is not one of the host's addresses"
+    );
+    let error = server
+        .add_service(Service {
+            address: SERVER,
+            ..service
+        })
+        .expect_err("other parameters");
+    assert_eq!(
+        error.to_string(),
+        "server_port: 133.10.30.1:700 has a service with other parameters"
+    );
+    let error = client()
+        .add_flow(Flow {
+            reply_bytes: 0,
+            ..flow(SERVER)
+        })
+        .expect_err("no reply");
+    assert_eq!(error.parameter, "reply_bytes");
+}

@@ -1,0 +1,57 @@
+//! What can go wrong with a world.
+
+use std::path::PathBuf;
+use std::{fmt, io};
+
+use crate::node::{Port, Time};
+
+/// What can go wrong when a world is built or run.
+#[derive(Debug)]
+pub enum WorldError {
+    /// A node with this name exists already.
+    DuplicateName(String),
+    /// The node's port has a wire already.
+    PortInUse {
+        /// The node's name.
+        node: String,
+        /// The port.
+        port: Port,
+    },
+    /// Events at one and the same time without end: a node does not move its timer, or nothing in a loop of nodes takes
+    /// time.
+    Stuck {
+        /// The name of the node of the last event.
+        node: String,
+        /// The time, in ns, that it does not get past.
+        at: Time,
+    },
+    /// A capture file could not be written.
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        error: io::Error,
+    },
+}
+
+impl fmt::Display for WorldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DuplicateName(name) => write!(f, "node {name}: the name is taken"),
+            Self::PortInUse { node, port } => {
+                write!(f, "node {node}: port {port} has a wire already")
+            }
+            Self::Stuck { node, at } => write!(f, "node {node}: events without end at {at} ns"),
+            Self::Capture { path, error } => write!(f, "capture {}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for WorldError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Capture { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}

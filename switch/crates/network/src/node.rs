@@ -1,0 +1,152 @@
+//! What a node is: frames and ticks in, frames out, time as an argument.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Nanoseconds since the start of the run.
+pub type Time = u64;
+
+/// A port of a node.
+pub type Port = u16;
+
+/// One Ethernet frame, without preamble and frame check sequence.
+///
+/// IP datagrams travel in Ethernet frames on every wire of a [`World`](crate::World), also where the modelled medium is
+/// PPP or a channel: there the 14 bytes of Ethernet header stand for the router's internal encapsulation, and whoever
+/// computes transmission times corrects for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The frame, from the destination address to the end of the payload.
+    pub bytes: Vec<u8>,
+}
+
+impl Frame {
+    /// Wraps `bytes`, which start at the Ethernet destination address.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes }
+    }
+
+    /// The length in bytes, without preamble and frame check sequence.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether the frame has no bytes at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+impl From<Vec<u8>> for Frame {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::new(bytes)
+    }
+}
+
+/// One frame that a node has sent through [`Output`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// When the frame leaves the node, in ns.
+    pub at: Time,
+    /// The port it leaves by.
+    pub port: Port,
+    /// The frame.
+    pub frame: Frame,
+}
+
+/// Where a node puts the frames it sends. Whoever runs the node owns it and reuses it from call to call.
+#[derive(Debug, Default)]
+pub struct Output {
+    now: Time,
+    sent: Vec<Transmission>,
+}
+
+impl Output {
+    /// An empty output.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Prepares for the next call of a node, at `now` (ns): forgets what was not drained.
+    pub fn begin(&mut self, now: Time) {
+        self.now = now;
+        self.sent.clear();
+    }
+
+    /// Sends `frame` by `port` at `at` (ns), which may lie ahead. A time before the current one counts as now.
+    pub fn send(&mut self, at: Time, port: Port, frame: Frame) {
+        debug_assert!(
+            at >= self.now,
+            "sent at {at} ns, which is before {} ns",
+            self.now
+        );
+        let at = at.max(self.now);
+        self.sent.push(Transmission { at, port, frame });
+    }
+
+    /// Takes what has been sent since [`begin`](Self::begin), in the order of sending.
+    pub fn drain(&mut self) -> std::vec::Drain<'_, Transmission> {
+        self.sent.drain(..)
+    }
+
+    /// What has been sent since [`begin`](Self::begin), in the order of sending.
+    #[must_use]
+    pub fn sent(&self) -> &[Transmission] {
+        &self.sent
+    }
+}
+
+/// Something that handles packets: a switch, a TCP host, an adapter.
+///
+/// A node reads no clock: `now` never decreases from call to call, and everything that happens later is asked for
+/// through [`next_tick`](Self::next_tick).
+pub trait Node: Send {
+    /// Takes a frame that arrives at `port` at `now` (ns).
+    fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output);
+
+    /// Does what is due at `now` (ns). It may be called when nothing is due.
+    fn tick(&mut self, now: Time, out: &mut Output);
+
+    /// When the node wants its next tick (ns), `None` if it only waits for frames. The runner re-reads it after every
+    /// `receive` and `tick`; a time that has passed counts as now.
+    fn next_tick(&self) -> Option<Time>;
+}
+
+impl<N: Node + ?Sized> Node for Box<N> {
+    fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {
+        (**self).receive(now, port, frame, out);
+    }
+
+    fn tick(&mut self, now: Time, out: &mut Output) {
+        (**self).tick(now, out);
+    }
+
+    fn next_tick(&self) -> Option<Time> {
+        (**self).next_tick()
+    }
+}
+
+/// A node that others read or program between calls, such as a switch with a P4Runtime server in front. The lock is
+/// taken once per call and, while a world runs, nobody else holds it for long.
+impl<N: Node + ?Sized> Node for Arc<Mutex<N>> {
+    fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {
+        self.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .receive(now, port, frame, out);
+    }
+
+    fn tick(&mut self, now: Time, out: &mut Output) {
+        self.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .tick(now, out);
+    }
+
+    fn next_tick(&self) -> Option<Time> {
+        self.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next_tick()
+    }
+}

@@ -1,0 +1,478 @@
+//! The discrete-event loop and the wires.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use crate::error::WorldError;
+use crate::node::{Frame, Node, Output, Port, Time};
+use crate::pcap::PcapWriter;
+
+/// How often `run_until` reports progress: enough for a smooth bar and a prompt stop, too seldom to cost anything.
+const PROGRESS_REPORTS: u64 = 40;
+
+/// Events that may happen at one and the same time before the run gives up. Draining large queues at an unlimited rate
+/// stays far below; a node that forgot to move its timer, or a conversation over wires without delay, never ends.
+const EVENTS_AT_ONE_TIME: u64 = 1_000_000;
+
+/// A node's place in a [`World`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(usize);
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every event up to and including the end time has happened.
+    Completed,
+    /// The progress callback asked to stop; a later `run_until` goes on from here.
+    Stopped,
+}
+
+/// What has passed one port of a node. Over a wire, the frames sent at one end are those received at the other and
+/// those still on their way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounters {
+    /// Frames that the node sent onto the wire.
+    pub sent_frames: u64,
+    /// Their bytes (Ethernet frames without frame check sequence).
+    pub sent_bytes: u64,
+    /// Frames that the wire delivered to the node.
+    pub received_frames: u64,
+    /// Their bytes (Ethernet frames without frame check sequence).
+    pub received_bytes: u64,
+    /// Frames that the node sent though the port has no wire; they are lost.
+    pub unconnected_frames: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Wire {
+    peer: NodeId,
+    peer_port: Port,
+    delay: Time,
+}
+
+#[derive(Default)]
+struct PortState {
+    wire: Option<Wire>,
+    counters: PortCounters,
+    tap: Option<usize>,
+}
+
+struct NodeState {
+    name: String,
+    ports: Vec<PortState>,
+    /// The earliest tick event of this node that is in the heap. A tick event at any other time is stale.
+    armed: Option<Time>,
+}
+
+impl NodeState {
+    fn port(&mut self, port: Port) -> &mut PortState {
+        let index = usize::from(port);
+        if index >= self.ports.len() {
+            self.ports.resize_with(index + 1, PortState::default);
+        }
+        &mut self.ports[index]
+    }
+}
+
+struct Tap {
+    path: PathBuf,
+    writer: PcapWriter<BufWriter<File>>,
+}
+
+enum Happening {
+    /// A node wanted a tick.
+    Tick,
+    /// A frame leaves a port: a node sent it ahead of time.
+    Departure(Port, Frame),
+    /// A frame arrives at a port.
+    Arrival(Port, Frame),
+}
+
+struct Event {
+    at: Time,
+    sequence: u64,
+    node: NodeId,
+    happening: Happening,
+}
+
+// The heap pops its greatest element, so the earliest event has to be the greatest.
+impl Ord for Event {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.at, other.sequence).cmp(&(self.at, self.sequence))
+    }
+}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Event {}
+
+/// Nodes, the wires between them, and the events that lie ahead.
+///
+/// `N` is what nodes are: boxed by default; an enum where the owner wants its nodes back by kind.
+pub struct World<N: Node = Box<dyn Node>> {
+    nodes: Vec<N>,
+    states: Vec<NodeState>,
+    taps: Vec<Tap>,
+    heap: BinaryHeap<Event>,
+    now: Time,
+    sequence: u64,
+    events: u64,
+    events_now: u64,
+    frames_in_flight: u64,
+    capture_error: Option<WorldError>,
+}
+
+impl<N: Node> Default for World<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<N: Node> World<N> {
+    /// An empty world at time 0.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            nodes: Vec::new(),
+            states: Vec::new(),
+            taps: Vec::new(),
+            heap: BinaryHeap::new(),
+            now: 0,
+            sequence: 0,
+            events: 0,
+            events_now: 0,
+            frames_in_flight: 0,
+            capture_error: None,
+        }
+    }
+
+    /// Adds a node under a name of its own.
+    ///
+    /// # Errors
+    /// [`WorldError::DuplicateName`].
+    pub fn add_node(&mut self, name: &str, node: N) -> Result<NodeId, WorldError> {
+        if self.find(name).is_some() {
+            return Err(WorldError::DuplicateName(name.to_owned()));
+        }
+        self.nodes.push(node);
+        self.states.push(NodeState {
+            name: name.to_owned(),
+            ports: Vec::new(),
+            armed: None,
+        });
+        Ok(NodeId(self.nodes.len() - 1))
+    }
+
+    /// Joins two ports by a wire that delays frames by `delay` (ns) in either direction and loses none.
+    ///
+    /// # Errors
+    /// [`WorldError::PortInUse`].
+    ///
+    /// # Panics
+    /// When an id comes from another world.
+    pub fn connect(
+        &mut self,
+        a: (NodeId, Port),
+        b: (NodeId, Port),
+        delay: Time,
+    ) -> Result<(), WorldError> {
+        for (node, port) in [a, b] {
+            if self.states[node.0].port(port).wire.is_some() || a == b {
+                return Err(WorldError::PortInUse {
+                    node: self.states[node.0].name.clone(),
+                    port,
+                });
+            }
+        }
+        self.states[a.0.0].port(a.1).wire = Some(Wire {
+            peer: b.0,
+            peer_port: b.1,
+            delay,
+        });
+        self.states[b.0.0].port(b.1).wire = Some(Wire {
+            peer: a.0,
+            peer_port: a.1,
+            delay,
+        });
+        Ok(())
+    }
+
+    /// Captures what leaves and reaches a port, in both directions and in order of time, as a nanosecond pcap file.
+    ///
+    /// # Errors
+    /// [`WorldError::Capture`] when the file can't be created; later errors end the run.
+    ///
+    /// # Panics
+    /// When the id comes from another world.
+    pub fn tap(&mut self, node: NodeId, port: Port, path: &Path) -> Result<(), WorldError> {
+        let writer = File::create(path)
+            .and_then(|file| PcapWriter::new(BufWriter::new(file)))
+            .map_err(|error| WorldError::Capture {
+                path: path.to_owned(),
+                error,
+            })?;
+        self.taps.push(Tap {
+            path: path.to_owned(),
+            writer,
+        });
+        self.states[node.0].port(port).tap = Some(self.taps.len() - 1);
+        Ok(())
+    }
+
+    /// The node of that name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        self.states
+            .iter()
+            .position(|state| state.name == name)
+            .map(NodeId)
+    }
+
+    /// All nodes, in the order they were added.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &str, &N)> {
+        self.nodes
+            .iter()
+            .zip(&self.states)
+            .enumerate()
+            .map(|(i, (node, state))| (NodeId(i), state.name.as_str(), node))
+    }
+
+    /// A node.
+    ///
+    /// # Panics
+    /// When the id comes from another world.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &N {
+        &self.nodes[id.0]
+    }
+
+    /// A node, to be changed between runs.
+    ///
+    /// # Panics
+    /// When the id comes from another world.
+    pub fn node_mut(&mut self, id: NodeId) -> &mut N {
+        &mut self.nodes[id.0]
+    }
+
+    /// The ports of a node that have a wire or have seen a frame, in ascending order.
+    ///
+    /// # Panics
+    /// When the id comes from another world.
+    pub fn ports(&self, id: NodeId) -> impl Iterator<Item = (Port, PortCounters)> {
+        let ports = self.states[id.0].ports.iter().enumerate();
+        ports
+            .filter(|(_, state)| state.wire.is_some() || state.counters != PortCounters::default())
+            .filter_map(|(port, state)| Some((Port::try_from(port).ok()?, state.counters)))
+    }
+
+    /// Events processed so far: ticks, departures, arrivals.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Frames that have been sent and have not yet arrived.
+    #[must_use]
+    pub fn frames_in_flight(&self) -> u64 {
+        self.frames_in_flight
+    }
+
+    /// Frames sent on ports without a wire, over all nodes.
+    #[must_use]
+    pub fn unconnected_frames(&self) -> u64 {
+        let ports = self.states.iter().flat_map(|state| &state.ports);
+        ports.map(|port| port.counters.unconnected_frames).sum()
+    }
+
+    /// The current time, in ns.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Runs every event up to and including `until` (ns), and leaves the time there.
+    ///
+    /// `progress` is called with the time about forty times, evenly over virtual time; when it gives false, the run
+    /// stops early, between two events.
+    ///
+    /// # Errors
+    /// [`WorldError::Stuck`] and [`WorldError::Capture`].
+    pub fn run_until(
+        &mut self,
+        until: Time,
+        progress: &mut dyn FnMut(Time) -> bool,
+    ) -> Result<Ended, WorldError> {
+        for index in 0..self.nodes.len() {
+            self.arm(NodeId(index)); // the owner may have changed nodes since the last run
+        }
+        let report_every = (until.saturating_sub(self.now) / PROGRESS_REPORTS).max(1);
+        let mut next_report = self.now.saturating_add(report_every);
+        let mut out = Output::new();
+        let mut ended = Ended::Completed;
+        while self.heap.peek().is_some_and(|event| event.at <= until) {
+            let Some(event) = self.heap.pop() else { break };
+            self.count_event(&event)?;
+            self.process(event, &mut out);
+            if self.now >= next_report {
+                next_report = self.now.saturating_add(report_every);
+                if !progress(self.now) {
+                    ended = Ended::Stopped;
+                    break;
+                }
+            }
+        }
+        if ended == Ended::Completed {
+            self.now = self.now.max(until);
+        }
+        self.flush_taps();
+        match self.capture_error.take() {
+            Some(error) => Err(error),
+            None => Ok(ended),
+        }
+    }
+
+    fn process(&mut self, event: Event, out: &mut Output) {
+        let Event {
+            at,
+            node,
+            happening,
+            ..
+        } = event;
+        match happening {
+            Happening::Tick => {
+                let state = &mut self.states[node.0];
+                if state.armed != Some(at) {
+                    return;
+                }
+                state.armed = None;
+                // A timer that moved back is not taken out of the heap: its old event finds here that nothing is due.
+                if self.nodes[node.0].next_tick().is_some_and(|due| due <= at) {
+                    self.events += 1;
+                    out.begin(at);
+                    self.nodes[node.0].tick(at, out);
+                }
+            }
+            Happening::Departure(port, frame) => {
+                self.events += 1;
+                self.depart(node, port, frame);
+                return;
+            }
+            Happening::Arrival(port, frame) => {
+                self.events += 1;
+                self.frames_in_flight -= 1;
+                let state = self.states[node.0].port(port);
+                state.counters.received_frames += 1;
+                state.counters.received_bytes += frame.len() as u64;
+                let tap = state.tap;
+                self.capture(tap, &frame);
+                out.begin(at);
+                self.nodes[node.0].receive(at, port, frame, out);
+            }
+        }
+        for sent in out.drain() {
+            self.frames_in_flight += 1;
+            if sent.at > at {
+                self.schedule(sent.at, node, Happening::Departure(sent.port, sent.frame));
+            } else {
+                self.depart(node, sent.port, sent.frame);
+            }
+        }
+        self.arm(node);
+    }
+
+    fn depart(&mut self, node: NodeId, port: Port, frame: Frame) {
+        let state = self.states[node.0].port(port);
+        let Some(wire) = state.wire else {
+            state.counters.unconnected_frames += 1;
+            self.frames_in_flight -= 1;
+            return;
+        };
+        state.counters.sent_frames += 1;
+        state.counters.sent_bytes += frame.len() as u64;
+        let tap = state.tap;
+        self.capture(tap, &frame);
+        let arrives = self.now.saturating_add(wire.delay);
+        self.schedule(
+            arrives,
+            wire.peer,
+            Happening::Arrival(wire.peer_port, frame),
+        );
+    }
+
+    fn schedule(&mut self, at: Time, node: NodeId, happening: Happening) {
+        let sequence = self.sequence;
+        self.sequence += 1;
+        self.heap.push(Event {
+            at,
+            sequence,
+            node,
+            happening,
+        });
+    }
+
+    /// Makes sure that a tick event is in the heap no later than the node wants one.
+    fn arm(&mut self, node: NodeId) {
+        let Some(wanted) = self.nodes[node.0].next_tick() else {
+            return;
+        };
+        let wanted = wanted.max(self.now);
+        if self.states[node.0].armed.is_none_or(|armed| wanted < armed) {
+            self.states[node.0].armed = Some(wanted);
+            self.schedule(wanted, node, Happening::Tick);
+        }
+    }
+
+    fn count_event(&mut self, event: &Event) -> Result<(), WorldError> {
+        if event.at > self.now {
+            self.now = event.at;
+            self.events_now = 0;
+        }
+        self.events_now += 1;
+        if self.events_now > EVENTS_AT_ONE_TIME {
+            return Err(WorldError::Stuck {
+                node: self.states[event.node.0].name.clone(),
+                at: self.now,
+            });
+        }
+        Ok(())
+    }
+
+    fn capture(&mut self, tap: Option<usize>, frame: &Frame) {
+        let Some(tap) = tap.and_then(|index| self.taps.get_mut(index)) else {
+            return;
+        };
+        if let Err(error) = tap.writer.write(self.now, &frame.bytes) {
+            self.capture_error.get_or_insert(WorldError::Capture {
+                path: tap.path.clone(),
+                error,
+            });
+        }
+    }
+
+    fn flush_taps(&mut self) {
+        for tap in &mut self.taps {
+            if let Err(error) = tap.writer.flush() {
+                self.capture_error.get_or_insert(WorldError::Capture {
+                    path: tap.path.clone(),
+                    error,
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,326 @@
+//! One port: packets wait in a PIFO, frames pass a transmit ring and the line.
+
+use std::collections::VecDeque;
+
+use crate::pifo::Pifo;
+use crate::shaper::Shaper;
+
+/// How a port transmits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortConfig {
+    /// The line's rate in bit/s, `None` for unlimited. 0 holds everything back.
+    pub rate_bps: Option<u64>,
+    /// Bytes added to the length of the Ethernet frame (without frame check sequence) for its transmission time: what
+    /// the line's own framing adds or saves. PPP over HDLC, for example: -14 (no Ethernet header) + 4 (PPP header)
+    /// + 3 (frame check sequence and flag).
+    pub overhead_bytes: i32,
+    /// Frames that may wait between the scheduler and the line, as in a router's hardware queue. No rank overtakes
+    /// them. With 0 the next packet is chosen when the line gets free.
+    pub transmit_ring: usize,
+    /// Packets that may wait in the PIFO: the last line of defence, behind the program's own buffer admission.
+    pub buffer_packets: usize,
+}
+
+/// A packet as it leaves the PIFO, with what queueing metadata needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queued<T> {
+    /// The rank it was queued with.
+    pub rank: u64,
+    /// When it was queued, in ns.
+    pub enqueued_at: u64,
+    /// How many packets were waiting when it came, itself not counted.
+    pub depth_at_enqueue: usize,
+    /// The packet.
+    pub item: T,
+}
+
+/// A port's queue. `T` is what waits for its turn, `F` a finished frame.
+///
+/// Whoever drives it calls [`depart`](Self::depart) when [`next_departure`](Self::next_departure) has come, and then,
+/// as after every [`enqueue`](Self::enqueue), takes packets by [`pop`](Self::pop) and hands them to
+/// [`transmit`](Self::transmit) as long as the port is [`ready`](Self::ready). A popped packet need not be transmitted:
+/// the egress pipeline may drop it.
+pub struct PortQueue<T, F> {
+    config: PortConfig,
+    pifo: Pifo<Queued<T>>,
+    ring: VecDeque<(u64, F)>,
+    shaper: Shaper,
+    line: Option<(u64, F)>,
+}
+
+impl<T, F> PortQueue<T, F> {
+    /// An empty port with an idle line.
+    #[must_use]
+    pub fn new(config: PortConfig) -> Self {
+        let shaper = Shaper::new(config.rate_bps);
+        Self {
+            config,
+            pifo: Pifo::new(),
+            ring: VecDeque::new(),
+            shaper,
+            line: None,
+        }
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub fn config(&self) -> &PortConfig {
+        &self.config
+    }
+
+    /// Changes the configuration for what comes: the frame on the line leaves as announced, and nothing that waits is
+    /// dropped, also where it is more than the new limits allow.
+    pub fn set_config(&mut self, config: PortConfig) {
+        if config.rate_bps != self.config.rate_bps {
+            self.shaper.set_rate(config.rate_bps);
+        }
+        self.config = config;
+    }
+
+    /// Queues `item` at `now` (ns) by its `rank`.
+    ///
+    /// # Errors
+    /// Gives `item` back when the buffer is full.
+    pub fn enqueue(&mut self, now: u64, rank: u64, item: T) -> Result<(), T> {
+        let depth_at_enqueue = self.pifo.len();
+        if depth_at_enqueue >= self.config.buffer_packets {
+            return Err(item);
+        }
+        self.pifo.push(
+            rank,
+            Queued {
+                rank,
+                enqueued_at: now,
+                depth_at_enqueue,
+                item,
+            },
+        );
+        Ok(())
+    }
+
+    /// Whether [`pop`](Self::pop) gives a packet: one waits, and the line is free or the ring has room. A line stays
+    /// occupied until its frame has been taken by [`depart`](Self::depart).
+    #[must_use]
+    pub fn ready(&self, _now: u64) -> bool {
+        !self.pifo.is_empty()
+            && (self.line.is_none() || self.ring.len() < self.config.transmit_ring)
+    }
+
+    /// Takes the packet of lowest rank if the port is [`ready`](Self::ready).
+    pub fn pop(&mut self, now: u64) -> Option<Queued<T>> {
+        if !self.ready(now) {
+            return None;
+        }
+        self.pifo.pop().map(|(_, queued)| queued)
+    }
+
+    /// Puts a frame of `frame_length` bytes (Ethernet, without frame check sequence) onto the line, or into the ring
+    /// when the line is busy. The ring takes it even when full, for the caller has asked [`ready`](Self::ready) before.
+    pub fn transmit(&mut self, now: u64, frame_length: usize, frame: F) {
+        let bytes = i64::try_from(frame_length).unwrap_or(i64::MAX);
+        let bytes = bytes
+            .saturating_add(i64::from(self.config.overhead_bytes))
+            .max(0)
+            .unsigned_abs();
+        if self.line.is_none() {
+            self.line = Some((self.shaper.send(now, bytes), frame));
+        } else {
+            self.ring.push_back((bytes, frame));
+        }
+    }
+
+    /// When the transmission of the frame on the line ends (ns).
+    #[must_use]
+    pub fn next_departure(&self) -> Option<u64> {
+        self.line
+            .as_ref()
+            .map(|(end, _)| *end)
+            .filter(|end| *end < u64::MAX)
+    }
+
+    /// Takes the frame whose transmission ended at or before `now` (ns). The next one in the ring started at that very
+    /// end, not at `now`.
+    pub fn depart(&mut self, now: u64) -> Option<F> {
+        let (end, frame) = self
+            .line
+            .take_if(|(end, _)| *end <= now && *end < u64::MAX)?;
+        if let Some((bytes, next)) = self.ring.pop_front() {
+            self.line = Some((self.shaper.send(end, bytes), next));
+        }
+        Some(frame)
+    }
+
+    /// How many packets wait in the PIFO.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.pifo.len()
+    }
+
+    /// How many frames wait in the ring.
+    #[must_use]
+    pub fn ring_depth(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// Everything the port holds: in the PIFO, in the ring and on the line.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.pifo.len() + self.ring.len() + usize::from(self.line.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn config(rate_bps: u64, transmit_ring: usize) -> PortConfig {
+        PortConfig {
+            rate_bps: Some(rate_bps),
+            overhead_bytes: 0,
+            transmit_ring,
+            buffer_packets: 1000,
+        }
+    }
+
+    /// Lets the port do everything due up to `now`; a packet is its own frame, `(name, length)`. Gives (time, name).
+    fn drive(port: &mut PortQueue<(u32, usize), u32>, now: u64, left: &mut Vec<(u64, u32)>) {
+        loop {
+            let departure = port.next_departure().filter(|at| *at <= now);
+            let at = departure.unwrap_or(now);
+            if departure.is_some() {
+                left.extend(port.depart(at).map(|name| (at, name)));
+            }
+            while let Some(queued) = port.pop(at) {
+                port.transmit(at, queued.item.1, queued.item.0);
+            }
+            if departure.is_none() && port.next_departure().is_none_or(|next| next > now) {
+                return;
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_ring_the_choice_is_made_when_the_line_gets_free() {
+        let mut port = PortQueue::new(config(8_000_000, 0)); // 1 µs per byte
+        let mut left = Vec::new();
+        for (now, rank, name) in [(0, 5, 1), (0, 5, 2), (50_000, 1, 3)] {
+            port.enqueue(now, rank, (name, 100)).expect("there is room");
+            drive(&mut port, now, &mut left);
+        }
+        drive(&mut port, 1_000_000, &mut left);
+        assert_eq!(left, [(100_000, 1), (200_000, 3), (300_000, 2)]);
+    }
+
+    #[test]
+    fn what_is_in_the_ring_is_not_overtaken() {
+        let mut port = PortQueue::new(config(8_000_000, 1));
+        let mut left = Vec::new();
+        for (now, rank, name) in [(0, 5, 1), (0, 5, 2), (50_000, 1, 3)] {
+            port.enqueue(now, rank, (name, 100)).expect("there is room");
+            drive(&mut port, now, &mut left);
+        }
+        drive(&mut port, 1_000_000, &mut left);
+        assert_eq!(left, [(100_000, 1), (200_000, 2), (300_000, 3)]);
+    }
+
+    #[test]
+    fn a_full_buffer_gives_the_packet_back() {
+        let mut port: PortQueue<&str, ()> = PortQueue::new(PortConfig {
+            buffer_packets: 1,
+            ..config(1, 0)
+        });
+        assert_eq!(port.enqueue(0, 0, "first"), Ok(()));
+        assert_eq!(port.enqueue(0, 0, "second"), Err("second"));
+        assert_eq!(port.held(), 1);
+    }
+
+    #[test]
+    fn overhead_counts_on_the_line_and_never_below_zero() {
+        let mut port: PortQueue<(), ()> = PortQueue::new(PortConfig {
+            overhead_bytes: -7,
+            ..config(256_000, 0)
+        });
+        port.transmit(0, 1514, ());
+        assert_eq!(port.next_departure(), Some(1507 * 31_250));
+        assert!(port.depart(1507 * 31_250).is_some());
+        port.transmit(1_000_000_000, 3, ());
+        assert_eq!(port.next_departure(), Some(1_000_000_000));
+    }
+
+    #[test]
+    fn a_closed_line_holds_everything() {
+        let mut port: PortQueue<(), ()> = PortQueue::new(config(0, 0));
+        port.transmit(0, 100, ());
+        assert_eq!(port.next_departure(), None);
+        assert_eq!(port.depart(u64::MAX), None);
+        assert_eq!(port.held(), 1);
+    }
+
+    proptest! {
+        /// The model: a sorted list, a list of what has been committed to the line, and exact fractions of a ns.
+        #[test]
+        fn a_port_does_what_the_simple_model_does(
+            rate in prop_oneof![64_000u64..10_000_000, Just(256_000), Just(100_000_000_000)],
+            ring in 0usize..5,
+            arrivals in prop::collection::vec((0u64..60_000_000, 0u64..8, 1usize..1600), 1..80),
+        ) {
+            let mut port = PortQueue::new(config(rate, ring));
+            let mut left = Vec::new();
+            let mut now = 0;
+            let mut schedule = Vec::new();
+            for (name, (pause, rank, length)) in (0u32..).zip(arrivals) {
+                now += pause;
+                schedule.push((now, rank, name, length));
+                drive(&mut port, now, &mut left);
+                port.enqueue(now, rank, (name, length)).expect("there is room");
+                drive(&mut port, now, &mut left);
+            }
+            drive(&mut port, u64::MAX - 1, &mut left);
+            prop_assert_eq!(left, model(rate, ring, &schedule));
+        }
+    }
+
+    /// Steps from event to event (arrivals and departures; at one time, departures first).
+    fn model(rate: u64, ring: usize, schedule: &[(u64, u64, u32, usize)]) -> Vec<(u64, u32)> {
+        let scale = u128::from(rate);
+        let mut waiting: Vec<(u64, u32, usize)> = Vec::new();
+        let mut committed: VecDeque<(u32, usize)> = VecDeque::new(); // the first of them is on the line
+        let mut end: u128 = 0; // of the frame on the line, or of the last one: in 1/rate ns
+        let mut left = Vec::new();
+        let mut next = 0;
+        loop {
+            let departure = (!committed.is_empty())
+                .then(|| u64::try_from(end.div_ceil(scale)).expect("short run"));
+            let arrival = schedule.get(next).map(|arrival| arrival.0);
+            let now = match (departure, arrival) {
+                (Some(departure), Some(arrival)) => departure.min(arrival),
+                (Some(only), None) | (None, Some(only)) => only,
+                (None, None) => return left,
+            };
+            if departure == Some(now) {
+                let (name, _) = committed.pop_front().expect("a frame is on the line");
+                left.push((now, name));
+                if let Some((_, length)) = committed.front() {
+                    end += *length as u128 * 8_000_000_000;
+                }
+            } else {
+                let (_, rank, name, length) = schedule[next];
+                next += 1;
+                let place = waiting.partition_point(|(other, _, _)| *other <= rank);
+                waiting.insert(place, (rank, name, length));
+            }
+            while !waiting.is_empty() && committed.len() <= ring {
+                let (_, name, length) = waiting.remove(0);
+                if committed.is_empty() {
+                    if u128::from(now) > end.div_ceil(scale) {
+                        end = u128::from(now) * scale;
+                    }
+                    end += length as u128 * 8_000_000_000;
+                }
+                committed.push_back((name, length));
+            }
+        }
+    }
+}
