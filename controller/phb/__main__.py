@@ -1,0 +1,5 @@
+"""``python -m phb``."""
+
+from phb.cli import main
+
+main()

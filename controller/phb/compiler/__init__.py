@@ -1,0 +1,49 @@
+"""Policy set -> node intent.
+
+One module per part of the pipeline: `rules` (classify, admit, mark), `forwarding`, `queueing` (conversation, buffer,
+schedule). Each gives entries and notices; what the pipeline can't do and would change behaviour is an error.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+
+from phb.artifact import Artifact
+from phb.compiler import forwarding, queueing, rules
+from phb.errors import InputError
+from phb.intent import Entry, NodeIntent
+from phb.model import PolicySet
+
+
+def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime) -> NodeIntent:
+    """What a switch that runs this program should hold at this moment.
+
+    Args:
+        policy: Everything the files say about the node.
+        artifact: The program whose tables are filled.
+        at: The moment at which validity (days, time of day) is judged.
+
+    Raises:
+        InputError: A statement refers to something that isn't there, or asks for something the pipeline can't do.
+        ArtifactError: The program lacks a table, field or action, or its tables are too small.
+
+    """
+    classified = rules.compile_rules(policy, artifact, at)
+    forwarded = forwarding.compile_forwarding(policy)
+    queued = queueing.compile_queueing(policy, artifact)
+    entries = (*classified.entries, *forwarded, *queued.entries)
+    _check_sizes(entries, artifact)
+    notices = sorted(
+        (*classified.notices, *queued.notices), key=lambda notice: (notice.origin.file, notice.origin.line)
+    )
+    return NodeIntent(policy.node, entries, classified.policies, tuple(notices))
+
+
+def _check_sizes(entries: tuple[Entry, ...], artifact: Artifact) -> None:
+    counts = Counter(entry.table for entry in entries)
+    for table, count in counts.items():
+        size = artifact.table(table).size
+        if count > size:
+            last = [entry for entry in entries if entry.table == table][size]
+            raise InputError(last.origin, f"{count} entries for table '{table}'", f"at most {size}")

@@ -1,0 +1,57 @@
+"""What can go wrong, as a user meets it.
+
+PhbError
+├── InputError          a policy file, artifact or option is wrong         exit code 2
+│   └── ArtifactError   the P4 artifact lacks what the policy needs
+└── SwitchError         the switch refused or could not be reached         exit code 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from phb.origin import Origin
+
+
+class PhbError(Exception):
+    """Base of every error that phb raises on purpose; its text is one message for a person."""
+
+
+class InputError(PhbError):
+    """Something the user wrote is wrong.
+
+    The text always reads ``FILE:LINE: found X, expected Y``, so that an editor can jump there.
+
+    Attributes:
+        origin: The place in the file.
+        found: What stands there.
+        expected: What should stand there.
+
+    """
+
+    def __init__(self, origin: Origin, found: str, expected: str) -> None:
+        super().__init__(f"{origin}: found {found}, expected {expected}")
+        self.origin = origin
+        self.found = found
+        self.expected = expected
+
+
+class ArtifactError(InputError):
+    """The P4 artifact or its p4info lacks a table, action or field, or cannot be read."""
+
+
+class SwitchError(PhbError):
+    """The switch refused something, or does not answer.
+
+    Attributes:
+        address: Where the switch listens, ``HOST:PORT``.
+        message: What went wrong, in one line.
+        refusals: One line per refused update, in the switch's own words.
+
+    """
+
+    def __init__(self, address: str, message: str, refusals: Sequence[str] = ()) -> None:
+        super().__init__("\n".join([f"{address}: {message}", *(f"  {refusal}" for refusal in refusals)]))
+        self.address = address
+        self.message = message
+        self.refusals = tuple(refusals)

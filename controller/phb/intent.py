@@ -1,0 +1,110 @@
+"""Node intent: the table entries that make a switch behave as a policy set says.
+
+Names and numbers, no P4Runtime yet: `phb.artifact` turns an entry into a message with the p4info's own numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from phb.origin import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """One value; also of an optional field."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The upper `length` bits."""
+
+    value: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ternary:
+    """The bits where `mask` has ones."""
+
+    value: int
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """All values from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+
+MatchValue: TypeAlias = Exact | Prefix | Ternary | Range
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One table entry. A match field left out matches everything. The larger priority wins; 0 where tables have none.
+
+    Attributes:
+        table: Full name, such as ``PhbIngress.classify.multi_field_ipv4``.
+        action: Last word of the action's name, such as ``set_class``.
+        origin: The statement it comes from.
+
+    """
+
+    table: str
+    match: Mapping[str, MatchValue]
+    action: str
+    parameters: Mapping[str, int]
+    priority: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the policy says that has no effect, and why that is harmless: a listed warning."""
+
+    origin: Origin
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A policy number in the pipeline and the rule it stands for.
+
+    Attributes:
+        number: Index of the policy counters, from 1.
+        rule: The rule's name.
+        direction: ``any``, ``outgoing`` or ``incoming``.
+
+    """
+
+    number: int
+    rule: str
+    direction: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class NodeIntent:
+    """Everything one switch should hold.
+
+    Attributes:
+        entries: In the order of the pipeline's stages.
+        policies: What the policy numbers in entries and counters stand for.
+        notices: Listed warnings, in the order of the files.
+
+    """
+
+    node: str | None
+    entries: tuple[Entry, ...]
+    policies: tuple[Policy, ...]
+    notices: tuple[Notice, ...]

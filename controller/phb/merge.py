@@ -1,0 +1,79 @@
+"""Several policy files, one policy set: nothing may be said twice."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeVar
+
+from phb.errors import InputError
+from phb.model import Item, PolicySet, PortReference, Role
+from phb.origin import Origin
+
+T = TypeVar("T")
+
+
+def merge(parts: Sequence[PolicySet]) -> PolicySet:
+    """Join policy sets that describe one node, in order: rules of an earlier file are asked first.
+
+    Raises:
+        InputError: Two parts say something about the same item, or about different nodes; the text names both places.
+
+    """
+    policy = PolicySet(
+        node=_node(parts),
+        images=_join(part.images for part in parts),
+        ports=_join(part.ports for part in parts),
+        cross_connects=_join(part.cross_connects for part in parts),
+        routes=_join(part.routes for part in parts),
+        queueing=_join(part.queueing for part in parts),
+        actions=_join(part.actions for part in parts),
+        rules=_join(part.rules for part in parts),
+        subnet_priorities=_join(part.subnet_priorities for part in parts),
+    )
+    if parts:
+        policy.at(parts[0].origin())
+    _check_unique(policy)
+    return policy
+
+
+def _join(groups: Iterable[Sequence[T]]) -> tuple[T, ...]:
+    return tuple(item for group in groups for item in group)
+
+
+def _node(parts: Sequence[PolicySet]) -> str | None:
+    named = [part for part in parts if part.node is not None]
+    for other in named[1:]:
+        if other.node != named[0].node:
+            raise InputError(
+                other.origin("node"), f"node '{other.node}'", f"'{named[0].node}' as in {named[0].origin('node')}"
+            )
+    return named[0].node if named else None
+
+
+def _check_unique(policy: PolicySet) -> None:
+    def port_key(reference: PortReference) -> Hashable:
+        port = policy.find_port(reference)
+        return port.number if port is not None else reference
+
+    _unique("TcpImage", ((image, image.name) for image in policy.images))
+    _unique("port number", ((port, port.number) for port in policy.ports))
+    _unique("port name", ((port, port.name) for port in policy.ports))
+    _unique("port address", ((port, str(port.address)) for port in policy.ports if port.address is not None))
+    _unique("host port", ((port, "role: host") for port in policy.ports if port.role is Role.HOST))
+    _unique("cross-connect of port", ((wire, port_key(end)) for wire in policy.cross_connects for end in wire.between))
+    _unique("route", ((route, str(route.destination)) for route in policy.routes))
+    _unique("queueing of port", ((queueing, port_key(queueing.port)) for queueing in policy.queueing))
+    _unique("action", ((action, action.name) for action in policy.actions))
+    _unique("rule", ((rule, rule.name) for rule in policy.rules))
+    _unique(
+        "SetSubnetPrioTosMask",
+        ((priority, str(priority.address or "all interfaces")) for priority in policy.subnet_priorities),
+    )
+
+
+def _unique(kind: str, items: Iterable[tuple[Item, Hashable]]) -> None:
+    first: dict[Hashable, Origin] = {}
+    for item, key in items:
+        if key in first:
+            raise InputError(item.origin(), f"{kind} '{key}' again", f"it once; it also stands at {first[key]}")
+        first[key] = item.origin()

@@ -1,0 +1,26 @@
+"""Numbers that the pipeline's counters are indexed with. Copies of p4src/headers.p4, tested against it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+REASONS_PER_POLICY = 16
+COLOURS_PER_POLICY = 4
+
+COLOURS = {0: "green", 1: "yellow", 2: "red"}
+
+
+class DropReason(IntEnum):
+    """Why the pipeline dropped a packet."""
+
+    NONE = 0
+    NOT_IP = 1
+    BAD_CHECKSUM = 2
+    NO_ROUTE = 3
+    TTL_EXPIRED = 4
+    DISCARD_ROUTE = 5
+    BLOCKED = 6
+    POLICED = 7
+    HOLD_QUEUE = 8
+    CONGESTIVE_DISCARD = 9
+    WRED = 10

@@ -1,0 +1,181 @@
+"""A P4Runtime switch that only remembers: what the controller meets where no real one is wanted; faults on demand."""
+
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import grpc
+import pytest
+from finsy.proto import p4r, p4r_grpc, rpc_code, rpc_status
+from google.protobuf import any_pb2
+
+from phb import Artifact
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "s390"
+
+
+@dataclass
+class FakeSwitch(p4r_grpc.P4RuntimeServicer):
+    """Remembers config and entries. Attributes are faults that a test may switch on.
+
+    Attributes:
+        atomic: Knows DATAPLANE_ATOMIC; bmv2's server doesn't.
+        refuse: Gives the switch's words for an update that it refuses, else None.
+        forget: Accepts such entries without keeping them.
+        padded: Returns byte strings with leading zeros, as older servers do.
+        keeps_cookie: Returns the pipeline's cookie.
+        refuse_config: The switch's words when it refuses every program.
+        primary: Whether arbitration succeeds.
+        silent: Never answers to arbitration.
+    """
+
+    atomic: bool = True
+    refuse: Callable[[p4r.Update], str | None] = lambda update: None
+    forget: Callable[[p4r.TableEntry], bool] = lambda entry: False
+    padded: bool = False
+    keeps_cookie: bool = True
+    refuse_config: str | None = None
+    primary: bool = True
+    silent: bool = False
+    config: p4r.ForwardingPipelineConfig | None = None
+    table: dict[bytes, p4r.TableEntry] = field(default_factory=dict)
+    counters: dict[int, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    writes: list[p4r.WriteRequest] = field(default_factory=list)
+    address: str = ""
+
+    def start(self) -> Callable[[], None]:
+        server = grpc.server(futures.ThreadPoolExecutor(4))
+        p4r_grpc.add_P4RuntimeServicer_to_server(self, server)
+        self.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+        server.start()
+        return lambda: server.stop(None).wait()
+
+    def StreamChannel(self, requests, context):  # noqa: N802
+        for request in requests:
+            response = p4r.StreamMessageResponse(arbitration=request.arbitration)
+            if not self.primary:
+                response.arbitration.status.code = rpc_code.ALREADY_EXISTS
+                response.arbitration.status.message = "You are backup"
+                response.arbitration.election_id.low = 99
+            if not self.silent:
+                yield response
+
+    def GetForwardingPipelineConfig(self, request, context):  # noqa: N802
+        if self.config is None:
+            context.abort(grpc.StatusCode.FAILED_PRECONDITION, "No forwarding pipeline config set for this device.")
+        config = p4r.ForwardingPipelineConfig()
+        config.CopyFrom(self.config)
+        if not self.keeps_cookie:
+            config.ClearField("cookie")
+        return p4r.GetForwardingPipelineConfigResponse(config=config)
+
+    def SetForwardingPipelineConfig(self, request, context):  # noqa: N802
+        if self.refuse_config is not None:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, self.refuse_config)
+        self.config = request.config
+        self.table.clear()
+        return p4r.SetForwardingPipelineConfigResponse()
+
+    def Write(self, request, context):  # noqa: N802
+        self.writes.append(request)
+        if request.atomicity == p4r.WriteRequest.DATAPLANE_ATOMIC and not self.atomic:
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, "Only CONTINUE_ON_ERROR is supported for atomicity")
+        before = dict(self.table)
+        errors = [self._update(update) for update in request.updates]
+        if any(error.canonical_code for error in errors):
+            if request.atomicity == p4r.WriteRequest.DATAPLANE_ATOMIC:
+                self.table = before
+            self._fail(context, errors)
+        return p4r.WriteResponse()
+
+    def Read(self, request, context):  # noqa: N802
+        response = p4r.ReadResponse()
+        for entity in request.entities:
+            if entity.HasField("counter_entry"):
+                counter = entity.counter_entry.counter_id
+                for index, (packets, octets) in self.counters.get(counter, {0: (0, 0)}).items():
+                    cell = response.entities.add().counter_entry
+                    cell.counter_id = counter
+                    cell.index.index = index
+                    cell.data.packet_count, cell.data.byte_count = packets, octets
+            else:
+                for entry in self.table.values():
+                    response.entities.add().table_entry.CopyFrom(self._shown(entry))
+        yield response
+
+    def _update(self, update: p4r.Update) -> p4r.Error:
+        entry = update.entity.table_entry
+        identity = p4r.TableEntry(table_id=entry.table_id, priority=entry.priority, match=entry.match)
+        key = identity.SerializeToString(deterministic=True)
+        words = self.refuse(update)
+        if words is not None:
+            return p4r.Error(canonical_code=rpc_code.RESOURCE_EXHAUSTED, message=words)
+        if update.type == p4r.Update.INSERT and key in self.table:
+            return p4r.Error(canonical_code=rpc_code.ALREADY_EXISTS, message="entry exists")
+        if update.type != p4r.Update.INSERT and key not in self.table:
+            return p4r.Error(canonical_code=rpc_code.NOT_FOUND, message="no such entry")
+        if update.type == p4r.Update.DELETE:
+            del self.table[key]
+        elif not self.forget(entry):
+            self.table[key] = entry
+        return p4r.Error()
+
+    def _fail(self, context, errors: list[p4r.Error]) -> None:
+        status = rpc_status.Status(code=rpc_code.UNKNOWN, message="some updates failed")
+        for error in errors:
+            packed = any_pb2.Any()
+            packed.Pack(error)
+            status.details.append(packed)
+        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+        context.abort(grpc.StatusCode.UNKNOWN, status.message)
+
+    def _shown(self, entry: p4r.TableEntry) -> p4r.TableEntry:
+        shown = p4r.TableEntry()
+        shown.CopyFrom(entry)
+        shown.counter_data.packet_count = 7
+        if self.padded:
+            for parameter in shown.action.action.params:
+                parameter.value = b"\0" + parameter.value
+            for part in shown.match:
+                if part.HasField("exact"):
+                    part.exact.value = b"\0" + part.exact.value
+        return shown
+
+
+@pytest.fixture
+def start_switch() -> Iterator[Callable[..., FakeSwitch]]:
+    """Start fake switches, and stop them after the test."""
+    stops = []
+
+    def start(**faults) -> FakeSwitch:
+        switch = FakeSwitch(**faults)
+        stops.append(switch.start())
+        return switch
+
+    yield start
+    for stop in stops:
+        stop()
+
+
+@pytest.fixture(scope="session")
+def artifact() -> Artifact:
+    return Artifact.load()
+
+
+@pytest.fixture(scope="session")
+def examples() -> Path:
+    return EXAMPLES
+
+
+@pytest.fixture
+def write_file(tmp_path) -> Callable[[str, str], str]:
+    """Write a file into the test's folder; give its path."""
+
+    def write(name: str, text: str) -> str:
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return write

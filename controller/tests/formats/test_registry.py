@@ -1,0 +1,56 @@
+"""Which format a file is in."""
+
+import pytest
+
+from phb.errors import InputError
+from phb.formats import read_file
+
+
+def test_by_ending(write_file):
+    assert read_file(write_file("a.yaml", "phb: 1\nnode: n\n")).node == "n"
+
+
+@pytest.mark.parametrize("name", ["pagent.conf", "no-ending"])
+def test_policy_agent_by_content(write_file, name):
+    assert read_file(write_file(name, "# comment\n  tcpimage TCP\n")).images[0].name == "TCP"
+
+
+def test_yaml_by_content(write_file):
+    assert read_file(write_file("policy.conf", "# comment\nphb: 1\nnode: n\n")).node == "n"
+
+
+def test_forced(write_file):
+    with pytest.raises(InputError, match=r"policy\.yaml:1: found 'phb:', expected one of TcpImage"):
+        read_file(write_file("policy.yaml", "phb: 1\n"), "policy-agent")
+
+
+def test_unknown_format_name(write_file):
+    with pytest.raises(InputError, match=r"^--format: found 'ldap', expected one of yaml, policy-agent$"):
+        read_file(write_file("policy.yaml", "phb: 1\n"), "ldap")
+
+
+def test_unknown_content(write_file):
+    path = write_file("x.conf", "interface Serial0\n")
+    with pytest.raises(InputError) as caught:
+        read_file(path)
+    expected = "one of yaml, policy-agent (--format forces one)"
+    assert str(caught.value) == f"{path}: found a file of unknown format, expected {expected}"
+
+
+def test_no_file(tmp_path):
+    path = tmp_path / "none.yaml"
+    with pytest.raises(InputError) as caught:
+        read_file(path)
+    assert str(caught.value) == f"{path}: found no such file or directory, expected a readable policy file"
+
+
+def test_folder(tmp_path):
+    with pytest.raises(InputError, match="found is a directory, expected a readable policy file"):
+        read_file(tmp_path)
+
+
+def test_not_text(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_bytes(b"phb: 1\n\xff\n")
+    with pytest.raises(InputError, match="found a byte that isn't UTF-8 at offset 7, expected UTF-8 text"):
+        read_file(path)

@@ -1,0 +1,41 @@
+"""The controller's copies of the pipeline's numbers are the pipeline's numbers."""
+
+import re
+from pathlib import Path
+
+import phb_p4
+from phb.compiler.queueing import FAIR_QUEUES, SLOTS_PER_PORT
+from phb.model import LAST_PORT
+from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
+
+HEADERS = (Path(phb_p4.__file__).parent / "headers.p4").read_text()
+MAIN = (Path(phb_p4.__file__).parent / "phb.p4").read_text()
+
+
+def members(enum):
+    body = re.search(rf"enum bit<\d+> {enum} \{{(.*?)\}}", HEADERS, re.DOTALL)[1]
+    return {name: int(number) for name, number in re.findall(r"(\w+)\s*=\s*(\d+)", body)}
+
+
+def test_drop_reasons():
+    assert {reason.name: reason.value for reason in DropReason} == members("DropReason")
+    assert int(re.search(r"enum bit<(\d+)> DropReason", HEADERS)[1]) == REASONS_PER_POLICY.bit_length() - 1
+
+
+def test_colours():
+    assert {name.upper(): number for number, name in COLOURS.items()} == members("Colour")
+    assert int(re.search(r"enum bit<(\d+)> Colour", HEADERS)[1]) == COLOURS_PER_POLICY.bit_length() - 1
+
+
+def test_ports_below_the_controllers():
+    assert int(re.search(r"CPU_PORT = (\d+)", HEADERS)[1]) == LAST_PORT + 1
+
+
+def test_conversation_slots():
+    slots = int(re.search(r"#define CONVERSATION_SLOTS (\d+)", HEADERS)[1])
+    assert slots == FAIR_QUEUES * SLOTS_PER_PORT
+
+
+def test_counters_are_indexed_as_displayed():
+    assert "policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour))" in MAIN
+    assert "policy_drops.count((bit<32>)(meta.verdict.policy ++ meta.verdict.drop_reason))" in MAIN
