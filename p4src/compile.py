@@ -48,6 +48,7 @@ def compile_program(destination: Path) -> str:
 
     Raises:
         CompileError: p4c is not on the PATH, or refuses the program.
+
     """
     version = compiler_version()
     if version is None:
@@ -69,10 +70,13 @@ def compile_program(destination: Path) -> str:
 
 def digests() -> dict[str, str]:
     """SHA-256 of every source and artifact, by path below ``p4src/``."""
-    files = [*SOURCE_DIRECTORY.glob("*.p4"), BUILD_DIRECTORY / "phb.json", BUILD_DIRECTORY / "phb.p4info.txtpb"]
+    files = [
+        *SOURCE_DIRECTORY.glob("*.p4"),
+        BUILD_DIRECTORY / "phb.json",
+        BUILD_DIRECTORY / "phb.p4info.txtpb",
+    ]
     return {
-        str(path.relative_to(SOURCE_DIRECTORY)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(files)
+        str(path.relative_to(SOURCE_DIRECTORY)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files)
     }
 
 

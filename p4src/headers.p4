@@ -26,7 +26,7 @@ const port_t CPU_PORT = 510;
 #define CONVERSATION_SLOTS 65536
 #define PORTS 512
 
-// The upper bits of a rank are a strict level, the lower bits a finish tag. With the largest weight (4096) and
+// The upper bits of a rank are a strict level, the lower bits a finish tag. With weight 4096 and
 // 1500-byte packets the tag lasts 1.8e11 packets of one conversation before it saturates; see docs/limits.md.
 #define LEVEL_BITS 4
 #define FINISH_BITS 60

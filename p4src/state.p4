@@ -15,6 +15,9 @@ register<bit<32>>(PORTS) port_occupancy;
 // The same per conversation slot.
 register<bit<32>>(CONVERSATION_SLOTS) conversation_occupancy;
 
+// Whose slot it is: the signature of the flow that took it last, by conversation slot.
+register<bit<32>>(CONVERSATION_SLOTS) conversation_owner;
+
 // Finish tag of the packet that the scheduler took last, by (egress port, level): the virtual time V of self-clocked
 // fair queueing (Golestani, INFOCOM 1994).
 register<bit<64>>(PORTS << LEVEL_BITS) virtual_time;

@@ -1,0 +1,63 @@
+# phb. `make help` lists the targets.
+
+# The first of these that is Python 3.11 or newer; override with PYTHON=...
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+SEED ?= 1
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
+# What type checkers see: each package under its own name, wherever its folder lies.
+TYPING := build/typing
+PACKAGES := phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format p4 clean system-packages
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.installed ## own virtual environment with everything built (.venv)
+
+demo: setup ## the S/390 test network: eight tests, table, results and pictures in out/s390
+	$(BIN)/phb-lab run s390 --seed $(SEED) --json out/s390/results.json --out out/s390
+
+test: system-packages setup lint ## every check and test
+	cargo test --workspace --exclude phb-python --quiet
+	$(BIN)/pytest
+
+lint: setup ## formatting, clippy, ruff, mypy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	@rm -rf $(TYPING) && mkdir -p $(TYPING)
+	@for pair in $(PACKAGES); do ln -s "$(CURDIR)/$${pair#*=}" "$(TYPING)/$${pair%%=*}"; done
+	MYPYPATH=$(TYPING) $(BIN)/mypy -p phb -p phb_lab -p phb_p4 -p phb_switch
+	@if command -v p4fmt >/dev/null; then p4fmt --check p4src/*.p4; else echo "p4fmt: not installed, P4 formatting not checked"; fi
+
+format: setup ## rewrite Rust and Python sources as lint wants them
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+p4: setup ## compile p4src with p4c (where installed) into p4src/build
+	$(BIN)/python -m phb_p4
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) target out build *.egg-info switch/python/phb_switch/*.so
+
+# Tests that need a tool from Debian skip, and say so, where it can't be installed.
+system-packages:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! command -v ip >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq iproute2 >/dev/null; fi
+
+$(VENV)/.installed: pyproject.toml $(RUST_SOURCES)
+	@test -n "$(PYTHON)" || { echo "phb needs Python 3.11 or newer; found none on the PATH (set PYTHON=...)" >&2; exit 2; }
+	@command -v cargo >/dev/null || { echo "phb needs a Rust toolchain (cargo 1.91 or newer) on the PATH" >&2; exit 2; }
+	@echo "setting up $(VENV): Python packages and the Rust build, some minutes the first time"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "no venv: on Debian, install python3-venv" >&2; exit 2; }
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@

@@ -1,0 +1,13 @@
+"""What a user of the lab can be told; the command line turns each into one line and an exit code."""
+
+
+class LabError(Exception):
+    """A run that can't go on; exit code 1."""
+
+
+class UsageError(LabError):
+    """An option, name or file that is wrong; exit code 2."""
+
+
+class ConservationError(LabError):
+    """Packets in are not packets out plus packets dropped plus packets still held: a defect of ours."""

@@ -1,0 +1,223 @@
+r"""IBM S/390 and Cisco 7513/3640 over 256 kbit/s PPP: eight five-minute tests (Cisco and IBM, 2000).
+
+::
+
+    os390 --- mvs074 ---- cip ---- c7513 === 256 kbit/s PPP === c3640 --- branch
+    TCP host  marks   \\-- osa2 --/  queues    (the bottleneck)             TCP host
+
+``mvs074`` is the marking half of the host's TCP/IP stack: the Policy Agent. Three interactive connections (100 bytes
+asked, 1,400 answered) and thirty file transfers (100 asked, 10,000 answered) flow to the branch. The tests differ in
+how the host marks (differentiated services or IP precedence), how the 7513 queues (FIFO or flow WFQ), and through
+which adapter the host is attached (CIP or OSA-2).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import phb_examples
+from phb_lab import data_files
+from phb_lab.description import Adapter, Host, Network, Port, RequestResponse, Switch, Wire
+from phb_lab.errors import UsageError
+
+NAME = "s390"
+PUBLISHED_KEY = "s390_cisco"
+
+SECOND = 1_000_000_000
+
+# RFC 1662: the IOS display counts address, control and protocol (4 bytes) into a packet's length; FCS (2) and one flag
+# (1) follow on the line. The bit-synchronous line's stuffing is left out: it depends on the data and adds about 1 % to
+# random payloads.
+PPP_OVERHEAD = -14 + 4 + 2 + 1
+# IEEE 802.3: preamble and delimiter (8), FCS (4), inter-frame gap (12).
+ETHERNET_OVERHEAD = 8 + 4 + 12
+
+# The source gives no host parameters. OS/390 V2R7's TCPCONFIG defaults to 16,384-byte buffers, and 200 ms is the
+# delayed acknowledgement of BSD-derived stacks.
+WINDOW_BYTES = 16_384
+DELAYED_ACK_NS = 200_000_000
+
+# "After the file transfers created network congestion": the source gives no time. Its counts leave the interactive
+# connections about 297 of the 300 s.
+INTERACTIVE_START_NS = 3 * SECOND
+# Chariot starts its pairs one after another; the source gives no times.
+TRANSFER_START_SPREAD_NS = 1 * SECOND
+
+EXAMPLES = Path(phb_examples.__file__).parent / "s390"
+
+
+@dataclass(frozen=True)
+class Test:
+    """One of the eight: its published name is ``MARKING-QUEUEING-ADAPTER``."""
+
+    marking: str
+    queueing: str
+    adapter: str
+
+    @property
+    def name(self) -> str:
+        """The name in the published tables."""
+        return f"{self.marking}-{self.queueing}-{self.adapter}"
+
+
+TESTS = tuple(
+    Test(marking, queueing, adapter)
+    for queueing in ("fifo", "wfq")
+    for marking in ("diffserv", "ipprec")
+    for adapter in ("cip", "osa2")
+)
+
+
+def find_test(name: str) -> Test:
+    """The test of that published name.
+
+    Raises:
+        UsageError: there is none; the message lists them.
+
+    """
+    for test in TESTS:
+        if test.name == name:
+            return test
+    raise UsageError(f"--test {name}: expected one of {', '.join(test.name for test in TESTS)}")
+
+
+def default_transmit_ring() -> int:
+    """``tx-queue-limit`` of the 7513's serial interface (appendix A)."""
+    return int(data_files.published()[PUBLISHED_KEY]["link"]["tx_queue_limit"])
+
+
+def network(test: Test, *, seed: int, transmit_ring: int) -> Network:
+    """Describe one test.
+
+    Args:
+        test: which of the eight.
+        seed: draws the start times of the file transfers.
+        transmit_ring: packets that the 7513's serial interface takes from its scheduler ahead of the line.
+
+    """
+    source = data_files.published()[PUBLISHED_KEY]
+    rate = source["link"]["rate_bps"]
+    addresses = source["addresses"]
+    host_address = addresses["cip_host"] if test.adapter == "cip" else addresses["osa_host"]
+
+    marking = {"diffserv": "diffserv", "ipprec": "precedence"}[test.marking]
+    mvs074 = Switch(
+        "mvs074",
+        1,
+        (Port(1), Port(2), Port(3)),
+        (
+            EXAMPLES / "mvs074.yaml",
+            EXAMPLES / f"mvs074-{test.adapter}.yaml",
+            EXAMPLES / f"policy-agent-{marking}-{test.adapter}.conf",
+        ),
+    )
+    serial = Port(1, rate, PPP_OVERHEAD, transmit_ring)
+    c7513 = Switch(
+        "c7513",
+        2,
+        (serial, Port(2), Port(3)),
+        (
+            EXAMPLES / "c7513.yaml",
+            EXAMPLES / f"c7513-routes-{test.adapter}.yaml",
+            EXAMPLES / f"c7513-{test.queueing}.yaml",
+        ),
+    )
+    c3640 = Switch(
+        "c3640",
+        3,
+        (Port(1, rate, PPP_OVERHEAD), Port(2, 10_000_000, ETHERNET_OVERHEAD)),
+        (EXAMPLES / "c3640.yaml",),
+    )
+    adapters = tuple(Adapter(kind, kind, data_files.adapters()[kind]) for kind in ("cip", "osa2"))
+    mtu = {
+        "cip": data_files.adapters()["cip"]["block_bytes"],
+        "osa2": data_files.adapters()["osa2"]["mtu_bytes"],
+    }
+    os390 = Host(
+        "os390",
+        (host_address, addresses["vipa"]),
+        mtu_bytes=mtu[test.adapter],
+        window_bytes=WINDOW_BYTES,
+        delayed_ack_ns=DELAYED_ACK_NS,
+    )
+    branch = Host(
+        "branch",
+        (addresses["branch_client"],),
+        mtu_bytes=1500,
+        window_bytes=WINDOW_BYTES,
+        delayed_ack_ns=DELAYED_ACK_NS,
+    )
+    wires = (
+        Wire(("os390", 0), ("mvs074", 1)),
+        Wire(("mvs074", 2), ("cip", 0)),
+        Wire(("mvs074", 3), ("osa2", 0)),
+        Wire(("cip", 1), ("c7513", 2)),
+        Wire(("osa2", 1), ("c7513", 3)),
+        Wire(("c7513", 1), ("c3640", 1)),
+        Wire(("c3640", 2), ("branch", 0)),
+    )
+    return Network(
+        name=f"{NAME}/{test.name}",
+        switches=(mvs074, c7513, c3640),
+        hosts=(os390, branch),
+        adapters=adapters,
+        wires=wires,
+        flows=(*_transfers(host_address, seed), *_interactive(addresses["vipa"])),
+        bottleneck=("c7513", (2, 3), 1),
+        assumptions=ASSUMPTIONS,
+    )
+
+
+ASSUMPTIONS = (
+    "host TCP: 16,384-byte buffers, Nagle, 200 ms delayed acknowledgement, Reno as smoltcp has it",
+    f"interactive connections start at {INTERACTIVE_START_NS / SECOND:g} s, transfers within the first "
+    f"{TRANSFER_START_SPREAD_NS / SECOND:g} s (drawn by the seed)",
+    "interactive clients connect to the VIPA 135.1.1.1, as rule1 of the profile wants; the source's display shows the "
+    "interface address",
+    "branch LAN 10 Mbit/s Ethernet; no propagation delay; hosts answer at once",
+)
+
+
+def _transfers(host_address: str, seed: int) -> list[RequestResponse]:
+    source = data_files.published()[PUBLISHED_KEY]
+    traffic = source["traffic"]["ftp"]
+    random = Random(seed)
+    # Ports outside the ranges of the three policy rules: the script says port_number=AUTO.
+    return [
+        RequestResponse(
+            name=f"ftp-{pair:02}",
+            group="ftp",
+            client="branch",
+            client_address=source["addresses"]["branch_client"],
+            server="os390",
+            server_address=host_address,
+            server_port=5001 + pair,
+            request_bytes=traffic["request_bytes"],
+            reply_bytes=traffic["reply_bytes"],
+            records_per_connection=traffic["records_per_connection"],
+            start_ns=random.randrange(TRANSFER_START_SPREAD_NS),
+        )
+        for pair in range(traffic["connections"])
+    ]
+
+
+def _interactive(server_address: str) -> list[RequestResponse]:
+    source = data_files.published()[PUBLISHED_KEY]
+    traffic = source["traffic"]["interactive"]
+    # The source's display shows server ports 700, 701 and 702.
+    return [
+        RequestResponse(
+            name=f"interactive-{pair}",
+            group="interactive",
+            client="branch",
+            client_address=source["addresses"]["branch_client"],
+            server="os390",
+            server_address=server_address,
+            server_port=700 + pair,
+            request_bytes=traffic["request_bytes"],
+            reply_bytes=traffic["reply_bytes"],
+            records_per_connection=traffic["records_per_connection"],
+            start_ns=INTERACTIVE_START_NS,
+        )
+        for pair in range(traffic["connections"])
+    ]

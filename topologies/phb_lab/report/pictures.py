@@ -1,0 +1,112 @@
+"""The source's pictures, drawn from our transactions: PNG for reading, SVG for enlarging."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from phb_lab.results import NANOSECONDS, Transaction
+
+# Pictures average over this much time, as the source's tool draws lines and not dots. It gives no value: assumption.
+BIN_S = 10
+
+_GROUP_LABELS = {"interactive": "interactive", "ftp": "file transfers"}
+_GROUP_COLOURS = {"interactive": "tab:red", "ftp": "tab:blue"}
+
+
+def _series(
+    values: Iterable[tuple[float, float]], first_s: float, last_s: float
+) -> tuple[list[float], list[list[float]]]:
+    bins: dict[int, list[float]] = {}
+    for at, value in values:
+        if first_s <= at < last_s:
+            bins.setdefault(int(at // BIN_S), []).append(value)
+    order = sorted(bins)
+    return [(number + 0.5) * BIN_S for number in order], [bins[number] for number in order]
+
+
+def response_over_time(
+    transactions: Sequence[Transaction], group: str, trim_s: float, duration_s: float
+) -> tuple[list[float], list[float]]:
+    """Mean response time (s) of the transactions that ended in each bin, by the bin's middle (s).
+
+    The first and last ``trim_s`` seconds are left out, as the source leaves them out of its graphs.
+    """
+    ended = ((t.end_ns / NANOSECONDS, t.response_s) for t in transactions if t.group == group)
+    times, values = _series(ended, trim_s, duration_s - trim_s)
+    return times, [fmean(value) for value in values]
+
+
+def throughput_over_time(
+    transactions: Sequence[Transaction], group: str, reply_bytes: int, trim_s: float, duration_s: float
+) -> tuple[list[float], list[float]]:
+    """Reply bits per second of the transactions that ended in each bin, in kbit/s."""
+    ended = ((t.end_ns / NANOSECONDS, reply_bytes * 8) for t in transactions if t.group == group)
+    times, values = _series(ended, trim_s, duration_s - trim_s)
+    return times, [sum(value) / BIN_S / 1000 for value in values]
+
+
+def draw_summary(
+    by_test: Mapping[str, Sequence[Transaction]], trim_s: float, duration_s: float, destination: Path
+) -> list[Path]:
+    """The source's figure 8: response time of the interactive traffic over time, a line per test."""
+    picture, axes = plt.subplots(figsize=(9, 5.5))
+    for name, transactions in by_test.items():
+        times, responses = response_over_time(transactions, "interactive", trim_s, duration_s)
+        style = "-" if "-fifo-" in name else "--"
+        axes.plot(times, responses, style, label=name, linewidth=1.4)
+    axes.set_title("Response time of the interactive traffic, measured (the source's figure 8)")
+    _finish(axes, "response time [s]", duration_s)
+    axes.legend(ncols=2, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    return _save(picture, destination)
+
+
+def draw_test(
+    name: str,
+    transactions: Sequence[Transaction],
+    reply_bytes: Mapping[str, int],
+    trim_s: float,
+    duration_s: float,
+    destination: Path,
+) -> list[Path]:
+    """One test's response time and throughput, both groups (the source's figures G-1 to G-16)."""
+    picture, (response, throughput) = plt.subplots(2, 1, figsize=(9, 7), sharex=True)
+    for group in ("ftp", "interactive"):
+        style = {"label": _GROUP_LABELS[group], "color": _GROUP_COLOURS[group]}
+        response.plot(*response_over_time(transactions, group, trim_s, duration_s), **style)
+        throughput.plot(*throughput_over_time(transactions, group, reply_bytes[group], trim_s, duration_s), **style)
+    response.set_title(f"{name}: response time and throughput, measured")
+    response.legend(loc="upper right", fontsize="small")
+    _finish(response, "response time [s]", duration_s)
+    _finish(throughput, "throughput [kbit/s]", duration_s)
+    response.set_xlabel("")
+    return _save(picture, destination)
+
+
+def _finish(axes: Axes, label: str, duration_s: float) -> None:
+    axes.set_xlabel("time [s]")
+    axes.set_ylabel(label)
+    axes.set_xlim(0, duration_s)
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+
+
+def _save(picture: Picture, destination: Path) -> list[Path]:
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    written = []
+    for suffix in (".png", ".svg"):
+        path = destination.with_suffix(suffix)
+        # Without dates and random ids the same run draws the same bytes.
+        metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
+        with mpl.rc_context({"svg.hashsalt": "phb"}):
+            picture.savefig(path, metadata=metadata, bbox_inches="tight", dpi=120)
+        written.append(path)
+    plt.close(picture)
+    return written

@@ -1,0 +1,246 @@
+"""Runs a described network in virtual time.
+
+Each switch of the description becomes the embedded switch with a P4Runtime server of its own on loopback; the
+controller pushes pipeline and policies to all of them over gRPC, as it would to any switch, and only then does virtual
+time start.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import phb
+import phb_p4
+from phb.pipeline_names import REASONS_PER_POLICY, DropReason
+from phb_lab.description import Network
+from phb_lab.errors import ConservationError
+from phb_lab.results import Transaction
+from phb_switch import Network as NativeNetwork
+from phb_switch import P4RuntimeServer, PortConfig, Switch
+
+# When virtual time starts, for policy rules with a time of day: a Monday at noon, inside every window of the sources.
+EPOCH = datetime(2000, 1, 3, 12, 0)
+
+
+@dataclass(frozen=True)
+class Conservation:
+    """Where the packets of one node went; ``dropped`` maps a reason to packets."""
+
+    node: str
+    received: int
+    sent: int
+    dropped: dict[str, int]
+    held: int
+
+    @property
+    def holds(self) -> bool:
+        """Packets in are packets out, plus packets dropped, plus packets still held."""
+        return self.received == self.sent + sum(self.dropped.values()) + self.held
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run gave.
+
+    Attributes:
+        transactions: the completed ones, in order of their end.
+        conservation: an account per node.
+        statistics: the virtual network's own counters.
+        shared: packets per switch that shared a conversation slot with another flow.
+    """
+
+    transactions: tuple[Transaction, ...]
+    conservation: tuple[Conservation, ...]
+    statistics: dict[str, Any]
+    shared: dict[str, int]
+
+
+class VirtualRun:
+    """One network, built, programmed and run once; a context manager, because it holds servers.
+
+    Args:
+        network: what to build.
+        seed: of everything that draws: initial sequence numbers, ephemeral ports, the P4 random extern.
+
+    """
+
+    def __init__(self, network: Network, *, seed: int) -> None:
+        self._network = network
+        self._switches: dict[str, Switch] = {}
+        self._servers: list[P4RuntimeServer] = []
+        self._native = NativeNetwork(seed)
+        for number, described in enumerate(network.switches):
+            ports = {
+                port.number: PortConfig(
+                    rate_bps=port.rate_bps,
+                    overhead_bytes=port.overhead_bytes,
+                    transmit_ring=port.transmit_ring,
+                )
+                for port in described.ports
+            }
+            switch = Switch(described.name, ports, seed=seed + number)
+            self._switches[described.name] = switch
+            self._native.add_switch(switch)
+        for host in network.hosts:
+            self._native.add_host(
+                host.name,
+                list(host.addresses),
+                mtu=host.mtu_bytes,
+                receive_buffer_bytes=host.window_bytes,
+                send_buffer_bytes=host.window_bytes,
+                delayed_ack_ns=host.delayed_ack_ns,
+                nagle=host.nagle,
+            )
+        for adapter in network.adapters:
+            if adapter.kind == "cip":
+                self._native.add_cip(adapter.name, **adapter.parameters)
+            else:
+                self._native.add_osa2(adapter.name, **adapter.parameters)
+        for wire in network.wires:
+            self._native.connect(*wire.a, *wire.b, wire.delay_ns)
+        for flow in network.flows:
+            self._native.add_request_response(
+                name=flow.name,
+                group=flow.group,
+                client=flow.client,
+                server=flow.server,
+                client_address=flow.client_address,
+                server_address=flow.server_address,
+                server_port=flow.server_port,
+                request_bytes=flow.request_bytes,
+                reply_bytes=flow.reply_bytes,
+                records_per_connection=flow.records_per_connection,
+                start_ns=flow.start_ns,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for server in self._servers:
+            server.stop()
+
+    def push_policies(self) -> None:
+        """Serve P4Runtime for every switch, and push pipeline and policies to all of them at once.
+
+        Raises:
+            phb.PhbError: a policy file is wrong, or a switch refuses an entry; its own words are in the message.
+
+        """
+        for described in self._network.switches:
+            self._servers.append(P4RuntimeServer(self._switches[described.name], device_id=described.device_id))
+        addresses = [f"127.0.0.1:{server.start()}" for server in self._servers]
+        asyncio.run(self._push(addresses))
+
+    async def _push(self, addresses: Sequence[str]) -> None:
+        await asyncio.gather(
+            *(
+                phb.push(
+                    address,
+                    described.policy_files,
+                    device_id=described.device_id,
+                    artifact=phb_p4.artifact_path(),
+                    p4info=phb_p4.p4info_path(),
+                    at=EPOCH,
+                )
+                for address, described in zip(addresses, self._network.switches, strict=True)
+            )
+        )
+
+    def tap(self, node: str, port: int, path: Path) -> None:
+        """Capture both directions of a port into a pcap file."""
+        self._native.tap(node, port, str(path))
+
+    def run(self, duration_ns: int, progress: Callable[[int], None]) -> Outcome:
+        """Let virtual time pass.
+
+        Args:
+            duration_ns: how much of it.
+            progress: called with the virtual time some dozens of times.
+
+        Raises:
+            ConservationError: a node or a wire lost count of its packets.
+
+        """
+        self._native.run(duration_ns, progress)
+        statistics = self._native.statistics()
+        drops = {name: _pipeline_drops(switch) for name, switch in self._switches.items()}
+        conservation = (
+            *(_of_switch(name, switch.statistics(), drops[name]) for name, switch in self._switches.items()),
+            *(_of_adapter(name, counted) for name, counted in statistics["adapters"].items()),
+            *(_of_host(name, counted) for name, counted in statistics["hosts"].items()),
+        )
+        wrong = [str(node) for node in conservation if not node.holds]
+        if statistics["unconnected_frames"]:
+            wrong.append(f"{statistics['unconnected_frames']} frames sent on ports without a wire")
+        if wrong:
+            raise ConservationError(f"{self._network.name}: packets unaccounted for: {'; '.join(wrong)}")
+        transactions = tuple(Transaction(*transaction) for transaction in self._native.transactions())
+        shared = {name: _shared_conversations(switch) for name, switch in self._switches.items()}
+        return Outcome(transactions, conservation, statistics, shared)
+
+
+def _pipeline_drops(switch: Switch) -> dict[str, int]:
+    """Packets that the P4 program says it dropped, by its own reasons, over all policies."""
+    drops: dict[str, int] = {}
+    for index, (packets, _) in enumerate(switch.read_counter("PhbIngress.policy_drops")):
+        if packets:
+            reason = DropReason(index % REASONS_PER_POLICY).name.lower()
+            drops[reason] = drops.get(reason, 0) + packets
+    return drops
+
+
+def _shared_conversations(switch: Switch) -> int:
+    return sum(packets for packets, _ in switch.read_counter("PhbIngress.conversation.shared_conversation"))
+
+
+def _of_switch(name: str, counted: dict[str, Any], pipeline_drops: dict[str, int]) -> Conservation:
+    """The switch counts a drop in ingress as one; the P4 program says why, and both must agree."""
+    dropped = {reason: packets for reason, packets in counted["dropped"].items() if packets and reason != "ingress"}
+    return Conservation(
+        node=name,
+        received=counted["received"] + counted["injected"],
+        sent=counted["transmitted"] + counted["to_cpu"],
+        dropped=dropped | pipeline_drops,
+        held=counted["queued"],
+    )
+
+
+def _of_adapter(name: str, counted: dict[str, Any]) -> Conservation:
+    ways = (counted["outbound"], counted["inbound"])
+    return Conservation(
+        node=name,
+        received=sum(way["received"] for way in ways),
+        sent=sum(way["sent"] for way in ways),
+        dropped=_added(way["dropped"] for way in ways),
+        held=sum(way["held"] for way in ways),
+    )
+
+
+def _of_host(name: str, counted: dict[str, Any]) -> Conservation:
+    """What a host receives it takes or drops; ``sent`` is what its TCP took."""
+    return Conservation(
+        node=name,
+        received=counted["frames_received"],
+        sent=counted["segments_received"],
+        dropped={reason: packets for reason, packets in counted["dropped"].items() if packets},
+        held=0,
+    )
+
+
+def _added(parts: Iterable[dict[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for part in parts:
+        for reason, packets in part.items():
+            if packets:
+                total[reason] = total.get(reason, 0) + packets
+    return total

@@ -1,0 +1,73 @@
+import json
+
+import jsonschema
+import pytest
+
+from phb_lab import data_files, results
+from phb_lab.results import Figure, Transaction, byte_figures, group_figures, with_published
+
+SECOND = results.NANOSECONDS
+
+
+def transactions():
+    # Pair a answers twice as fast as pair b: the mean over pairs is not the mean over transactions.
+    return [
+        Transaction("a", "ftp", 0, 1 * SECOND),
+        Transaction("a", "ftp", 1 * SECOND, 2 * SECOND),
+        Transaction("b", "ftp", 0, 4 * SECOND),
+        Transaction("i", "interactive", 0, SECOND // 2),
+    ]
+
+
+def by_quantity(figures):
+    return {figure.quantity: figure.measured for figure in figures}
+
+
+def test_averages_are_over_pairs_as_the_sources_tool_has_them():
+    figures = by_quantity(group_figures("t", transactions()))
+    assert figures["ftp.avg"] == pytest.approx(2.5)
+    assert figures["ftp.avg_pooled"] == pytest.approx(2.0)
+    assert figures["total.avg"] == pytest.approx((1 + 4 + 0.5) / 3)
+
+
+def test_numbers_extremes_and_the_worst_served_pair():
+    figures = by_quantity(group_figures("t", transactions()))
+    assert (figures["ftp.n"], figures["ftp.min"], figures["ftp.max"]) == (3, 1.0, 4.0)
+    assert figures["ftp.pair_min_n"] == 1
+    assert figures["total.n"] == 4
+
+
+def test_bytes_follow_from_completed_transactions():
+    figures = by_quantity(byte_figures("t", transactions(), {"ftp": (100, 10_000), "interactive": (100, 1_400)}))
+    assert figures == {"total.bytes_sent": 400, "total.bytes_received": 31_400}
+
+
+@pytest.mark.parametrize("test", data_files.published()["s390_cisco"]["tests"], ids=lambda test: test["name"])
+def test_the_sources_total_rows_are_means_over_pairs(test):
+    mean = (3 * test["interactive"]["avg"] + 30 * test["ftp"]["avg"]) / 33
+    assert mean == pytest.approx(test["total"]["avg"], rel=1e-4)
+
+
+def test_published_values_are_found_by_path():
+    published = {"ftp": {"avg": 2.0}, "total": {"n": 5}}
+    figures = with_published([Figure("t", "ftp.avg", "s", 1.0), Figure("t", "ftp.none", "s", 1.0)], published)
+    assert [figure.published for figure in figures] == [2.0, None]
+    assert figures[0].ratio == pytest.approx(0.5)
+
+
+def test_the_results_file_follows_its_schema_and_replaces_the_old_one(tmp_path):
+    path = tmp_path / "deep" / "results.json"
+    document = results.results(
+        network="s390",
+        mode="virtual",
+        target="phb-switch",
+        seed=1,
+        wall_s=0.12345,
+        simulated_s=300.0,
+        figures=group_figures("t", transactions()),
+        more={},
+    )
+    results.write(path, {"old": True})
+    results.write(path, document)
+    jsonschema.validate(json.loads(path.read_text()), data_files.results_schema())
+    assert [entry.name for entry in path.parent.iterdir()] == ["results.json"]
