@@ -13,7 +13,7 @@ TYPING := build/typing
 PACKAGES := phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format p4 clean system-packages
+.PHONY: help setup demo test lint format p4 readme clean system-packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ format: setup ## rewrite Rust and Python sources as lint wants them
 
 p4: setup ## compile p4src with p4c (where installed) into p4src/build
 	$(BIN)/python -m phb_p4
+
+readme: setup ## measure README's table and picture anew
+	$(BIN)/python -m phb_lab.report.markdown .
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) target out build *.egg-info switch/python/phb_switch/*.so
