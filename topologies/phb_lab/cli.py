@@ -73,6 +73,8 @@ def run(
     """
     if network != s390.NAME:
         raise UsageError(f"network {network}: expected one of: {s390.NAME}")
+    if json is not None and json.is_dir():
+        raise UsageError(f"--json {json}: found a folder, expected a file")
     tests = [s390.find_test(name) for name in test] if test else list(s390.TESTS)
     ring = s390.default_transmit_ring() if transmit_ring is None else transmit_ring
     if rings is None:
@@ -174,6 +176,10 @@ def main() -> None:
         app()
     except (InputError, UsageError) as error:
         print(f"phb-lab: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"phb-lab: {where}{error.strerror or error}", file=sys.stderr)
         sys.exit(2)
     except (PhbError, LabError) as error:
         print(f"phb-lab: {error}", file=sys.stderr)

@@ -192,6 +192,8 @@ class VirtualRun:
 def _pipeline_drops(switch: Switch) -> dict[str, int]:
     """Packets that the P4 program says it dropped, by its own reasons, over all policies."""
     drops: dict[str, int] = {}
+    if not switch.loaded:
+        return drops
     for index, (packets, _) in enumerate(switch.read_counter("PhbIngress.policy_drops")):
         if packets:
             reason = DropReason(index % REASONS_PER_POLICY).name.lower()
@@ -200,6 +202,8 @@ def _pipeline_drops(switch: Switch) -> dict[str, int]:
 
 
 def _shared_conversations(switch: Switch) -> int:
+    if not switch.loaded:
+        return 0
     return sum(packets for packets, _ in switch.read_counter("PhbIngress.conversation.shared_conversation"))
 
 

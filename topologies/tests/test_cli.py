@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -28,6 +29,29 @@ def test_a_wrong_option_gives_one_message_and_exit_code_2(tmp_path, arguments, m
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_results_file_that_cannot_be_written_is_one_message_before_the_run(tmp_path):
+    (tmp_path / "taken").mkdir()
+    done = phb_lab("run", "s390", "--json", "taken", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "phb-lab: --json taken: found a folder, expected a file\n")
+
+
+def test_a_folder_that_cannot_be_made_is_one_message(tmp_path):
+    (tmp_path / "file").touch()
+    done = phb_lab("run", "s390", "--test", "ipprec-wfq-osa2", "--duration", "9", "--captures", "file/x", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "phb-lab: file/x" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_same_seed_gives_the_same_results_file_but_for_the_wall_time(tmp_path):
+    documents = []
+    for name in ("first.json", "second.json"):
+        arguments = ["run", "s390", "--test", "diffserv-wfq-cip", "--test", "ipprec-fifo-osa2", "--duration", "15"]
+        assert phb_lab(*arguments, "--seed", "5", "--rings", "--json", name, cwd=tmp_path).returncode == 0
+        documents.append(re.sub(r'"wall_s": [0-9.]+', "", (tmp_path / name).read_text()))
+    assert documents[0] == documents[1]
 
 
 def test_list_names_every_test(tmp_path):
