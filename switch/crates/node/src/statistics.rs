@@ -1,0 +1,146 @@
+//! What a switch counts, and the law that the counters obey.
+//!
+//! At every moment, for the switch as a whole:
+//!
+//! ```text
+//! received + injected = transmitted + to_cpu + dropped (all reasons) + queued
+//! ```
+//!
+//! where `queued` is counted where packets wait (PIFO, transmit ring, line, packet-outs not yet taken), not derived.
+
+use phb_network::{Port, Time};
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// No program is loaded.
+    NoPipeline,
+    /// The program's ingress dropped it.
+    Ingress,
+    /// The program's egress dropped it.
+    Egress,
+    /// The egress port's buffer was full.
+    Buffer,
+    /// It came from or was sent to a port that the switch does not have.
+    UnknownPort,
+    /// It was sent to a multicast group; there are none yet.
+    Multicast,
+    /// It waited in a queue when another program was loaded, which cannot make sense of it.
+    Reloaded,
+    /// Too many packets were waiting for a controller.
+    CpuBuffer,
+}
+
+impl DropReason {
+    /// Every reason, in the order of [`Drops::iter`].
+    pub const ALL: [Self; 8] = [
+        Self::NoPipeline,
+        Self::Ingress,
+        Self::Egress,
+        Self::Buffer,
+        Self::UnknownPort,
+        Self::Multicast,
+        Self::Reloaded,
+        Self::CpuBuffer,
+    ];
+
+    /// The reason's name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoPipeline => "no_pipeline",
+            Self::Ingress => "ingress",
+            Self::Egress => "egress",
+            Self::Buffer => "buffer",
+            Self::UnknownPort => "unknown_port",
+            Self::Multicast => "multicast",
+            Self::Reloaded => "reloaded",
+            Self::CpuBuffer => "cpu_buffer",
+        }
+    }
+}
+
+/// Dropped packets by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops([u64; DropReason::ALL.len()]);
+
+impl Drops {
+    /// Counts one.
+    pub fn count(&mut self, reason: DropReason) {
+        self.0[reason as usize] += 1;
+    }
+
+    /// How many were dropped for `reason`.
+    #[must_use]
+    pub fn of(&self, reason: DropReason) -> u64 {
+        self.0[reason as usize]
+    }
+
+    /// How many were dropped.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Each reason with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
+        DropReason::ALL.into_iter().zip(self.0)
+    }
+}
+
+/// Counters of one port. Lengths are those of Ethernet frames without frame check sequence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortStatistics {
+    /// Packets that arrived here.
+    pub received_packets: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Packets whose transmission here has ended.
+    pub transmitted_packets: u64,
+    /// Their bytes.
+    pub transmitted_bytes: u64,
+    /// Packets dropped: before the queue they count at the port they came from, from there on at the egress port.
+    pub dropped: Drops,
+    /// Packets here now: in the PIFO, in the transmit ring, on the line.
+    pub queued: u64,
+    /// The most packets that ever waited in the PIFO.
+    pub queue_depth_max: u64,
+    /// Packets that have left the PIFO.
+    pub queue_delay_packets: u64,
+    /// The sum of the times they spent there, in ns.
+    pub queue_delay_sum: Time,
+    /// The longest of those times, in ns.
+    pub queue_delay_max: Time,
+}
+
+/// Counters of a switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Packets that arrived at ports.
+    pub received: u64,
+    /// Packets that a controller sent (packet-out).
+    pub injected: u64,
+    /// Packets whose transmission has ended, except at the CPU port.
+    pub transmitted: u64,
+    /// Packets given to a controller (packet-in).
+    pub to_cpu: u64,
+    /// Packets dropped.
+    pub dropped: Drops,
+    /// Packets in the switch now.
+    pub queued: u64,
+    /// Counters by port, in the order of port numbers.
+    pub ports: Vec<(Port, PortStatistics)>,
+}
+
+impl Statistics {
+    /// Left side minus right side of the conservation law; anything but 0 is a bug in the switch.
+    #[must_use]
+    pub fn imbalance(&self) -> i128 {
+        let came = i128::from(self.received) + i128::from(self.injected);
+        let went = i128::from(self.transmitted)
+            + i128::from(self.to_cpu)
+            + i128::from(self.dropped.total())
+            + i128::from(self.queued);
+        came - went
+    }
+}

@@ -1,0 +1,249 @@
+//! The classes of the control plane: `Match`, `Update`, `Table`.
+
+use phb_node::Failure;
+use phb_pipeline::{Entry, MatchKind, MeterRates, TableInfo};
+use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::prelude::*;
+
+/// google.rpc.Code: FAILED_PRECONDITION and ABORTED, which a pipeline never answers.
+const FAILED_PRECONDITION: i32 = 9;
+const ABORTED: i32 = 10;
+
+/// What one key of a table entry must be.
+#[pyclass(module = "phb_switch._native", frozen)]
+pub struct Match(phb_pipeline::Match);
+
+#[pymethods]
+impl Match {
+    #[staticmethod]
+    fn exact(value: Vec<u8>) -> Self {
+        Self(phb_pipeline::Match::Exact(value))
+    }
+
+    #[staticmethod]
+    fn lpm(value: Vec<u8>, prefix_length: u32) -> Self {
+        Self(phb_pipeline::Match::Lpm {
+            value,
+            prefix_len: prefix_length,
+        })
+    }
+
+    #[staticmethod]
+    fn ternary(value: Vec<u8>, mask: Vec<u8>) -> Self {
+        Self(phb_pipeline::Match::Ternary { value, mask })
+    }
+
+    #[staticmethod]
+    fn range(low: Vec<u8>, high: Vec<u8>) -> Self {
+        Self(phb_pipeline::Match::Range { low, high })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (value))]
+    fn optional(value: Option<Vec<u8>>) -> Self {
+        Self(phb_pipeline::Match::Optional(value))
+    }
+}
+
+type Matches<'py> = Vec<(String, PyRef<'py, Match>)>;
+type Parameters = Vec<(String, Vec<u8>)>;
+
+/// An entry for the pipeline; the action does not matter where it only identifies.
+pub(crate) fn entry(matches: Matches<'_>, priority: i32) -> Entry {
+    let matches = matches
+        .into_iter()
+        .map(|(name, given)| (name, given.0.clone()))
+        .collect();
+    Entry {
+        matches,
+        priority,
+        action: String::new(),
+        params: Vec::new(),
+    }
+}
+
+/// One change of what the control plane may change.
+#[pyclass(module = "phb_switch._native", frozen)]
+pub struct Update(pub(crate) phb_node::Update);
+
+#[pymethods]
+impl Update {
+    #[staticmethod]
+    fn insert(
+        table: String,
+        matches: Matches<'_>,
+        priority: i32,
+        action: String,
+        parameters: Parameters,
+    ) -> Self {
+        let entry = Entry {
+            action,
+            params: parameters,
+            ..entry(matches, priority)
+        };
+        Self(phb_node::Update::Insert { table, entry })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (table, matches, priority, action, parameters))]
+    fn modify(
+        table: String,
+        matches: Matches<'_>,
+        priority: i32,
+        action: Option<String>,
+        parameters: Parameters,
+    ) -> Self {
+        let entry = entry(matches, priority);
+        Self(match action {
+            None => phb_node::Update::Find { table, entry },
+            Some(action) => phb_node::Update::Modify {
+                table,
+                entry: Entry {
+                    action,
+                    params: parameters,
+                    ..entry
+                },
+            },
+        })
+    }
+
+    #[staticmethod]
+    fn delete(table: String, matches: Matches<'_>, priority: i32) -> Self {
+        Self(phb_node::Update::Delete {
+            table,
+            entry: entry(matches, priority),
+        })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (table, action, parameters=Vec::new()))]
+    fn default_action(table: String, action: Option<String>, parameters: Parameters) -> Self {
+        Self(phb_node::Update::DefaultAction {
+            table,
+            action: action.map(|action| (action, parameters)),
+        })
+    }
+
+    #[staticmethod]
+    fn counter(name: String, index: usize, packets: u64, octets: u64) -> Self {
+        Self(phb_node::Update::Counter {
+            name,
+            index,
+            value: (packets, octets),
+        })
+    }
+
+    #[staticmethod]
+    fn direct_counter(
+        table: String,
+        matches: Matches<'_>,
+        priority: i32,
+        packets: u64,
+        octets: u64,
+    ) -> Self {
+        let entry = entry(matches, priority);
+        Self(phb_node::Update::DirectCounter {
+            table,
+            entry,
+            value: (packets, octets),
+        })
+    }
+
+    #[staticmethod]
+    fn register(name: String, index: usize, value: Vec<u8>) -> PyResult<Self> {
+        let leading = value.iter().take_while(|byte| **byte == 0).count();
+        let digits = &value[leading..];
+        if digits.len() > size_of::<u128>() {
+            return Err(PyOverflowError::new_err(format!(
+                "register {name}: the value has more than 128 bit"
+            )));
+        }
+        let value = digits
+            .iter()
+            .fold(0, |number, byte| number << 8 | u128::from(*byte));
+        Ok(Self(phb_node::Update::Register { name, index, value }))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (name, index, rates))]
+    fn meter(name: String, index: usize, rates: Option<(u64, u64, u64, u64)>) -> Self {
+        let rates =
+            rates.map(
+                |(committed_rate, committed_burst, peak_rate, peak_burst)| MeterRates {
+                    committed_rate,
+                    committed_burst,
+                    peak_rate,
+                    peak_burst,
+                },
+            );
+        Self(phb_node::Update::Meter { name, index, rates })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
+
+/// A canonical code and a message; 0 and nothing for success.
+pub(crate) fn outcome(result: Result<(), Failure>) -> (i32, String) {
+    match result {
+        Ok(()) => (0, String::new()),
+        Err(Failure::Refused(error)) => (error.code as i32, error.message),
+        Err(Failure::NoPipeline) => (FAILED_PRECONDITION, "the switch has no program".to_owned()),
+        Err(Failure::Aborted) => (
+            ABORTED,
+            "not applied, since another update of the batch failed".to_owned(),
+        ),
+    }
+}
+
+/// A table of the loaded program.
+#[pyclass(module = "phb_switch._native", frozen, get_all)]
+pub struct Table {
+    name: String,
+    keys: Vec<(String, &'static str, u32)>,
+    actions: Vec<(String, Vec<(String, u32)>)>,
+    size: u32,
+    is_const: bool,
+    has_direct_counter: bool,
+}
+
+impl From<TableInfo> for Table {
+    fn from(info: TableInfo) -> Self {
+        Self {
+            name: info.name,
+            keys: info
+                .keys
+                .into_iter()
+                .map(|key| (key.name, kind(key.kind), key.bits))
+                .collect(),
+            actions: info
+                .actions
+                .into_iter()
+                .map(|action| (action.name, action.params))
+                .collect(),
+            size: info.size,
+            is_const: info.constant_entries,
+            has_direct_counter: info.direct_counter.is_some(),
+        }
+    }
+}
+
+fn kind(kind: MatchKind) -> &'static str {
+    match kind {
+        MatchKind::Exact => "exact",
+        MatchKind::Lpm => "lpm",
+        MatchKind::Ternary => "ternary",
+        MatchKind::Range => "range",
+        MatchKind::Optional => "optional",
+    }
+}
+
+/// The exception for a name that does not exist and the like.
+pub(crate) fn lookup_error(error: phb_pipeline::WriteError) -> PyErr {
+    match error.code {
+        phb_pipeline::Code::NotFound => pyo3::exceptions::PyKeyError::new_err(error.message),
+        phb_pipeline::Code::OutOfRange => pyo3::exceptions::PyIndexError::new_err(error.message),
+        _ => PyValueError::new_err(error.message),
+    }
+}

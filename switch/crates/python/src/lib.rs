@@ -1,0 +1,28 @@
+//! The module `phb_switch._native`: the switch and the virtual network for Python.
+//!
+//! Nothing here decides anything: arguments are checked and converted, and the interpreter's lock is released wherever
+//! a lock of the switch or time is waited for. The Python side of every signature is in `_native.pyi`.
+
+mod control;
+mod network;
+mod port;
+mod real_time;
+mod statistics;
+mod switch;
+
+use pyo3::prelude::*;
+
+pub(crate) use switch::Switch;
+
+/// The embedded switch and the virtual network.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("LoadError", module.py().get_type::<switch::LoadError>())?;
+    module.add_class::<port::PortConfig>()?;
+    module.add_class::<control::Match>()?;
+    module.add_class::<control::Update>()?;
+    module.add_class::<control::Table>()?;
+    module.add_class::<Switch>()?;
+    module.add_class::<real_time::RealTime>()?;
+    module.add_class::<network::Network>()
+}

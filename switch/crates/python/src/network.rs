@@ -1,0 +1,412 @@
+//! The class `Network`: a virtual network of switches, hosts and adapters.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use phb_hosts::{Cip, CipConfig, Flow, HostConfig, Osa2, Osa2Config, Service, TcpHost, TcpOptions};
+use phb_network::random::SplitMix64;
+use phb_network::{Ended, Frame, Node, NodeId, Output, Port, Time, World, WorldError};
+use phb_node::SwitchNode;
+use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use self::arguments::{Integer, address, refused, wrong};
+use crate::Switch;
+
+mod arguments;
+mod statistics;
+
+/// Locally administered: the second bit of the first byte is set (IEEE 802, section 8.4.2).
+const LOCAL_MAC: u8 = 0x02;
+
+/// What a network is made of.
+pub(crate) enum Member {
+    Switch(Arc<Mutex<SwitchNode>>),
+    Host(Box<TcpHost>),
+    Cip(Box<Cip>),
+    Osa2(Box<Osa2>),
+}
+
+impl Member {
+    fn node(&mut self) -> &mut dyn Node {
+        match self {
+            Self::Switch(switch) => switch,
+            Self::Host(host) => &mut **host,
+            Self::Cip(cip) => &mut **cip,
+            Self::Osa2(osa) => &mut **osa,
+        }
+    }
+}
+
+impl Node for Member {
+    fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {
+        self.node().receive(now, port, frame, out);
+    }
+
+    fn tick(&mut self, now: Time, out: &mut Output) {
+        self.node().tick(now, out);
+    }
+
+    fn next_tick(&self) -> Option<Time> {
+        match self {
+            Self::Switch(switch) => switch.next_tick(),
+            Self::Host(host) => host.next_tick(),
+            Self::Cip(cip) => cip.next_tick(),
+            Self::Osa2(osa) => osa.next_tick(),
+        }
+    }
+}
+
+/// A client with the names it has in reports.
+pub(crate) struct NamedFlow {
+    pub name: String,
+    pub group: String,
+    pub host: NodeId,
+    /// Its number on its host.
+    pub number: usize,
+}
+
+/// A virtual network: nodes and wires in virtual time.
+///
+/// Nodes, wires and traffic are added first; then time runs, in one go or in several. The same calls with the same seed
+/// give the same events, byte for byte.
+#[pyclass(module = "phb_switch._native")]
+pub struct Network {
+    world: World<Member>,
+    seeds: SplitMix64,
+    hosts: u32,
+    flows: Vec<NamedFlow>,
+}
+
+impl Network {
+    fn find(&self, argument: &str, name: &str) -> PyResult<NodeId> {
+        self.world
+            .find(name)
+            .ok_or_else(|| wrong(argument, &format!("there is no node named '{name}'")))
+    }
+
+    fn host(&mut self, argument: &str, name: &str) -> PyResult<(NodeId, &mut TcpHost)> {
+        let id = self.find(argument, name)?;
+        match self.world.node_mut(id) {
+            Member::Host(host) => Ok((id, host)),
+            _ => Err(wrong(
+                argument,
+                &format!("the node named '{name}' is not a host"),
+            )),
+        }
+    }
+
+    fn add(&mut self, name: &str, member: Member) -> PyResult<()> {
+        self.world
+            .add_node(name, member)
+            .map(|_| ())
+            .map_err(failed)
+    }
+}
+
+/// A world's error as Python's: the operating system's, or a wrong argument.
+fn failed(error: WorldError) -> PyErr {
+    match &error {
+        WorldError::Capture { .. } => PyOSError::new_err(error.to_string()),
+        WorldError::Stuck { .. } => PyRuntimeError::new_err(error.to_string()),
+        WorldError::DuplicateName(name) => {
+            wrong("name", &format!("there is a node named '{name}' already"))
+        }
+        WorldError::PortInUse { node, port } => wrong(
+            "connect",
+            &format!("port {port} of node '{node}' has a wire already"),
+        ),
+    }
+}
+
+/// A limit of a queue; without one the queue takes everything.
+fn limit(argument: &str, packets: Option<Integer>) -> PyResult<usize> {
+    packets.map_or(Ok(usize::MAX), |packets| packets.size(argument))
+}
+
+#[pymethods]
+impl Network {
+    /// An empty network at time 0; `seed` makes initial sequence numbers and ephemeral ports.
+    #[new]
+    fn new(seed: Integer) -> PyResult<Self> {
+        let seeds = SplitMix64::new(seed.word("seed")?);
+        Ok(Self {
+            world: World::new(),
+            seeds,
+            hosts: 0,
+            flows: Vec::new(),
+        })
+    }
+
+    /// Adds a switch under its own name. It may be programmed through P4Runtime before and after.
+    fn add_switch(&mut self, switch: &Switch) -> PyResult<()> {
+        let node = Arc::clone(&switch.node);
+        let name = node
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .config()
+            .name
+            .clone();
+        self.add(&name, Member::Switch(node))
+    }
+
+    /// Adds a TCP host; its port is 0.
+    #[pyo3(signature = (
+        name, addresses, *, mtu, receive_buffer_bytes, send_buffer_bytes, nagle=true, delayed_ack_ns=None, tos=Integer::from(0),
+        ttl=Integer::from(64), user_timeout_ns=None, reconnect_delay_ns=Integer::from(1_000_000_000), mac=None,
+        gateway_mac=None
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are keyword arguments in Python"
+    )]
+    fn add_host(
+        &mut self,
+        name: &str,
+        addresses: Vec<String>,
+        mtu: Integer,
+        receive_buffer_bytes: Integer,
+        send_buffer_bytes: Integer,
+        nagle: bool,
+        delayed_ack_ns: Option<Integer>,
+        tos: Integer,
+        ttl: Integer,
+        user_timeout_ns: Option<Integer>,
+        reconnect_delay_ns: Integer,
+        mac: Option<&str>,
+        gateway_mac: Option<&str>,
+    ) -> PyResult<()> {
+        let [_, _, number @ ..] = (self.hosts + 1).to_be_bytes();
+        let own_mac = [LOCAL_MAC, 0, 0, 0, number[0], number[1]];
+        let config = HostConfig {
+            addresses: addresses
+                .iter()
+                .map(|text| address("addresses", text))
+                .collect::<PyResult<_>>()?,
+            mac: mac.map_or(Ok(own_mac), |text| arguments::mac("mac", text))?,
+            any_mac: mac.is_none(),
+            gateway_mac: gateway_mac.map_or(Ok([LOCAL_MAC, 0, 0, 0, 0, 0]), |text| {
+                arguments::mac("gateway_mac", text)
+            })?,
+            tcp: TcpOptions {
+                mtu: mtu.size("mtu")?,
+                receive_buffer: receive_buffer_bytes.size("receive_buffer_bytes")?,
+                send_buffer: send_buffer_bytes.size("send_buffer_bytes")?,
+                nagle,
+                delayed_ack: delayed_ack_ns
+                    .map(|time| time.word("delayed_ack_ns"))
+                    .transpose()?,
+                tos: tos.up_to("tos", u64::from(u8::MAX))?,
+                ttl: ttl.up_to("ttl", u64::from(u8::MAX))?,
+                user_timeout: user_timeout_ns
+                    .map(|time| time.word("user_timeout_ns"))
+                    .transpose()?,
+            },
+            reconnect_delay: reconnect_delay_ns.word("reconnect_delay_ns")?,
+            seed: self.seeds.clone().next_u64(),
+        };
+        let host = TcpHost::new(config).map_err(|error| refused(&error))?;
+        self.add(name, Member::Host(Box::new(host)))?;
+        self.seeds.next_u64();
+        self.hosts += 1;
+        Ok(())
+    }
+
+    /// Adds a Channel Interface Processor: port 0 towards the host, port 1 towards the network.
+    #[pyo3(signature = (
+        name, *, channel_bytes_per_s, block_bytes, read_buffers, write_buffers, cpu_ns_per_packet, mtu_bytes=None,
+        read_queue_packets=None, write_queue_packets=None, cpu_queue_packets=None
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are keyword arguments in Python"
+    )]
+    fn add_cip(
+        &mut self,
+        name: &str,
+        channel_bytes_per_s: Integer,
+        block_bytes: Integer,
+        read_buffers: Integer,
+        write_buffers: Integer,
+        cpu_ns_per_packet: Integer,
+        mtu_bytes: Option<Integer>,
+        read_queue_packets: Option<Integer>,
+        write_queue_packets: Option<Integer>,
+        cpu_queue_packets: Option<Integer>,
+    ) -> PyResult<()> {
+        let config = CipConfig {
+            channel_bytes_per_s: channel_bytes_per_s.word("channel_bytes_per_s")?,
+            block_bytes: block_bytes.word("block_bytes")?,
+            read_buffers: read_buffers.word("read_buffers")?,
+            write_buffers: write_buffers.word("write_buffers")?,
+            mtu: mtu_bytes
+                .as_ref()
+                .unwrap_or(&block_bytes)
+                .size("mtu_bytes")?,
+            write_queue_packets: limit("write_queue_packets", write_queue_packets)?,
+            read_queue_packets: limit("read_queue_packets", read_queue_packets)?,
+            cpu_time: cpu_ns_per_packet.word("cpu_ns_per_packet")?,
+            cpu_queue_packets: limit("cpu_queue_packets", cpu_queue_packets)?,
+        };
+        let cip = Cip::new(config).map_err(|error| refused(&error))?;
+        self.add(name, Member::Cip(Box::new(cip)))
+    }
+
+    /// Adds an OSA-2 on Ethernet: port 0 towards the host, port 1 towards the network.
+    #[pyo3(signature = (name, *, rate_bps, mtu_bytes, latency_ns, queue_packets=None))]
+    fn add_osa2(
+        &mut self,
+        name: &str,
+        rate_bps: Integer,
+        mtu_bytes: Integer,
+        latency_ns: Integer,
+        queue_packets: Option<Integer>,
+    ) -> PyResult<()> {
+        let config = Osa2Config {
+            rate_bps: rate_bps.word("rate_bps")?,
+            mtu: mtu_bytes.size("mtu_bytes")?,
+            latency: latency_ns.word("latency_ns")?,
+            queue_packets: limit("queue_packets", queue_packets)?,
+        };
+        let osa = Osa2::new(config).map_err(|error| refused(&error))?;
+        self.add(name, Member::Osa2(Box::new(osa)))
+    }
+
+    /// Joins two ports by a wire that delays both directions by `delay_ns`.
+    #[pyo3(signature = (node_a, port_a, node_b, port_b, delay_ns=Integer::from(0)))]
+    fn connect(
+        &mut self,
+        node_a: &str,
+        port_a: Integer,
+        node_b: &str,
+        port_b: Integer,
+        delay_ns: Integer,
+    ) -> PyResult<()> {
+        let a = (self.find("node_a", node_a)?, port_a.port("port_a")?);
+        let b = (self.find("node_b", node_b)?, port_b.port("port_b")?);
+        self.world
+            .connect(a, b, delay_ns.word("delay_ns")?)
+            .map_err(failed)
+    }
+
+    /// Adds a client that asks and waits, over and over, and the service it asks.
+    #[pyo3(signature = (
+        *, name, group, client, server, client_address, server_address, server_port, request_bytes, reply_bytes,
+        records_per_connection, start_ns, think_ns=Integer::from(0), stop_ns=None
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are keyword arguments in Python"
+    )]
+    fn add_request_response(
+        &mut self,
+        name: String,
+        group: String,
+        client: &str,
+        server: &str,
+        client_address: &str,
+        server_address: &str,
+        server_port: Integer,
+        request_bytes: Integer,
+        reply_bytes: Integer,
+        records_per_connection: Integer,
+        start_ns: Integer,
+        think_ns: Integer,
+        stop_ns: Option<Integer>,
+    ) -> PyResult<()> {
+        if self.flows.iter().any(|flow| flow.name == name) {
+            return Err(wrong(
+                "name",
+                &format!("there is a flow named '{name}' already"),
+            ));
+        }
+        let flow = Flow {
+            client_address: address("client_address", client_address)?,
+            server_address: address("server_address", server_address)?,
+            server_port: server_port.port("server_port")?,
+            request_bytes: request_bytes.word("request_bytes")?,
+            reply_bytes: reply_bytes.word("reply_bytes")?,
+            records_per_connection: records_per_connection.word("records_per_connection")?,
+            start: start_ns.word("start_ns")?,
+            stop: stop_ns.map(|time| time.word("stop_ns")).transpose()?,
+        };
+        if flow.start < self.world.now() {
+            return Err(wrong("start_ns", &format!("{} ns is over", flow.start)));
+        }
+        let service = Service {
+            address: flow.server_address,
+            port: flow.server_port,
+            request_bytes: flow.request_bytes,
+            reply_bytes: flow.reply_bytes,
+            think: think_ns.word("think_ns")?,
+        };
+        self.host("client", client)?;
+        self.host("server", server)?
+            .1
+            .add_service(service)
+            .map_err(|error| refused(&error))?;
+        let (host, client) = self.host("client", client)?;
+        let number = client.add_flow(flow).map_err(|error| refused(&error))?;
+        self.flows.push(NamedFlow {
+            name,
+            group,
+            host,
+            number,
+        });
+        Ok(())
+    }
+
+    /// Captures both directions of a port into a pcap file with nanosecond timestamps.
+    fn tap(&mut self, node: &str, port: Integer, pcap_path: PathBuf) -> PyResult<()> {
+        let id = self.find("node", node)?;
+        self.world
+            .tap(id, port.port("port")?, &pcap_path)
+            .map_err(failed)
+    }
+
+    /// Lets time pass up to `until_ns`, and calls `progress` with the time now and then.
+    #[pyo3(signature = (until_ns, progress=None))]
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        until_ns: Integer,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let until = until_ns.word("until_ns")?;
+        let world = &mut self.world;
+        let mut interrupted = None;
+        let ended = py.detach(|| {
+            world.run_until(until, &mut |now| {
+                let called = Python::attach(|py| {
+                    py.check_signals()?;
+                    progress
+                        .as_ref()
+                        .map_or(Ok(()), |progress| progress.call1(py, (now,)).map(|_| ()))
+                });
+                called.map_err(|error| interrupted = Some(error)).is_ok()
+            })
+        });
+        match (interrupted, ended) {
+            (Some(error), _) => Err(error),
+            (None, Err(error)) => Err(failed(error)),
+            (None, Ok(Ended::Completed | Ended::Stopped)) => py.check_signals(),
+        }
+    }
+
+    /// The time, in ns.
+    #[getter]
+    fn now_ns(&self) -> Time {
+        self.world.now()
+    }
+
+    /// The completed transactions as (flow, group, start in ns, end in ns), in order of their ends.
+    fn transactions(&self) -> Vec<(String, String, Time, Time)> {
+        statistics::transactions(&self.world, &self.flows)
+    }
+
+    /// What nodes, wires and clients have counted.
+    fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        statistics::all(py, &self.world, &self.flows)
+    }
+}

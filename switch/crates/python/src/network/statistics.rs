@@ -1,0 +1,195 @@
+//! What a network has counted, for Python. Every dictionary is in the order in which things were added.
+
+use phb_hosts::{AdapterStatistics, DirectionStatistics, HostStatistics, TcpHost};
+use phb_network::{NodeId, PortCounters, Time, World};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::{Member, NamedFlow};
+
+fn host(world: &World<Member>, id: NodeId) -> Option<&TcpHost> {
+    match world.node(id) {
+        Member::Host(host) => Some(host),
+        _ => None,
+    }
+}
+
+/// All completed transactions in order of their ends; those of one time in the order in which their flows were added.
+pub(crate) fn transactions(
+    world: &World<Member>,
+    flows: &[NamedFlow],
+) -> Vec<(String, String, Time, Time)> {
+    let mut all = Vec::new();
+    for (id, _, member) in world.nodes() {
+        let Member::Host(host) = member else { continue };
+        let mut places = vec![0; host.flow_statistics().len()];
+        for (place, flow) in flows.iter().enumerate().filter(|(_, flow)| flow.host == id) {
+            places[flow.number] = place;
+        }
+        all.extend(
+            host.transactions()
+                .iter()
+                .map(|t| (t.end, places[t.flow], t.start)),
+        );
+    }
+    all.sort_unstable();
+    let named = |(end, place, start): (Time, usize, Time)| {
+        (
+            flows[place].name.clone(),
+            flows[place].group.clone(),
+            start,
+            end,
+        )
+    };
+    all.into_iter().map(named).collect()
+}
+
+pub(crate) fn all<'py>(
+    py: Python<'py>,
+    world: &World<Member>,
+    flows: &[NamedFlow],
+) -> PyResult<Bound<'py, PyDict>> {
+    let (hosts, adapters, ports) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));
+    for (id, name, member) in world.nodes() {
+        match member {
+            Member::Switch(_) => {} // it has statistics of its own
+            Member::Host(host) => hosts.set_item(name, of_host(py, &host.statistics())?)?,
+            Member::Cip(cip) => {
+                adapters.set_item(name, of_adapter(py, "cip", &cip.statistics())?)?
+            }
+            Member::Osa2(osa) => {
+                adapters.set_item(name, of_adapter(py, "osa2", &osa.statistics())?)?
+            }
+        }
+        let of_node = PyDict::new(py);
+        for (port, counters) in world.ports(id) {
+            of_node.set_item(port, of_port(py, &counters)?)?;
+        }
+        ports.set_item(name, of_node)?;
+    }
+    let statistics = PyDict::new(py);
+    statistics.set_item("now_ns", world.now())?;
+    statistics.set_item("events", world.events())?;
+    statistics.set_item("frames_in_flight", world.frames_in_flight())?;
+    statistics.set_item("unconnected_frames", world.unconnected_frames())?;
+    statistics.set_item("hosts", hosts)?;
+    statistics.set_item("adapters", adapters)?;
+    statistics.set_item("ports", ports)?;
+    statistics.set_item("flows", of_flows(py, world, flows)?)?;
+    Ok(statistics)
+}
+
+fn numbers<'py>(py: Python<'py>, entries: &[(&str, u64)]) -> PyResult<Bound<'py, PyDict>> {
+    let numbers = PyDict::new(py);
+    for (name, value) in entries {
+        numbers.set_item(*name, *value)?;
+    }
+    Ok(numbers)
+}
+
+fn of_host<'py>(py: Python<'py>, host: &HostStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let dropped = [
+        ("other_mac", host.dropped_other_mac),
+        ("other_address", host.dropped_other_address),
+        ("other_protocol", host.dropped_other_protocol),
+        ("malformed", host.dropped_malformed),
+        ("too_large", host.dropped_too_large),
+    ];
+    let entries = [
+        ("frames_received", host.frames_received),
+        ("frames_sent", host.frames_sent),
+        ("segments_received", host.segments_received),
+        ("segments_retransmitted", host.segments_retransmitted),
+        ("resets_sent", host.resets_sent),
+        ("resets_received", host.resets_received),
+        ("connections_opened", host.connections_opened),
+        ("connections_accepted", host.connections_accepted),
+        ("connections_failed", host.connections_failed),
+        ("connections_open", host.connections_open),
+        ("request_bytes_sent", host.request_bytes_sent),
+        ("request_bytes_received", host.request_bytes_received),
+        ("reply_bytes_sent", host.reply_bytes_sent),
+        ("reply_bytes_received", host.reply_bytes_received),
+        ("bytes_corrupted", host.bytes_corrupted),
+    ];
+    let statistics = numbers(py, &entries)?;
+    statistics.set_item("dropped", numbers(py, &dropped)?)?;
+    Ok(statistics)
+}
+
+fn of_direction<'py>(
+    py: Python<'py>,
+    direction: &DirectionStatistics,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dropped = [
+        ("queue_full", direction.dropped_queue_full),
+        ("cpu_full", direction.dropped_cpu_full),
+        ("too_large", direction.dropped_too_large),
+    ];
+    let entries = [
+        ("received", direction.received),
+        ("received_bytes", direction.received_bytes),
+        ("sent", direction.sent),
+        ("sent_bytes", direction.sent_bytes),
+        ("held", direction.held),
+    ];
+    let statistics = numbers(py, &entries)?;
+    statistics.set_item("dropped", numbers(py, &dropped)?)?;
+    Ok(statistics)
+}
+
+fn of_adapter<'py>(
+    py: Python<'py>,
+    kind: &str,
+    adapter: &AdapterStatistics,
+) -> PyResult<Bound<'py, PyDict>> {
+    let entries = [
+        ("channel_blocks", adapter.channel_blocks),
+        ("channel_busy_ns", adapter.channel_busy),
+        ("cpu_busy_ns", adapter.cpu_busy),
+    ];
+    let statistics = if kind == "cip" {
+        numbers(py, &entries)?
+    } else {
+        PyDict::new(py)
+    };
+    statistics.set_item("kind", kind)?;
+    statistics.set_item("outbound", of_direction(py, &adapter.outbound)?)?;
+    statistics.set_item("inbound", of_direction(py, &adapter.inbound)?)?;
+    Ok(statistics)
+}
+
+fn of_port<'py>(py: Python<'py>, port: &PortCounters) -> PyResult<Bound<'py, PyDict>> {
+    let entries = [
+        ("sent_frames", port.sent_frames),
+        ("sent_bytes", port.sent_bytes),
+        ("received_frames", port.received_frames),
+        ("received_bytes", port.received_bytes),
+        ("unconnected_frames", port.unconnected_frames),
+    ];
+    numbers(py, &entries)
+}
+
+fn of_flows<'py>(
+    py: Python<'py>,
+    world: &World<Member>,
+    flows: &[NamedFlow],
+) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    for flow in flows {
+        let Some(counted) = host(world, flow.host)
+            .and_then(|host| host.flow_statistics().get(flow.number).copied())
+        else {
+            continue;
+        };
+        let entries = [
+            ("connections", counted.connections),
+            ("failures", counted.failures),
+            ("transactions", counted.transactions),
+        ];
+        let statistics = numbers(py, &entries)?;
+        statistics.set_item("group", &flow.group)?;
+        all.set_item(&flow.name, statistics)?;
+    }
+    Ok(all)
+}

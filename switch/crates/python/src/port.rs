@@ -1,0 +1,101 @@
+//! The class `PortConfig`, and ports as arguments.
+
+use phb_node::DEFAULT_BUFFER_PACKETS;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyMapping;
+
+/// How one port transmits.
+#[pyclass(module = "phb_switch._native", get_all, set_all)]
+#[derive(Clone)]
+pub struct PortConfig {
+    rate_bps: Option<u64>,
+    overhead_bytes: i32,
+    transmit_ring: usize,
+    buffer_packets: usize,
+}
+
+#[pymethods]
+impl PortConfig {
+    #[new]
+    #[pyo3(signature = (rate_bps=None, overhead_bytes=0, transmit_ring=0, buffer_packets=DEFAULT_BUFFER_PACKETS))]
+    fn new(
+        rate_bps: Option<u64>,
+        overhead_bytes: i32,
+        transmit_ring: usize,
+        buffer_packets: usize,
+    ) -> Self {
+        Self {
+            rate_bps,
+            overhead_bytes,
+            transmit_ring,
+            buffer_packets,
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let Self {
+            rate_bps,
+            overhead_bytes,
+            transmit_ring,
+            buffer_packets,
+        } = self;
+        let rate_bps = rate_bps.map_or_else(|| "None".to_owned(), |rate| rate.to_string());
+        format!(
+            "PortConfig(rate_bps={rate_bps}, overhead_bytes={overhead_bytes}, transmit_ring={transmit_ring}, \
+             buffer_packets={buffer_packets})"
+        )
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        phb_traffic_manager::PortConfig::from(self) == other.into()
+    }
+}
+
+impl From<&PortConfig> for phb_traffic_manager::PortConfig {
+    fn from(config: &PortConfig) -> Self {
+        Self {
+            rate_bps: config.rate_bps,
+            overhead_bytes: config.overhead_bytes,
+            transmit_ring: config.transmit_ring,
+            buffer_packets: config.buffer_packets,
+        }
+    }
+}
+
+impl From<&phb_traffic_manager::PortConfig> for PortConfig {
+    fn from(config: &phb_traffic_manager::PortConfig) -> Self {
+        Self {
+            rate_bps: config.rate_bps,
+            overhead_bytes: config.overhead_bytes,
+            transmit_ring: config.transmit_ring,
+            buffer_packets: config.buffer_packets,
+        }
+    }
+}
+
+/// The highest port number of v1model, whose port fields have 9 bits.
+const HIGHEST_PORT: u16 = 511;
+
+/// Checks a port number.
+pub(crate) fn port(number: &Bound<'_, PyAny>) -> PyResult<u16> {
+    match number.extract::<u16>() {
+        Ok(port) if port <= HIGHEST_PORT => Ok(port),
+        _ => Err(PyValueError::new_err(format!(
+            "port {number}: expected a number from 0 to {HIGHEST_PORT}"
+        ))),
+    }
+}
+
+/// Takes a mapping by port apart, in order of port numbers.
+pub(crate) fn by_port<'py>(
+    mapping: &Bound<'py, PyMapping>,
+) -> PyResult<Vec<(u16, Bound<'py, PyAny>)>> {
+    let mut ports = Vec::new();
+    for item in mapping.items()? {
+        let (number, value): (Bound<'py, PyAny>, Bound<'py, PyAny>) = item.extract()?;
+        ports.push((port(&number)?, value));
+    }
+    ports.sort_by_key(|(number, _)| *number);
+    Ok(ports)
+}

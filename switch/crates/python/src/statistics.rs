@@ -1,0 +1,49 @@
+//! Counters as dictionaries.
+
+use phb_node::{Drops, PortStatistics, Statistics};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+fn drops<'py>(py: Python<'py>, drops: &Drops) -> PyResult<Bound<'py, PyDict>> {
+    let reasons = PyDict::new(py);
+    for (reason, packets) in drops.iter() {
+        reasons.set_item(reason.name(), packets)?;
+    }
+    Ok(reasons)
+}
+
+fn port<'py>(py: Python<'py>, statistics: &PortStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let counters = PyDict::new(py);
+    counters.set_item("received_packets", statistics.received_packets)?;
+    counters.set_item("received_bytes", statistics.received_bytes)?;
+    counters.set_item("transmitted_packets", statistics.transmitted_packets)?;
+    counters.set_item("transmitted_bytes", statistics.transmitted_bytes)?;
+    counters.set_item("dropped", drops(py, &statistics.dropped)?)?;
+    counters.set_item("queued", statistics.queued)?;
+    counters.set_item("queue_depth_max", statistics.queue_depth_max)?;
+    counters.set_item("queue_delay_packets", statistics.queue_delay_packets)?;
+    counters.set_item("queue_delay_sum_ns", statistics.queue_delay_sum)?;
+    counters.set_item("queue_delay_max_ns", statistics.queue_delay_max)?;
+    Ok(counters)
+}
+
+/// The counters of a switch.
+pub(crate) fn switch<'py>(
+    py: Python<'py>,
+    statistics: &Statistics,
+) -> PyResult<Bound<'py, PyDict>> {
+    let counters = PyDict::new(py);
+    counters.set_item("received", statistics.received)?;
+    counters.set_item("injected", statistics.injected)?;
+    counters.set_item("transmitted", statistics.transmitted)?;
+    counters.set_item("to_cpu", statistics.to_cpu)?;
+    counters.set_item("dropped", drops(py, &statistics.dropped)?)?;
+    counters.set_item("queued", statistics.queued)?;
+    counters.set_item("imbalance", statistics.imbalance())?;
+    let ports = PyDict::new(py);
+    for (number, of_port) in &statistics.ports {
+        ports.set_item(number, port(py, of_port)?)?;
+    }
+    counters.set_item("ports", ports)?;
+    Ok(counters)
+}

@@ -1,0 +1,413 @@
+"""The embedded switch and the virtual network, written in Rust.
+
+Times are nanoseconds, rates bit/s, lengths bytes of the Ethernet frame (no preamble, no frame check sequence).
+Values of fields and parameters are big-endian bytes of any length whose number fits the field.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, final
+
+class LoadError(ValueError):
+    """An artifact (bmv2 JSON) that the switch refuses; `str()` gives one line: artifact, path, reason."""
+
+    path: str
+    """JSON pointer to the construct, for example `/parsers/0/parse_states/2`."""
+    message: str
+    """What is wrong with it."""
+
+@final
+class PortConfig:
+    """How one port transmits."""
+
+    rate_bps: int | None
+    """Line rate in bit/s; None is unlimited."""
+    overhead_bytes: int
+    """Added to each Ethernet frame's length for the transmission time; negative where the line's framing is shorter."""
+    transmit_ring: int
+    """Frames that may wait behind the one on the wire, after the scheduler."""
+    buffer_packets: int
+    """The most packets that wait in the scheduler; what does not fit is dropped and counted."""
+
+    def __new__(
+        cls,
+        rate_bps: int | None = None,
+        overhead_bytes: int = 0,
+        transmit_ring: int = 0,
+        buffer_packets: int = ...,
+    ) -> PortConfig: ...
+
+@final
+class Match:
+    """What one key of a table entry must be."""
+
+    @staticmethod
+    def exact(value: bytes) -> Match:
+        """Equal to `value`."""
+    @staticmethod
+    def lpm(value: bytes, prefix_length: int) -> Match:
+        """Equal to `value` in the first `prefix_length` bits."""
+    @staticmethod
+    def ternary(value: bytes, mask: bytes) -> Match:
+        """Equal to `value` where `mask` has a 1."""
+    @staticmethod
+    def range(low: bytes, high: bytes) -> Match:
+        """From `low` to `high`, both included."""
+    @staticmethod
+    def optional(value: bytes | None) -> Match:
+        """Equal to `value`, or anything if None."""
+
+@final
+class Update:
+    """One change of what the control plane may change. `matches` names every key of the table."""
+
+    @staticmethod
+    def insert(
+        table: str,
+        matches: Sequence[tuple[str, Match]],
+        priority: int,
+        action: str,
+        parameters: Sequence[tuple[str, bytes]],
+    ) -> Update:
+        """Adds an entry; of two that match, the one with the larger `priority` wins."""
+    @staticmethod
+    def modify(
+        table: str,
+        matches: Sequence[tuple[str, Match]],
+        priority: int,
+        action: str | None,
+        parameters: Sequence[tuple[str, bytes]],
+    ) -> Update:
+        """Changes an entry's action; None keeps it, and fails if there is no such entry."""
+    @staticmethod
+    def delete(table: str, matches: Sequence[tuple[str, Match]], priority: int) -> Update:
+        """Removes an entry."""
+    @staticmethod
+    def default_action(table: str, action: str | None, parameters: Sequence[tuple[str, bytes]] = ()) -> Update:
+        """Sets what a packet without an entry gets; None goes back to the program's own."""
+    @staticmethod
+    def counter(name: str, index: int, packets: int, octets: int) -> Update:
+        """Sets a cell of an indirect counter."""
+    @staticmethod
+    def direct_counter(
+        table: str, matches: Sequence[tuple[str, Match]], priority: int, packets: int, octets: int
+    ) -> Update:
+        """Sets the counter of an entry."""
+    @staticmethod
+    def register(name: str, index: int, value: bytes) -> Update:
+        """Sets a cell of a register."""
+    @staticmethod
+    def meter(name: str, index: int, rates: tuple[int, int, int, int] | None) -> Update:
+        """Configures a cell of a meter (RFC 2698).
+
+        `rates` is committed rate and burst, peak rate and burst, in bytes/s and bytes (or packets/s and packets, as the
+        program declares the meter); None: every packet is green.
+        """
+
+@final
+class Table:
+    """A table of the loaded program."""
+
+    name: str
+    keys: list[tuple[str, str, int]]
+    """Name, kind (exact, lpm, ternary, range, optional), width in bits."""
+    actions: list[tuple[str, list[tuple[str, int]]]]
+    """Name, and name and width in bits of each parameter."""
+    size: int
+    is_const: bool
+    has_direct_counter: bool
+
+@final
+class Switch:
+    """A switch: a pipeline that a program defines, and a queue per port.
+
+    It neither reads a clock nor touches an interface: a `Network` or a `RealTime` runner drives it. It may be
+    programmed from other threads while it runs; each call sees it between two packets.
+    """
+
+    def __new__(
+        cls,
+        name: str,
+        ports: Mapping[int, PortConfig],
+        seed: int = 1,
+        cpu_port: int | None = None,
+        drop_port: int = 511,
+    ) -> Switch: ...
+    name: str
+    cpu_port: int | None
+    drop_port: int
+    seed: int
+    loaded: bool
+    """Whether a program is loaded; without one every packet is dropped and counted."""
+
+    def load(self, artifact_json: str) -> None:
+        """Loads a program (bmv2 JSON); all state of the one before is gone.
+
+        Raises:
+            LoadError: the artifact is wrong or needs what this switch does not have; the program before stays.
+
+        """
+    def adopt(self, other: Switch) -> None:
+        """Takes over the program of `other`, with its entries and state; `other` has none afterwards."""
+    def write(self, updates: Sequence[Update], atomic: bool) -> list[tuple[int, str]]:
+        """Applies a batch; no packet sees the middle of it.
+
+        Args:
+            updates: what to change, in this order.
+            atomic: all or nothing: the first failure undoes what was done, and the others are ABORTED.
+
+        Returns:
+            For each update its canonical code (google.rpc.Code; 0 is OK) and a message.
+
+        """
+    def tables(self) -> list[Table]: ...
+    def counters(self) -> dict[str, int]:
+        """Name and number of cells of each indirect counter."""
+    def registers(self) -> dict[str, tuple[int, int]]:
+        """Name, number of cells and width in bits of each register."""
+    def meters(self) -> dict[str, int]:
+        """Name and number of cells of each indirect meter."""
+    def read_counter(self, name: str, first: int = 0, count: int | None = None) -> list[tuple[int, int]]:
+        """Packets and bytes of `count` cells (None: all that follow) from cell `first`.
+
+        Raises:
+            KeyError: there is no such counter.
+            IndexError: it has no such cell.
+
+        """
+    def read_direct_counter(self, table: str, matches: Sequence[tuple[str, Match]], priority: int) -> tuple[int, int]:
+        """Packets and bytes that hit an entry.
+
+        Raises:
+            KeyError: no such table or entry.
+            ValueError: the table has no direct counter, or the key does not fit.
+
+        """
+    def read_register(self, name: str, first: int = 0, count: int | None = None) -> list[int]:
+        """The values of `count` cells (None: all that follow) from cell `first`.
+
+        Raises:
+            KeyError: there is no such register.
+            IndexError: it has no such cell.
+
+        """
+    def ports(self) -> dict[int, PortConfig]: ...
+    def set_port(self, port: int, config: PortConfig) -> None:
+        """Changes how a port transmits from the next frame on; a new port is added."""
+    def statistics(self) -> dict[str, Any]:
+        """Counters of the switch and of each port.
+
+        `received + injected = transmitted + to_cpu + sum(dropped) + queued` holds at every moment; `imbalance` is left
+        side minus right side. Keys: `received, injected, transmitted, to_cpu, dropped (reason: packets), queued,
+        imbalance, ports (number: {received_packets, received_bytes, transmitted_packets, transmitted_bytes, dropped,
+        queued, queue_depth_max, queue_delay_sum_ns, queue_delay_max_ns, queue_delay_packets})`.
+        """
+    def check(self) -> int:
+        """The imbalance of the conservation law (see `statistics`); 0 unless there is a bug."""
+    def packet_out(self, frame: bytes) -> None:
+        """Injects a frame at the CPU port; it enters the pipeline at once if a `RealTime` runner runs the switch.
+
+        Otherwise it enters with the switch's next packet or tick.
+
+        Raises:
+            ValueError: the switch has no CPU port.
+
+        """
+    def packets_in(self, timeout_ms: int = 0) -> list[bytes]:
+        """Takes the frames that went out of the CPU port, waiting up to `timeout_ms` for the first."""
+    def process(self, port: int, frame: bytes, now_ns: int) -> list[tuple[int, int, bytes]]:
+        """Drives the switch by hand: a frame arrives, and everything that follows happens until it is idle.
+
+        Not for a switch that a network or a runner drives. Times must not decrease from call to call.
+
+        Returns:
+            Time in ns, port and frame of each transmission.
+
+        """
+
+@final
+class RealTime:
+    """Runs a switch on packet sockets, in a thread of its own, by the monotonic clock."""
+
+    def __new__(cls, switch: Switch, sockets: Mapping[int, int]) -> RealTime:
+        """Duplicates the descriptors (port: descriptor of a non-blocking, bound AF_PACKET socket)."""
+    def start(self) -> None:
+        """Starts the thread.
+
+        Raises:
+            RuntimeError: it runs already.
+
+        """
+    def stop(self) -> None:
+        """Stops the thread and waits for its end; does nothing if it is not running."""
+    def statistics(self) -> dict[str, Any]:
+        """What happened at the sockets.
+
+        Keys: `running`, `error` (None, or why the thread ended), and per port `ports (number: {receive_errors,
+        send_errors, truncated})`.
+        """
+
+@final
+class Network:
+    """A virtual network: nodes and wires in virtual time.
+
+    Nodes, wires and traffic are added first; then time runs, in one go or in several. The same calls with the same seed
+    give the same events, byte for byte. A wrong argument is a ValueError that begins with the argument's name.
+    """
+
+    now_ns: int
+    """The time, in ns since the start."""
+
+    def __new__(cls, seed: int) -> Network:
+        """An empty network at time 0; `seed` makes initial sequence numbers and ephemeral ports."""
+    def add_switch(self, switch: Switch) -> None:
+        """Adds a switch under its own name. It may be programmed through P4Runtime before and after."""
+    def add_host(
+        self,
+        name: str,
+        addresses: Sequence[str],
+        *,
+        mtu: int,
+        receive_buffer_bytes: int,
+        send_buffer_bytes: int,
+        nagle: bool = True,
+        delayed_ack_ns: int | None = None,
+        tos: int = 0,
+        ttl: int = 64,
+        user_timeout_ns: int | None = None,
+        reconnect_delay_ns: int = 1_000_000_000,
+        mac: str | None = None,
+        gateway_mac: str | None = None,
+    ) -> None:
+        """Adds a TCP host (smoltcp, Reno); its port is 0.
+
+        Args:
+            name: of the node.
+            addresses: one to eight IPv4 addresses, those of its adapters as well as virtual ones.
+            mtu: largest IP datagram in bytes; the maximum segment size it announces is 40 less.
+            receive_buffer_bytes: per connection; the largest window it offers.
+            send_buffer_bytes: per connection.
+            nagle: whether a small segment waits while another is unacknowledged (RFC 896).
+            delayed_ack_ns: how long an acknowledgement may wait for company; None sends it at once.
+            tos: type-of-service byte of what it sends.
+            ttl: time to live of what it sends.
+            user_timeout_ns: how long without an answer until a connection is given up; None retransmits for ever.
+            reconnect_delay_ns: how long a client waits after a failed connection before it opens another.
+            mac: its Ethernet address; None gives it one and lets it take frames for any.
+            gateway_mac: where it sends its frames; None is 02:00:00:00:00:00, for a first node
+                that does not look at it.
+
+        """
+    def add_cip(
+        self,
+        name: str,
+        *,
+        channel_bytes_per_s: int,
+        block_bytes: int,
+        read_buffers: int,
+        write_buffers: int,
+        cpu_ns_per_packet: int,
+        mtu_bytes: int | None = None,
+        read_queue_packets: int | None = None,
+        write_queue_packets: int | None = None,
+        cpu_queue_packets: int | None = None,
+    ) -> None:
+        """Adds a Channel Interface Processor: port 0 towards the host, port 1 towards the network.
+
+        Args:
+            name: of the node.
+            channel_bytes_per_s: what the half-duplex channel moves.
+            block_bytes: size of a block; a datagram has whole blocks to itself.
+            read_buffers: blocks towards the host before the channel turns.
+            write_buffers: blocks from the host before the channel turns.
+            cpu_ns_per_packet: what a packet of either direction costs the CPU.
+            mtu_bytes: largest IP datagram; None is a block.
+            read_queue_packets: datagrams that may wait in the adapter for the channel; None is no limit.
+            write_queue_packets: datagrams that may wait in the host for the channel; None is no limit.
+            cpu_queue_packets: packets of both directions that may wait for the CPU; None is no limit.
+
+        """
+    def add_osa2(
+        self, name: str, *, rate_bps: int, mtu_bytes: int, latency_ns: int, queue_packets: int | None = None
+    ) -> None:
+        """Adds an OSA-2 on full-duplex Ethernet: port 0 towards the host, port 1 towards the network.
+
+        The Ethernet is part of the node, in both directions, so what it is connected to needs no rate of its own.
+
+        Args:
+            name: of the node.
+            rate_bps: of the Ethernet; preamble, padding, frame check sequence and inter-frame gap are added to frames.
+            mtu_bytes: largest IP datagram.
+            latency_ns: time of a packet through the adapter, beside that on the wire.
+            queue_packets: packets that may wait for the wire, in each direction; None is no limit.
+
+        """
+    def connect(self, node_a: str, port_a: int, node_b: str, port_b: int, delay_ns: int = 0) -> None:
+        """Joins two ports by a wire that delays both directions by `delay_ns` and loses nothing."""
+    def add_request_response(
+        self,
+        *,
+        name: str,
+        group: str,
+        client: str,
+        server: str,
+        client_address: str,
+        server_address: str,
+        server_port: int,
+        request_bytes: int,
+        reply_bytes: int,
+        records_per_connection: int,
+        start_ns: int,
+        think_ns: int = 0,
+        stop_ns: int | None = None,
+    ) -> None:
+        """Adds a client that asks and waits, over and over, and the service it asks.
+
+        Args:
+            name: of the flow, its own.
+            group: of flows that are reported together.
+            client: name of a host.
+            server: name of a host.
+            client_address: one of the client's.
+            server_address: one of the server's.
+            server_port: several flows may share it if sizes and think time are equal.
+            request_bytes: length of a request.
+            reply_bytes: length of a reply.
+            records_per_connection: transactions before the client closes its connection and opens the next.
+            start_ns: when the first connection is opened.
+            think_ns: between a complete request and the start of its reply.
+            stop_ns: from when on no transaction is started; None goes on as long as the run.
+
+        """
+    def tap(self, node: str, port: int, pcap_path: str | PathLike[str]) -> None:
+        """Captures both directions of a port into a pcap file with nanosecond timestamps; OSError if it can't."""
+    def run(self, until_ns: int, progress: Callable[[int], object] | None = None) -> None:
+        """Lets time pass up to `until_ns`; other Python threads run meanwhile.
+
+        Args:
+            until_ns: the end, since the start of the first run.
+            progress: called with the time about forty times. What it raises ends the run, as Ctrl-C does; a later run
+                goes on from there.
+
+        Raises:
+            OSError: a capture can't be written.
+            RuntimeError: events without end at one and the same time.
+
+        """
+    def transactions(self) -> list[tuple[str, str, int, int]]:
+        """The completed transactions as (flow, group, start in ns, end in ns), in order of their ends."""
+    def statistics(self) -> dict[str, Any]:
+        """What nodes, wires and clients have counted.
+
+        Keys: `now_ns`, `events`, `frames_in_flight`, `unconnected_frames` (sent on ports without a wire),
+        `hosts` (name: {frames_received, frames_sent, segments_received, segments_retransmitted, resets_sent,
+        resets_received, connections_opened, connections_accepted, connections_failed, connections_open,
+        request_bytes_sent, request_bytes_received, reply_bytes_sent, reply_bytes_received, bytes_corrupted,
+        dropped (reason: frames)}), `adapters` (name: {kind, outbound, inbound; of a CIP also channel_blocks,
+        channel_busy_ns, cpu_busy_ns}; a direction: {received, received_bytes, sent, sent_bytes, held, dropped (reason:
+        frames)}), `ports` (node: {port: {sent_frames, sent_bytes, received_frames, received_bytes,
+        unconnected_frames}}), `flows` (name: {group, connections, failures, transactions}).
+
+        Hosts: frames_received = segments_received + dropped. Adapters: received = sent + dropped + held. All nodes and
+        wires: frames sent = frames received + frames_in_flight.
+        """

@@ -1,0 +1,115 @@
+"""The forwarding-pipeline configuration: verified, saved, committed, read back.
+
+A configuration under test or saved but not committed lives in a switch of its own without ports, a *shadow*: writes
+after VERIFY_AND_SAVE go there, and COMMIT hands the finished program with its entries to the real switch in one step.
+"""
+
+from finsy.proto import p4r
+
+from phb_switch import initial, schema
+from phb_switch._native import LoadError, Switch
+from phb_switch.configuration import Configuration
+from phb_switch.errors import FAILED_PRECONDITION, NOT_FOUND, StatusError, invalid
+from phb_switch.reconcile import carry_over
+
+_Request = p4r.SetForwardingPipelineConfigRequest
+_Response = p4r.GetForwardingPipelineConfigRequest
+
+
+class Configurations:
+    """The configuration of one switch: the one that forwards, and one that may wait to be committed."""
+
+    def __init__(self, switch: Switch) -> None:
+        self._switch = switch
+        self._committed: Configuration | None = None
+        self._saved: Configuration | None = None
+
+    @property
+    def committed(self) -> Configuration | None:
+        """The configuration that handles packets."""
+        return self._committed
+
+    def active(self) -> Configuration:
+        """The configuration that Read and Write refer to: the saved one if there is one.
+
+        Raises:
+            StatusError: FAILED_PRECONDITION, if there is none yet.
+
+        """
+        found = self._saved or self._committed
+        if found is None:
+            raise StatusError(FAILED_PRECONDITION, "No forwarding pipeline config set for this device")
+        return found
+
+    def set(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
+        """Does what the request's action says (specification, "SetForwardingPipelineConfig RPC").
+
+        Raises:
+            StatusError: the configuration is refused; nothing has changed.
+
+        """
+        match request.action:
+            case _Request.VERIFY:
+                self._build(request)
+            case _Request.VERIFY_AND_SAVE:
+                self._saved = self._build(request)
+            case _Request.VERIFY_AND_COMMIT:
+                self._commit(self._build(request))
+            case _Request.COMMIT:
+                if request.HasField("config"):
+                    raise invalid("COMMIT takes no config: it commits the saved one")
+                if self._saved is None:
+                    raise StatusError(NOT_FOUND, "no config has been saved: VERIFY_AND_SAVE comes before COMMIT")
+                self._commit(self._saved)
+            case _Request.RECONCILE_AND_COMMIT:
+                built = self._build(request)
+                if self._committed is not None:
+                    carry_over(self._committed, built)
+                self._commit(built)
+            case _:
+                raise invalid("the action is not set, or not one of SetForwardingPipelineConfigRequest.Action")
+
+    def _commit(self, configuration: Configuration) -> None:
+        self._switch.adopt(configuration.switch)
+        configuration.switch = self._switch
+        self._committed = configuration
+        self._saved = None
+
+    def _build(self, request: p4r.SetForwardingPipelineConfigRequest) -> Configuration:
+        if not request.HasField("config"):
+            raise invalid("the request has no config")
+        config = request.config
+        if not config.p4_device_config:
+            raise invalid("the config has no p4_device_config: expected the bmv2 JSON that p4c made")
+        try:
+            artifact = config.p4_device_config.decode()
+        except UnicodeDecodeError as error:
+            raise invalid(f"the p4_device_config is not bmv2 JSON: byte {error.start} is not UTF-8") from None
+        live = self._switch
+        shadow = Switch(live.name, {}, seed=live.seed, cpu_port=live.cpu_port, drop_port=live.drop_port)
+        try:
+            shadow.load(artifact)
+        except LoadError as error:
+            raise invalid(str(error)) from None
+        read = schema.read(config.p4info)
+        schema.bind(read, shadow)
+        cookie = config.cookie.cookie if config.HasField("cookie") else None
+        configuration = Configuration(config.p4info, config.p4_device_config, cookie, read, shadow)
+        initial.fill(configuration.store, read, artifact)
+        return configuration
+
+    def get(self, response_type: int) -> p4r.GetForwardingPipelineConfigResponse:
+        """The committed configuration, or the parts of it that `response_type` names; empty if there is none."""
+        response = p4r.GetForwardingPipelineConfigResponse()
+        current = self._committed
+        if current is None:
+            return response
+        config = response.config
+        config.SetInParent()
+        if current.cookie is not None:
+            config.cookie.cookie = current.cookie
+        if response_type in (_Response.ALL, _Response.P4INFO_AND_COOKIE):
+            config.p4info.CopyFrom(current.p4info)
+        if response_type in (_Response.ALL, _Response.DEVICE_CONFIG_AND_COOKIE):
+            config.p4_device_config = current.device_config
+        return response

@@ -1,0 +1,168 @@
+"""The virtual network as Python sees it: hosts and adapters, without a switch."""
+
+import signal
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phb_switch._native import Network
+
+SECOND = 1_000_000_000
+CLIENT, SERVER, VIRTUAL = "133.10.50.2", "133.10.30.1", "135.1.1.1"
+HOST: dict[str, Any] = {
+    "mtu": 1500,
+    "receive_buffer_bytes": 16_384,
+    "send_buffer_bytes": 16_384,
+    "delayed_ack_ns": 200_000_000,
+}
+CIP: dict[str, Any] = {
+    "channel_bytes_per_s": 12_383_000,
+    "block_bytes": 4096,
+    "read_buffers": 15,
+    "write_buffers": 15,
+    "cpu_ns_per_packet": 102_500,
+}
+OSA2: dict[str, Any] = {"rate_bps": 100_000_000, "mtu_bytes": 1500, "latency_ns": 100_000, "queue_packets": 64}
+FLOW: dict[str, Any] = {
+    "group": "interactive",
+    "client": "branch",
+    "server": "os390",
+    "client_address": CLIENT,
+    "server_address": VIRTUAL,
+    "server_port": 700,
+    "request_bytes": 100,
+    "reply_bytes": 1400,
+    "records_per_connection": 50,
+    "start_ns": 0,
+}
+
+
+def build(seed: int = 1, adapter: str = "cip", **flow: Any) -> Network:
+    network = Network(seed)
+    network.add_host("os390", [SERVER, VIRTUAL], **HOST)
+    network.add_host("branch", [CLIENT], **HOST)
+    if adapter == "cip":
+        network.add_cip("adapter", **CIP)
+    else:
+        network.add_osa2("adapter", **OSA2)
+    network.connect("os390", 0, "adapter", 0)
+    network.connect("adapter", 1, "branch", 0, 5_000_000)
+    for number in range(3):
+        network.add_request_response(**{"name": f"interactive-{number}"} | FLOW | {"server_port": 700 + number} | flow)
+    return network
+
+
+@pytest.mark.parametrize("adapter", ["cip", "osa2"])
+def test_transactions_and_statistics(adapter: str) -> None:
+    network = build(adapter=adapter)
+    network.run(10 * SECOND)
+    transactions = network.transactions()
+    assert [end for *_, end in transactions] == sorted(end for *_, end in transactions)
+    assert {(name, group) for name, group, *_ in transactions} == {
+        (f"interactive-{number}", "interactive") for number in range(3)
+    }
+    assert all(0.010 < (end - start) / SECOND < 0.013 for *_, start, end in transactions)
+
+    statistics = network.statistics()
+    assert statistics["now_ns"] == network.now_ns == 10 * SECOND
+    assert statistics["events"] > len(transactions)
+    assert statistics["unconnected_frames"] == 0
+    assert sum(flow["transactions"] for flow in statistics["flows"].values()) == len(transactions)
+    branch, adapter_statistics = statistics["hosts"]["branch"], statistics["adapters"]["adapter"]
+    assert branch["frames_received"] == branch["segments_received"] + sum(branch["dropped"].values())
+    assert branch["bytes_corrupted"] == branch["connections_failed"] == 0
+    assert adapter_statistics["kind"] == adapter
+    for direction in ("outbound", "inbound"):
+        counted = adapter_statistics[direction]
+        assert counted["received"] == counted["sent"] + sum(counted["dropped"].values()) + counted["held"]
+    assert statistics["ports"]["adapter"][1]["received_frames"] == adapter_statistics["inbound"]["received"]
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    captures = []
+    for name, seed in (("one", 7), ("two", 7), ("other", 8)):
+        network = build(seed)
+        network.tap("branch", 0, tmp_path / name)
+        network.run(2 * SECOND)
+        captures.append(((tmp_path / name).read_bytes(), network.transactions(), network.statistics()))
+    assert captures[0] == captures[1]
+    assert captures[0][0] != captures[2][0]
+
+
+def test_a_capture_is_a_nanosecond_pcap(tmp_path: Path) -> None:
+    network = build()
+    network.tap("branch", 0, str(tmp_path / "branch.pcap"))
+    network.run(SECOND)
+    capture = (tmp_path / "branch.pcap").read_bytes()
+    assert struct.unpack_from("<IHHiIII", capture) == (0xA1B23C4D, 2, 4, 0, 0, 262_144, 1)
+    seconds, nanoseconds, captured, length = struct.unpack_from("<IIII", capture, 24)
+    assert (seconds, nanoseconds, captured) == (0, 0, length)
+    with pytest.raises(OSError, match="capture /nowhere"):
+        network.tap("branch", 0, "/nowhere/branch.pcap")
+
+
+def test_progress_is_called_some_dozens_of_times_and_may_end_the_run() -> None:
+    network = build()
+    times: list[int] = []
+    network.run(10 * SECOND, times.append)
+    assert 20 <= len(times) <= 50
+    assert times == sorted(times)
+
+    def stop(now: int) -> None:
+        raise InterruptedError(now)
+
+    with pytest.raises(InterruptedError):
+        network.run(20 * SECOND, stop)
+    assert 10 * SECOND < network.now_ns < 20 * SECOND
+    network.run(20 * SECOND)
+    assert network.now_ns == 20 * SECOND
+
+
+def test_an_interrupt_ends_the_run() -> None:
+    network = build()
+
+    def interrupt(_now: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        network.run(10 * SECOND, interrupt)
+
+
+WRONG: list[tuple[str, Callable[[Network], object]]] = [
+    ("seed: -1 is given", lambda _: Network(-1)),
+    ("name: there is a node named 'branch'", lambda n: n.add_host("branch", [CLIENT], **HOST)),
+    ("addresses: 'x' is given, an IPv4 address", lambda n: n.add_host("h", ["x"], **HOST)),
+    ("addresses: 0 addresses", lambda n: n.add_host("h", [], **HOST)),
+    ("mtu: -1 is given", lambda n: n.add_host("h", [CLIENT], **HOST | {"mtu": -1})),
+    ("mtu: 40 is given, 88 to", lambda n: n.add_host("h", [CLIENT], **HOST | {"mtu": 40})),
+    ("receive_buffer_bytes: 0", lambda n: n.add_host("h", [CLIENT], **HOST | {"receive_buffer_bytes": 0})),
+    ("tos: 256 is given", lambda n: n.add_host("h", [CLIENT], **HOST, tos=256)),
+    ("ttl: 10{40} is given", lambda n: n.add_host("h", [CLIENT], **HOST, ttl=10**40)),
+    ("mac: '02:00' is given", lambda n: n.add_host("h", [CLIENT], **HOST, mac="02:00")),
+    ("gateway_mac: a group address", lambda n: n.add_host("h", [CLIENT], **HOST, gateway_mac="03:00:00:00:00:00")),
+    ("block_bytes: 0 is given", lambda n: n.add_cip("c", **CIP | {"block_bytes": 0})),
+    ("rate_bps: 0 is given", lambda n: n.add_osa2("o", **OSA2 | {"rate_bps": 0})),
+    ("node_a: there is no node named 'x'", lambda n: n.connect("x", 0, "branch", 1)),
+    ("port_b: 65536 is given", lambda n: n.connect("os390", 5, "branch", 65_536)),
+    ("connect: port 0 of node 'branch'", lambda n: n.connect("os390", 5, "branch", 0)),
+    ("node: there is no node named 'x'", lambda n: n.tap("x", 0, "/tmp/x.pcap")),
+    ("client: there is no node named 'x'", lambda n: n.add_request_response(name="f", **FLOW | {"client": "x"})),
+    (
+        "server: the node named 'adapter' is not a host",
+        lambda n: n.add_request_response(name="f", **FLOW | {"server": "adapter"}),
+    ),
+    ("client_address: 1.2.3.4", lambda n: n.add_request_response(name="f", **FLOW | {"client_address": "1.2.3.4"})),
+    ("server_port: 135.1.1.1:700", lambda n: n.add_request_response(name="f", **FLOW | {"reply_bytes": 1})),
+    ("name: there is a flow named", lambda n: n.add_request_response(name="interactive-0", **FLOW)),
+    ("records_per_connection: 0", lambda n: n.add_request_response(name="f", **FLOW | {"records_per_connection": 0})),
+    ("until_ns: -1", lambda n: n.run(-1)),
+]
+
+
+@pytest.mark.parametrize(("message", "call"), WRONG, ids=[message for message, _ in WRONG])
+def test_wrong_arguments_are_named(message: str, call: Callable[[Network], object]) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        call(build())
