@@ -1,0 +1,159 @@
+//! Big-endian bit strings: how fields lie in a packet (network bit order, RFC 791 appendix B).
+
+/// Reads `width` bits (at most 64) that start `offset` bits into `data`.
+///
+/// Bits beyond the end of `data` read as zero, so a wrong length can never panic.
+pub(crate) fn read(data: &[u8], offset: usize, width: u32) -> u64 {
+    if width == 0 {
+        return 0;
+    }
+    let first = offset / 8;
+    let skip = (offset % 8) as u32;
+    if skip + width <= 64
+        && let Some(chunk) = data
+            .get(first..first + 8)
+            .and_then(|bytes| <[u8; 8]>::try_from(bytes).ok())
+    {
+        return (u64::from_be_bytes(chunk) << skip) >> (64 - width);
+    }
+    let needed = ((skip + width) as usize).div_ceil(8);
+    let mut accumulator: u128 = 0;
+    for index in 0..needed {
+        accumulator = accumulator << 8 | u128::from(data.get(first + index).copied().unwrap_or(0));
+    }
+    let excess = needed as u32 * 8 - skip - width;
+    (accumulator >> excess) as u64 & mask(width)
+}
+
+/// The low `width` bits set (all 64 from 64 on).
+pub(crate) const fn mask(width: u32) -> u64 {
+    if width >= 64 {
+        u64::MAX
+    } else {
+        (1 << width) - 1
+    }
+}
+
+/// The low `width` bits set (all 128 from 128 on).
+pub(crate) const fn mask_double(width: u32) -> u128 {
+    if width >= 128 {
+        u128::MAX
+    } else {
+        (1 << width) - 1
+    }
+}
+
+/// Appends bit strings to a byte buffer, first bit into the most significant place.
+pub(crate) struct Writer<'a> {
+    out: &'a mut Vec<u8>,
+    /// The last `pending` bits, at most 64, that are not in `out` yet, right-aligned.
+    accumulator: u64,
+    pending: u32,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
+        Self {
+            out,
+            accumulator: 0,
+            pending: 0,
+        }
+    }
+
+    /// Appends the low `width` bits (at most 64) of `value`.
+    #[inline]
+    pub(crate) fn push(&mut self, value: u64, width: u32) {
+        let total = self.pending.wrapping_add(width);
+        if total < 64 {
+            // So `width` is below 64, and no shift can overflow.
+            let kept = self.accumulator.wrapping_shl(width);
+            self.accumulator = kept | value & !u64::MAX.wrapping_shl(width);
+            self.pending = total;
+        } else {
+            self.push_over(value, width);
+        }
+    }
+
+    /// Appends what makes the accumulator full or more.
+    fn push_over(&mut self, value: u64, width: u32) {
+        self.flush();
+        if self.pending + width > 64 {
+            let low = self.pending + width - 64;
+            self.push_over(value >> low, width - low);
+            return self.push(value, low);
+        }
+        let value = value & mask(width);
+        self.accumulator = if width < 64 {
+            self.accumulator << width | value
+        } else {
+            value
+        };
+        self.pending += width;
+    }
+
+    /// Moves whole bytes to the buffer; fewer than eight bits stay.
+    fn flush(&mut self) {
+        if self.pending >= 8 {
+            // To the left edge of the word, so that its first bytes are the ones to write; a store of all eight is
+            // cheaper than a copy of some.
+            let bytes = (self.accumulator << (64 - self.pending)).to_be_bytes();
+            let end = self.out.len() + (self.pending / 8) as usize;
+            self.out.extend_from_slice(&bytes);
+            self.out.truncate(end);
+            self.pending %= 8;
+            self.accumulator &= mask(self.pending);
+        }
+    }
+
+    /// Appends whole bytes; cheap on a byte boundary.
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
+        self.flush();
+        if self.pending == 0 {
+            self.out.extend_from_slice(bytes);
+        } else {
+            for &byte in bytes {
+                self.push(u64::from(byte), 8);
+            }
+        }
+    }
+
+    /// Fills the last byte with zero bits.
+    pub(crate) fn finish(mut self) {
+        self.flush();
+        if self.pending > 0 {
+            let missing = 8 - self.pending;
+            self.push(0, missing);
+            self.flush();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            fields in prop::collection::vec((any::<u64>(), prop_oneof![1u32..=64, Just(64)], any::<bool>()), 0..20),
+        ) {
+            let mut bytes = Vec::new();
+            let mut writer = Writer::new(&mut bytes);
+            for &(value, width, as_bytes) in &fields {
+                if as_bytes && width == 64 {
+                    writer.push_bytes(&value.to_be_bytes());
+                } else {
+                    writer.push(value, width);
+                }
+            }
+            writer.finish();
+            let mut offset = 0;
+            for (value, width, _) in fields {
+                prop_assert_eq!(read(&bytes, offset, width), value & mask(width));
+                offset += width as usize;
+            }
+            prop_assert_eq!(bytes.len(), offset.div_ceil(8));
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What a caller is told when an artifact or a control-plane call is refused.
+
+/// An artifact this crate does not run, with the place that says so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("artifact {path}: {message}")]
+pub struct LoadError {
+    /// JSON pointer (RFC 6901) into the artifact; `/` alone is the whole document.
+    pub path: String,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+/// The canonical codes of a refused control-plane call, named and numbered as gRPC's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Code {
+    /// A name, width or value that the program does not know.
+    InvalidArgument = 3,
+    /// No such entry, table, counter, register or meter.
+    NotFound = 5,
+    /// An entry with the same match and priority is there.
+    AlreadyExists = 6,
+    /// The program makes the entry or default action constant.
+    PermissionDenied = 7,
+    /// The table holds as many entries as its size allows.
+    ResourceExhausted = 8,
+    /// An index beyond the end of a counter, register or meter array.
+    OutOfRange = 11,
+}
+
+/// A refused control-plane call.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct WriteError {
+    /// Which kind of refusal.
+    pub code: Code,
+    /// Names the object, the field, and what was expected.
+    pub message: String,
+}
+
+impl WriteError {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Hash algorithms of v1model, over a string of bytes.
+
+/// An algorithm by its name in the artifact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Algorithm {
+    Crc16,
+    Crc32,
+    Csum16,
+    Identity,
+    Xor16,
+}
+
+impl Algorithm {
+    pub(crate) const NAMES: &'static str = "expected crc16, crc32, csum16, identity or xor16";
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "crc16" => Self::Crc16,
+            "crc32" => Self::Crc32,
+            "csum16" | "cksum16" => Self::Csum16,
+            "identity" => Self::Identity,
+            "xor16" => Self::Xor16,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn hash(self, data: &[u8]) -> u64 {
+        match self {
+            Self::Crc16 => u64::from(data.iter().fold(0u16, |crc, byte| {
+                CRC16[usize::from(crc as u8 ^ byte)] ^ crc >> 8
+            })),
+            Self::Crc32 => u64::from(!data.iter().fold(u32::MAX, |crc, byte| {
+                CRC32[usize::from(crc as u8 ^ byte)] ^ crc >> 8
+            })),
+            Self::Csum16 => u64::from(internet_checksum(data)),
+            Self::Identity => data
+                .iter()
+                .take(8)
+                .fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
+            Self::Xor16 => u64::from(words(data).fold(0, |sum, word| sum ^ word)),
+        }
+    }
+}
+
+/// RFC 1071: the complement of the one's complement sum of 16-bit words, an odd byte padded with zero.
+fn internet_checksum(data: &[u8]) -> u16 {
+    let mut sum: u64 = 0;
+    let chunks = data.chunks_exact(4);
+    let rest = chunks.remainder();
+    for chunk in chunks {
+        sum += u64::from(u32::from_be_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
+    }
+    sum += words(rest).map(u64::from).sum::<u64>();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+fn words(data: &[u8]) -> impl Iterator<Item = u16> {
+    data.chunks(2)
+        .map(|pair| u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
+}
+
+/// CRC-16/ARC: x^16+x^15+x^2+1, reflected.
+const CRC16: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 256 {
+        let mut crc = index as u16;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 1 == 1 {
+                crc >> 1 ^ 0xa001
+            } else {
+                crc >> 1
+            };
+            bit += 1;
+        }
+        table[index] = crc;
+        index += 1;
+    }
+    table
+};
+
+/// CRC-32 of IEEE 802.3, reflected.
+const CRC32: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 256 {
+        let mut crc = index as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 1 == 1 {
+                crc >> 1 ^ 0xedb8_8320
+            } else {
+                crc >> 1
+            };
+            bit += 1;
+        }
+        table[index] = crc;
+        index += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The check values of the CRC catalogue, over the digits 1 to 9.
+    #[test]
+    fn check_values() {
+        assert_eq!(Algorithm::Crc16.hash(b"123456789"), 0xbb3d);
+        assert_eq!(Algorithm::Crc32.hash(b"123456789"), 0xcbf4_3926);
+        assert_eq!(Algorithm::Identity.hash(&[1, 2, 3]), 0x01_02_03);
+        assert_eq!(Algorithm::Xor16.hash(&[0x12, 0x34, 0x56]), 0x4434);
+        // The example of RFC 1071 section 3.
+        assert_eq!(
+            Algorithm::Csum16.hash(&[0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7]),
+            0xffff - 0xddf2
+        );
+        assert_eq!(Algorithm::Csum16.hash(&[]), 0xffff);
+    }
+
+    proptest! {
+        #[test]
+        fn checksum_verifies_itself(mut data in prop::collection::vec(any::<u8>(), 0..64)) {
+            if data.len() % 2 == 1 {
+                data.pop();
+            }
+            let sum = internet_checksum(&data);
+            data.extend_from_slice(&sum.to_be_bytes());
+            prop_assert_eq!(internet_checksum(&data), 0);
+        }
+    }
+}

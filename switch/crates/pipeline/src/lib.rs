@@ -1,0 +1,46 @@
+//! The programmable part of the switch: loads the bmv2 JSON that p4c makes of a v1model program, and runs it.
+//!
+//! ```text
+//!   artifact --load--> Program + tables + externs
+//!
+//!   frame -> parse -> verify checksums -> ingress --Verdict--> (traffic manager) -> egress -> update checksums -> deparse
+//!            '----------------- Pipeline::ingress --------'                         ::egress   '---- ::deparse ------'
+//! ```
+//!
+//! Everything a name or a width decides is decided once, at load: fields become slots, expressions arithmetic on 64 or
+//! 128 bits, tables, actions and parser states numbers. What this crate does not run is refused then, with its JSON
+//! pointer, never when a packet meets it. The packet path does not allocate (but to grow a buffer once), look up a name,
+//! lock, or read a clock.
+//!
+//! Modules, in the order a packet meets them: `parse`, `execute` (controls and actions, with `expression`, `tables`,
+//! `externs`), `pipeline` (the path as a whole). Beside it, `runtime` is the control plane's side and `load` the loader,
+//! which turns an artifact into a `program`.
+//!
+//! Semantics are simple_switch's, with these differences:
+//!
+//! - A `select` without a matching case ends in the error NoMatch, as the P4_16 specification says; bmv2 accepts.
+//! - Header fields start as zero for every packet. Registers read zero and ignore writes beyond their end, counters and
+//!   meters ignore such an index.
+//! - `assert` and `assume` count failures and go on.
+//! - A parser that passes 4096 states ends in ParserTimeout.
+
+mod bits;
+mod error;
+mod execute;
+mod expression;
+mod externs;
+mod load;
+mod packet;
+mod parse;
+mod pipeline;
+mod program;
+mod runtime;
+mod tables;
+
+pub use error::{Code, LoadError, WriteError};
+pub use externs::counter::Count;
+pub use externs::meter::MeterRates;
+pub use packet::Packet;
+pub use pipeline::{EgressVerdict, Options, Pipeline, Processed, QueueMetadata, Time, Verdict};
+pub use runtime::{ActionInfo, Entry, KeyInfo, Match, Param, TableInfo};
+pub use tables::MatchKind;

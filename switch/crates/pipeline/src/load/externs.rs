@@ -1,0 +1,260 @@
+//! Counters, registers, meters, and the calculations behind hashes and checksums.
+
+use std::collections::HashMap;
+
+use super::expressions::Context;
+use super::headers::Headers;
+use super::json::Json;
+use super::lower::padded;
+use crate::error::LoadError;
+use crate::externs::Externs;
+use crate::externs::counter::CounterArray;
+use crate::externs::hash::Algorithm;
+use crate::externs::meter::{MeterArray, Unit};
+use crate::externs::register::RegisterArray;
+use crate::packet::Slot;
+use crate::program::{Calculation, CalculationInput, Checksum, Program, Store};
+
+/// Cells all arrays of one artifact may have together.
+const MOST_CELLS: u64 = 1 << 26;
+
+/// Indices by name.
+#[derive(Default)]
+pub(crate) struct ExternNames {
+    counters: HashMap<String, u32>,
+    registers: HashMap<String, (u32, u32)>,
+    meters: HashMap<String, u32>,
+    calculations: HashMap<String, u32>,
+    /// Tables that own a direct counter array, and its name.
+    direct_counters: HashMap<String, String>,
+}
+
+fn resolve<T: Copy>(
+    names: &HashMap<String, T>,
+    name: &Json<'_>,
+    what: &str,
+) -> Result<T, LoadError> {
+    match names.get(name.text()?) {
+        Some(found) => Ok(*found),
+        None => name.refuse(format!("no {what} is called {:?}", name.text()?)),
+    }
+}
+
+impl ExternNames {
+    pub(crate) fn counter(&self, name: &Json<'_>) -> Result<u32, LoadError> {
+        resolve(&self.counters, name, "indirect counter")
+    }
+
+    /// Index and width in bits.
+    pub(crate) fn register(&self, name: &Json<'_>) -> Result<(u32, u32), LoadError> {
+        resolve(&self.registers, name, "register")
+    }
+
+    pub(crate) fn meter(&self, name: &Json<'_>) -> Result<u32, LoadError> {
+        resolve(&self.meters, name, "indirect meter")
+    }
+
+    pub(crate) fn calculation(&self, name: &Json<'_>) -> Result<u32, LoadError> {
+        resolve(&self.calculations, name, "calculation")
+    }
+
+    /// The direct counter of a table.
+    pub(crate) fn direct_counter(&self, table: &str) -> Option<&str> {
+        self.direct_counters.get(table).map(String::as_str)
+    }
+
+    /// Reads every array and calculation.
+    pub(crate) fn load(
+        root: &Json<'_>,
+        headers: &Headers,
+        program: &mut Program,
+        externs: &mut Externs,
+    ) -> Result<Self, LoadError> {
+        let mut names = Self::default();
+        let mut cells = 0;
+        let mut size = |item: &Json<'_>| -> Result<u32, LoadError> {
+            let json = item.get("size")?;
+            let size = json.number()?;
+            cells += u64::from(size);
+            if cells > MOST_CELLS {
+                return json.refuse(format!(
+                    "more than {MOST_CELLS} cells in this program's arrays"
+                ));
+            }
+            Ok(size)
+        };
+        let direct = |item: &Json<'_>| {
+            item.find("is_direct")
+                .map_or(Ok(false), |flag| flag.boolean())
+        };
+        for item in root.list("counter_arrays")? {
+            let name = item.get("name")?.text()?.to_owned();
+            if direct(&item)? {
+                names
+                    .direct_counters
+                    .insert(item.get("binding")?.text()?.to_owned(), name);
+            } else {
+                names
+                    .counters
+                    .insert(name.clone(), externs.counters.len() as u32);
+                externs.counters.push(CounterArray::new(name, size(&item)?));
+            }
+        }
+        for item in root.list("register_arrays")? {
+            let name = item.get("name")?.text()?.to_owned();
+            let width = item.get("bitwidth")?;
+            let bits = width.number()?;
+            if bits == 0 || bits > 128 {
+                return width.refuse(format!("a register of {bits} bits; 1 to 128 are supported"));
+            }
+            names
+                .registers
+                .insert(name.clone(), (externs.registers.len() as u32, bits));
+            externs
+                .registers
+                .push(RegisterArray::new(name, size(&item)?, bits));
+        }
+        for item in root.list("meter_arrays")? {
+            if direct(&item)? {
+                return item.refuse("direct meters are not supported");
+            }
+            let name = item.get("name")?.text()?.to_owned();
+            let unit = item.get("type")?;
+            let unit = match unit.text()? {
+                "bytes" => Unit::Bytes,
+                "packets" => Unit::Packets,
+                other => {
+                    return unit.refuse(format!("a meter of {other:?}; expected bytes or packets"));
+                }
+            };
+            let rates = item.get("rate_count")?;
+            if rates.number()? != 2 {
+                return rates.refuse("only meters of two rates are supported");
+            }
+            names
+                .meters
+                .insert(name.clone(), externs.meters.len() as u32);
+            externs
+                .meters
+                .push(MeterArray::new(name, size(&item)?, unit));
+        }
+        for unsupported in ["learn_lists", "extern_instances", "parse_vsets"] {
+            if let Some(first) = root.list(unsupported)?.first() {
+                return first.refuse(format!("{unsupported} are not supported"));
+            }
+        }
+        for item in root.list("calculations")? {
+            let name = item.get("name")?.text()?.to_owned();
+            names
+                .calculations
+                .insert(name, program.calculations.len() as u32);
+            program.calculations.push(load_calculation(&item, headers)?);
+        }
+        Ok(names)
+    }
+}
+
+fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, LoadError> {
+    let name = item.get("algo")?;
+    let Some(algorithm) = Algorithm::named(name.text()?) else {
+        return name.refuse(format!(
+            "hash algorithm {:?} is not supported; {}",
+            name.text()?,
+            Algorithm::NAMES
+        ));
+    };
+    let mut calculation = Calculation {
+        algorithm,
+        inputs: Vec::new(),
+        payload: false,
+    };
+    let inputs = item.get("input")?.items()?;
+    for (index, input) in inputs.iter().enumerate() {
+        let kind = input.get("type")?;
+        match kind.text()? {
+            "field" => {
+                let field = headers.field(&input.get("value")?)?;
+                calculation.inputs.push(CalculationInput::Field {
+                    slot: field.slot,
+                    bits: field.bits,
+                    valid: field.valid,
+                });
+            }
+            "hexstr" => {
+                let bits = input.get("bitwidth")?.number()?;
+                let value = input.get("value")?.hexadecimal()?;
+                if value.negative || value.bits() > bits || bits > 65_536 {
+                    return input.refuse(format!("the constant does not fit {bits} bits"));
+                }
+                let value = padded(&value.magnitude, bits.div_ceil(8) as usize);
+                calculation
+                    .inputs
+                    .push(CalculationInput::Constant { value, bits });
+            }
+            "header" => {
+                let instance = headers.instance(&input.get("value")?)?;
+                calculation
+                    .inputs
+                    .push(CalculationInput::Header(instance.span));
+            }
+            "payload" if index + 1 == inputs.len() => calculation.payload = true,
+            other => {
+                return kind.refuse(format!(
+                    "{other:?} is not supported as input number {index}"
+                ));
+            }
+        }
+    }
+    Ok(calculation)
+}
+
+/// Reads `checksums`.
+pub(crate) fn load_checksums(
+    root: &Json<'_>,
+    headers: &Headers,
+    names: &ExternNames,
+    program: &mut Program,
+) -> Result<(), LoadError> {
+    for item in root.list("checksums")? {
+        let kind = item.get("type")?;
+        if kind.text()? != "generic" {
+            return kind.refuse(format!(
+                "a checksum of type {:?}; expected generic",
+                kind.text()?
+            ));
+        }
+        let place = item.get("target")?;
+        let field = headers.field(&place)?;
+        let Slot::Word { word } = field.slot else {
+            return place.refuse("a checksum of more than 64 bits");
+        };
+        let context = Context {
+            headers,
+            program,
+            parameters: &[],
+        };
+        let load = || -> Result<Checksum, LoadError> {
+            Ok(Checksum {
+                calculation: names.calculation(&item.get("calculation")?)?,
+                target: Store {
+                    word,
+                    fit: field.fit(),
+                },
+                valid: field.valid,
+                condition: item
+                    .find("if_cond")
+                    .map(|condition| context.condition(&condition))
+                    .transpose()?,
+            })
+        };
+        let wanted = |key: &str| item.find(key).map_or(Ok(true), |flag| flag.boolean());
+        let (verified, updated) = (load()?, load()?);
+        if wanted("verify")? {
+            program.verified.push(verified);
+        }
+        if wanted("update")? {
+            program.updated.push(updated);
+        }
+    }
+    Ok(())
+}

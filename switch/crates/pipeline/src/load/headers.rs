@@ -1,0 +1,447 @@
+//! Header types and instances become layouts and slots.
+
+use std::collections::HashMap;
+
+use super::json::Json;
+use crate::error::LoadError;
+use crate::packet::{Fit, Slot};
+use crate::program::{HeaderSpan, Layout, LayoutField, Program, StandardMetadata, Store};
+
+/// The longest header accepted, in bytes: more than any IP packet.
+const LONGEST_HEADER: u32 = 65_536;
+
+/// Words and bytes all instances together may take.
+const MOST_SLOTS: u32 = 1 << 20;
+
+/// A field of one instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) slot: Slot,
+    /// For a varbit, the most it may hold.
+    pub(crate) bits: u32,
+    pub(crate) signed: bool,
+    /// The word with the validity of its header; none for metadata, which is always valid.
+    pub(crate) valid: Option<u32>,
+}
+
+impl Field {
+    pub(crate) fn fit(&self) -> Fit {
+        Fit::new(self.bits, self.signed)
+    }
+}
+
+struct TypeField {
+    name: String,
+    slot: Slot,
+    bits: u32,
+    signed: bool,
+}
+
+/// One header type with the names of its fields.
+pub(crate) struct HeaderType {
+    fields: Vec<TypeField>,
+    by_name: HashMap<String, usize>,
+}
+
+/// One instance.
+#[derive(Clone, Copy)]
+pub(crate) struct Instance {
+    pub(crate) span: HeaderSpan,
+    pub(crate) metadata: bool,
+}
+
+/// The names the rest of the loader resolves.
+#[derive(Default)]
+pub(crate) struct Headers {
+    types: Vec<HeaderType>,
+    instances: HashMap<String, Instance>,
+    stacks: HashMap<String, u32>,
+    aliases: HashMap<String, (String, String)>,
+}
+
+impl Headers {
+    /// Reads `header_types`, `headers`, `header_stacks` and `field_aliases` into `program`.
+    pub(crate) fn load(root: &Json<'_>, program: &mut Program) -> Result<Self, LoadError> {
+        let mut headers = Headers::default();
+        for unsupported in ["header_unions", "header_union_stacks"] {
+            if let Some(first) = root.list(unsupported)?.first() {
+                return first.refuse("header unions are not supported");
+            }
+        }
+        let mut type_numbers = HashMap::new();
+        for item in root.get("header_types")?.items()? {
+            let (header_type, layout) = load_type(&item)?;
+            type_numbers.insert(item.get("name")?.text()?, headers.types.len() as u32);
+            headers.types.push(header_type);
+            program.layouts.push(layout);
+        }
+
+        let mut declared = HashMap::new();
+        let items = root.get("headers")?.items()?;
+        for item in &items {
+            declared.insert(item.get("id")?.number()?, item.clone());
+        }
+        // Elements of a stack must lie side by side, so stacks are placed first.
+        for item in root.list("header_stacks")? {
+            headers.place_stack(&item, &declared, &type_numbers, program)?;
+        }
+        for item in &items {
+            if !headers.instances.contains_key(item.get("name")?.text()?) {
+                headers.place(item, &type_numbers, program)?;
+            }
+        }
+        for item in root.list("field_aliases")? {
+            let [alias, target] = item.tuple()?;
+            let [header, field] = target.tuple()?;
+            let target = (header.text()?.to_owned(), field.text()?.to_owned());
+            headers.aliases.insert(alias.text()?.to_owned(), target);
+        }
+        program.standard = headers.standard_metadata(program);
+        program.rank = headers.rank(&program.layouts);
+        Ok(headers)
+    }
+
+    fn place_stack(
+        &mut self,
+        item: &Json<'_>,
+        declared: &HashMap<u32, Json<'_>>,
+        type_numbers: &HashMap<&str, u32>,
+        program: &mut Program,
+    ) -> Result<(), LoadError> {
+        let mut first = None;
+        let ids = item.get("header_ids")?.items()?;
+        for id in &ids {
+            let Some(header) = declared.get(&id.number()?) else {
+                return id.refuse("no header has this id");
+            };
+            let instance = self.place(header, type_numbers, program)?;
+            let first = *first.get_or_insert(instance.span);
+            if first.layout != instance.span.layout {
+                return id.refuse("headers of one stack must have one type");
+            }
+        }
+        let Some(first) = first else {
+            return item.refuse("an empty header stack");
+        };
+        let stack = crate::program::Stack {
+            first,
+            size: ids.len() as u32,
+            next: program.words,
+        };
+        program.words += 1;
+        self.stacks.insert(
+            item.get("name")?.text()?.to_owned(),
+            program.stacks.len() as u32,
+        );
+        program.stacks.push(stack);
+        Ok(())
+    }
+
+    fn place(
+        &mut self,
+        item: &Json<'_>,
+        type_numbers: &HashMap<&str, u32>,
+        program: &mut Program,
+    ) -> Result<Instance, LoadError> {
+        let type_name = item.get("header_type")?;
+        let Some(&layout) = type_numbers.get(type_name.text()?) else {
+            return type_name.refuse(format!("no header type is called {:?}", type_name.text()?));
+        };
+        let span = HeaderSpan {
+            layout,
+            word: program.words,
+            byte: program.bytes,
+        };
+        program.words += program.layouts[layout as usize].words;
+        program.bytes += program.layouts[layout as usize].bytes;
+        if program.words > MOST_SLOTS || program.bytes > MOST_SLOTS {
+            return item.refuse("the headers of this program are too large");
+        }
+        let metadata = item
+            .find("metadata")
+            .map_or(Ok(false), |flag| flag.boolean())?;
+        let instance = Instance { span, metadata };
+        let name = item.get("name")?.text()?;
+        if self.instances.insert(name.to_owned(), instance).is_some() {
+            return item.refuse(format!("two headers are called {name:?}"));
+        }
+        Ok(instance)
+    }
+
+    /// The instance a JSON string names.
+    pub(crate) fn instance(&self, name: &Json<'_>) -> Result<Instance, LoadError> {
+        match self.instances.get(name.text()?) {
+            Some(instance) => Ok(*instance),
+            None => name.refuse(format!("no header is called {:?}", name.text()?)),
+        }
+    }
+
+    /// The stack a JSON string names.
+    pub(crate) fn stack(&self, name: &Json<'_>) -> Result<u32, LoadError> {
+        match self.stacks.get(name.text()?) {
+            Some(stack) => Ok(*stack),
+            None => name.refuse(format!("no header stack is called {:?}", name.text()?)),
+        }
+    }
+
+    /// The field a JSON pair of header and field name points at.
+    pub(crate) fn field(&self, pair: &Json<'_>) -> Result<Field, LoadError> {
+        let [header, field] = pair.tuple()?;
+        let instance = self.instance(&header)?;
+        self.field_of(instance, &field)
+    }
+
+    /// A field by the name a JSON string gives.
+    pub(crate) fn field_of(&self, instance: Instance, name: &Json<'_>) -> Result<Field, LoadError> {
+        match self.find_field(instance, name.text()?) {
+            Some(field) => Ok(field),
+            None => name.refuse(format!("the header has no field called {:?}", name.text()?)),
+        }
+    }
+
+    /// A field by its position in the header type.
+    pub(crate) fn field_at(
+        &self,
+        instance: Instance,
+        position: &Json<'_>,
+    ) -> Result<Field, LoadError> {
+        let header_type = &self.types[instance.span.layout as usize];
+        match header_type.fields.get(position.number()? as usize) {
+            Some(field) => Ok(locate(instance, field)),
+            None => position.refuse("the header has fewer fields"),
+        }
+    }
+
+    fn find_field(&self, instance: Instance, name: &str) -> Option<Field> {
+        if name == "$valid$" {
+            let slot = Slot::Word {
+                word: instance.span.word,
+            };
+            return Some(Field {
+                slot,
+                bits: 1,
+                signed: false,
+                valid: None,
+            });
+        }
+        let header_type = &self.types[instance.span.layout as usize];
+        header_type
+            .by_name
+            .get(name)
+            .map(|&index| locate(instance, &header_type.fields[index]))
+    }
+
+    fn standard_metadata(&self, program: &Program) -> StandardMetadata {
+        let store = |header: &str, field: &str| -> Option<Store> {
+            let (header, field) = self
+                .aliases
+                .get(&format!("{header}.{field}"))
+                .map_or((header, field), |(header, field)| {
+                    (header.as_str(), field.as_str())
+                });
+            let instance = self
+                .instances
+                .get(header)
+                .or_else(|| self.instances.get("standard_metadata"))?;
+            let found = self.find_field(*instance, field)?;
+            match found.slot {
+                Slot::Word { word } if word < program.words => Some(Store {
+                    word,
+                    fit: found.fit(),
+                }),
+                _ => None,
+            }
+        };
+        let standard = |field: &str| store("standard_metadata", field);
+        StandardMetadata {
+            ingress_port: standard("ingress_port"),
+            egress_spec: standard("egress_spec"),
+            egress_port: standard("egress_port"),
+            packet_length: standard("packet_length"),
+            enq_timestamp: store("queueing_metadata", "enq_timestamp"),
+            enq_qdepth: store("queueing_metadata", "enq_qdepth"),
+            deq_timedelta: store("queueing_metadata", "deq_timedelta"),
+            deq_qdepth: store("queueing_metadata", "deq_qdepth"),
+            ingress_global_timestamp: store("intrinsic_metadata", "ingress_global_timestamp"),
+            egress_global_timestamp: store("intrinsic_metadata", "egress_global_timestamp"),
+            mcast_grp: store("intrinsic_metadata", "mcast_grp"),
+            checksum_error: standard("checksum_error"),
+            parser_error: standard("parser_error"),
+            priority: store("intrinsic_metadata", "priority"),
+        }
+    }
+
+    /// The word of the user-metadata field `tm.rank`, which p4c flattens into `scalars` as `..._tm_rank<number>`.
+    fn rank(&self, layouts: &[Layout]) -> Option<u32> {
+        let instance = self.instances.get("scalars")?;
+        debug_assert!((instance.span.layout as usize) < layouts.len());
+        let field = self.types[instance.span.layout as usize]
+            .fields
+            .iter()
+            .find(|field| {
+                field
+                    .name
+                    .trim_end_matches(|digit: char| digit.is_ascii_digit())
+                    .ends_with("_tm_rank")
+                    && field.name.ends_with(|digit: char| digit.is_ascii_digit())
+            })?;
+        match locate(*instance, field).slot {
+            Slot::Word { word } => Some(word),
+            _ => None,
+        }
+    }
+}
+
+fn locate(instance: Instance, field: &TypeField) -> Field {
+    let HeaderSpan {
+        word: first_word,
+        byte: first_byte,
+        ..
+    } = instance.span;
+    let slot = match field.slot {
+        Slot::Word { word } => Slot::Word {
+            word: first_word + word,
+        },
+        Slot::Double { word } => Slot::Double {
+            word: first_word + word,
+        },
+        Slot::Bytes { byte, length } => Slot::Bytes {
+            byte: first_byte + byte,
+            length,
+        },
+        Slot::Variable {
+            byte,
+            capacity,
+            length_word,
+        } => Slot::Variable {
+            byte: first_byte + byte,
+            capacity,
+            length_word: first_word + length_word,
+        },
+    };
+    let valid = (!instance.metadata).then_some(first_word);
+    Field {
+        slot,
+        bits: field.bits,
+        signed: field.signed,
+        valid,
+    }
+}
+
+fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
+    let mut header_type = HeaderType {
+        fields: Vec::new(),
+        by_name: HashMap::new(),
+    };
+    let mut layout = Layout {
+        words: 1,
+        bytes: 0,
+        length: 0,
+        max_length: 0,
+        fields: Vec::new(),
+    };
+    let mut fixed_bits = 0u32;
+    let mut variable = None;
+    for field in item.get("fields")?.items()? {
+        let parts = field.items()?;
+        let [name, width, ..] = parts.as_slice() else {
+            return field.refuse("expected a name and a width");
+        };
+        let signed = parts.get(2).map_or(Ok(false), |flag| flag.boolean())?;
+        if width.value.as_str() == Some("*") {
+            if variable
+                .replace((header_type.fields.len(), field.clone()))
+                .is_some()
+            {
+                return field.refuse("a header has at most one field of variable length");
+            }
+            header_type
+                .by_name
+                .insert(name.text()?.to_owned(), header_type.fields.len());
+            let slot = Slot::Variable {
+                byte: layout.bytes,
+                capacity: 0,
+                length_word: layout.words,
+            };
+            layout.words += 1;
+            header_type.fields.push(TypeField {
+                name: name.text()?.to_owned(),
+                slot,
+                bits: 0,
+                signed: false,
+            });
+            continue;
+        }
+        let bits = width.number()?;
+        if bits == 0 || bits > LONGEST_HEADER * 8 {
+            return width.refuse(format!("a field of {bits} bits"));
+        }
+        let slot = match bits {
+            ..=64 => Slot::Word { word: layout.words },
+            65..=128 => Slot::Double { word: layout.words },
+            _ => Slot::Bytes {
+                byte: layout.bytes,
+                length: bits.div_ceil(8),
+            },
+        };
+        match slot {
+            Slot::Word { .. } => layout.words += 1,
+            Slot::Double { .. } => layout.words += 2,
+            Slot::Bytes { length, .. }
+            | Slot::Variable {
+                capacity: length, ..
+            } => layout.bytes += length,
+        }
+        fixed_bits += bits;
+        if layout.bytes > LONGEST_HEADER || fixed_bits > LONGEST_HEADER * 8 {
+            return item.refuse("the header is too long");
+        }
+        header_type
+            .by_name
+            .insert(name.text()?.to_owned(), header_type.fields.len());
+        header_type.fields.push(TypeField {
+            name: name.text()?.to_owned(),
+            slot,
+            bits,
+            signed,
+        });
+    }
+    layout.length = fixed_bits.div_ceil(8);
+    layout.max_length = layout.length;
+    if let Some((index, field)) = variable {
+        let longest = item.get("max_length")?.number()?;
+        if longest < layout.length || longest > LONGEST_HEADER {
+            return field.refuse(format!(
+                "max_length {longest} does not fit a header of at least {}",
+                layout.length
+            ));
+        }
+        layout.max_length = longest;
+        let capacity = longest - layout.length;
+        // The varbit gets the last bytes of the instance.
+        let Slot::Variable { length_word, .. } = header_type.fields[index].slot else {
+            return field.refuse("expected a field of variable length");
+        };
+        header_type.fields[index].slot = Slot::Variable {
+            byte: layout.bytes,
+            capacity,
+            length_word,
+        };
+        header_type.fields[index].bits = capacity * 8;
+        layout.bytes += capacity;
+    }
+    layout.fields = header_type
+        .fields
+        .iter()
+        .map(|field| LayoutField {
+            slot: field.slot,
+            bits: if matches!(field.slot, Slot::Variable { .. }) {
+                0
+            } else {
+                field.bits
+            },
+            fit: Fit::new(field.bits, field.signed),
+        })
+        .collect();
+    Ok((header_type, layout))
+}

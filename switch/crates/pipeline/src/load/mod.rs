@@ -1,0 +1,111 @@
+//! The loader: a bmv2 JSON artifact, as p4c-bm2-ss writes it for v1model, becomes a [`Program`].
+//!
+//! One file per part of the artifact. `ast` and `lower` stand between: expressions are read into a tree with the range
+//! of every value, then lowered to fixed-width arithmetic.
+
+mod actions;
+mod ast;
+mod control;
+mod expressions;
+mod externs;
+mod headers;
+mod json;
+mod lower;
+mod parser;
+
+use std::collections::HashMap;
+
+use json::Json;
+
+use crate::error::LoadError;
+use crate::externs::Externs;
+use crate::program::Program;
+use crate::tables::Table;
+
+/// Everything an artifact gives.
+pub(crate) struct Loaded {
+    pub(crate) program: Program,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) externs: Externs,
+}
+
+/// Stack for the recursive descent into the deepest expression that `json` lets through, in bytes: several times what an
+/// unoptimised build takes.
+const STACK: usize = 64 << 20;
+
+/// Loads an artifact, in a thread of its own: the caller's may have a small stack.
+pub(crate) fn load(text: &str, seed: u64) -> Result<Loaded, LoadError> {
+    let failed = |message: String| LoadError {
+        path: "/".into(),
+        message,
+    };
+    std::thread::scope(|scope| {
+        let loader = std::thread::Builder::new()
+            .name("phb-load".into())
+            .stack_size(STACK);
+        match loader.spawn_scoped(scope, || load_here(text, seed)) {
+            Ok(thread) => thread
+                .join()
+                .unwrap_or_else(|_| Err(failed("the loader failed".into()))),
+            Err(error) => Err(failed(format!("no thread to load in: {error}"))),
+        }
+    })
+}
+
+fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
+    let document = json::parse(text)?;
+    let root = Json::root(&document);
+    check_version(&root)?;
+    let mut program = Program::default();
+    let mut externs = Externs::new(seed);
+    let mut tables = Vec::new();
+    let headers = headers::Headers::load(&root, &mut program)?;
+    let extern_names = externs::ExternNames::load(&root, &headers, &mut program, &mut externs)?;
+    let names = actions::Names {
+        headers: &headers,
+        externs: &extern_names,
+    };
+    let mut ids = HashMap::new();
+    for item in root.get("actions")?.items()? {
+        let action = actions::load_action(&item, names, &program)?;
+        ids.insert(item.get("id")?.number()?, program.actions.len() as u32);
+        program.actions.push(action);
+    }
+    parser::load_parser(&root, names, &mut program)?;
+    control::load_controls(&root, names, &ids, &mut program, &mut tables)?;
+    externs::load_checksums(&root, &headers, &extern_names, &mut program)?;
+    load_deparser(&root, &headers, &mut program)?;
+    Ok(Loaded {
+        program,
+        tables,
+        externs,
+    })
+}
+
+fn check_version(root: &Json<'_>) -> Result<(), LoadError> {
+    let version = root.get("__meta__")?.get("version")?;
+    let [major, _] = version.tuple()?;
+    match major.number()? {
+        2 => Ok(()),
+        other => version.refuse(format!("bmv2 JSON version {other}; expected 2")),
+    }
+}
+
+fn load_deparser(
+    root: &Json<'_>,
+    headers: &headers::Headers,
+    program: &mut Program,
+) -> Result<(), LoadError> {
+    let deparsers = root.get("deparsers")?;
+    let items = deparsers.items()?;
+    let [deparser] = items.as_slice() else {
+        return deparsers.refuse("expected exactly one deparser");
+    };
+    if let Some(first) = deparser.list("primitives")?.first() {
+        return first.refuse("statements other than emit are not supported in a deparser");
+    }
+    for name in deparser.get("order")?.items()? {
+        program.emitted.push(headers.instance(&name)?.span);
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! A packet inside the pipeline: header and metadata fields in fixed slots, and the bytes no parser state took.
+
+use crate::bits;
+
+/// Where a field lives. Indices point into the two buffers of a [`Packet`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// Up to 64 bits. Signed fields are kept sign-extended.
+    Word { word: u32 },
+    /// 65 to 128 bits, low word first.
+    Double { word: u32 },
+    /// More than 128 bits: big-endian bytes, right-aligned.
+    Bytes { byte: u32, length: u32 },
+    /// A varbit: bytes from the left, and the word that holds its present length in bits.
+    Variable {
+        byte: u32,
+        capacity: u32,
+        length_word: u32,
+    },
+}
+
+/// One packet on its way through ingress, the queue, and egress.
+///
+/// Opaque outside this crate. Give it to [`crate::Pipeline::deparse`], or to [`crate::Pipeline::recycle`] when it is
+/// dropped, so that its buffers serve the next packet.
+#[derive(Debug, Clone, Default)]
+pub struct Packet {
+    pub(crate) words: Vec<u64>,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) payload: Vec<u8>,
+    /// Bytes of the frame as received: what counters and meters count.
+    pub(crate) received_length: u32,
+    /// Bytes after headers were added and removed: `packet_length` in egress.
+    pub(crate) current_length: u32,
+    /// Set by `truncate`: bytes to send at most.
+    pub(crate) truncate_to: Option<u64>,
+    /// Set by `exit`, until the control ends.
+    pub(crate) exited: bool,
+}
+
+impl Packet {
+    /// Bytes of the frame as it was received, Ethernet header included, frame check sequence not.
+    #[must_use]
+    pub fn received_length(&self) -> u32 {
+        self.received_length
+    }
+
+    /// Bytes the frame has now: as received, plus headers added, minus headers removed, cut by `truncate`.
+    #[must_use]
+    pub fn length(&self) -> u32 {
+        let cut = self
+            .truncate_to
+            .map_or(u32::MAX, |limit| u32::try_from(limit).unwrap_or(u32::MAX));
+        self.current_length.min(cut)
+    }
+
+    pub(crate) fn reset(&mut self, words: usize, bytes: usize, length: usize) {
+        self.words.clear();
+        self.words.resize(words, 0);
+        self.bytes.clear();
+        self.bytes.resize(bytes, 0);
+        self.payload.clear();
+        self.received_length = u32::try_from(length).unwrap_or(u32::MAX);
+        self.current_length = self.received_length;
+        self.truncate_to = None;
+        self.exited = false;
+    }
+
+    pub(crate) fn word(&self, word: u32) -> u64 {
+        self.words[word as usize]
+    }
+
+    pub(crate) fn set_word(&mut self, word: u32, value: u64) {
+        self.words[word as usize] = value;
+    }
+
+    pub(crate) fn double(&self, word: u32) -> u128 {
+        u128::from(self.words[word as usize + 1]) << 64 | u128::from(self.words[word as usize])
+    }
+
+    pub(crate) fn set_double(&mut self, word: u32, value: u128) {
+        self.words[word as usize] = value as u64;
+        self.words[word as usize + 1] = (value >> 64) as u64;
+    }
+
+    pub(crate) fn span(&self, byte: u32, length: u32) -> &[u8] {
+        &self.bytes[byte as usize..(byte + length) as usize]
+    }
+
+    pub(crate) fn span_mut(&mut self, byte: u32, length: u32) -> &mut [u8] {
+        &mut self.bytes[byte as usize..(byte + length) as usize]
+    }
+}
+
+/// How a result of unlimited precision becomes a field's value: cut to its width, sign-extended if signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fit {
+    mask: u128,
+    sign: u128,
+}
+
+impl Fit {
+    pub(crate) fn new(bits: u32, signed: bool) -> Self {
+        let sign = if signed && (1..=128).contains(&bits) {
+            1 << (bits - 1)
+        } else {
+            0
+        };
+        Self {
+            mask: bits::mask_double(bits),
+            sign,
+        }
+    }
+
+    pub(crate) fn word(self, value: u64) -> u64 {
+        let sign = self.sign as u64;
+        ((value & self.mask as u64) ^ sign).wrapping_sub(sign)
+    }
+
+    pub(crate) fn double(self, value: u128) -> u128 {
+        ((value & self.mask) ^ self.sign).wrapping_sub(self.sign)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fit_cuts_and_extends() {
+        assert_eq!(Fit::new(8, false).word(0x1ff), 0xff);
+        assert_eq!(Fit::new(8, true).word(0x80) as i64, -128);
+        assert_eq!(Fit::new(64, true).word(u64::MAX) as i64, -1);
+        assert_eq!(Fit::new(100, true).double(1 << 99) as i128, -(1 << 99));
+        assert_eq!(Fit::new(128, true).double(u128::MAX) as i128, -1);
+    }
+}

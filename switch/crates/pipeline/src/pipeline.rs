@@ -1,0 +1,322 @@
+//! The packet path: `ingress`, then the traffic manager's queue (not here), then `egress`, then `deparse`.
+
+use std::collections::HashMap;
+
+use crate::bits::Writer;
+use crate::error::LoadError;
+use crate::execute::{Machine, set, write_header};
+use crate::expression::Scope;
+use crate::externs::Externs;
+use crate::load;
+use crate::packet::Packet;
+use crate::program::{Program, Store};
+use crate::tables::Table;
+
+/// Nanoseconds since the start of the run.
+pub type Time = u64;
+
+/// What the target decides when a program is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Seed of the program's random numbers.
+    pub seed: u64,
+    /// The egress port that means drop (511 in bmv2).
+    pub drop_port: u16,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            drop_port: 511,
+        }
+    }
+}
+
+/// What ingress decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Drop it.
+    Drop,
+    /// Queue it for one port.
+    Unicast {
+        /// `standard_metadata.egress_spec`.
+        port: u16,
+        /// The user-metadata field `tm.rank`, lower first; `None` if the program has none.
+        rank: Option<u64>,
+        /// `standard_metadata.priority`, 7 first; 0 if the program's v1model has none.
+        priority: u8,
+    },
+    /// Replicate it to a multicast group.
+    Multicast {
+        /// `standard_metadata.mcast_grp`.
+        group: u16,
+    },
+}
+
+/// What egress decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EgressVerdict {
+    /// Drop it.
+    Drop,
+    /// Deparse and send it.
+    Transmit,
+}
+
+/// A packet after ingress.
+#[derive(Debug)]
+pub struct Processed {
+    /// The packet; whatever the verdict, give it back sooner or later.
+    pub packet: Packet,
+    /// Where it goes.
+    pub verdict: Verdict,
+}
+
+/// What happened to a packet in the queue, for egress to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueueMetadata {
+    /// The port it leaves by.
+    pub egress_port: u16,
+    /// When it was queued, in nanoseconds.
+    pub enq_timestamp_ns: Time,
+    /// Packets in the queue when it came.
+    pub enq_qdepth: u32,
+    /// Packets in the queue when it left.
+    pub deq_qdepth: u32,
+    /// How long it was queued, in nanoseconds.
+    pub deq_timedelta_ns: Time,
+}
+
+/// A loaded program with its entries and state.
+#[derive(Debug)]
+pub struct Pipeline {
+    program: Program,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) externs: Externs,
+    pub(crate) table_names: HashMap<String, u32>,
+    options: Options,
+    pool: Vec<Packet>,
+    scratch: Vec<u8>,
+}
+
+/// Packets kept for reuse; more than a full buffer of a port.
+const POOL: usize = 4096;
+
+impl Pipeline {
+    /// Loads the bmv2 JSON that p4c-bm2-ss makes of a v1model program.
+    ///
+    /// # Errors
+    ///
+    /// The first construct that is malformed or not supported, with its place in the artifact.
+    pub fn load(json: &str, options: Options) -> Result<Self, LoadError> {
+        let load::Loaded {
+            program,
+            tables,
+            externs,
+        } = load::load(json, options.seed)?;
+        let named = tables
+            .iter()
+            .enumerate()
+            .map(|(number, table)| (table.shape.name.clone(), number as u32));
+        let table_names = named.collect();
+        Ok(Self {
+            program,
+            tables,
+            externs,
+            table_names,
+            options,
+            pool: Vec::new(),
+            scratch: Vec::new(),
+        })
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Parses a frame, verifies its checksums, and applies the ingress control.
+    pub fn ingress(&mut self, now: Time, port: u16, frame: &[u8]) -> Processed {
+        let mut packet = self.pool.pop().unwrap_or_default();
+        let (mut machine, tables) = machine(
+            &self.program,
+            &mut self.tables,
+            &mut self.externs,
+            &mut self.scratch,
+            now,
+            self.options.drop_port,
+        );
+        let program = machine.program;
+        let standard = &program.standard;
+        packet.reset(program.words as usize, program.bytes as usize, frame.len());
+        set(&mut packet, standard.ingress_port, port.into());
+        set(&mut packet, standard.packet_length, frame.len() as u64);
+        set(&mut packet, standard.ingress_global_timestamp, now / 1000);
+
+        let parsed = machine.parse(&mut packet, frame);
+        packet.payload.extend_from_slice(&frame[parsed.consumed..]);
+        packet.exited = false;
+        if let Some(error) = parsed.error {
+            set(&mut packet, standard.parser_error, error);
+        }
+        if !verify_checksums(&mut machine, &packet) {
+            set(&mut packet, standard.checksum_error, 1);
+        }
+
+        machine.apply(tables, &mut packet, program.ingress);
+        let verdict = self.verdict(&packet);
+        Processed { packet, verdict }
+    }
+
+    fn verdict(&self, packet: &Packet) -> Verdict {
+        let standard = &self.program.standard;
+        let read = |field: Option<Store>| field.map_or(0, |field| packet.word(field.word));
+        let group = read(standard.mcast_grp) as u16;
+        if group != 0 {
+            return Verdict::Multicast { group };
+        }
+        let port = read(standard.egress_spec) as u16;
+        if port == self.options.drop_port {
+            return Verdict::Drop;
+        }
+        let rank = self.program.rank.map(|word| packet.word(word));
+        Verdict::Unicast {
+            port,
+            rank,
+            priority: read(standard.priority) as u8,
+        }
+    }
+
+    /// Applies the egress control to a packet that leaves its queue.
+    pub fn egress(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        queue: &QueueMetadata,
+    ) -> EgressVerdict {
+        let drop_port = self.options.drop_port;
+        let (mut machine, tables) = machine(
+            &self.program,
+            &mut self.tables,
+            &mut self.externs,
+            &mut self.scratch,
+            now,
+            drop_port,
+        );
+        let program = machine.program;
+        let standard = &program.standard;
+        set(packet, standard.egress_port, queue.egress_port.into());
+        set(
+            packet,
+            standard.enq_timestamp,
+            queue.enq_timestamp_ns / 1000,
+        );
+        set(packet, standard.enq_qdepth, queue.enq_qdepth.into());
+        set(
+            packet,
+            standard.deq_timedelta,
+            queue.deq_timedelta_ns / 1000,
+        );
+        set(packet, standard.deq_qdepth, queue.deq_qdepth.into());
+        set(packet, standard.egress_global_timestamp, now / 1000);
+        set(packet, standard.packet_length, packet.current_length.into());
+        // Any other value than the drop port: what ingress left there means nothing in egress.
+        set(packet, standard.egress_spec, u64::from(drop_port) + 1);
+        machine.apply(tables, packet, program.egress);
+        match standard.egress_spec {
+            Some(field) if packet.word(field.word) == u64::from(drop_port) => EgressVerdict::Drop,
+            _ => EgressVerdict::Transmit,
+        }
+    }
+
+    /// Updates checksums and writes the packet into `out`, whose content is replaced; the packet's memory is reused.
+    pub fn deparse(&mut self, mut packet: Packet, out: &mut Vec<u8>) {
+        let (mut machine, _) = machine(
+            &self.program,
+            &mut self.tables,
+            &mut self.externs,
+            &mut self.scratch,
+            0,
+            self.options.drop_port,
+        );
+        let program = machine.program;
+        for checksum in &program.updated {
+            let condition = checksum.condition.as_ref();
+            if condition.is_none_or(|condition| {
+                condition.evaluate(Scope {
+                    packet: &packet,
+                    parameters: &[],
+                })
+            }) {
+                let sum = machine.calculate(checksum.calculation, &packet);
+                set(&mut packet, Some(checksum.target), sum);
+            }
+        }
+        out.clear();
+        let mut writer = Writer::new(out);
+        for &header in &program.emitted {
+            if packet.word(header.word) != 0 {
+                write_header(&mut writer, header, program, &packet);
+            }
+        }
+        writer.finish();
+        out.extend_from_slice(&packet.payload);
+        if let Some(limit) = packet.truncate_to {
+            out.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
+        self.recycle(packet);
+    }
+
+    /// Takes back a packet that is dropped, to reuse its memory.
+    pub fn recycle(&mut self, packet: Packet) {
+        if self.pool.len() < POOL {
+            self.pool.push(packet);
+        }
+    }
+
+    /// `assert` and `assume` statements of the program that did not hold, since it was loaded or cleared.
+    #[must_use]
+    pub fn failed_assertions(&self) -> u64 {
+        self.externs.failed_assertions
+    }
+}
+
+fn machine<'a>(
+    program: &'a Program,
+    tables: &'a mut [Table],
+    externs: &'a mut Externs,
+    scratch: &'a mut Vec<u8>,
+    now: Time,
+    drop_port: u16,
+) -> (Machine<'a>, &'a mut [Table]) {
+    (
+        Machine {
+            program,
+            externs,
+            scratch,
+            now,
+            drop_port,
+        },
+        tables,
+    )
+}
+
+fn verify_checksums(machine: &mut Machine<'_>, packet: &Packet) -> bool {
+    let program = machine.program;
+    let mut correct = true;
+    for checksum in &program.verified {
+        let present = checksum.valid.is_none_or(|valid| packet.word(valid) != 0);
+        let condition = checksum.condition.as_ref();
+        if present
+            && condition.is_none_or(|condition| {
+                condition.evaluate(Scope {
+                    packet,
+                    parameters: &[],
+                })
+            })
+        {
+            correct &= machine.calculate(checksum.calculation, packet)
+                == packet.word(checksum.target.word);
+        }
+    }
+    correct
+}

@@ -1,0 +1,210 @@
+//! Counter, register and meter arrays by name.
+
+use super::{Result, invalid};
+use crate::bits::mask_double;
+use crate::error::{Code, WriteError};
+use crate::externs::counter::Count;
+use crate::externs::meter::MeterRates;
+use crate::pipeline::Pipeline;
+
+impl Pipeline {
+    /// Names and sizes of the indirect counters.
+    #[must_use]
+    pub fn counters(&self) -> Vec<(String, usize)> {
+        self.externs
+            .counters
+            .iter()
+            .map(|array| (array.name.clone(), array.cells().len()))
+            .collect()
+    }
+
+    /// Names, sizes and widths in bits of the registers.
+    #[must_use]
+    pub fn registers(&self) -> Vec<(String, usize, u32)> {
+        self.externs
+            .registers
+            .iter()
+            .map(|array| (array.name.clone(), array.size(), array.bits))
+            .collect()
+    }
+
+    /// Names and sizes of the indirect meters.
+    #[must_use]
+    pub fn meters(&self) -> Vec<(String, usize)> {
+        self.externs
+            .meters
+            .iter()
+            .map(|array| (array.name.clone(), array.size()))
+            .collect()
+    }
+
+    /// Cells of an indirect counter.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown counter.
+    pub fn counter_size(&self, name: &str) -> Result<usize> {
+        Ok(self.externs.counters[self.counter_number(name)?]
+            .cells()
+            .len())
+    }
+
+    /// Packets and bytes of one cell.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown counter, `OutOfRange` beyond its end.
+    pub fn counter_read(&self, name: &str, index: usize) -> Result<Count> {
+        let cells = self.externs.counters[self.counter_number(name)?].cells();
+        cells
+            .get(index)
+            .copied()
+            .ok_or_else(|| out_of_range("counter", name, index, cells.len()))
+    }
+
+    /// Packets and bytes of every cell.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown counter.
+    pub fn counter_read_all(&self, name: &str) -> Result<&[Count]> {
+        Ok(self.externs.counters[self.counter_number(name)?].cells())
+    }
+
+    /// Sets one cell.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pipeline::counter_read`].
+    pub fn counter_write(&mut self, name: &str, index: usize, value: Count) -> Result<()> {
+        let number = self.counter_number(name)?;
+        let size = self.externs.counters[number].cells().len();
+        match self.externs.counters[number].cell_mut(index) {
+            Some(cell) => {
+                *cell = value;
+                Ok(())
+            }
+            None => Err(out_of_range("counter", name, index, size)),
+        }
+    }
+
+    /// The value of one register cell.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown register, `OutOfRange` beyond its end.
+    pub fn register_read(&self, name: &str, index: usize) -> Result<u128> {
+        let register = &self.externs.registers[self.register_number(name)?];
+        if index >= register.size() {
+            return Err(out_of_range("register", name, index, register.size()));
+        }
+        Ok(register.read(index as u64))
+    }
+
+    /// Sets one register cell.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pipeline::register_read`], and `InvalidArgument` for a value that does not fit.
+    pub fn register_write(&mut self, name: &str, index: usize, value: u128) -> Result<()> {
+        let number = self.register_number(name)?;
+        let register = &mut self.externs.registers[number];
+        if index >= register.size() {
+            return Err(out_of_range("register", name, index, register.size()));
+        }
+        if value & !mask_double(register.bits) != 0 {
+            return invalid(format!(
+                "register {name}: value {value:#x} does not fit {} bits",
+                register.bits
+            ));
+        }
+        register.write(index as u64, value);
+        Ok(())
+    }
+
+    /// Sets the rates of one meter and fills its buckets; `None`: every packet is green.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown meter, `OutOfRange` beyond its end, `InvalidArgument` for a peak rate below the
+    /// committed one.
+    pub fn meter_configure(
+        &mut self,
+        name: &str,
+        index: usize,
+        rates: Option<MeterRates>,
+    ) -> Result<()> {
+        if let Some(rates) = rates
+            && rates.peak_rate < rates.committed_rate
+        {
+            let (peak, committed) = (rates.peak_rate, rates.committed_rate);
+            return invalid(format!(
+                "meter {name}: peak rate {peak} is below committed rate {committed}"
+            ));
+        }
+        let number = self.meter_number(name)?;
+        let meter = &mut self.externs.meters[number];
+        let size = meter.size();
+        if meter.configure(index, rates) {
+            Ok(())
+        } else {
+            Err(out_of_range("meter", name, index, size))
+        }
+    }
+
+    /// The rates of one meter, if it is configured.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown meter, `OutOfRange` beyond its end.
+    pub fn meter_rates(&self, name: &str, index: usize) -> Result<Option<MeterRates>> {
+        let meter = &self.externs.meters[self.meter_number(name)?];
+        meter
+            .rates(index)
+            .ok_or_else(|| out_of_range("meter", name, index, meter.size()))
+    }
+
+    fn counter_number(&self, name: &str) -> Result<usize> {
+        find(
+            "counter",
+            name,
+            self.externs
+                .counters
+                .iter()
+                .position(|array| array.name == name),
+        )
+    }
+
+    fn register_number(&self, name: &str) -> Result<usize> {
+        find(
+            "register",
+            name,
+            self.externs
+                .registers
+                .iter()
+                .position(|array| array.name == name),
+        )
+    }
+
+    fn meter_number(&self, name: &str) -> Result<usize> {
+        find(
+            "meter",
+            name,
+            self.externs
+                .meters
+                .iter()
+                .position(|array| array.name == name),
+        )
+    }
+}
+
+fn find(what: &str, name: &str, found: Option<usize>) -> Result<usize> {
+    found.ok_or_else(|| WriteError::new(Code::NotFound, format!("no {what} is called {name}")))
+}
+
+fn out_of_range(what: &str, name: &str, index: usize, size: usize) -> WriteError {
+    WriteError::new(
+        Code::OutOfRange,
+        format!("{what} {name}: index {index}; it has {size} cells"),
+    )
+}

@@ -1,0 +1,198 @@
+//! Tables by name: entries, default actions, direct counters.
+
+use super::{ActionInfo, Entry, KeyInfo, Param, Result, TableInfo, invalid};
+use crate::error::{Code, WriteError};
+use crate::externs::counter::Count;
+use crate::pipeline::Pipeline;
+use crate::tables::Table;
+
+impl Pipeline {
+    /// Every table the control plane can see, in the order of the artifact.
+    #[must_use]
+    pub fn tables(&self) -> Vec<TableInfo> {
+        let describe = |table: &Table| TableInfo {
+            name: table.shape.name.clone(),
+            keys: table
+                .shape
+                .keys
+                .iter()
+                .map(|key| KeyInfo {
+                    name: key.name.clone(),
+                    kind: key.kind,
+                    bits: key.bits,
+                })
+                .collect(),
+            actions: table
+                .shape
+                .actions
+                .iter()
+                .map(|known| {
+                    let action = &self.program().actions[known.action as usize];
+                    let params = action
+                        .parameters
+                        .iter()
+                        .map(|parameter| (parameter.name.clone(), parameter.bits));
+                    ActionInfo {
+                        name: action.name.clone(),
+                        params: params.collect(),
+                    }
+                })
+                .collect(),
+            size: table.shape.size,
+            constant_entries: table.shape.constant_entries,
+            constant_default: table.shape.constant_default,
+            direct_counter: table.shape.direct_counter.clone(),
+            has_priorities: table.has_priorities(),
+        };
+        self.tables.iter().map(describe).collect()
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` if the same match with the same priority is there, `ResourceExhausted` if the table is full,
+    /// `PermissionDenied` if its entries are constant, `NotFound` or `InvalidArgument` for what the program does not
+    /// know or what does not fit.
+    pub fn table_insert(&mut self, table: &str, entry: &Entry) -> Result<()> {
+        let number = self.writable(table)?;
+        let entry = self.resolve(number, entry, true)?;
+        self.tables[number].insert(entry)
+    }
+
+    /// Gives an entry another action; its counter goes on.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no entry with this match and priority; otherwise as [`Pipeline::table_insert`].
+    pub fn table_modify(&mut self, table: &str, entry: &Entry) -> Result<()> {
+        let number = self.writable(table)?;
+        let entry = self.resolve(number, entry, true)?;
+        self.tables[number].modify(entry)
+    }
+
+    /// Removes the entry with this match and priority; the action is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pipeline::table_modify`].
+    pub fn table_delete(&mut self, table: &str, entry: &Entry) -> Result<()> {
+        let number = self.writable(table)?;
+        let entry = self.resolve(number, entry, false)?;
+        self.tables[number].delete(&entry)
+    }
+
+    /// Sets what the table does on a miss; `None` goes back to what the program says.
+    ///
+    /// # Errors
+    ///
+    /// `PermissionDenied` if the program makes it constant, `NotFound` or `InvalidArgument` for an unknown table,
+    /// action or parameter.
+    pub fn set_default_action(
+        &mut self,
+        table: &str,
+        action: Option<(&str, &[Param])>,
+    ) -> Result<()> {
+        let number = self.table_number(table)?;
+        if self.tables[number].shape.constant_default {
+            let message = format!("table {table}: its default action is constant");
+            return Err(WriteError::new(Code::PermissionDenied, message));
+        }
+        self.tables[number].default = match action {
+            None => self.tables[number].shape.default.clone(),
+            Some((name, params)) => Some(self.resolve_action(number, name, params)?),
+        };
+        Ok(())
+    }
+
+    /// The present default action and its parameters; `None` if a miss does nothing.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown table.
+    pub fn default_action(&self, table: &str) -> Result<Option<(String, Vec<Param>)>> {
+        let table = &self.tables[self.table_number(table)?];
+        Ok(table
+            .default
+            .as_ref()
+            .map(|choice| self.describe_choice(table, choice)))
+    }
+
+    /// Every entry of a table. Values have the whole bytes of their fields; fields that match anything are left out.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown table.
+    pub fn table_entries(&self, table: &str) -> Result<Vec<Entry>> {
+        let table = &self.tables[self.table_number(table)?];
+        Ok(table
+            .entries()
+            .map(|entry| self.describe_entry(table, entry))
+            .collect())
+    }
+
+    /// Packets and bytes of an entry's direct counter; its action is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry, `InvalidArgument` if the table has no direct counter.
+    pub fn direct_counter_read(&self, table: &str, entry: &Entry) -> Result<Count> {
+        let (number, found) = self.counted(table, entry)?;
+        Ok(self.tables[number]
+            .entry(found)
+            .map_or((0, 0), |entry| (entry.packets, entry.bytes)))
+    }
+
+    /// Sets an entry's direct counter.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pipeline::direct_counter_read`].
+    pub fn direct_counter_write(&mut self, table: &str, entry: &Entry, value: Count) -> Result<()> {
+        let (number, found) = self.counted(table, entry)?;
+        if let Some(entry) = self.tables[number].entry_mut(found) {
+            (entry.packets, entry.bytes) = value;
+        }
+        Ok(())
+    }
+
+    fn counted(&self, table: &str, entry: &Entry) -> Result<(usize, u32)> {
+        let number = self.table_number(table)?;
+        if self.tables[number].shape.direct_counter.is_none() {
+            return invalid(format!("table {table} has no direct counter"));
+        }
+        let entry = self.resolve(number, entry, false)?;
+        match self.tables[number].find(&entry) {
+            Some(found) => Ok((number, found)),
+            None => Err(self.tables[number].not_found()),
+        }
+    }
+
+    /// Every table empty but for the program's own entries, every default action the program's, every counter,
+    /// register and meter as after loading.
+    pub fn clear(&mut self) {
+        self.tables.iter_mut().for_each(Table::clear);
+        self.externs.clear();
+    }
+
+    fn table_number(&self, name: &str) -> Result<usize> {
+        match self.table_names.get(name) {
+            Some(number) => Ok(*number as usize),
+            None => Err(WriteError::new(
+                Code::NotFound,
+                format!("no table is called {name}"),
+            )),
+        }
+    }
+
+    fn writable(&self, name: &str) -> Result<usize> {
+        let number = self.table_number(name)?;
+        if self.tables[number].shape.constant_entries {
+            return Err(WriteError::new(
+                Code::PermissionDenied,
+                format!("table {name}: its entries are constant"),
+            ));
+        }
+        Ok(number)
+    }
+}
