@@ -62,5 +62,6 @@ $(VENV)/.installed: pyproject.toml $(RUST_SOURCES)
 	@echo "setting up $(VENV): Python packages and the Rust build, some minutes the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "no venv: on Debian, install python3-venv" >&2; exit 2; }
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@# setuptools warns of every editable install; its errors still show.
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@

@@ -91,8 +91,9 @@ def run(
     print_figures(console, title, all_figures(main))
     if others:
         print_rings(console, runs)
-    for line in explain.lines(main, others):
-        console.print(line, highlight=False, soft_wrap=True)
+    explain.print_packets(console, main)
+    for line in explain.conclusions(main, others):
+        console.print(f"- {line}", highlight=False)
     wall_s = sum(each.wall_s for each in main)
     console.print(
         f"conservation holds in all {len(runs)} runs; {len(tests)} tests took {wall_s:.1f} s", highlight=False

@@ -17,9 +17,16 @@ def test_bins_leave_out_the_first_and_last_seconds_as_the_source_does():
 
 
 def test_throughput_is_reply_bits_by_bin():
-    _, throughput = throughput_over_time(one_per_second("ftp", 60), "ftp", 10_000, 10, 60)
+    _, throughput = throughput_over_time(one_per_second("ftp", 60, response_s=1), "ftp", 10_000, 10, 60)
     assert throughput == pytest.approx([80.0] * 4)
-    assert BIN_S == 10
+
+
+def test_a_reply_counts_evenly_over_its_transaction():
+    long = [Transaction("p", "ftp", 15 * NANOSECONDS, 40 * NANOSECONDS)]
+    times, throughput = throughput_over_time(long, "ftp", 10_000, 10, 60)
+    assert times == [15.0, 25.0, 35.0, 45.0]
+    assert throughput == pytest.approx([1.6, 3.2, 3.2, 0.0])
+    assert sum(throughput) * BIN_S == pytest.approx(80)
 
 
 def test_pictures_are_drawn_the_same_each_time(tmp_path):

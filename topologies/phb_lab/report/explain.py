@@ -3,12 +3,56 @@
 from collections.abc import Sequence
 from statistics import fmean
 
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
 from phb_lab.experiment import TestRun
 
 
 def lines(main: Sequence[TestRun], others: Sequence[TestRun]) -> list[str]:
     """What the captures say about each test, then what follows for the figures that are off by more than 25 %."""
     return [*(packet_line(run) for run in main), *conclusions(main, others)]
+
+
+def print_packets(console: Console, runs: Sequence[TestRun]) -> None:
+    """Print what the captures of the bottleneck say, a row per test and group."""
+    table = Table(
+        title="What the captures of the 7513 say about data segments",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    table.add_column("test, group", no_wrap=True)
+    for column in ("sent", "inside", "max", "lost", "again", "longest", "silent", "lost"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for run in runs:
+        table.add_row(run.name)
+        for group, passage in run.passages.items():
+            cells = [
+                f"{passage.segments:,}",
+                f"{passage.mean_s:.3f}",
+                f"{passage.max_s:.2f}",
+                f"{passage.lost}",
+                f"{passage.repeated}",
+            ]
+            if group in run.longest:
+                longest = run.longest[group]
+                cells += [
+                    f"{longest.transaction.response_s:.2f}",
+                    f"{longest.silence.longest_s:.2f}",
+                    f"{longest.silence.lost}",
+                ]
+            table.add_row(f"  {group}", *cells)
+    console.print(table)
+    console.print(
+        "inside: seconds in the 7513, mean and maximum; again: sent once more, needed or not. longest, silent, lost: the longest "
+        "transaction, for how long its server sent nothing, and how many of its segments were lost. Packets in the "
+        f"7513 when the interactive traffic joined: {', '.join(str(run.queue_at_start) for run in runs)}. Line busy: "
+        f"{min(run.utilisation for run in runs):.1%} or more.\n",
+        highlight=False,
+    )
 
 
 def packet_line(run: TestRun) -> str:

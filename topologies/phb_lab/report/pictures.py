@@ -1,6 +1,7 @@
 """The source's pictures, drawn from our transactions: PNG for reading, SVG for enlarging."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from math import ceil, floor
 from pathlib import Path
 from statistics import fmean
 
@@ -21,15 +22,9 @@ _GROUP_LABELS = {"interactive": "interactive", "ftp": "file transfers"}
 _GROUP_COLOURS = {"interactive": "tab:red", "ftp": "tab:blue"}
 
 
-def _series(
-    values: Iterable[tuple[float, float]], first_s: float, last_s: float
-) -> tuple[list[float], list[list[float]]]:
-    bins: dict[int, list[float]] = {}
-    for at, value in values:
-        if first_s <= at < last_s:
-            bins.setdefault(int(at // BIN_S), []).append(value)
-    order = sorted(bins)
-    return [(number + 0.5) * BIN_S for number in order], [bins[number] for number in order]
+def _bins(trim_s: float, duration_s: float) -> list[int]:
+    """The bins of which nothing lies in the first or last ``trim_s`` seconds."""
+    return list(range(ceil(trim_s / BIN_S), floor((duration_s - trim_s) / BIN_S)))
 
 
 def response_over_time(
@@ -39,18 +34,33 @@ def response_over_time(
 
     The first and last ``trim_s`` seconds are left out, as the source leaves them out of its graphs.
     """
-    ended = ((t.end_ns / NANOSECONDS, t.response_s) for t in transactions if t.group == group)
-    times, values = _series(ended, trim_s, duration_s - trim_s)
-    return times, [fmean(value) for value in values]
+    values: dict[int, list[float]] = {number: [] for number in _bins(trim_s, duration_s)}
+    for transaction in transactions:
+        number = int(transaction.end_ns / NANOSECONDS // BIN_S)
+        if transaction.group == group and number in values:
+            values[number].append(transaction.response_s)
+    filled = {number: fmean(found) for number, found in values.items() if found}
+    return [(number + 0.5) * BIN_S for number in filled], list(filled.values())
 
 
 def throughput_over_time(
     transactions: Sequence[Transaction], group: str, reply_bytes: int, trim_s: float, duration_s: float
 ) -> tuple[list[float], list[float]]:
-    """Reply bits per second of the transactions that ended in each bin, in kbit/s."""
-    ended = ((t.end_ns / NANOSECONDS, reply_bytes * 8) for t in transactions if t.group == group)
-    times, values = _series(ended, trim_s, duration_s - trim_s)
-    return times, [sum(value) / BIN_S / 1000 for value in values]
+    """Reply kbit/s in each bin, by the bin's middle (s).
+
+    A transaction's reply counts evenly over the time from its start to its end: counting it at its end would show the
+    rhythm of thirty transfers that end together.
+    """
+    kilobits = dict.fromkeys(_bins(trim_s, duration_s), 0.0)
+    for transaction in transactions:
+        if transaction.group != group:
+            continue
+        start, end = transaction.start_ns / NANOSECONDS, transaction.end_ns / NANOSECONDS
+        for number in range(int(start // BIN_S), int(end // BIN_S) + 1):
+            if number in kilobits:
+                inside = min(end, (number + 1) * BIN_S) - max(start, number * BIN_S)
+                kilobits[number] += reply_bytes * 8 / 1000 * inside / (end - start)
+    return [(number + 0.5) * BIN_S for number in kilobits], [value / BIN_S for value in kilobits.values()]
 
 
 def draw_summary(

@@ -42,6 +42,7 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> No
         )
         previous = figure.test
     console.print(table)
+    console.print(f"* further off than {EXPLAINED_BEYOND:.0%}; see below\n", highlight=False)
 
 
 def _number(value: float, unit: str) -> str:
