@@ -47,10 +47,11 @@ def print_packets(console: Console, runs: Sequence[TestRun]) -> None:
             table.add_row(f"  {group}", *cells)
     console.print(table)
     console.print(
-        "inside: seconds in the 7513, mean and maximum; again: sent once more, needed or not. longest, silent, lost: the longest "
-        "transaction, for how long its server sent nothing, and how many of its segments were lost. Packets in the "
-        f"7513 when the interactive traffic joined: {', '.join(str(run.queue_at_start) for run in runs)}. Line busy: "
-        f"{min(run.utilisation for run in runs):.1%} or more.\n",
+        "inside: seconds in the 7513, mean and maximum; again: sent once more, needed or not. longest, silent, lost: "
+        "the longest transaction, for how long its server sent nothing, and how many of its segments were lost. "
+        "Packets in the 7513 when the interactive traffic joined: "
+        f"{', '.join(str(run.queue_at_start) for run in runs)}. "
+        f"Line busy: {min(run.utilisation for run in runs):.1%} or more.\n",
         highlight=False,
     )
 
