@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 from phb_lab import data_files
+from phb_lab.errors import LabError
 from phb_lab.networks import s390
 from phb_lab.packets import Bottleneck, Passage, Silence
 from phb_lab.results import Figure, Transaction, byte_figures, group_figures, with_published
@@ -72,6 +73,9 @@ def run_s390(
         captures: folder for the captures of the 7513's ports.
         progress: called with the share of this test that is done, 0 to 1.
 
+    Raises:
+        LabError: so short that a group completed no transaction.
+
     """
     # The eight tests are eight runs: each draws from a seed of its own, which follows from the given one.
     own_seed = Random(f"{seed}/{test.name}").randrange(2**63)
@@ -90,6 +94,9 @@ def run_s390(
         wall_s = time.perf_counter() - started
 
     groups = sorted({flow.group for flow in described.flows})
+    for group in groups:
+        if not any(transaction.group == group for transaction in outcome.transactions):
+            raise LabError(f"{test.name}: no {group} transaction was completed in {duration_s} s of virtual time")
     sizes = {flow.group: (flow.request_bytes, flow.reply_bytes) for flow in described.flows}
     server_ports = {flow.name: flow.server_port for flow in described.flows}
     figures = group_figures(test.name, outcome.transactions) + byte_figures(test.name, outcome.transactions, sizes)

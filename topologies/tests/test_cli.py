@@ -45,6 +45,13 @@ def test_a_folder_that_cannot_be_made_is_one_message(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_a_test_too_short_to_measure_anything_says_so(tmp_path):
+    done = phb_lab("run", "s390", "--test", "ipprec-wfq-osa2", "--duration", "2", "--json", "r.json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("phb-lab: ipprec-wfq-osa2: no ")
+    assert not (tmp_path / "r.json").exists()
+
+
 def test_the_same_seed_gives_the_same_results_file_but_for_the_wall_time(tmp_path):
     documents = []
     for name in ("first.json", "second.json"):

@@ -342,6 +342,15 @@ class Network:
             queue_packets: packets that may wait for the wire, in each direction; None is no limit.
 
         """
+    def add_replay(self, name: str, frames: Sequence[tuple[int, bytes]]) -> None:
+        """Adds an end station that sends frames at given times and keeps what it receives; its port is 0.
+
+        Args:
+            name: of the node.
+            frames: time in ns and frame, in order of time.
+        """
+    def received(self, name: str) -> list[tuple[int, bytes]]:
+        """What an end station has received: time in ns and frame."""
     def connect(self, node_a: str, port_a: int, node_b: str, port_b: int, delay_ns: int = 0) -> None:
         """Joins two ports by a wire that delays both directions by `delay_ns` and loses nothing."""
     def add_request_response(

@@ -5,6 +5,7 @@
 //! - [`script`]: request/response traffic, client and server, which its connections carry;
 //! - [`cip`]: a Channel Interface Processor on an ESCON channel that speaks CLAW, as a node with two ports;
 //! - [`osa2`]: an OSA-2 in LCS mode on Fast Ethernet, as a node with two ports;
+//! - [`replay`]: an end station that sends given frames at given times and keeps what it receives;
 //! - [`configuration`]: what they are told, and how wrong values are refused;
 //! - [`statistics`]: what they count. Frames are conserved: received = sent + dropped (by reason) + held.
 //!
@@ -17,6 +18,7 @@ mod connection;
 mod datagram;
 mod device;
 pub mod osa2;
+pub mod replay;
 pub mod script;
 pub mod statistics;
 pub mod tcp_host;
@@ -24,6 +26,7 @@ pub mod tcp_host;
 pub use cip::{Cip, CipConfig};
 pub use configuration::{ConfigError, HostConfig, TcpOptions};
 pub use osa2::{Osa2, Osa2Config};
+pub use replay::Replay;
 pub use script::{Flow, Service, Transaction};
 pub use statistics::{AdapterStatistics, DirectionStatistics, FlowStatistics, HostStatistics};
 pub use tcp_host::TcpHost;

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use phb_hosts::{Cip, CipConfig, Flow, HostConfig, Osa2, Osa2Config, Service, TcpHost, TcpOptions};
+use phb_hosts::{
+    Cip, CipConfig, Flow, HostConfig, Osa2, Osa2Config, Replay, Service, TcpHost, TcpOptions,
+};
 use phb_network::random::SplitMix64;
 use phb_network::{Ended, Frame, Node, NodeId, Output, Port, Time, World, WorldError};
 use phb_node::SwitchNode;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use self::arguments::{Integer, address, refused, wrong};
 use crate::Switch;
@@ -26,6 +28,7 @@ pub(crate) enum Member {
     Host(Box<TcpHost>),
     Cip(Box<Cip>),
     Osa2(Box<Osa2>),
+    Replay(Replay),
 }
 
 impl Member {
@@ -35,6 +38,7 @@ impl Member {
             Self::Host(host) => &mut **host,
             Self::Cip(cip) => &mut **cip,
             Self::Osa2(osa) => &mut **osa,
+            Self::Replay(replay) => replay,
         }
     }
 }
@@ -54,6 +58,7 @@ impl Node for Member {
             Self::Host(host) => host.next_tick(),
             Self::Cip(cip) => cip.next_tick(),
             Self::Osa2(osa) => osa.next_tick(),
+            Self::Replay(replay) => replay.next_tick(),
         }
     }
 }
@@ -271,6 +276,35 @@ impl Network {
         };
         let osa = Osa2::new(config).map_err(|error| refused(&error))?;
         self.add(name, Member::Osa2(Box::new(osa)))
+    }
+
+    /// Adds an end station that sends frames at given times and keeps what it receives; its port is 0.
+    fn add_replay(&mut self, name: &str, frames: Vec<(Integer, Vec<u8>)>) -> PyResult<()> {
+        let timed = frames
+            .into_iter()
+            .map(|(at, bytes)| Ok((at.word("frames")?, Frame::new(bytes))));
+        let replay =
+            Replay::new(timed.collect::<PyResult<_>>()?).map_err(|error| refused(&error))?;
+        self.add(name, Member::Replay(replay))
+    }
+
+    /// What an end station has received, as (time in ns, frame).
+    fn received<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+    ) -> PyResult<Vec<(Time, Bound<'py, PyBytes>)>> {
+        match self.world.node(self.find("name", name)?) {
+            Member::Replay(replay) => Ok(replay
+                .received()
+                .iter()
+                .map(|(at, frame)| (*at, PyBytes::new(py, &frame.bytes)))
+                .collect()),
+            _ => Err(wrong(
+                "name",
+                &format!("the node named '{name}' is not a replay"),
+            )),
+        }
     }
 
     /// Joins two ports by a wire that delays both directions by `delay_ns`.

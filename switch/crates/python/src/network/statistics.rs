@@ -53,6 +53,7 @@ pub(crate) fn all<'py>(
     for (id, name, member) in world.nodes() {
         match member {
             Member::Switch(_) => {} // it has statistics of its own
+            Member::Replay(_) => {} // its port's counters say it all
             Member::Host(host) => hosts.set_item(name, of_host(py, &host.statistics())?)?,
             Member::Cip(cip) => {
                 adapters.set_item(name, of_adapter(py, "cip", &cip.statistics())?)?
