@@ -35,6 +35,7 @@ lint: setup ## formatting, clippy, ruff, mypy
 	@rm -rf $(TYPING) && mkdir -p $(TYPING)
 	@for pair in $(PACKAGES); do ln -s "$(CURDIR)/$${pair#*=}" "$(TYPING)/$${pair%%=*}"; done
 	MYPYPATH=$(TYPING) $(BIN)/mypy -p phb -p phb_lab -p phb_p4 -p phb_switch
+	MYPYPATH=$(TYPING) $(BIN)/python -m mypy.stubtest phb_switch._native
 	@if command -v p4fmt >/dev/null; then p4fmt --check p4src/*.p4; else echo "p4fmt: not installed, P4 formatting not checked"; fi
 
 format: setup ## rewrite Rust and Python sources as lint wants them

@@ -7,6 +7,8 @@ import pytest
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the skip reasons with their counts."""
-    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", []))
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
+    )
     listed = "; ".join(f"{reason} ({count})" for reason, count in sorted(reasons.items()))
     terminalreporter.write_line(f"skipped and why: {listed or 'nothing'}")

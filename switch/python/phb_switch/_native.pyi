@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, final
 
+__all__ = ["LoadError", "Match", "Network", "PortConfig", "RealTime", "Switch", "Table", "Update"]
+
 class LoadError(ValueError):
     """An artifact (bmv2 JSON) that the switch refuses; `str()` gives one line: artifact, path, reason."""
 
@@ -83,7 +85,7 @@ class Update:
     def delete(table: str, matches: Sequence[tuple[str, Match]], priority: int) -> Update:
         """Removes an entry."""
     @staticmethod
-    def default_action(table: str, action: str | None, parameters: Sequence[tuple[str, bytes]] = ()) -> Update:
+    def default_action(table: str, action: str | None, parameters: Sequence[tuple[str, bytes]] = ...) -> Update:
         """Sets what a packet without an entry gets; None goes back to the program's own."""
     @staticmethod
     def counter(name: str, index: int, packets: int, octets: int) -> Update:
@@ -272,10 +274,10 @@ class Network:
         send_buffer_bytes: int,
         nagle: bool = True,
         delayed_ack_ns: int | None = None,
-        tos: int = 0,
-        ttl: int = 64,
+        tos: int = ...,
+        ttl: int = ...,
         user_timeout_ns: int | None = None,
-        reconnect_delay_ns: int = 1_000_000_000,
+        reconnect_delay_ns: int = ...,
         mac: str | None = None,
         gateway_mac: str | None = None,
     ) -> None:
@@ -289,10 +291,10 @@ class Network:
             send_buffer_bytes: per connection.
             nagle: whether a small segment waits while another is unacknowledged (RFC 896).
             delayed_ack_ns: how long an acknowledgement may wait for company; None sends it at once.
-            tos: type-of-service byte of what it sends.
-            ttl: time to live of what it sends.
+            tos: type-of-service byte of what it sends; 0 unless given.
+            ttl: time to live of what it sends; 64 unless given.
             user_timeout_ns: how long without an answer until a connection is given up; None retransmits for ever.
-            reconnect_delay_ns: how long a client waits after a failed connection before it opens another.
+            reconnect_delay_ns: how long a client waits after a failed connection before it opens another; 1 s unless given.
             mac: its Ethernet address; None gives it one and lets it take frames for any.
             gateway_mac: where it sends its frames; None is 02:00:00:00:00:00, for a first node
                 that does not look at it.
@@ -351,8 +353,8 @@ class Network:
         """
     def received(self, name: str) -> list[tuple[int, bytes]]:
         """What an end station has received: time in ns and frame."""
-    def connect(self, node_a: str, port_a: int, node_b: str, port_b: int, delay_ns: int = 0) -> None:
-        """Joins two ports by a wire that delays both directions by `delay_ns` and loses nothing."""
+    def connect(self, node_a: str, port_a: int, node_b: str, port_b: int, delay_ns: int = ...) -> None:
+        """Joins two ports by a wire that delays both directions by `delay_ns` (0 unless given) and loses nothing."""
     def add_request_response(
         self,
         *,
@@ -367,7 +369,7 @@ class Network:
         reply_bytes: int,
         records_per_connection: int,
         start_ns: int,
-        think_ns: int = 0,
+        think_ns: int = ...,
         stop_ns: int | None = None,
     ) -> None:
         """Adds a client that asks and waits, over and over, and the service it asks.
@@ -384,7 +386,7 @@ class Network:
             reply_bytes: length of a reply.
             records_per_connection: transactions before the client closes its connection and opens the next.
             start_ns: when the first connection is opened.
-            think_ns: between a complete request and the start of its reply.
+            think_ns: between a complete request and the start of its reply; 0 unless given.
             stop_ns: from when on no transaction is started; None goes on as long as the run.
 
         """
