@@ -294,7 +294,7 @@ class Network:
             tos: type-of-service byte of what it sends; 0 unless given.
             ttl: time to live of what it sends; 64 unless given.
             user_timeout_ns: how long without an answer until a connection is given up; None retransmits for ever.
-            reconnect_delay_ns: how long a client waits after a failed connection before it opens another; 1 s unless given.
+            reconnect_delay_ns: how long a client waits after a failed connection; 1 s unless given.
             mac: its Ethernet address; None gives it one and lets it take frames for any.
             gateway_mac: where it sends its frames; None is 02:00:00:00:00:00, for a first node
                 that does not look at it.
