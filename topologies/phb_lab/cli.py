@@ -87,7 +87,8 @@ def run(
         runs = _run_all(jobs, seed, duration, captures or Path(scratch), keep=captures is not None)
     main, others = runs[: len(tests)], runs[len(tests) :]
 
-    title = f"s390: {len(tests)} tests of {duration} s in virtual time, seed {seed}, transmit ring {ring}"
+    count = f"{len(tests)} test{'s' if len(tests) > 1 else ''}"
+    title = f"s390: {count} of {duration} s in virtual time, seed {seed}, transmit ring {ring}"
     print_figures(console, title, all_figures(main))
     if others:
         print_rings(console, runs)
@@ -96,7 +97,7 @@ def run(
         console.print(f"- {line}", highlight=False)
     wall_s = sum(each.wall_s for each in main)
     console.print(
-        f"conservation holds in all {len(runs)} runs; {len(tests)} tests took {wall_s:.1f} s", highlight=False
+        f"conservation holds in {len(runs)} of {len(runs)} runs; {count} took {wall_s:.1f} s", highlight=False
     )
     if json is not None:
         results.write(json, _document(main, others, seed, duration, wall_s))

@@ -176,13 +176,12 @@ impl Machine<'_> {
             | Operation::PopFront { .. } => {
                 self.move_stack(operation, packet);
             }
-            Operation::MarkToDrop => {
-                set(
-                    packet,
-                    self.program.standard.egress_spec,
-                    self.drop_port.into(),
-                );
-                set(packet, self.program.standard.mcast_grp, 0);
+            Operation::MarkToDrop {
+                egress_spec,
+                mcast_grp,
+            } => {
+                set(packet, *egress_spec, self.drop_port.into());
+                set(packet, *mcast_grp, 0);
             }
             Operation::Count { counter, index } => {
                 self.externs.counters[*counter as usize].count(word(index), packet.received_length);

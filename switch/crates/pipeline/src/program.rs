@@ -243,7 +243,11 @@ pub(crate) enum Operation {
         stack: u32,
         count: u32,
     },
-    MarkToDrop,
+    /// Sets what makes the target drop the packet, if the program does not change it again.
+    MarkToDrop {
+        egress_spec: Option<Store>,
+        mcast_grp: Option<Store>,
+    },
     Count {
         counter: u32,
         index: Word,

@@ -8,7 +8,14 @@ use phb_pipeline::{LoadError, Options, Pipeline};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const PROGRAMS: [&str; 5] = ["arithmetic", "checksums", "matching", "parsing", "state"];
+const PROGRAMS: [&str; 6] = [
+    "arithmetic",
+    "booleans",
+    "checksums",
+    "matching",
+    "parsing",
+    "state",
+];
 
 fn folder() -> String {
     format!("{}/tests/programs", env!("CARGO_MANIFEST_DIR"))
@@ -77,6 +84,12 @@ fn what_is_not_supported_is_refused_with_its_place() {
             format!("artifact /actions/0/primitives/0/op: {message}")
         );
     }
+    let mark =
+        json!([{"op": "mark_to_drop", "parameters": [{"type": "header", "value": "request"}]}]);
+    assert_eq!(
+        refused(|artifact| artifact["actions"][0]["primitives"] = mark.clone()),
+        "artifact /actions/0/primitives/0/parameters/0/value: standard metadata have a field egress_spec; these have none"
+    );
     assert_eq!(
         refused(|artifact| artifact["calculations"][0]["algo"] = json!("random")),
         "artifact /calculations/0/algo: hash algorithm \"random\" is not supported; expected crc16, crc32, csum16, \
@@ -84,7 +97,7 @@ fn what_is_not_supported_is_refused_with_its_place() {
     );
     assert_eq!(
         refused(|artifact| artifact["register_arrays"][0]["size"] = json!(4_000_000_000u32)),
-        "artifact /register_arrays/0/size: more than 67108864 cells in this program's arrays"
+        format!("artifact /register_arrays/0/size: {TOO_LARGE}")
     );
     assert_eq!(
         refused(|artifact| artifact["header_types"][2]["fields"][0][1] = json!(0)),
@@ -112,6 +125,96 @@ fn what_is_not_supported_is_refused_with_its_place() {
             .unwrap_err()
             .to_string(),
         "artifact /: not JSON: expected ident at line 1 column 2"
+    );
+}
+
+const TOO_LARGE: &str =
+    "this program's counters, registers and meters take more than 268435456 bytes";
+
+/// What counts is the memory of all arrays together, whatever each of them is.
+#[test]
+fn arrays_are_bounded_by_the_memory_they_take() {
+    for (array, largest) in [
+        ("counter_arrays", 16_700_000),
+        ("register_arrays", 33_500_000),
+        ("meter_arrays", 2_500_000),
+    ] {
+        let sized = |size: Value| {
+            let mut artifact = artifact("state");
+            artifact[array][0]["size"] = size;
+            load(&artifact)
+                .map(|_| ())
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(sized(json!(largest)), Ok(()), "{array}");
+        for size in [largest * 2, u32::MAX] {
+            let expected = format!("artifact /{array}/0/size: {TOO_LARGE}");
+            assert_eq!(sized(json!(size)), Err(expected));
+        }
+        for size in [json!(4_294_967_296u64), json!(-1), json!(1.5), json!("9")] {
+            let expected =
+                format!("artifact /{array}/0/size: expected a number from 0 to 4294967295");
+            assert_eq!(sized(size), Err(expected));
+        }
+    }
+    let together = refused(|artifact| {
+        for array in artifact["register_arrays"].as_array_mut().unwrap() {
+            array["size"] = json!(12_000_000);
+        }
+    });
+    assert_eq!(
+        together,
+        format!("artifact /register_arrays/1/size: {TOO_LARGE}")
+    );
+}
+
+/// A field's third item says whether it is signed: p4c writes false, true, or 0 for a boolean.
+#[test]
+fn flags_of_a_field() {
+    let with = |item: usize, flag: Value| {
+        let mut artifact = artifact("state");
+        let field = artifact["header_types"][2]["fields"][0]
+            .as_array_mut()
+            .unwrap();
+        field.truncate(2);
+        field.resize(item, json!(false));
+        field.push(flag);
+        load(&artifact)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    for signed in [json!(false), json!(true), json!(0), json!(1)] {
+        assert_eq!(with(2, signed), Ok(()));
+    }
+    for other in [json!(2), json!(-1), json!("false"), json!(null)] {
+        let expected = "artifact /header_types/2/fields/0/2: expected true or false";
+        assert_eq!(with(2, other), Err(expected.to_owned()));
+    }
+    assert_eq!(with(3, json!(false)), Ok(()));
+    let saturating = "artifact /header_types/2/fields/0/3: a field that saturates is not supported";
+    assert_eq!(with(3, json!(true)), Err(saturating.to_owned()));
+}
+
+/// A parser without a first state takes nothing, as in bmv2: the whole frame is payload.
+#[test]
+fn a_parser_without_a_first_state_extracts_nothing() {
+    let frame = [0, 0, 0, 0, 0, 7, 7];
+    for change in [
+        |parser: &mut Value| drop(parser.as_object_mut().unwrap().remove("init_state")),
+        |parser: &mut Value| parser["init_state"] = Value::Null,
+        |parser: &mut Value| *parser = json!({"name": "parser", "id": 0, "parse_states": []}),
+    ] {
+        let mut artifact = artifact("parsing");
+        change(&mut artifact["parsers"][0]);
+        let mut pipeline = load(&artifact).unwrap();
+        let (_, out) = common::run(&mut pipeline, 0, 1, &frame).unwrap();
+        // Before it stands only the header the program adds: no error, no path.
+        assert_eq!(out, [&[0; 7][..], &frame].concat());
+    }
+    let unknown = refused(|artifact| artifact["parsers"][0]["init_state"] = json!("nowhere"));
+    assert_eq!(
+        unknown,
+        "artifact /parsers/0/init_state: no parser state is called \"nowhere\""
     );
 }
 

@@ -275,6 +275,19 @@ fn verdicts() {
     );
 }
 
+/// What is marked to drop is the metadata given, which may be a copy.
+#[test]
+fn drop_marks_the_metadata_it_is_given() {
+    let mut pipeline = pipeline();
+    assert_eq!(
+        run(&mut pipeline, 0, 1, &request(15, 0, 0, &[])),
+        Err(Verdict::Drop),
+        "copied back, the multicast group as well"
+    );
+    let marked = ask(&mut pipeline, 0, &request(16, 0, 0, &[]));
+    assert_eq!(marked.drawn, 0xff, "only the copy");
+}
+
 #[test]
 fn the_rest() {
     let mut pipeline = pipeline();

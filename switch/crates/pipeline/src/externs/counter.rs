@@ -10,6 +10,9 @@ pub(crate) struct CounterArray {
 }
 
 impl CounterArray {
+    /// Bytes of memory per cell.
+    pub(crate) const CELL: usize = size_of::<Count>();
+
     pub(crate) fn new(name: String, size: u32) -> Self {
         Self {
             name,

@@ -65,6 +65,9 @@ pub(crate) struct MeterArray {
 }
 
 impl MeterArray {
+    /// Bytes of memory per meter.
+    pub(crate) const CELL: usize = size_of::<Meter>();
+
     pub(crate) fn new(name: String, size: u32, unit: Unit) -> Self {
         Self {
             name,

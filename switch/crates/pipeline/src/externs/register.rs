@@ -13,9 +13,14 @@ pub(crate) struct RegisterArray {
 }
 
 impl RegisterArray {
+    /// Bytes of memory per cell.
+    pub(crate) fn cell(bits: u32) -> usize {
+        words_per_cell(bits) * size_of::<u64>()
+    }
+
     pub(crate) fn new(name: String, size: u32, bits: u32) -> Self {
         let size = size as usize;
-        let words = vec![0; if bits > 64 { size * 2 } else { size }];
+        let words = vec![0; size * words_per_cell(bits)];
         Self {
             name,
             bits,
@@ -78,6 +83,10 @@ impl RegisterArray {
     pub(crate) fn clear(&mut self) {
         self.words.fill(0);
     }
+}
+
+fn words_per_cell(bits: u32) -> usize {
+    if bits > 64 { 2 } else { 1 }
 }
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ impl<'a, 'b> Primitive<'a, 'b> {
                 stack: context.stack(self.argument(0)?)?,
                 count: self.constant(1)?,
             },
-            "mark_to_drop" | "drop" => Operation::MarkToDrop,
+            "mark_to_drop" | "drop" => self.mark_to_drop()?,
             "no_op" | "log_msg" => return Ok(None),
             "assert" | "assume" => Operation::Assert(context.condition(self.argument(0)?)?),
             "exit" => Operation::Exit,
@@ -202,6 +202,28 @@ impl<'a, 'b> Primitive<'a, 'b> {
             "generate_digest" => return name.refuse("digest is not supported"),
             other => return name.refuse(format!("primitive {other:?} is not supported")),
         }))
+    }
+
+    /// The parameter is the program's standard metadata, or a copy of them that it may copy back.
+    fn mark_to_drop(&self) -> Result<Operation, LoadError> {
+        let standard = &self.context.program.standard;
+        if self.arguments.is_empty() {
+            return Ok(Operation::MarkToDrop {
+                egress_spec: standard.egress_spec,
+                mcast_grp: standard.mcast_grp,
+            });
+        }
+        let name = self.named(0, "header")?;
+        let instance = self.names.headers.instance(&name)?;
+        let store = |field: &str| self.names.headers.store(instance, field);
+        let egress_spec = store("egress_spec");
+        if egress_spec.is_none() {
+            return name.refuse("standard metadata have a field egress_spec; these have none");
+        }
+        Ok(Operation::MarkToDrop {
+            egress_spec,
+            mcast_grp: store("mcast_grp"),
+        })
     }
 
     fn low_word(&self, index: usize) -> Result<Word, LoadError> {

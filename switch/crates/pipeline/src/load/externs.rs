@@ -15,8 +15,8 @@ use crate::externs::register::RegisterArray;
 use crate::packet::Slot;
 use crate::program::{Calculation, CalculationInput, Checksum, Program, Store};
 
-/// Cells all arrays of one artifact may have together.
-const MOST_CELLS: u64 = 1 << 26;
+/// Memory all arrays of one artifact may take together, in bytes: 16 million counters.
+const MOST_MEMORY: u64 = 1 << 28;
 
 /// Indices by name.
 #[derive(Default)]
@@ -71,14 +71,14 @@ impl ExternNames {
         externs: &mut Externs,
     ) -> Result<Self, LoadError> {
         let mut names = Self::default();
-        let mut cells = 0;
-        let mut size = |item: &Json<'_>| -> Result<u32, LoadError> {
+        let mut memory = 0;
+        let mut size = |item: &Json<'_>, cell: usize| -> Result<u32, LoadError> {
             let json = item.get("size")?;
             let size = json.number()?;
-            cells += u64::from(size);
-            if cells > MOST_CELLS {
+            memory += u64::from(size) * cell as u64;
+            if memory > MOST_MEMORY {
                 return json.refuse(format!(
-                    "more than {MOST_CELLS} cells in this program's arrays"
+                    "this program's counters, registers and meters take more than {MOST_MEMORY} bytes"
                 ));
             }
             Ok(size)
@@ -97,7 +97,8 @@ impl ExternNames {
                 names
                     .counters
                     .insert(name.clone(), externs.counters.len() as u32);
-                externs.counters.push(CounterArray::new(name, size(&item)?));
+                let size = size(&item, CounterArray::CELL)?;
+                externs.counters.push(CounterArray::new(name, size));
             }
         }
         for item in root.list("register_arrays")? {
@@ -110,9 +111,8 @@ impl ExternNames {
             names
                 .registers
                 .insert(name.clone(), (externs.registers.len() as u32, bits));
-            externs
-                .registers
-                .push(RegisterArray::new(name, size(&item)?, bits));
+            let size = size(&item, RegisterArray::cell(bits))?;
+            externs.registers.push(RegisterArray::new(name, size, bits));
         }
         for item in root.list("meter_arrays")? {
             if direct(&item)? {
@@ -134,9 +134,8 @@ impl ExternNames {
             names
                 .meters
                 .insert(name.clone(), externs.meters.len() as u32);
-            externs
-                .meters
-                .push(MeterArray::new(name, size(&item)?, unit));
+            let size = size(&item, MeterArray::CELL)?;
+            externs.meters.push(MeterArray::new(name, size, unit));
         }
         for unsupported in ["learn_lists", "extern_instances", "parse_vsets"] {
             if let Some(first) = root.list(unsupported)?.first() {

@@ -10,8 +10,8 @@ use crate::program::{HeaderSpan, Layout, LayoutField, Program, StandardMetadata,
 /// The longest header accepted, in bytes: more than any IP packet.
 const LONGEST_HEADER: u32 = 65_536;
 
-/// Words and bytes all instances together may take.
-const MOST_SLOTS: u32 = 1 << 20;
+/// Words and bytes all instances together may take: every packet in a queue has as many.
+const MOST_SLOTS: u32 = 1 << 16;
 
 /// A field of one instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Headers {
             let target = (header.text()?.to_owned(), field.text()?.to_owned());
             headers.aliases.insert(alias.text()?.to_owned(), target);
         }
-        program.standard = headers.standard_metadata(program);
+        program.standard = headers.standard_metadata();
         program.rank = headers.rank(&program.layouts);
         Ok(headers)
     }
@@ -231,7 +231,19 @@ impl Headers {
             .map(|&index| locate(instance, &header_type.fields[index]))
     }
 
-    fn standard_metadata(&self, program: &Program) -> StandardMetadata {
+    /// A field of at most 64 bits; `None` if there is no such field.
+    pub(crate) fn store(&self, instance: Instance, name: &str) -> Option<Store> {
+        let found = self.find_field(instance, name)?;
+        match found.slot {
+            Slot::Word { word } => Some(Store {
+                word,
+                fit: found.fit(),
+            }),
+            _ => None,
+        }
+    }
+
+    fn standard_metadata(&self) -> StandardMetadata {
         let store = |header: &str, field: &str| -> Option<Store> {
             let (header, field) = self
                 .aliases
@@ -243,14 +255,7 @@ impl Headers {
                 .instances
                 .get(header)
                 .or_else(|| self.instances.get("standard_metadata"))?;
-            let found = self.find_field(*instance, field)?;
-            match found.slot {
-                Slot::Word { word } if word < program.words => Some(Store {
-                    word,
-                    fit: found.fit(),
-                }),
-                _ => None,
-            }
+            self.store(*instance, field)
         };
         let standard = |field: &str| store("standard_metadata", field);
         StandardMetadata {
@@ -347,7 +352,12 @@ fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
         let [name, width, ..] = parts.as_slice() else {
             return field.refuse("expected a name and a width");
         };
-        let signed = parts.get(2).map_or(Ok(false), |flag| flag.boolean())?;
+        let signed = parts.get(2).map_or(Ok(false), Json::flag)?;
+        if let Some(saturating) = parts.get(3)
+            && saturating.flag()?
+        {
+            return saturating.refuse("a field that saturates is not supported");
+        }
         if width.value.as_str() == Some("*") {
             if variable
                 .replace((header_type.fields.len(), field.clone()))

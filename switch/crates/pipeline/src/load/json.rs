@@ -134,6 +134,15 @@ impl<'a> Json<'a> {
             .map_or_else(|| self.refuse("expected true or false"), Ok)
     }
 
+    /// A boolean that may be written as 0 or 1, as p4c writes whether a `bool` field is signed.
+    pub(crate) fn flag(&self) -> Result<bool, LoadError> {
+        match self.value.as_u64() {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            _ => self.boolean(),
+        }
+    }
+
     pub(crate) fn number(&self) -> Result<u32, LoadError> {
         match self
             .value

@@ -58,6 +58,9 @@ parser Parse(packet_in packet, out headers_t hdr, inout metadata_t meta, inout s
     }
 }
 
+/* What it marks is a copy, which is copied back; that of `mark_copy` is not. */
+action drop(inout standard_metadata_t copy) { mark_to_drop(copy); }
+
 control Verify(inout headers_t hdr, inout metadata_t meta) { apply { } }
 
 control IngressControl(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
@@ -83,6 +86,17 @@ control IngressControl(inout headers_t hdr, inout metadata_t meta, inout standar
             return;
         }
         hdr.answer.hash = (bit<32>)limit;
+    }
+
+    table drop_copied {
+        actions = { drop(standard); }
+        const default_action = drop(standard);
+    }
+
+    action mark_copy() {
+        standard_metadata_t copy = standard;
+        mark_to_drop(copy);
+        hdr.answer.drawn = copy.egress_spec[7:0];
     }
 
     apply {
@@ -127,6 +141,11 @@ control IngressControl(inout headers_t hdr, inout metadata_t meta, inout standar
             branch(5);
         } else if (hdr.request.what == 13) {
             exit;
+        } else if (hdr.request.what == 15) {
+            standard.mcast_grp = 7;
+            drop_copied.apply();
+        } else if (hdr.request.what == 16) {
+            mark_copy();
         }
         hdr.answer.colour = hdr.answer.colour | 8;
     }
