@@ -1,7 +1,7 @@
 """The command ``phb-lab``.
 
 Exit codes: 0 done; 1 the run could not go on (a switch refused an entry, packets unaccounted for); 2 an option, a
-policy file or an artifact is wrong.
+policy file or an artifact is wrong; 130 interrupted.
 """
 
 import sys
@@ -12,12 +12,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from phb import InputError, PhbError
 from phb_lab import data_files, results
 from phb_lab.errors import LabError, UsageError
 from phb_lab.experiment import TestRun, all_figures, run_s390
+from phb_lab.interruption import InterruptedRunError, Interruption
 from phb_lab.networks import s390
 from phb_lab.report import explain
 from phb_lab.report.pictures import draw_summary, draw_test
@@ -83,8 +84,8 @@ def run(
     jobs = [(each, ring) for each in tests]
     if rings:
         jobs += [(each, other) for other in SHOWN_RINGS for each in tests]
-    with tempfile.TemporaryDirectory(prefix="phb-lab-") as scratch:
-        runs = _run_all(jobs, seed, duration, captures or Path(scratch), keep=captures is not None)
+    with Interruption() as interruption, tempfile.TemporaryDirectory(prefix="phb-lab-") as scratch:
+        runs = _run_all(jobs, seed, duration, captures or Path(scratch), interruption, keep=captures is not None)
     main, others = runs[: len(tests)], runs[len(tests) :]
 
     count = f"{len(tests)} test{'s' if len(tests) > 1 else ''}"
@@ -108,7 +109,13 @@ def run(
 
 
 def _run_all(
-    jobs: Sequence[tuple[s390.Test, int]], seed: int, duration: int, captures: Path, *, keep: bool
+    jobs: Sequence[tuple[s390.Test, int]],
+    seed: int,
+    duration: int,
+    captures: Path,
+    interruption: Interruption,
+    *,
+    keep: bool,
 ) -> list[TestRun]:
     """Run each (test, transmit ring) and show progress on standard error."""
     runs = []
@@ -116,6 +123,7 @@ def _run_all(
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
         task = progress.add_task("s390", total=len(jobs))
         for number, (test, ring) in enumerate(jobs):
+            interruption.check()
             progress.update(task, description=f"{test.name} (ring {ring})")
             runs.append(
                 run_s390(
@@ -124,15 +132,19 @@ def _run_all(
                     transmit_ring=ring,
                     duration_s=duration,
                     captures=captures / f"{test.name}-ring{ring}" if keep else captures,
-                    progress=_share(progress, task, number),
+                    progress=_share(progress, task, number, interruption),
                 )
             )
             progress.update(task, completed=number + 1)
     return runs
 
 
-def _share(progress: Progress, task: object, done: int) -> Callable[[float], None]:
-    return lambda share: progress.update(task, completed=done + share)  # type: ignore[arg-type]
+def _share(progress: Progress, task: TaskID, done: int, interruption: Interruption) -> Callable[[float], None]:
+    def show(share: float) -> None:
+        progress.update(task, completed=done + share)
+        interruption.check()
+
+    return show
 
 
 def _document(
@@ -179,6 +191,9 @@ def main() -> None:
     except (InputError, UsageError) as error:
         print(f"phb-lab: {error}", file=sys.stderr)
         sys.exit(2)
+    except InterruptedRunError as error:
+        print(f"phb-lab: {error}", file=sys.stderr)
+        sys.exit(130)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print(f"phb-lab: {where}{error.strerror or error}", file=sys.stderr)

@@ -1,7 +1,10 @@
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import jsonschema
 import pytest
@@ -10,7 +13,7 @@ from phb_lab import data_files
 
 
 def phb_lab(*arguments, cwd):
-    command = [sys.executable, "-c", "from phb_lab.cli import main; main()", *arguments]
+    command = [sys.executable, "-m", "phb_lab", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
 
 
@@ -59,6 +62,21 @@ def test_the_same_seed_gives_the_same_results_file_but_for_the_wall_time(tmp_pat
         assert phb_lab(*arguments, "--seed", "5", "--rings", "--json", name, cwd=tmp_path).returncode == 0
         documents.append(re.sub(r'"wall_s": [0-9.]+', "", (tmp_path / name).read_text()))
     assert documents[0] == documents[1]
+
+
+@pytest.mark.parametrize("after_s", [1.0, 1.5, 2.0])
+def test_an_interrupt_ends_the_run_soon_and_leaves_nothing(tmp_path, after_s):
+    command = [sys.executable, "-m", "phb_lab", "run", "s390", "--json", "r.json"]
+    scratch = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=scratch, stderr=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL
+    )
+    time.sleep(after_s)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode in {130, -signal.SIGINT}
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_list_names_every_test(tmp_path):

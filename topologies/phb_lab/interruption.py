@@ -1,0 +1,42 @@
+"""Ctrl-C, noticed where a run can stop cleanly."""
+
+import signal
+from types import FrameType, TracebackType
+from typing import Self
+
+from phb_lab.errors import LabError
+
+
+class InterruptedRunError(LabError):
+    """The user asked to stop; exit code 130."""
+
+
+class Interruption:
+    """While it is open, Ctrl-C is only remembered; :meth:`check` raises it.
+
+    A KeyboardInterrupt in the middle of a push would meet gRPC's threads in states that they don't come back from.
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._remember)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def check(self) -> None:
+        """Stop here if the user asked to.
+
+        Raises:
+            InterruptedRunError: Ctrl-C was pressed.
+        """
+        if self._asked:
+            raise InterruptedRunError("interrupted")
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        self._asked = True
