@@ -73,13 +73,16 @@ control Forward(inout headers_t hdr,
     }
 
     apply {
+        // Also on a wire: the deparser makes the checksum anew, and must not make a damaged header look sound.
+        if (standard_metadata.checksum_error == 1) {
+            meta.verdict.drop_reason = DropReason.BAD_CHECKSUM;
+            return;
+        }
         if (cross_connect.apply().hit) {
             return;
         }
         if (hdr.ipv4.isValid() && hdr.ipv4.version == 4 && hdr.ipv4.ihl >= 5) {
-            if (standard_metadata.checksum_error == 1) {
-                meta.verdict.drop_reason = DropReason.BAD_CHECKSUM;
-            } else if (hdr.ipv4.ttl <= 1) {
+            if (hdr.ipv4.ttl <= 1) {
                 ttl_expired();
             } else {
                 ipv4_route.apply();

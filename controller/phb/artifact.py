@@ -7,6 +7,7 @@ of the controller, and a name that isn't there is an error a person can read.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,9 @@ import phb_p4
 from phb.errors import ArtifactError
 from phb.intent import Entry, Exact, MatchValue, Prefix, Range, Ternary
 from phb.origin import Origin
+
+# Major version of bmv2's JSON format that p4c writes for P4_16.
+JSON_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -96,8 +100,7 @@ class Artifact:
             problem = " ".join(str(error).split())
             raise ArtifactError(Origin(str(p4info)), f"broken text ({problem})", "a P4Info message as text") from None
         device_config = _read(artifact, "a readable bmv2 JSON file")
-        if not device_config.lstrip().startswith(b"{"):
-            raise ArtifactError(Origin(str(artifact)), "a file that isn't JSON", "p4c's bmv2 JSON")
+        _check_program(Origin(str(artifact)), device_config, message)
         return cls(message, device_config, str(p4info))
 
     def table(self, name: str) -> TableInfo:
@@ -202,6 +205,31 @@ _KINDS: dict[int, str] = {int(number): name for name, number in p4i.MatchField.M
 def canonical_bytes(number: int) -> bytes:
     """The shortest big-endian byte string of a number, at least one byte."""
     return number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
+
+
+def _check_program(origin: Origin, device_config: bytes, p4info: p4i.P4Info) -> None:
+    """Refuse what is no bmv2 JSON of the program that the p4info describes, before a switch sees it.
+
+    Raises:
+        ArtifactError: It is not.
+
+    """
+    expected = "p4c's bmv2 JSON"
+    try:
+        program = json.loads(device_config)
+    except (ValueError, RecursionError) as error:
+        problem = " ".join(str(error).split())
+        raise ArtifactError(origin, f"a file that isn't JSON ({problem})", expected) from None
+    try:
+        version = program["__meta__"]["version"][0]
+        tables = {table["name"] for pipeline in program["pipelines"] for table in pipeline["tables"]}
+    except (TypeError, KeyError, IndexError):
+        raise ArtifactError(origin, "JSON without a version or pipelines", expected) from None
+    if version != JSON_VERSION:
+        raise ArtifactError(origin, f"version {version} of the format", f"version {JSON_VERSION}")
+    for table in p4info.tables:
+        if table.preamble.name not in tables:
+            raise ArtifactError(origin, f"no table '{table.preamble.name}'", "the program that the p4info describes")
 
 
 def _read(path: str | Path, expected: str) -> bytes:

@@ -51,20 +51,20 @@ Files = Annotated[
     typer.Argument(help="All policy files of one node; rules of earlier files are asked first.", metavar="FILE..."),
 ]
 Address = Annotated[str, typer.Option(help="HOST:PORT of the switch's P4Runtime server.")]
-DeviceId = Annotated[int, typer.Option(min=0, help="P4Runtime device id of the switch.")]
-ElectionId = Annotated[int, typer.Option(min=1, help="The controller with the highest one may write.")]
+DeviceId = Annotated[int, typer.Option(min=0, max=2**64 - 1, help="P4Runtime device id of the switch.")]
+ElectionId = Annotated[int, typer.Option(min=1, max=2**128 - 1, help="The controller with the highest one may write.")]
 At = Annotated[
     str | None,
-    typer.Option(help="Judge rules' validity at this ISO time, such as 1999-03-01T12:00.  [default: now]"),
+    typer.Option(help="Judge rules' validity at this ISO time, such as 1999-03-01T12:00.  (default: now)"),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", help=f"Format of all files: {', '.join(form.name for form in FORMATS)}.  [default: by file]"
+        "--format", help=f"Format of all files: {', '.join(form.name for form in FORMATS)}.  (default: by file)"
     ),
 ]
-ArtifactFile = Annotated[Path | None, typer.Option("--artifact", help="bmv2 JSON.  [default: phb's own]")]
-P4InfoFile = Annotated[Path | None, typer.Option("--p4info", help="p4info as text.  [default: phb's own]")]
+ArtifactFile = Annotated[Path | None, typer.Option("--artifact", help="bmv2 JSON.  (default: phb's own)")]
+P4InfoFile = Annotated[Path | None, typer.Option("--p4info", help="p4info as text.  (default: phb's own)")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 ADDRESS = "127.0.0.1:9559"
@@ -212,7 +212,7 @@ def show_entries(
 
 @show_app.command("counters", epilog=_epilog("phb show counters policy_traffic policy_drops"))
 def show_counters(
-    names: Annotated[list[str] | None, typer.Argument(help="Counters by name.  [default: all]")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Counters by name.  (default: all)")] = None,
     address: Address = ADDRESS,
     device_id: DeviceId = 1,
     artifact: ArtifactFile = None,

@@ -26,12 +26,12 @@ PIPE_WIDTH = 200  # columns; tables in a pipe have no terminal to fit into
 
 def console() -> Console:
     """Standard output."""
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH)
+    return Console(markup=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def print_notices(notices: Sequence[Notice]) -> None:
     """List warnings on standard error."""
-    errors = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+    errors = Console(file=sys.stderr, markup=False, highlight=False, soft_wrap=True)
     for notice in notices:
         errors.print(f"warning: {notice}", style="yellow", markup=False)
 

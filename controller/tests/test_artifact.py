@@ -132,8 +132,28 @@ def test_files_swapped():
 def test_not_json(tmp_path):
     path = tmp_path / "x.json"
     path.write_text("control C {}")
-    with pytest.raises(ArtifactError, match="found a file that isn't JSON, expected p4c's bmv2 JSON"):
+    with pytest.raises(ArtifactError, match=r"found a file that isn't JSON .*, expected p4c's bmv2 JSON"):
         Artifact.load(path, phb_p4.p4info_path())
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (lambda text: text[: len(text) // 2], r"found a file that isn't JSON \("),
+        (lambda text: "{}", "found JSON without a version or pipelines"),
+        (lambda text: text.replace("[2, 23]", "[99, 0]").replace("2,\n      23", "99,\n      0"), "found version 99"),
+        (
+            lambda text: text.replace("PhbIngress.mark.remark", "Other.remark"),
+            "found no table 'PhbIngress.mark.remark'",
+        ),
+    ],
+)
+def test_damaged_artifact(tmp_path, damage, found):
+    path = tmp_path / "damaged.json"
+    path.write_text(damage(phb_p4.artifact_path().read_text()))
+    with pytest.raises(ArtifactError, match=found) as caught:
+        Artifact.load(path, phb_p4.p4info_path())
+    assert str(caught.value).startswith(str(path))
 
 
 def test_cookie_stands_for_p4info_and_json(artifact):

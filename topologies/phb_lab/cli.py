@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 the run could not go on (a switch refused an entry, packet
 policy file or an artifact is wrong; 130 interrupted.
 """
 
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ from phb_lab.report.table import print_figures, print_rings
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done; 1 the run could not go on; 2 bad input; 130 interrupted.",
     help="Published QoS test networks, rebuilt: run them, and see our figures beside theirs.",
 )
 
@@ -39,7 +42,7 @@ DURATION_S = int(data_files.published()[s390.PUBLISHED_KEY]["traffic"]["duration
 @app.command("list")
 def list_networks() -> None:
     """List the networks and their tests."""
-    console = Console()
+    console = Console(markup=False)
     for test in s390.TESTS:
         console.print(f"{s390.NAME}  {test.name}", highlight=False)
 
@@ -48,18 +51,22 @@ def list_networks() -> None:
 def run(
     network: Annotated[str, typer.Argument(help="the network: s390")],
     test: Annotated[list[str] | None, typer.Option(help="only this test; may be repeated")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="of everything that is drawn; the same seed, the same bytes")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, help="of everything that is drawn; the same seed, the same bytes")
+    ] = 1,
     json: Annotated[Path | None, typer.Option(help="write the results here")] = None,
     out: Annotated[Path | None, typer.Option(help="folder for the pictures")] = None,
     transmit_ring: Annotated[
         int | None,
-        typer.Option(min=0, help="packets after the 7513's scheduler  [default: the source's tx-queue-limit]"),
+        typer.Option(
+            min=0, max=100_000, help="packets after the 7513's scheduler  (default: the source's tx-queue-limit)"
+        ),
     ] = None,
-    duration: Annotated[int, typer.Option(min=1, help="virtual seconds per test")] = DURATION_S,
+    duration: Annotated[int, typer.Option(min=1, max=86_400, help="virtual seconds per test")] = DURATION_S,
     captures: Annotated[Path | None, typer.Option(help="keep the captures of the 7513's ports here")] = None,
     rings: Annotated[
         bool | None,
-        typer.Option(help="also run at transmit rings 0 and 6  [default: when all tests run at the source's own]"),
+        typer.Option(help="also run at transmit rings 0 and 6  (default: when all tests run at the source's own)"),
     ] = None,
 ) -> None:
     """Run the tests of a network in virtual time and print published and measured figures side by side.
@@ -76,11 +83,14 @@ def run(
         raise UsageError(f"network {network}: expected one of: {s390.NAME}")
     if json is not None and json.is_dir():
         raise UsageError(f"--json {json}: found a folder, expected a file")
+    for option, folder in (("--json", json and json.parent), ("--out", out), ("--captures", captures)):
+        if folder is not None:
+            _make_folder(option, folder)
     tests = [s390.find_test(name) for name in test] if test else list(s390.TESTS)
     ring = s390.default_transmit_ring() if transmit_ring is None else transmit_ring
     if rings is None:
         rings = test is None and transmit_ring is None
-    console = Console()
+    console = Console(markup=False)
     jobs = [(each, ring) for each in tests]
     if rings:
         jobs += [(each, other) for other in SHOWN_RINGS for each in tests]
@@ -106,6 +116,20 @@ def run(
     if out is not None:
         _draw(main, duration, out)
         console.print(f"pictures: {out}", highlight=False, soft_wrap=True)
+
+
+def _make_folder(option: str, folder: Path) -> None:
+    """Make a folder for results before the run rather than after it.
+
+    Raises:
+        UsageError: it can't be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{option} {folder}: {error.strerror}, expected a folder") from None
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"{option} {folder}: not writable")
 
 
 def _run_all(

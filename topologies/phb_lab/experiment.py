@@ -1,6 +1,7 @@
 """Runs the tests of a network one after another and turns each into figures."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +100,10 @@ def run_s390(
             raise LabError(f"{test.name}: no {group} transaction was completed in {duration_s} s of virtual time")
     sizes = {flow.group: (flow.request_bytes, flow.reply_bytes) for flow in described.flows}
     server_ports = {flow.name: flow.server_port for flow in described.flows}
-    figures = group_figures(test.name, outcome.transactions) + byte_figures(test.name, outcome.transactions, sizes)
+    pairs = Counter(flow.group for flow in described.flows)
+    figures = group_figures(test.name, outcome.transactions, pairs) + byte_figures(
+        test.name, outcome.transactions, sizes
+    )
     published = next(entry for entry in source["tests"] if entry["name"] == test.name)
 
     bottleneck = Bottleneck(entered, left, source["addresses"]["branch_client"])

@@ -12,7 +12,7 @@ class InterruptedRunError(LabError):
 
 
 class Interruption:
-    """While it is open, Ctrl-C is only remembered; :meth:`check` raises it.
+    """While it is open, Ctrl-C and SIGTERM are only remembered; :meth:`check` raises it.
 
     A KeyboardInterrupt in the middle of a push would meet gRPC's threads in states that they don't come back from.
     """
@@ -21,13 +21,14 @@ class Interruption:
         self._asked = False
 
     def __enter__(self) -> Self:
-        self._before = signal.signal(signal.SIGINT, self._remember)
+        self._before = {number: signal.signal(number, self._remember) for number in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def check(self) -> None:
         """Stop here if the user asked to.

@@ -42,12 +42,13 @@ class Figure:
         return self.measured / self.published if self.published else None
 
 
-def group_figures(test: str, transactions: Sequence[Transaction]) -> list[Figure]:
+def group_figures(test: str, transactions: Sequence[Transaction], pairs: Mapping[str, int]) -> list[Figure]:
     """Number, average, minimum and maximum response time per group, and the totals.
 
     ``avg`` is the mean over pairs of each pair's own average: the source's tool averages so, because each of its total
     rows is the mean of the group averages weighted by 3 and 30 pairs, not by transactions. ``avg_pooled`` is the mean
-    over transactions. ``pair_min_n`` is the number of transactions of the pair that got least: none starved.
+    over transactions. ``pair_min_n`` is the number of transactions of the pair that got least (none starved
+    if above 0); ``pairs`` says how many pairs a group has, because one that completed nothing leaves no trace.
     """
     figures = []
     pair_averages: list[float] = []
@@ -55,6 +56,7 @@ def group_figures(test: str, transactions: Sequence[Transaction]) -> list[Figure
         times = [transaction.response_s for transaction in transactions if transaction.group == group]
         by_pair = _by_pair(t for t in transactions if t.group == group)
         averages = [fmean(pair) for pair in by_pair.values()]
+        least = min(len(pair) for pair in by_pair.values())
         pair_averages += averages
         figures += [
             Figure(test, f"{group}.n", "transactions", len(times)),
@@ -62,7 +64,7 @@ def group_figures(test: str, transactions: Sequence[Transaction]) -> list[Figure
             Figure(test, f"{group}.min", "s", min(times)),
             Figure(test, f"{group}.max", "s", max(times)),
             Figure(test, f"{group}.avg_pooled", "s", fmean(times)),
-            Figure(test, f"{group}.pair_min_n", "transactions", min(len(pair) for pair in by_pair.values())),
+            Figure(test, f"{group}.pair_min_n", "transactions", least if len(by_pair) == pairs[group] else 0),
         ]
     figures.append(Figure(test, "total.n", "transactions", len(transactions)))
     figures.append(Figure(test, "total.avg", "s", fmean(pair_averages)))
@@ -111,9 +113,14 @@ def results(
 
 def write(path: Path, document: Mapping[str, Any]) -> None:
     """Write the results file, making its folder; the old file stays whole until the new one is."""
+    text = json.dumps(document, indent=2) + "\n"
+    if path.exists() and not path.is_file():
+        path.write_text(text)  # a device or a pipe: there is nothing to replace
+        return
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(path.name + ".new")
-    scratch.write_text(json.dumps(document, indent=2) + "\n")
+    scratch.write_text(text)
     scratch.replace(path)
 
 

@@ -44,7 +44,7 @@ def test_a_folder_that_cannot_be_made_is_one_message(tmp_path):
     (tmp_path / "file").touch()
     done = phb_lab("run", "s390", "--test", "ipprec-wfq-osa2", "--duration", "9", "--captures", "file/x", cwd=tmp_path)
     assert done.returncode == 2
-    assert "phb-lab: file/x" in done.stderr
+    assert done.stderr == "phb-lab: --captures file/x: Not a directory, expected a folder\n"
     assert "Traceback" not in done.stderr
 
 

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -7,6 +8,7 @@ from phb_lab import data_files, results
 from phb_lab.results import Figure, Transaction, byte_figures, group_figures, with_published
 
 SECOND = results.NANOSECONDS
+PAIRS = {"ftp": 2, "interactive": 1}
 
 
 def transactions():
@@ -24,14 +26,14 @@ def by_quantity(figures):
 
 
 def test_averages_are_over_pairs_as_the_sources_tool_has_them():
-    figures = by_quantity(group_figures("t", transactions()))
+    figures = by_quantity(group_figures("t", transactions(), PAIRS))
     assert figures["ftp.avg"] == pytest.approx(2.5)
     assert figures["ftp.avg_pooled"] == pytest.approx(2.0)
     assert figures["total.avg"] == pytest.approx((1 + 4 + 0.5) / 3)
 
 
 def test_numbers_extremes_and_the_worst_served_pair():
-    figures = by_quantity(group_figures("t", transactions()))
+    figures = by_quantity(group_figures("t", transactions(), PAIRS))
     assert (figures["ftp.n"], figures["ftp.min"], figures["ftp.max"]) == (3, 1.0, 4.0)
     assert figures["ftp.pair_min_n"] == 1
     assert figures["total.n"] == 4
@@ -64,10 +66,25 @@ def test_the_results_file_follows_its_schema_and_replaces_the_old_one(tmp_path):
         seed=1,
         wall_s=0.12345,
         simulated_s=300.0,
-        figures=group_figures("t", transactions()),
+        figures=group_figures("t", transactions(), PAIRS),
         more={},
     )
     results.write(path, {"old": True})
     results.write(path, document)
     jsonschema.validate(json.loads(path.read_text()), data_files.results_schema())
     assert [entry.name for entry in path.parent.iterdir()] == ["results.json"]
+
+
+def test_a_pair_that_completed_nothing_is_starved():
+    figures = by_quantity(group_figures("t", transactions(), {"ftp": 3, "interactive": 1}))
+    assert figures["ftp.pair_min_n"] == 0
+    assert figures["interactive.pair_min_n"] == 1
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path):
+    results.write(Path("/dev/null"), {})
+    assert Path("/dev/null").is_char_device()
+    (tmp_path / "link.json").symlink_to(tmp_path / "target.json")
+    results.write(tmp_path / "link.json", {"new": True})
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "target.json").read_text()) == {"new": True}

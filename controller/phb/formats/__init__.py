@@ -67,7 +67,16 @@ def read_file(path: str | Path, format_name: str | None = None) -> PolicySet:
         raise InputError(whole_file, f"a byte that isn't UTF-8 at offset {error.start}", "UTF-8 text") from None
     except OSError as error:
         raise InputError(whole_file, _lower(error.strerror or str(error)), "a readable policy file") from None
-    return _choose(whole_file, text, format_name).read(text, str(path))
+    chosen = _choose(whole_file, text, format_name)
+    try:
+        return chosen.read(text, str(path))
+    except InputError:
+        raise
+    except Exception as error:
+        # Whatever a reader did not foresee is still about this file, and still one line.
+        problem = " ".join(str(error).split())[:200]
+        found = f"content that the {chosen.name} reader can't take ({type(error).__name__}: {problem})"
+        raise InputError(whole_file, found, f"a {chosen.name} policy file") from error
 
 
 def read_files(paths: Sequence[str | Path], format_name: str | None = None) -> PolicySet:

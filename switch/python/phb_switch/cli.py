@@ -23,6 +23,7 @@ OK, FAILED, BAD_INPUT = 0, 1, 2
 
 _SUFFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 _HIGHEST_PORT = 510
+_HIGHEST_TCP_PORT = 65_535
 _CHECK_SECONDS = 0.5
 _STOPPING = {signal.SIGINT, signal.SIGTERM}
 
@@ -62,10 +63,10 @@ def command(
         list[str] | None,
         typer.Option("--interface", "-i", metavar="PORT@INTERFACE", help="Attach an interface to a port; repeatable."),
     ] = None,
-    device_id: Annotated[int, typer.Option(min=0, help="P4Runtime device id.")] = 0,
+    device_id: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="P4Runtime device id.")] = 0,
     no_p4: Annotated[bool, typer.Option("--no-p4", help="Start without a program.")] = False,
     cpu_port: Annotated[
-        int | None, typer.Option(min=0, max=_HIGHEST_PORT, help="Port of packet-in and packet-out.  [default: none]")
+        int | None, typer.Option(min=0, max=_HIGHEST_PORT, help="Port of packet-in and packet-out.  (default: none)")
     ] = None,
     drop_port: Annotated[int, typer.Option(min=0, max=511, help="Port that means drop.")] = 511,
     grpc_server_addr: Annotated[
@@ -82,7 +83,7 @@ def command(
         list[str] | None,
         typer.Option(metavar="PORT=N", help="Frames that may wait between scheduler and line; repeatable."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random in the program.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Seed of everything random in the program.")] = 1,
     json: Annotated[bool, typer.Option("--json", help="Print the start-up line as JSON.")] = False,
 ) -> int:
     """Runs the switch until it is told to stop."""
@@ -94,6 +95,10 @@ def command(
         raise InputError(f"--no-p4 and {program} exclude each other")
     if not re.fullmatch(r"(\[[^]]+\]|[^:]+):\d+", grpc_server_addr):
         raise InputError(f"--grpc-server-addr {grpc_server_addr!r}: expected HOST:PORT")
+    if int(grpc_server_addr.rpartition(":")[2]) > _HIGHEST_TCP_PORT:
+        raise InputError(f"--grpc-server-addr {grpc_server_addr!r}: expected a port from 0 to {_HIGHEST_TCP_PORT}")
+    if drop_port in ports:
+        raise InputError(f"--drop-port {drop_port}: expected a port that is not in use")
     switch = Switch("switch", ports, seed=seed, cpu_port=cpu_port, drop_port=drop_port)
     if program is not None:
         _load(switch, program)

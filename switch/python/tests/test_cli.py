@@ -48,6 +48,8 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["--no-p4", "-i", "0@lo", "--port-rate", "256k"], "expected PORT="),
         (["--no-p4", "-i", "0@lo", "--transmit-ring", "0=-1"], "expected a number of frames"),
         (["--no-p4", "--grpc-server-addr", "nowhere"], "expected HOST:PORT"),
+        (["--no-p4", "--grpc-server-addr", "127.0.0.1:99999"], "expected a port from 0 to 65535"),
+        (["--no-p4", "-i", "1@lo", "--drop-port", "1"], "--drop-port 1: expected a port that is not in use"),
         (["--no-p4", "--", "--grpc-server-addr", "192.0.2.1:9559"], "can not listen at 192.0.2.1:9559"),
     ],
 )

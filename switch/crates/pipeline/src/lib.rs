@@ -20,7 +20,8 @@
 //!
 //! - A `select` without a matching case ends in the error NoMatch, as the P4_16 specification says; bmv2 accepts.
 //! - Header fields start as zero for every packet. Registers read zero and ignore writes beyond their end, counters and
-//!   meters ignore such an index.
+//!   meters ignore such an index. An element beyond the end of a header stack reads zero and ignores writes, where bmv2
+//!   ends the process.
 //! - `assert` and `assume` count failures and go on.
 //! - A parser that passes 4096 states ends in ParserTimeout.
 
