@@ -97,7 +97,7 @@ class Network:
     """Everything that a runner needs, and where the report looks closer.
 
     Attributes:
-        bottleneck: (switch, ingress ports, egress port) between which packets are timed for the report.
+        bottleneck: (switch, ingress port, egress port) between which packets are timed for the report.
 
     """
 
@@ -107,5 +107,5 @@ class Network:
     adapters: tuple[Adapter, ...]
     wires: tuple[Wire, ...]
     flows: tuple[RequestResponse, ...]
-    bottleneck: tuple[str, tuple[int, ...], int]
+    bottleneck: tuple[str, int, int]
     assumptions: tuple[str, ...] = field(default=())

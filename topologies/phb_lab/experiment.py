@@ -15,6 +15,7 @@ from phb_lab.results import Figure, Transaction, byte_figures, group_figures, wi
 from phb_lab.virtual import Conservation, VirtualRun
 
 NANOSECONDS = 1_000_000_000
+DEFAULT_SEED = 1
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,7 @@ def run_s390(
     own_seed = Random(f"{seed}/{test.name}").randrange(2**63)
     described = s390.network(test, seed=own_seed, transmit_ring=transmit_ring)
     source = data_files.published()[s390.PUBLISHED_KEY]
-    switch, entry_ports, exit_port = described.bottleneck
-    entry_port = entry_ports[0] if test.adapter == "cip" else entry_ports[1]
+    switch, entry_port, exit_port = described.bottleneck
     entered, left = captures / f"{switch}-{entry_port}.pcap", captures / f"{switch}-{exit_port}.pcap"
     captures.mkdir(parents=True, exist_ok=True)
     with VirtualRun(described, seed=own_seed) as run:

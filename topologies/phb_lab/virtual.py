@@ -49,13 +49,11 @@ class Outcome:
     Attributes:
         transactions: the completed ones, in order of their end.
         conservation: an account per node.
-        statistics: the virtual network's own counters.
         shared: packets per switch that shared a conversation slot with another flow.
     """
 
     transactions: tuple[Transaction, ...]
     conservation: tuple[Conservation, ...]
-    statistics: dict[str, Any]
     shared: dict[str, int]
 
 
@@ -186,7 +184,7 @@ class VirtualRun:
             raise ConservationError(f"{self._network.name}: packets unaccounted for: {'; '.join(wrong)}")
         transactions = tuple(Transaction(*transaction) for transaction in self._native.transactions())
         shared = {name: _shared_conversations(switch) for name, switch in self._switches.items()}
-        return Outcome(transactions, conservation, statistics, shared)
+        return Outcome(transactions, conservation, shared)
 
 
 def _pipeline_drops(switch: Switch) -> dict[str, int]:

@@ -162,8 +162,8 @@ def network(test: Test, *, seed: int, transmit_ring: int) -> Network:
         hosts=(os390, branch),
         adapters=adapters,
         wires=wires,
-        flows=(*_transfers(host_address, seed), *_interactive(addresses["vipa"])),
-        bottleneck=("c7513", (2, 3), 1),
+        flows=_flows(host_address, seed),
+        bottleneck=("c7513", {"cip": 2, "osa2": 3}[test.adapter], 1),
         assumptions=ASSUMPTIONS,
     )
 
@@ -178,46 +178,30 @@ ASSUMPTIONS = (
 )
 
 
-def _transfers(host_address: str, seed: int) -> list[RequestResponse]:
+def _flows(host_address: str, seed: int) -> tuple[RequestResponse, ...]:
     source = data_files.published()[PUBLISHED_KEY]
-    traffic = source["traffic"]["ftp"]
     random = Random(seed)
-    # Ports outside the ranges of the three policy rules: the script says port_number=AUTO.
-    return [
-        RequestResponse(
-            name=f"ftp-{pair:02}",
-            group="ftp",
-            client="branch",
-            client_address=source["addresses"]["branch_client"],
-            server="os390",
-            server_address=host_address,
-            server_port=5001 + pair,
-            request_bytes=traffic["request_bytes"],
-            reply_bytes=traffic["reply_bytes"],
-            records_per_connection=traffic["records_per_connection"],
-            start_ns=random.randrange(TRANSFER_START_SPREAD_NS),
-        )
-        for pair in range(traffic["connections"])
-    ]
-
-
-def _interactive(server_address: str) -> list[RequestResponse]:
-    source = data_files.published()[PUBLISHED_KEY]
-    traffic = source["traffic"]["interactive"]
-    # The source's display shows server ports 700, 701 and 702.
-    return [
-        RequestResponse(
-            name=f"interactive-{pair}",
-            group="interactive",
-            client="branch",
-            client_address=source["addresses"]["branch_client"],
-            server="os390",
-            server_address=server_address,
-            server_port=700 + pair,
-            request_bytes=traffic["request_bytes"],
-            reply_bytes=traffic["reply_bytes"],
-            records_per_connection=traffic["records_per_connection"],
-            start_ns=INTERACTIVE_START_NS,
-        )
-        for pair in range(traffic["connections"])
-    ]
+    # Server addresses and first ports. The transfers' script says port_number=AUTO: any outside the ranges of the three
+    # policy rules. The interactive ones are those of the source's display.
+    servers = {"ftp": (host_address, 5001), "interactive": (source["addresses"]["vipa"], 700)}
+    flows = []
+    for group, (server_address, first_port) in servers.items():
+        traffic = source["traffic"][group]
+        for pair in range(traffic["connections"]):
+            start_ns = random.randrange(TRANSFER_START_SPREAD_NS) if group == "ftp" else INTERACTIVE_START_NS
+            flows.append(
+                RequestResponse(
+                    name=f"{group}-{pair:02}",
+                    group=group,
+                    client="branch",
+                    client_address=source["addresses"]["branch_client"],
+                    server="os390",
+                    server_address=server_address,
+                    server_port=first_port + pair,
+                    request_bytes=traffic["request_bytes"],
+                    reply_bytes=traffic["reply_bytes"],
+                    records_per_connection=traffic["records_per_connection"],
+                    start_ns=start_ns,
+                )
+            )
+    return tuple(flows)

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from phb_lab import data_files
-from phb_lab.experiment import TestRun, run_s390
+from phb_lab.experiment import DEFAULT_SEED, TestRun, run_s390
 from phb_lab.networks import s390
 from phb_lab.report.pictures import draw_summary
 
 BEGIN = "<!-- measured: `make readme` writes what stands between these lines -->"
 END = "<!-- end of measured -->"
 
-DEFAULT_SEED = 1
 _QUANTITIES = ("interactive.n", "interactive.avg", "ftp.n", "ftp.avg")
 
 
