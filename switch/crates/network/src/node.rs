@@ -56,11 +56,19 @@ pub struct Transmission {
     pub frame: Frame,
 }
 
+/// Buffers kept for frames to come: more than a burst over every port of a large switch sends at one time.
+const SPARE_BUFFERS: usize = 1024;
+
 /// Where a node puts the frames it sends. Whoever runs the node owns it and reuses it from call to call.
+///
+/// It is also where their memory goes round: a node makes frames in buffers from [`buffer`](Self::buffer), and a frame
+/// that has come to its end goes back by [`recycle`](Self::recycle), or by staying in here until the next
+/// [`begin`](Self::begin). In a steady state no frame costs an allocation.
 #[derive(Debug, Default)]
 pub struct Output {
     now: Time,
     sent: Vec<Transmission>,
+    spare: Vec<Vec<u8>>,
 }
 
 impl Output {
@@ -70,10 +78,24 @@ impl Output {
         Self::default()
     }
 
-    /// Prepares for the next call of a node, at `now` (ns): forgets what was not drained.
+    /// Prepares for the next call of a node, at `now` (ns). What was not drained is over; its memory is used again.
     pub fn begin(&mut self, now: Time) {
         self.now = now;
-        self.sent.clear();
+        let spare = &mut self.spare;
+        for sent in self.sent.drain(..) {
+            keep(spare, sent.frame.bytes);
+        }
+    }
+
+    /// An empty buffer for a frame.
+    #[must_use]
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Takes the memory of a frame that has come to its end.
+    pub fn recycle(&mut self, frame: Frame) {
+        keep(&mut self.spare, frame.bytes);
     }
 
     /// Sends `frame` by `port` at `at` (ns), which may lie ahead. A time before the current one counts as now.
@@ -96,6 +118,13 @@ impl Output {
     #[must_use]
     pub fn sent(&self) -> &[Transmission] {
         &self.sent
+    }
+}
+
+fn keep(spare: &mut Vec<Vec<u8>>, mut buffer: Vec<u8>) {
+    if spare.len() < SPARE_BUFFERS && buffer.capacity() > 0 {
+        buffer.clear();
+        spare.push(buffer);
     }
 }
 
@@ -148,5 +177,47 @@ impl<N: Node + ?Sized> Node for Arc<Mutex<N>> {
         self.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .next_tick()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_go_round() {
+        let mut out = Output::new();
+        for number in 0..3 {
+            let mut bytes = Vec::with_capacity(100);
+            bytes.push(number);
+            out.send(0, 0, Frame::new(bytes));
+        }
+        let drained = out.drain().next().expect("three were sent").frame;
+        assert!(out.sent().is_empty());
+        out.recycle(drained);
+        assert_eq!((out.buffer().capacity(), out.buffer().capacity()), (100, 0));
+
+        out.send(0, 0, Frame::new(Vec::with_capacity(200)));
+        out.send(0, 0, Frame::default());
+        out.begin(1);
+        assert!(out.sent().is_empty());
+        let buffer = out.buffer();
+        assert_eq!((buffer.capacity(), buffer.len()), (200, 0));
+        assert_eq!(
+            out.buffer().capacity(),
+            0,
+            "nothing to keep of an empty frame"
+        );
+    }
+
+    #[test]
+    fn no_more_buffers_are_kept_than_one_burst_needs() {
+        let mut out = Output::new();
+        for _ in 0..2 * SPARE_BUFFERS {
+            out.recycle(Frame::new(vec![1]));
+        }
+        let kept =
+            std::iter::repeat_with(|| out.buffer()).take_while(|buffer| buffer.capacity() > 0);
+        assert_eq!(kept.count(), SPARE_BUFFERS);
     }
 }

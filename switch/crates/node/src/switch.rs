@@ -201,6 +201,37 @@ impl SwitchNode {
         self.statistics().imbalance()
     }
 
+    /// Takes a frame that arrives at `port` at `now` (ns), as [`Node::receive`] does, from memory that stays the
+    /// caller's: a ring, a capture, a frame of another node.
+    pub fn receive_frame(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
+        self.take_packet_outs(now, out);
+        self.receive_one(now, port, frame, out);
+    }
+
+    /// Takes frames that arrive together, in order: what [`receive_frame`](Self::receive_frame) does for each.
+    pub fn receive_batch<'a>(
+        &mut self,
+        now: Time,
+        frames: impl IntoIterator<Item = (Port, &'a [u8])>,
+        out: &mut Output,
+    ) {
+        self.take_packet_outs(now, out);
+        for (port, frame) in frames {
+            self.receive_one(now, port, frame, out);
+        }
+    }
+
+    fn receive_one(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
+        self.statistics.received += 1;
+        let Some(index) = self.port_index(port) else {
+            return self.drop(None, DropReason::UnknownPort);
+        };
+        let statistics = &mut self.ports[index].statistics;
+        statistics.received_packets += 1;
+        statistics.received_bytes += frame.len() as u64;
+        self.ingress(now, port, frame, out);
+    }
+
     fn port_index(&self, number: Port) -> Option<usize> {
         self.index.get(usize::from(number)).copied().flatten()
     }
@@ -218,6 +249,7 @@ impl SwitchNode {
         };
         for frame in std::mem::take(&mut self.packet_outs) {
             self.ingress(now, cpu_port, &frame, out);
+            out.recycle(Frame::new(frame));
         }
     }
 
@@ -298,7 +330,7 @@ impl SwitchNode {
             };
             match pipeline.egress(now, &mut packet, &metadata) {
                 EgressVerdict::Transmit => {
-                    let mut frame = Vec::with_capacity(packet.length() as usize);
+                    let mut frame = out.buffer();
                     pipeline.deparse(packet, &mut frame);
                     port.queue.transmit(now, frame.len(), frame);
                 }
@@ -330,15 +362,8 @@ impl SwitchNode {
 
 impl Node for SwitchNode {
     fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {
-        self.take_packet_outs(now, out);
-        self.statistics.received += 1;
-        let Some(index) = self.port_index(port) else {
-            return self.drop(None, DropReason::UnknownPort);
-        };
-        let statistics = &mut self.ports[index].statistics;
-        statistics.received_packets += 1;
-        statistics.received_bytes += frame.len() as u64;
-        self.ingress(now, port, &frame.bytes, out);
+        self.receive_frame(now, port, &frame.bytes, out);
+        out.recycle(frame);
     }
 
     fn tick(&mut self, now: Time, out: &mut Output) {

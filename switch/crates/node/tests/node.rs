@@ -368,3 +368,30 @@ proptest! {
         prop_assert_eq!(switch.check(), 0);
     }
 }
+
+#[test]
+fn borrowed_frames_and_batches_are_received_like_frames() {
+    let ports = || [(0, unlimited()), (1, line()), (2, unlimited())];
+    let wanted: Vec<(Port, Frame)> = [(0, 1, 5), (9, 1, 4), (2, 1, 3), (0, 2, 2), (1, 300, 1)]
+        .map(|(from, to, rank)| (from, Wanted::to(to, rank).frame()))
+        .into();
+    let borrowed = || wanted.iter().map(|(port, frame)| (*port, &frame.bytes[..]));
+    let (mut one, mut borrowing, mut batch) = (switch(ports()), switch(ports()), switch(ports()));
+    let [mut of_one, mut of_borrowing, mut of_batch] =
+        [Output::new(), Output::new(), Output::new()];
+    for (port, frame) in &wanted {
+        one.receive(7, *port, frame.clone(), &mut of_one);
+    }
+    for (port, frame) in borrowed() {
+        borrowing.receive_frame(7, port, frame, &mut of_borrowing);
+    }
+    batch.receive_batch(7, borrowed(), &mut of_batch);
+    assert_eq!(of_one.sent().len(), 1);
+    assert_eq!(of_one.sent(), of_borrowing.sent());
+    assert_eq!(of_one.sent(), of_batch.sent());
+    assert_eq!(one.statistics(), borrowing.statistics());
+    assert_eq!(one.statistics(), batch.statistics());
+    let rest = run(&mut one, Time::MAX);
+    assert_eq!(rest.len(), 2);
+    assert_eq!(rest, run(&mut batch, Time::MAX));
+}
