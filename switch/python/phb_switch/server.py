@@ -3,7 +3,7 @@
 import logging
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -56,20 +56,37 @@ class P4RuntimeServer:
     Several may run in one process. The switch may be driven by a virtual network, by a real-time runner, or not at all.
     """
 
-    def __init__(self, switch: Switch, *, device_id: int, address: str = "127.0.0.1:0") -> None:
+    def __init__(
+        self,
+        switch: Switch,
+        *,
+        device_id: int,
+        address: str = "127.0.0.1:0",
+        credentials: grpc.ServerCredentials | None = None,
+        services: Sequence[Callable[[grpc.Server], None]] = (),
+        threads: int = 0,
+    ) -> None:
         """Prepares a server.
 
         Args:
             switch: what it programs.
             device_id: the only device it answers for.
             address: host and port; port 0 takes a free one.
+            credentials: of TLS; without them it listens in clear text.
+            services: what else answers at the same port; each adds itself to the server.
+            threads: how many those may hold at one time.
 
         """
         self._address = address
+        self._credentials = credentials
         self._service = _Service(switch, device_id)
-        self._executor = ThreadPoolExecutor(_STREAMS + _UNARY_THREADS, thread_name_prefix=f"p4runtime-{switch.name}")
+        self._executor = ThreadPoolExecutor(
+            _STREAMS + _UNARY_THREADS + threads, thread_name_prefix=f"p4runtime-{switch.name}"
+        )
         self._server = grpc.server(self._executor, options=_OPTIONS)
         p4r_grpc.add_P4RuntimeServicer_to_server(self._service, self._server)
+        for add_to in services:
+            add_to(self._server)
 
     def start(self) -> int:
         """Starts serving.
@@ -82,7 +99,10 @@ class P4RuntimeServer:
 
         """
         try:
-            port = self._server.add_insecure_port(self._address)
+            if self._credentials is None:
+                port = self._server.add_insecure_port(self._address)
+            else:
+                port = self._server.add_secure_port(self._address, self._credentials)
         except RuntimeError:
             port = 0
         if port == 0:
