@@ -43,8 +43,9 @@ format: setup ## rewrite Rust and Python sources as lint wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-p4: setup ## compile p4src with p4c (where installed) into p4src/build
+p4: setup ## compile p4src and switch/programs with p4c (where installed) into their build folders
 	$(BIN)/python -m phb_p4
+	$(BIN)/python -m phb_switch.p4c switch/programs
 
 readme: setup ## measure README's table and picture anew
 	$(BIN)/python -m phb_lab.report.markdown .

@@ -3,7 +3,8 @@
 import sys
 
 from phb_p4 import BUILD_DIRECTORY
-from phb_p4.compile import CompileError, compile_program, write_manifest
+from phb_p4.compile import MANIFEST, compile_program, digests
+from phb_switch.p4c import CompileError, write_manifest
 
 
 def main() -> int:
@@ -11,9 +12,9 @@ def main() -> int:
     try:
         version = compile_program(BUILD_DIRECTORY)
     except CompileError as error:
-        print(error, file=sys.stderr)
+        print(f"{error}; the artifacts in {BUILD_DIRECTORY} stay as they are", file=sys.stderr)
         return 2
-    write_manifest(version)
+    write_manifest(MANIFEST, version, digests())
     print(f"{BUILD_DIRECTORY}: compiled with p4c {version}")
     return 0
 

@@ -1,0 +1,150 @@
+"""Run p4c on programs, and record which sources an artifact was made from.
+
+The manifest lets a machine without p4c prove that sources and artifacts belong together: it holds the SHA-256 of every
+file on both sides. ``python -m phb_switch.p4c DIRECTORY`` compiles every program of a directory into its ``build``.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+COMPILER = "p4c-bm2-ss"
+
+# Older compilers know the suffix .txt only, so they write that and the file is renamed.
+_P4INFO_BY_COMPILER = "p4info.txt"
+
+
+class CompileError(Exception):
+    """P4c is missing, or refused the program; the message holds its own words."""
+
+
+def compiler_version() -> str | None:
+    """Version of the installed p4c, or None where there is none."""
+    if shutil.which(COMPILER) is None:
+        return None
+    done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"Version (\S+)", done.stdout + done.stderr)
+    return found.group(1) if found else "unknown"
+
+
+def include_directory() -> Path | None:
+    """Where p4c's ``core.p4`` and ``v1model.p4`` lie: ``P4C_INCLUDE``, or beside the compiler's prefix."""
+    compiler = shutil.which(COMPILER)
+    candidates = [Path(os.environ["P4C_INCLUDE"])] if "P4C_INCLUDE" in os.environ else []
+    if compiler is not None:
+        candidates.append(Path(compiler).resolve().parent.parent / "share" / "p4c" / "p4include")
+    return next((path for path in candidates if (path / "v1model.p4").exists()), None)
+
+
+def compile_program(source: Path, artifact: Path, p4info: Path | None = None, arguments: Sequence[str] = ()) -> str:
+    """Compile a P4 program to bmv2 JSON, and to P4Info where a path for it is given; returns p4c's version.
+
+    Args:
+        source: the program; what it includes is found beside it and where p4c keeps its own.
+        artifact: the JSON to write.
+        p4info: the P4Info (protobuf text) to write.
+        arguments: more of p4c's options; a `--std` among them replaces P4_16.
+
+    Raises:
+        CompileError: p4c is not on the PATH, or refuses the program.
+
+    """
+    version = compiler_version()
+    if version is None:
+        raise CompileError(f"{COMPILER} is not on the PATH")
+    include = include_directory()
+    with tempfile.TemporaryDirectory() as scratch:
+        # The artifact records file names: running beside the sources keeps this machine's paths out of it.
+        command = [COMPILER, source.name, "-o", f"{scratch}/artifact.json", *arguments]
+        if "--std" not in arguments:
+            command += ["--std", "p4-16"]
+        if p4info is not None:
+            command += ["--p4runtime-files", f"{scratch}/{_P4INFO_BY_COMPILER}"]
+        if include is not None:
+            command += ["-I", str(include)]
+        done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
+        if done.returncode != 0 or not Path(scratch, "artifact.json").exists():
+            raise CompileError(f"{COMPILER} refused {source}:\n{done.stderr.strip() or 'it wrote no JSON'}")
+        shutil.move(f"{scratch}/artifact.json", artifact)
+        if p4info is not None:
+            shutil.move(f"{scratch}/{_P4INFO_BY_COMPILER}", p4info)
+    return version
+
+
+def digests(root: Path, files: Sequence[Path]) -> dict[str, str]:
+    """SHA-256 of files, by path below `root`."""
+    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files)}
+
+
+def write_manifest(manifest: Path, version: str, sha256: dict[str, str]) -> None:
+    """Record what artifacts were made from, and by which p4c."""
+    manifest.write_text(json.dumps({"p4c": version, "sha256": sha256}, indent=2) + "\n")
+
+
+def read_manifest(manifest: Path) -> tuple[str, dict[str, str]]:
+    """P4c's version and the digests as :func:`write_manifest` recorded them."""
+    recorded = json.loads(manifest.read_text())
+    return recorded["p4c"], recorded["sha256"]
+
+
+class ProgramDirectory:
+    """A directory in which each file `*.p4` is a program of its own, and `build` has what p4c made of them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        self.build = self.path / "build"
+        self.manifest = self.build / "manifest.json"
+
+    def programs(self) -> list[str]:
+        """The names of the programs, sorted."""
+        return sorted(path.stem for path in self.path.glob("*.p4"))
+
+    def artifact(self, program: str) -> Path:
+        """The bmv2 JSON of a program."""
+        return self.build / f"{program}.json"
+
+    def p4info(self, program: str) -> Path:
+        """The P4Info (protobuf text) of a program."""
+        return self.build / f"{program}.p4info.txtpb"
+
+    def compile(self, program: str, destination: Path) -> str:
+        """Compiles a program into `destination`; returns p4c's version."""
+        artifact, p4info = destination / self.artifact(program).name, destination / self.p4info(program).name
+        return compile_program(self.path / f"{program}.p4", artifact, p4info)
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of every program, of what programs include, and of every artifact, by path below the directory."""
+        patterns = ["*.p4", "*.p4i", "build/*.json", "build/*.txtpb"]
+        files = [path for pattern in patterns for path in self.path.glob(pattern) if path != self.manifest]
+        return digests(self.path, files)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compiles all programs of directories; exit code 2 with one line when p4c is missing or refuses one."""
+    for each in arguments:
+        directory = ProgramDirectory(Path(each))
+        directory.build.mkdir(exist_ok=True)
+        version = ""
+        for program in directory.programs():
+            try:
+                version = directory.compile(program, directory.build)
+            except CompileError as error:
+                print(f"{error}; the artifacts in {directory.build} stay as they are", file=sys.stderr)
+                return 2
+        for path in directory.build.iterdir():
+            if path != directory.manifest and path.name.split(".")[0] not in directory.programs():
+                path.unlink()
+        write_manifest(directory.manifest, version, directory.digests())
+        print(f"{directory.build}: {len(directory.programs())} programs compiled with p4c {version}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
