@@ -12,6 +12,7 @@ mod headers;
 mod json;
 mod lower;
 mod parser;
+mod tables;
 
 use std::collections::HashMap;
 
