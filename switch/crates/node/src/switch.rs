@@ -259,6 +259,10 @@ impl SwitchNode {
             return self.drop(from, DropReason::NoPipeline);
         };
         let processed = pipeline.ingress(now, number, frame);
+        if processed.resubmit.is_some() {
+            pipeline.recycle(processed.packet);
+            return self.drop(from, DropReason::Ingress);
+        }
         let (target, rank) = match processed.verdict {
             Verdict::Unicast {
                 port,
@@ -328,10 +332,11 @@ impl SwitchNode {
                 deq_qdepth: u32::try_from(port.queue.depth()).unwrap_or(u32::MAX),
                 deq_timedelta_ns: delay,
             };
-            match pipeline.egress(now, &mut packet, &metadata) {
+            match pipeline.egress(now, &mut packet, &metadata).verdict {
                 EgressVerdict::Transmit => {
                     let mut frame = out.buffer();
-                    pipeline.deparse(packet, &mut frame);
+                    pipeline.deparse(&mut packet, &mut frame);
+                    pipeline.recycle(packet);
                     port.queue.transmit(now, frame.len(), frame);
                 }
                 EgressVerdict::Drop => {

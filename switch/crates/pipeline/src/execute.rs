@@ -3,12 +3,15 @@
 use crate::bits::Writer;
 use crate::expression::{Scope, Word};
 use crate::externs::Externs;
-use crate::packet::{Packet, Slot};
+use crate::packet::{CloneRequest, Packet, Slot};
 use crate::program::{
     Calculation, CalculationInput, END, HeaderReference, HeaderSpan, Node, Operation, Program,
     Store, Target,
 };
 use crate::tables::Table;
+
+/// bmv2 keeps 15 bits of a clone session's number.
+const MOST_SESSION: u16 = 0x7fff;
 
 /// What actions work with besides the packet.
 pub(crate) struct Machine<'a> {
@@ -126,14 +129,14 @@ impl Machine<'_> {
                 let value = value.evaluate(scope);
                 target.store(packet, parameters, value);
             }
-            Operation::SetBytes { byte, value } => packet
-                .span_mut(*byte, value.len() as u32)
+            Operation::SetWide { word, value } => packet
+                .wide_mut(*word, value.len() as u32)
                 .copy_from_slice(value),
-            Operation::CopyBytes { from, to, length } => {
+            Operation::CopyWide { from, to, words } => {
                 let from = *from as usize;
                 packet
-                    .bytes
-                    .copy_within(from..from + *length as usize, *to as usize);
+                    .words
+                    .copy_within(from..from + *words as usize, *to as usize);
             }
             Operation::CopyVariable {
                 from,
@@ -252,6 +255,16 @@ impl Machine<'_> {
                 }
             }
             Operation::Truncate(length) => packet.truncate_to = Some(word(length)),
+            Operation::Clone { session, fields } => {
+                let session = word(session) as u16 & MOST_SESSION;
+                packet.wishes.clone = Some(CloneRequest {
+                    session,
+                    fields: *fields,
+                });
+            }
+            Operation::Resubmit(fields) => packet.wishes.resubmit = Some(*fields),
+            Operation::Recirculate(fields) => packet.wishes.recirculate = Some(*fields),
+            Operation::Digest(list) => packet.wishes.digest = Some(*list),
             Operation::Exit => packet.exited = true,
             Operation::Jump(_) | Operation::JumpUnless { .. } => {}
         }
@@ -429,11 +442,13 @@ fn copy_header(from: HeaderSpan, to: HeaderSpan, program: &Program, packet: &mut
 pub(crate) fn write_field(writer: &mut Writer<'_>, slot: Slot, bits: u32, packet: &Packet) {
     match slot {
         Slot::Word { word } => writer.push(packet.word(word), bits),
-        Slot::Double { word } => {
-            writer.push(packet.word(word + 1), bits - 64);
-            writer.push(packet.word(word), 64);
+        Slot::Wide { word, words } => {
+            let mut width = bits - (words - 1) * 64;
+            for value in packet.wide(word, words).iter().rev() {
+                writer.push(*value, width);
+                width = 64;
+            }
         }
-        Slot::Bytes { byte, length } => write_wide(writer, packet.span(byte, length), bits),
         Slot::Variable {
             byte,
             capacity,
@@ -475,12 +490,9 @@ pub(crate) fn absolute(slot: Slot, span: HeaderSpan) -> Slot {
         Slot::Word { word } => Slot::Word {
             word: span.word + word,
         },
-        Slot::Double { word } => Slot::Double {
+        Slot::Wide { word, words } => Slot::Wide {
             word: span.word + word,
-        },
-        Slot::Bytes { byte, length } => Slot::Bytes {
-            byte: span.byte + byte,
-            length,
+            words,
         },
         Slot::Variable {
             byte,

@@ -146,16 +146,16 @@ pub(crate) enum Condition {
         constant: u64,
         equal: bool,
     },
-    /// Two byte slots of the same length.
-    EqualBytes {
+    /// Two wide slots of the same length.
+    EqualWide {
         left: u32,
         right: u32,
-        length: u32,
+        words: u32,
     },
-    /// A byte slot and a constant.
+    /// A wide slot and a constant.
     EqualConstant {
-        byte: u32,
-        constant: Box<[u8]>,
+        word: u32,
+        constant: Box<[u64]>,
     },
 }
 
@@ -415,13 +415,11 @@ impl Condition {
                     comparison.holds(left, right)
                 }
             }
-            Condition::EqualBytes {
-                left,
-                right,
-                length,
-            } => scope.packet.span(*left, *length) == scope.packet.span(*right, *length),
-            Condition::EqualConstant { byte, constant } => {
-                scope.packet.span(*byte, constant.len() as u32) == &**constant
+            Condition::EqualWide { left, right, words } => {
+                scope.packet.wide(*left, *words) == scope.packet.wide(*right, *words)
+            }
+            Condition::EqualConstant { word, constant } => {
+                scope.packet.wide(*word, constant.len() as u32) == &**constant
             }
         }
     }

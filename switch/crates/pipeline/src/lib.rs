@@ -26,6 +26,8 @@
 //! - A parser that passes 4096 states ends in ParserTimeout.
 
 mod bits;
+mod copies;
+mod digest;
 mod error;
 mod execute;
 mod expression;
@@ -38,10 +40,13 @@ mod program;
 mod runtime;
 mod tables;
 
+pub use digest::{Digest, DigestList};
 pub use error::{Code, LoadError, WriteError};
 pub use externs::counter::Count;
 pub use externs::meter::MeterRates;
-pub use packet::Packet;
-pub use pipeline::{EgressVerdict, Options, Pipeline, Processed, QueueMetadata, Time, Verdict};
+pub use packet::{CloneRequest, FieldList, Packet};
+pub use pipeline::{
+    Departing, EgressVerdict, Options, Pipeline, Processed, QueueMetadata, Time, Verdict,
+};
 pub use runtime::{ActionInfo, Entry, KeyInfo, Match, Param, TableInfo};
 pub use tables::MatchKind;

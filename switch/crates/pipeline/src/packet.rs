@@ -7,10 +7,8 @@ use crate::bits;
 pub(crate) enum Slot {
     /// Up to 64 bits. Signed fields are kept sign-extended.
     Word { word: u32 },
-    /// 65 to 128 bits, low word first.
-    Double { word: u32 },
-    /// More than 128 bits: big-endian bytes, right-aligned.
-    Bytes { byte: u32, length: u32 },
+    /// More than 64 bits: as many words as that takes, least significant first. Signed fields are sign-extended.
+    Wide { word: u32, words: u32 },
     /// A varbit: bytes from the left, and the word that holds its present length in bits.
     Variable {
         byte: u32,
@@ -21,8 +19,7 @@ pub(crate) enum Slot {
 
 /// One packet on its way through ingress, the queue, and egress.
 ///
-/// Opaque outside this crate. Give it to [`crate::Pipeline::deparse`], or to [`crate::Pipeline::recycle`] when it is
-/// dropped, so that its buffers serve the next packet.
+/// Opaque outside this crate. Give it to [`crate::Pipeline::recycle`] when it is sent or dropped, so that its buffers serve the next packet.
 #[derive(Debug, Clone, Default)]
 pub struct Packet {
     pub(crate) words: Vec<u64>,
@@ -36,6 +33,30 @@ pub struct Packet {
     pub(crate) truncate_to: Option<u64>,
     /// Set by `exit`, until the control ends.
     pub(crate) exited: bool,
+    pub(crate) wishes: Wishes,
+}
+
+/// What a program asks for besides where its packet goes; the last of each kind counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wishes {
+    pub(crate) clone: Option<CloneRequest>,
+    pub(crate) resubmit: Option<FieldList>,
+    pub(crate) recirculate: Option<FieldList>,
+    /// Position of the digest list.
+    pub(crate) digest: Option<u32>,
+}
+
+/// A list of metadata fields that a copy of a packet keeps: an opaque number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FieldList(pub(crate) u32);
+
+/// A copy for a clone session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CloneRequest {
+    /// The session's number, of 15 bits as in bmv2.
+    pub session: u16,
+    /// Metadata the copy keeps.
+    pub fields: FieldList,
 }
 
 impl Packet {
@@ -64,6 +85,7 @@ impl Packet {
         self.current_length = self.received_length;
         self.truncate_to = None;
         self.exited = false;
+        self.wishes = Wishes::default();
     }
 
     pub(crate) fn word(&self, word: u32) -> u64 {
@@ -72,6 +94,15 @@ impl Packet {
 
     pub(crate) fn set_word(&mut self, word: u32, value: u64) {
         self.words[word as usize] = value;
+    }
+
+    /// A field of `Slot::Wide`.
+    pub(crate) fn wide(&self, word: u32, words: u32) -> &[u64] {
+        &self.words[word as usize..(word + words) as usize]
+    }
+
+    pub(crate) fn wide_mut(&mut self, word: u32, words: u32) -> &mut [u64] {
+        &mut self.words[word as usize..(word + words) as usize]
     }
 
     pub(crate) fn double(&self, word: u32) -> u128 {

@@ -200,21 +200,17 @@ fn read_fields(
             Slot::Word { word } => {
                 packet.set_word(word, field.fit.word(bits::read(data, offset, field.bits)))
             }
-            Slot::Double { word } => packet.set_double(
-                word,
-                field.fit.double(read_double(data, offset, field.bits)),
-            ),
-            Slot::Bytes { byte, length } => {
-                let odd = match field.bits % 8 {
-                    0 => 8,
-                    odd => odd,
-                };
-                let mut from = offset;
-                let mut width = odd;
-                for place in packet.span_mut(byte, length) {
-                    *place = bits::read(data, from, width) as u8;
-                    from += width as usize;
-                    width = 8;
+            Slot::Wide { word, words } => {
+                let mut end = offset + field.bits as usize;
+                for (index, place) in packet.wide_mut(word, words).iter_mut().enumerate() {
+                    let width = (field.bits - index as u32 * 64).min(64);
+                    end -= width as usize;
+                    let value = bits::read(data, end, width);
+                    *place = if index as u32 + 1 == words {
+                        field.fit.word(value)
+                    } else {
+                        value
+                    };
                 }
             }
             Slot::Variable {

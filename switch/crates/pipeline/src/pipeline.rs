@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use crate::bits::Writer;
+use crate::digest::Digests;
 use crate::error::LoadError;
 use crate::execute::{Machine, set, write_header};
 use crate::expression::Scope;
 use crate::externs::Externs;
 use crate::load;
-use crate::packet::Packet;
+use crate::packet::{CloneRequest, FieldList, Packet};
 use crate::program::{Program, Store};
 use crate::tables::Table;
 
@@ -51,6 +52,10 @@ pub enum Verdict {
     Multicast {
         /// `standard_metadata.mcast_grp`.
         group: u16,
+        /// As for one port; every copy has it.
+        rank: Option<u64>,
+        /// As for one port; every copy has it.
+        priority: u8,
     },
 }
 
@@ -70,6 +75,21 @@ pub struct Processed {
     pub packet: Packet,
     /// Where it goes.
     pub verdict: Verdict,
+    /// A copy of the frame as it arrived is wanted (see [`Pipeline::clone_ingress`]), whatever the verdict.
+    pub clone: Option<CloneRequest>,
+    /// It goes through ingress once more (see [`Pipeline::resubmit`]); then the verdict means nothing.
+    pub resubmit: Option<FieldList>,
+}
+
+/// A packet after egress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departing {
+    /// Whether it leaves.
+    pub verdict: EgressVerdict,
+    /// A copy of the packet as it is now is wanted (see [`Pipeline::clone_egress`]), whatever the verdict.
+    pub clone: Option<CloneRequest>,
+    /// Unless it is dropped, it is deparsed and goes to ingress again (see [`Pipeline::recirculate`]).
+    pub recirculate: Option<FieldList>,
 }
 
 /// What happened to a packet in the queue, for egress to see.
@@ -97,7 +117,11 @@ pub struct Pipeline {
     options: Options,
     pool: Vec<Packet>,
     scratch: Vec<u8>,
+    pub(crate) digests: Digests,
 }
+
+/// `standard_metadata.instance_type` of a packet for one port.
+const NORMAL: u64 = 0;
 
 /// Packets kept for reuse; more than a full buffer of a port.
 const POOL: usize = 4096;
@@ -127,6 +151,7 @@ impl Pipeline {
             options,
             pool: Vec::new(),
             scratch: Vec::new(),
+            digests: Digests::default(),
         })
     }
 
@@ -136,7 +161,29 @@ impl Pipeline {
 
     /// Parses a frame, verifies its checksums, and applies the ingress control.
     pub fn ingress(&mut self, now: Time, port: u16, frame: &[u8]) -> Processed {
-        let mut packet = self.pool.pop().unwrap_or_default();
+        let mut packet = self.fresh(frame);
+        let standard = &self.program.standard;
+        set(&mut packet, standard.ingress_port, port.into());
+        set(&mut packet, standard.packet_length, frame.len() as u64);
+        set(&mut packet, standard.ingress_global_timestamp, now / 1000);
+        self.process(now, packet, frame)
+    }
+
+    /// A packet with nothing but its length.
+    pub(crate) fn fresh(&mut self, frame: &[u8]) -> Packet {
+        let mut packet = self.pooled();
+        let (words, bytes) = (self.program.words, self.program.bytes);
+        packet.reset(words as usize, bytes as usize, frame.len());
+        packet
+    }
+
+    /// Memory of a packet that is gone, with whatever is in it.
+    pub(crate) fn pooled(&mut self) -> Packet {
+        self.pool.pop().unwrap_or_default()
+    }
+
+    /// Parser and ingress, on a packet whose metadata are set.
+    pub(crate) fn process(&mut self, now: Time, mut packet: Packet, frame: &[u8]) -> Processed {
         let (mut machine, tables) = machine(
             &self.program,
             &mut self.tables,
@@ -147,11 +194,6 @@ impl Pipeline {
         );
         let program = machine.program;
         let standard = &program.standard;
-        packet.reset(program.words as usize, program.bytes as usize, frame.len());
-        set(&mut packet, standard.ingress_port, port.into());
-        set(&mut packet, standard.packet_length, frame.len() as u64);
-        set(&mut packet, standard.ingress_global_timestamp, now / 1000);
-
         let parsed = machine.parse(&mut packet, frame);
         packet.payload.extend_from_slice(&frame[parsed.consumed..]);
         packet.exited = false;
@@ -164,35 +206,73 @@ impl Pipeline {
 
         machine.apply(tables, &mut packet, program.ingress);
         let verdict = self.verdict(&packet);
-        Processed { packet, verdict }
+        let program = &self.program;
+        if let Verdict::Unicast { .. } = verdict {
+            set(&mut packet, program.standard.instance_type, NORMAL);
+        }
+        if let Some(list) = packet.wishes.digest.take() {
+            self.digests.push(&program.digests, list, &packet);
+        }
+        let clone = packet.wishes.clone.take();
+        let resubmit = packet.wishes.resubmit.take();
+        Processed {
+            packet,
+            verdict,
+            clone,
+            resubmit,
+        }
+    }
+
+    /// Parses only; for a copy of a frame that ingress has seen.
+    pub(crate) fn parse_again(&mut self, now: Time, packet: &mut Packet, frame: &[u8]) {
+        let (mut machine, _) = machine(
+            &self.program,
+            &mut self.tables,
+            &mut self.externs,
+            &mut self.scratch,
+            now,
+            self.options.drop_port,
+        );
+        let parsed = machine.parse(packet, frame);
+        packet.payload.extend_from_slice(&frame[parsed.consumed..]);
+        packet.exited = false;
+    }
+
+    /// Rank and priority that the program gave a packet.
+    #[must_use]
+    pub fn scheduling(&self, packet: &Packet) -> (Option<u64>, u8) {
+        let priority = self.program.standard.priority;
+        (
+            self.program.rank.map(|word| packet.word(word)),
+            priority.map_or(0, |field| packet.word(field.word) as u8),
+        )
     }
 
     fn verdict(&self, packet: &Packet) -> Verdict {
         let standard = &self.program.standard;
         let read = |field: Option<Store>| field.map_or(0, |field| packet.word(field.word));
         let group = read(standard.mcast_grp) as u16;
+        let (rank, priority) = self.scheduling(packet);
         if group != 0 {
-            return Verdict::Multicast { group };
+            return Verdict::Multicast {
+                group,
+                rank,
+                priority,
+            };
         }
         let port = read(standard.egress_spec) as u16;
         if port == self.options.drop_port {
             return Verdict::Drop;
         }
-        let rank = self.program.rank.map(|word| packet.word(word));
         Verdict::Unicast {
             port,
             rank,
-            priority: read(standard.priority) as u8,
+            priority,
         }
     }
 
     /// Applies the egress control to a packet that leaves its queue.
-    pub fn egress(
-        &mut self,
-        now: Time,
-        packet: &mut Packet,
-        queue: &QueueMetadata,
-    ) -> EgressVerdict {
+    pub fn egress(&mut self, now: Time, packet: &mut Packet, queue: &QueueMetadata) -> Departing {
         let drop_port = self.options.drop_port;
         let (mut machine, tables) = machine(
             &self.program,
@@ -222,14 +302,19 @@ impl Pipeline {
         // Any other value than the drop port: what ingress left there means nothing in egress.
         set(packet, standard.egress_spec, u64::from(drop_port) + 1);
         machine.apply(tables, packet, program.egress);
-        match standard.egress_spec {
+        let verdict = match standard.egress_spec {
             Some(field) if packet.word(field.word) == u64::from(drop_port) => EgressVerdict::Drop,
             _ => EgressVerdict::Transmit,
+        };
+        Departing {
+            verdict,
+            clone: packet.wishes.clone.take(),
+            recirculate: packet.wishes.recirculate.take(),
         }
     }
 
-    /// Updates checksums and writes the packet into `out`, whose content is replaced; the packet's memory is reused.
-    pub fn deparse(&mut self, mut packet: Packet, out: &mut Vec<u8>) {
+    /// Updates checksums and writes the packet into `out`, whose content is replaced.
+    pub fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
         let (mut machine, _) = machine(
             &self.program,
             &mut self.tables,
@@ -243,19 +328,19 @@ impl Pipeline {
             let condition = checksum.condition.as_ref();
             if condition.is_none_or(|condition| {
                 condition.evaluate(Scope {
-                    packet: &packet,
+                    packet,
                     parameters: &[],
                 })
             }) {
-                let sum = machine.calculate(checksum.calculation, &packet);
-                set(&mut packet, Some(checksum.target), sum);
+                let sum = machine.calculate(checksum.calculation, packet);
+                set(packet, Some(checksum.target), sum);
             }
         }
         out.clear();
         let mut writer = Writer::new(out);
         for &header in &program.emitted {
             if packet.word(header.word) != 0 {
-                write_header(&mut writer, header, program, &packet);
+                write_header(&mut writer, header, program, packet);
             }
         }
         writer.finish();
@@ -263,10 +348,9 @@ impl Pipeline {
         if let Some(limit) = packet.truncate_to {
             out.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         }
-        self.recycle(packet);
     }
 
-    /// Takes back a packet that is dropped, to reuse its memory.
+    /// Takes back a packet that is sent or dropped, to reuse its memory.
     pub fn recycle(&mut self, packet: Packet) {
         if self.pool.len() < POOL {
             self.pool.push(packet);

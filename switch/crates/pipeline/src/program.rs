@@ -3,7 +3,7 @@
 
 use crate::expression::{Condition, Double, Word};
 use crate::externs::hash::Algorithm;
-use crate::packet::{Fit, Slot};
+use crate::packet::{FieldList, Fit, Slot};
 
 /// "No further node" in control flow, "accept" in the parser.
 pub(crate) const END: u32 = u32::MAX;
@@ -30,6 +30,21 @@ pub(crate) struct Program {
     pub(crate) verified: Vec<Checksum>,
     pub(crate) updated: Vec<Checksum>,
     pub(crate) emitted: Vec<HeaderSpan>,
+    /// Words and bytes of metadata: the first of a packet.
+    pub(crate) metadata_words: u32,
+    pub(crate) metadata_bytes: u32,
+    /// What copies keep, by [`crate::packet::FieldList`].
+    pub(crate) field_lists: Vec<Vec<Slot>>,
+    pub(crate) digests: Vec<DigestFields>,
+}
+
+/// A list of fields a digest message carries.
+#[derive(Debug)]
+pub(crate) struct DigestFields {
+    pub(crate) name: String,
+    pub(crate) id: u32,
+    /// Name, where it is, and its width.
+    pub(crate) fields: Vec<(String, Slot, u32)>,
 }
 
 /// How one header type lies in a packet, and its fields in the slots of an instance. The first word of an instance is
@@ -51,6 +66,7 @@ pub(crate) struct LayoutField {
     pub(crate) slot: Slot,
     /// Zero for a varbit, whose width is in its slot.
     pub(crate) bits: u32,
+    /// How its word, or the most significant of its words, is cut and extended.
     pub(crate) fit: Fit,
 }
 
@@ -96,6 +112,8 @@ pub(crate) struct StandardMetadata {
     pub(crate) checksum_error: Option<Store>,
     pub(crate) parser_error: Option<Store>,
     pub(crate) priority: Option<Store>,
+    pub(crate) instance_type: Option<Store>,
+    pub(crate) egress_rid: Option<Store>,
 }
 
 /// A word slot with its width.
@@ -209,14 +227,14 @@ pub(crate) enum Operation {
         target: Target,
         value: Double,
     },
-    SetBytes {
-        byte: u32,
-        value: Box<[u8]>,
+    SetWide {
+        word: u32,
+        value: Box<[u64]>,
     },
-    CopyBytes {
+    CopyWide {
         from: u32,
         to: u32,
-        length: u32,
+        words: u32,
     },
     CopyVariable {
         from: u32,
@@ -292,6 +310,13 @@ pub(crate) enum Operation {
     /// `assert` and `assume`: a failure is counted.
     Assert(Condition),
     Truncate(Word),
+    Clone {
+        session: Word,
+        fields: FieldList,
+    },
+    Resubmit(FieldList),
+    Recirculate(FieldList),
+    Digest(u32),
     Exit,
     /// Forward to the operation of this index.
     Jump(u32),

@@ -8,7 +8,8 @@ use phb_pipeline::{LoadError, Options, Pipeline};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 7] = [
+    "copies",
     "arithmetic",
     "booleans",
     "checksums",
@@ -73,10 +74,10 @@ fn what_is_not_supported_is_refused_with_its_place() {
         }
     };
     for (name, message) in [
-        ("clone_ingress_pkt_to_egress", "clone is not supported"),
-        ("resubmit", "resubmit is not supported"),
-        ("recirculate", "recirculate is not supported"),
-        ("generate_digest", "digest is not supported"),
+        (
+            "modify_header",
+            "primitive \"modify_header\" is not supported",
+        ),
         ("my_extern", "primitive \"my_extern\" is not supported"),
     ] {
         assert_eq!(

@@ -173,7 +173,9 @@ fn ranks_are_self_clocked_fair_queueing() {
             &[],
             &tcp(port, 9, &vec![0; length]),
         );
-        let Processed { packet, verdict } = pipeline.ingress(0, 1, &frame);
+        let Processed {
+            packet, verdict, ..
+        } = pipeline.ingress(0, 1, &frame);
         let Verdict::Unicast {
             port: 2,
             rank: Some(rank),
@@ -198,7 +200,7 @@ fn ranks_are_self_clocked_fair_queueing() {
         ..QueueMetadata::default()
     };
     assert_eq!(
-        pipeline.egress(5_000_000, &mut packet, &queue),
+        pipeline.egress(5_000_000, &mut packet, &queue).verdict,
         EgressVerdict::Transmit
     );
     let frame = ipv4(0x0a01_0009, 0x0a02_0001, 6, 0, &[], &tcp(5, 6, &[]));
@@ -276,6 +278,7 @@ fn time_per_packet() {
         let Processed {
             mut packet,
             verdict,
+            ..
         } = pipeline.ingress(number, 1, &frames[number as usize % frames.len()]);
         assert!(matches!(verdict, Verdict::Unicast { port: 2, .. }));
         pipeline.egress(
@@ -286,7 +289,7 @@ fn time_per_packet() {
                 ..QueueMetadata::default()
             },
         );
-        pipeline.deparse(packet, &mut out);
+        pipeline.deparse(&mut packet, &mut out);
     }
     println!(
         "{} ns per packet",

@@ -252,7 +252,11 @@ fn verdicts() {
     let mut pipeline = pipeline();
     assert_eq!(
         run(&mut pipeline, 0, 1, &request(8, 0x1_0007, 0, &[])),
-        Err(Verdict::Multicast { group: 7 })
+        Err(Verdict::Multicast {
+            group: 7,
+            rank: Some(0),
+            priority: 5
+        })
     );
     assert_eq!(
         run(&mut pipeline, 0, 1, &request(9, 0, 0, &[])),
@@ -327,11 +331,11 @@ fn standard_metadata() {
         deq_timedelta_ns: 0x12_345_000,
     };
     assert_eq!(
-        pipeline.egress(7_700_000_000, &mut packet, &queue),
+        pipeline.egress(7_700_000_000, &mut packet, &queue).verdict,
         EgressVerdict::Transmit
     );
     let mut out = vec![1, 2, 3];
-    pipeline.deparse(packet, &mut out);
+    pipeline.deparse(&mut packet, &mut out);
     assert_eq!(out[18..22], (frame.len() as u32).to_be_bytes());
     assert_eq!(out[22..28], 7_654_321u64.to_be_bytes()[2..]);
     assert_eq!(out[28..30], [(0x12_345_000u64 / 1000) as u8, 3]);

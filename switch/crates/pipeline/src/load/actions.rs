@@ -1,14 +1,16 @@
 //! Actions: runtime data and primitives.
 
+use std::collections::HashMap;
+
 use super::ast::Number;
 use super::expressions::{Context, Place};
 use super::externs::ExternNames;
 use super::headers::{Field, Headers};
 use super::json::Json;
-use super::lower::{Lowering, padded};
+use super::lower::{Lowering, limbs};
 use crate::error::LoadError;
 use crate::expression::Word;
-use crate::packet::Slot;
+use crate::packet::{FieldList, Slot};
 use crate::program::{Action, Operation, Parameter, Program, Target};
 
 /// The names primitives refer to.
@@ -16,6 +18,8 @@ use crate::program::{Action, Operation, Parameter, Program, Target};
 pub(crate) struct Names<'a> {
     pub(crate) headers: &'a Headers,
     pub(crate) externs: &'a ExternNames,
+    /// Field lists by their id in the artifact.
+    pub(crate) field_lists: &'a HashMap<u32, FieldList>,
 }
 
 /// Reads one action.
@@ -194,12 +198,21 @@ impl<'a, 'b> Primitive<'a, 'b> {
                 low: context.word(self.argument(1)?)?,
                 high: context.word(self.argument(2)?)?,
             },
-            "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => {
-                return name.refuse("clone is not supported");
+            "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => Operation::Clone {
+                session: context.word(self.argument(0)?)?,
+                fields: self.field_list(1)?,
+            },
+            "resubmit" => Operation::Resubmit(self.field_list(0)?),
+            "recirculate" => Operation::Recirculate(self.field_list(0)?),
+            "generate_digest" => {
+                let argument = self.argument(1)?;
+                let id = self.constant(1)?;
+                let known = &self.context.program.digests;
+                match known.iter().position(|list| list.id == id) {
+                    Some(list) => Operation::Digest(list as u32),
+                    None => return argument.refuse("no learn list has this id"),
+                }
             }
-            "resubmit" => return name.refuse("resubmit is not supported"),
-            "recirculate" => return name.refuse("recirculate is not supported"),
-            "generate_digest" => return name.refuse("digest is not supported"),
             other => return name.refuse(format!("primitive {other:?} is not supported")),
         }))
     }
@@ -224,6 +237,14 @@ impl<'a, 'b> Primitive<'a, 'b> {
             egress_spec,
             mcast_grp: store("mcast_grp"),
         })
+    }
+
+    /// The list of fields that a copy of the packet keeps; number zero keeps none.
+    fn field_list(&self, index: usize) -> Result<FieldList, LoadError> {
+        match self.names.field_lists.get(&self.constant(index)?) {
+            Some(list) => Ok(*list),
+            None => self.argument(index)?.refuse("no field list has this id"),
+        }
     }
 
     fn low_word(&self, index: usize) -> Result<Word, LoadError> {
@@ -358,28 +379,28 @@ pub(crate) fn assign_field(
                 },
             }
         }
-        Slot::Double { word } => Operation::Set {
+        Slot::Wide { word, words: 2 } => Operation::Set {
             target: Target::Double {
                 word,
                 fit: field.fit(),
             },
             value: lowering.double(value)?,
         },
-        Slot::Bytes { byte, length } => match &value.kind {
+        Slot::Wide { word, words } => match &value.kind {
             NumberKind::Constant(value) if !value.negative && value.bits() <= field.bits => {
-                Operation::SetBytes {
-                    byte,
-                    value: padded(&value.magnitude, length as usize),
+                Operation::SetWide {
+                    word,
+                    value: limbs(&value.magnitude, words as usize),
                 }
             }
             NumberKind::Field(Field {
-                slot: Slot::Bytes { byte: from, .. },
+                slot: Slot::Wide { word: from, .. },
                 bits,
                 ..
-            }) if *bits == field.bits => Operation::CopyBytes {
+            }) if *bits == field.bits => Operation::CopyWide {
                 from: *from,
-                to: byte,
-                length,
+                to: word,
+                words,
             },
             _ => {
                 return at.refuse("a field of more than 128 bits takes a constant or a field of its own width, nothing computed");

@@ -360,8 +360,8 @@ impl Context<'_> {
             }) => {
                 let (word, wide) = match first.slot {
                     Slot::Word { word } => (word, false),
-                    Slot::Double { word } => (word, true),
-                    Slot::Bytes { .. } | Slot::Variable { .. } => {
+                    Slot::Wide { word, words: 2 } => (word, true),
+                    Slot::Wide { .. } | Slot::Variable { .. } => {
                         return json.refuse("assigning a stack element's field of more than 128 bits is not supported");
                     }
                 };
@@ -391,11 +391,11 @@ impl Context<'_> {
                     word,
                     fit: field.fit(),
                 }),
-                Slot::Double { word } => Ok(Target::Double {
+                Slot::Wide { word, words: 2 } => Ok(Target::Double {
                     word,
                     fit: field.fit(),
                 }),
-                Slot::Bytes { .. } | Slot::Variable { .. } => {
+                Slot::Wide { .. } | Slot::Variable { .. } => {
                     json.refuse("a field of more than 128 bits is not supported here")
                 }
             },

@@ -137,7 +137,7 @@ impl ExternNames {
             let size = size(&item, MeterArray::CELL)?;
             externs.meters.push(MeterArray::new(name, size, unit));
         }
-        for unsupported in ["learn_lists", "extern_instances", "parse_vsets"] {
+        for unsupported in ["extern_instances", "parse_vsets"] {
             if let Some(first) = root.list(unsupported)?.first() {
                 return first.refuse(format!("{unsupported} are not supported"));
             }

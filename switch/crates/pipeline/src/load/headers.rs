@@ -81,7 +81,16 @@ impl Headers {
         for item in &items {
             declared.insert(item.get("id")?.number()?, item.clone());
         }
-        // Elements of a stack must lie side by side, so stacks are placed first.
+        // Metadata are first, so that they can be reset as one; elements of a stack must lie side by side.
+        for item in &items {
+            if item
+                .find("metadata")
+                .map_or(Ok(false), |flag| flag.boolean())?
+            {
+                headers.place(item, &type_numbers, program)?;
+            }
+        }
+        (program.metadata_words, program.metadata_bytes) = (program.words, program.bytes);
         for item in root.list("header_stacks")? {
             headers.place_stack(&item, &declared, &type_numbers, program)?;
         }
@@ -273,6 +282,8 @@ impl Headers {
             checksum_error: standard("checksum_error"),
             parser_error: standard("parser_error"),
             priority: store("intrinsic_metadata", "priority"),
+            instance_type: standard("instance_type"),
+            egress_rid: store("intrinsic_metadata", "egress_rid"),
         }
     }
 
@@ -307,12 +318,9 @@ fn locate(instance: Instance, field: &TypeField) -> Field {
         Slot::Word { word } => Slot::Word {
             word: first_word + word,
         },
-        Slot::Double { word } => Slot::Double {
+        Slot::Wide { word, words } => Slot::Wide {
             word: first_word + word,
-        },
-        Slot::Bytes { byte, length } => Slot::Bytes {
-            byte: first_byte + byte,
-            length,
+            words,
         },
         Slot::Variable {
             byte,
@@ -388,20 +396,12 @@ fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
         }
         let slot = match bits {
             ..=64 => Slot::Word { word: layout.words },
-            65..=128 => Slot::Double { word: layout.words },
-            _ => Slot::Bytes {
-                byte: layout.bytes,
-                length: bits.div_ceil(8),
+            _ => Slot::Wide {
+                word: layout.words,
+                words: bits.div_ceil(64),
             },
         };
-        match slot {
-            Slot::Word { .. } => layout.words += 1,
-            Slot::Double { .. } => layout.words += 2,
-            Slot::Bytes { length, .. }
-            | Slot::Variable {
-                capacity: length, ..
-            } => layout.bytes += length,
-        }
+        layout.words += bits.div_ceil(64);
         fixed_bits += bits;
         if layout.bytes > LONGEST_HEADER || fixed_bits > LONGEST_HEADER * 8 {
             return item.refuse("the header is too long");
@@ -450,7 +450,7 @@ fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
             } else {
                 field.bits
             },
-            fit: Fit::new(field.bits, field.signed),
+            fit: Fit::new((field.bits.max(1) - 1) % 64 + 1, field.signed),
         })
         .collect();
     Ok((header_type, layout))

@@ -27,8 +27,8 @@ impl Lowering<'_, '_> {
         Ok(match &number.kind {
             NumberKind::Constant(value) => Word::Constant(value.low() as u64),
             NumberKind::Field(field) => match field.slot {
-                Slot::Word { word } | Slot::Double { word } => Word::Slot(word),
-                Slot::Bytes { .. } | Slot::Variable { .. } => return self.too_wide(),
+                Slot::Word { word } | Slot::Wide { word, .. } => Word::Slot(word),
+                Slot::Variable { .. } => return self.too_wide(),
             },
             NumberKind::Parameter(word) => Word::Parameter(*word),
             NumberKind::Element {
@@ -37,10 +37,10 @@ impl Lowering<'_, '_> {
                 size,
                 index,
             } => match first.slot {
-                Slot::Word { word } | Slot::Double { word } => {
+                Slot::Word { word } | Slot::Wide { word, .. } => {
                     Word::Element(Box::new(self.element(word, *stride, *size, index)?))
                 }
-                Slot::Bytes { .. } | Slot::Variable { .. } => return self.too_wide(),
+                Slot::Variable { .. } => return self.too_wide(),
             },
             NumberKind::Binary(operator, operands) => {
                 return self.binary_word(*operator, &operands.0, &operands.1);
@@ -199,10 +199,8 @@ impl Lowering<'_, '_> {
         Ok(match &number.kind {
             NumberKind::Constant(value) => Double::Constant(value.low()),
             NumberKind::Field(field) => match field.slot {
-                Slot::Double { word } => Double::Slot(word),
-                Slot::Word { .. } | Slot::Bytes { .. } | Slot::Variable { .. } => {
-                    return self.too_wide();
-                }
+                Slot::Wide { word, words: 2 } => Double::Slot(word),
+                _ => return self.too_wide(),
             },
             NumberKind::Parameter(word) => Double::Parameter(*word),
             NumberKind::Element {
@@ -211,12 +209,10 @@ impl Lowering<'_, '_> {
                 size,
                 index,
             } => match first.slot {
-                Slot::Double { word } => {
+                Slot::Wide { word, words: 2 } => {
                     Double::Element(Box::new(self.element(word, *stride, *size, index)?))
                 }
-                Slot::Word { .. } | Slot::Bytes { .. } | Slot::Variable { .. } => {
-                    return self.too_wide();
-                }
+                _ => return self.too_wide(),
             },
             NumberKind::Binary(operator, operands) => {
                 return self.binary_double(*operator, &operands.0, &operands.1);
@@ -393,28 +389,31 @@ impl Lowering<'_, '_> {
     ) -> Result<Option<Condition>, LoadError> {
         let equal = match (&left.kind, &right.kind) {
             (NumberKind::Field(left), NumberKind::Field(right)) => match (left.slot, right.slot) {
-                (Slot::Bytes { byte: a, length: m }, Slot::Bytes { byte: b, length: n })
-                    if m == n && left.signed == right.signed =>
+                (Slot::Wide { word: a, words: m }, Slot::Wide { word: b, words: n })
+                    if m == n && m > 2 && left.signed == right.signed =>
                 {
-                    Condition::EqualBytes {
+                    Condition::EqualWide {
                         left: a,
                         right: b,
-                        length: m,
+                        words: m,
                     }
                 }
                 _ => return Ok(None),
             },
             (NumberKind::Field(field), NumberKind::Constant(value))
             | (NumberKind::Constant(value), NumberKind::Field(field)) => match field.slot {
-                Slot::Bytes { byte, length } => {
-                    if value.negative || field.signed || value.magnitude.len() > length as usize {
+                Slot::Wide {
+                    word,
+                    words: words @ 3..,
+                } => {
+                    if value.negative || field.signed || value.bits() > field.bits {
                         return self
                             .at
                             .refuse("a comparison of a wide field with a number it does not hold");
                     }
                     Condition::EqualConstant {
-                        byte,
-                        constant: padded(&value.magnitude, length as usize),
+                        word,
+                        constant: limbs(&value.magnitude, words as usize),
                     }
                 }
                 _ => return Ok(None),
@@ -434,6 +433,17 @@ pub(crate) fn padded(magnitude: &[u8], length: usize) -> Box<[u8]> {
     let mut bytes = vec![0; length.saturating_sub(magnitude.len())];
     bytes.extend_from_slice(magnitude);
     bytes.into()
+}
+
+/// A magnitude as words, least significant first.
+pub(crate) fn limbs(magnitude: &[u8], words: usize) -> Box<[u64]> {
+    let mut limbs = vec![0; words];
+    for (limb, chunk) in limbs.iter_mut().zip(magnitude.rchunks(8)) {
+        *limb = chunk
+            .iter()
+            .fold(0, |value, byte| value << 8 | u64::from(*byte));
+    }
+    limbs.into()
 }
 
 fn constant(number: &Number) -> Option<u128> {

@@ -10,6 +10,7 @@ mod expressions;
 mod externs;
 mod headers;
 mod json;
+mod lists;
 mod lower;
 mod parser;
 mod tables;
@@ -62,9 +63,12 @@ fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
     let mut tables = Vec::new();
     let headers = headers::Headers::load(&root, &mut program)?;
     let extern_names = externs::ExternNames::load(&root, &headers, &mut program, &mut externs)?;
+    let field_lists = lists::load_field_lists(&root, &headers, &mut program)?;
+    lists::load_digests(&root, &headers, &mut program)?;
     let names = actions::Names {
         headers: &headers,
         externs: &extern_names,
+        field_lists: &field_lists,
     };
     let mut ids = HashMap::new();
     for item in root.get("actions")?.items()? {

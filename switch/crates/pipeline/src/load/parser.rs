@@ -284,11 +284,11 @@ fn set(
                 word,
                 fit: field.fit(),
             },
-            Slot::Double { word } => Target::Double {
+            Slot::Wide { word, words: 2 } => Target::Double {
                 word,
                 fit: field.fit(),
             },
-            Slot::Bytes { .. } | Slot::Variable { .. } => {
+            Slot::Wide { .. } | Slot::Variable { .. } => {
                 return target.refuse("a lookahead of more than 128 bits is not supported");
             }
         };

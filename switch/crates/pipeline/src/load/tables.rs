@@ -112,7 +112,7 @@ impl<'a> Control<'a, '_> {
             }
             let target = item.get("target")?;
             let field = self.names.headers.field(&target)?;
-            if matches!(field.slot, Slot::Bytes { .. } | Slot::Variable { .. }) {
+            if !matches!(field.slot, Slot::Word { .. } | Slot::Wide { words: 2, .. }) {
                 return target.refuse("a key field of more than 128 bits is not supported");
             }
             let mut key_mask = mask_double(field.bits);

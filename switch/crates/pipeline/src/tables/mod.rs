@@ -184,7 +184,7 @@ impl Table {
             let visible = key.valid.is_none_or(|valid| packet.word(valid) != 0);
             let value = match key.slot {
                 Slot::Word { word } if visible => u128::from(packet.word(word)),
-                Slot::Double { word } if visible => packet.double(word),
+                Slot::Wide { word, words: 2 } if visible => packet.double(word),
                 _ => 0,
             };
             self.key.push(value & key.mask);

@@ -28,7 +28,7 @@ fn keys() -> impl Strategy<Value = Vec<Key>> {
             };
             let word = position as u32 * 2;
             let slot = if bits > 64 {
-                Slot::Double { word }
+                Slot::Wide { word, words: 2 }
             } else {
                 Slot::Word { word }
             };
@@ -164,7 +164,7 @@ fn check_lookup(table: &mut Table, model: &Model, values: &[u128]) -> Result<(),
         let value = value & mask_double(key.bits);
         masked.push(value);
         match key.slot {
-            Slot::Double { word } => packet.set_double(word, value),
+            Slot::Wide { word, .. } => packet.set_double(word, value),
             Slot::Word { word } => packet.set_word(word, value as u64),
             _ => {}
         }

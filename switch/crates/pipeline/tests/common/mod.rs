@@ -23,6 +23,7 @@ pub fn run(
     let Processed {
         mut packet,
         verdict,
+        ..
     } = pipeline.ingress(now, port, frame);
     let Verdict::Unicast {
         port: egress_port, ..
@@ -36,12 +37,13 @@ pub fn run(
         enq_timestamp_ns: now,
         ..QueueMetadata::default()
     };
-    if pipeline.egress(now, &mut packet, &queue) == EgressVerdict::Drop {
+    if pipeline.egress(now, &mut packet, &queue).verdict == EgressVerdict::Drop {
         pipeline.recycle(packet);
         return Err(Verdict::Drop);
     }
     let mut out = Vec::new();
-    pipeline.deparse(packet, &mut out);
+    pipeline.deparse(&mut packet, &mut out);
+    pipeline.recycle(packet);
     Ok((egress_port, out))
 }
 

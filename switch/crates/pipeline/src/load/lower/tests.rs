@@ -220,7 +220,7 @@ fn wide_fields() {
     packet.set_double(2, 7);
     let wide = |word| {
         Number::field(Field {
-            slot: Slot::Double { word },
+            slot: Slot::Wide { word, words: 2 },
             bits: 128,
             signed: false,
             valid: None,

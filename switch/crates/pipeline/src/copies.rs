@@ -1,0 +1,134 @@
+//! Copies of packets: clones, multicast replicas, and packets that pass once more.
+//!
+//! Which headers and metadata each kind has, and its `instance_type`, are simple_switch's. All but replicas start with
+//! metadata of zero, so also with an ingress port of zero unless the program lists it.
+
+use crate::execute::set;
+use crate::packet::{FieldList, Packet, Slot, Wishes};
+use crate::pipeline::{Pipeline, Processed, Time};
+
+/// Values of `standard_metadata.instance_type`.
+const INGRESS_CLONE: u64 = 1;
+const EGRESS_CLONE: u64 = 2;
+const RECIRCULATED: u64 = 4;
+const REPLICATION: u64 = 5;
+const RESUBMITTED: u64 = 6;
+
+impl Pipeline {
+    /// A copy, for a clone session, of the frame as it arrived: parsed once more, with the listed metadata of the packet
+    /// that asked for it. It is to be queued for egress.
+    pub fn clone_ingress(
+        &mut self,
+        now: Time,
+        port: u16,
+        frame: &[u8],
+        of: &Packet,
+        fields: FieldList,
+    ) -> Packet {
+        let mut packet = self.fresh(frame);
+        let standard = &self.program().standard;
+        // A parser may select on the port.
+        set(&mut packet, standard.ingress_port, port.into());
+        self.parse_again(now, &mut packet, frame);
+        self.keep_only(&mut packet, of, fields, INGRESS_CLONE);
+        packet
+    }
+
+    /// A copy, for a clone session, of a packet after egress: its headers and payload as they are, and the listed
+    /// metadata. It is to be queued for egress.
+    pub fn clone_egress(&mut self, of: &Packet, fields: FieldList) -> Packet {
+        let mut packet = self.duplicate(of);
+        self.keep_only(&mut packet, of, fields, EGRESS_CLONE);
+        packet.truncate_to = None;
+        packet
+    }
+
+    /// A copy for one member of a multicast group: the packet as it is, with `rid` as its instance.
+    pub fn replicate(&mut self, of: &Packet, rid: u16) -> Packet {
+        let mut packet = self.duplicate(of);
+        let standard = &self.program().standard;
+        set(&mut packet, standard.instance_type, REPLICATION);
+        set(&mut packet, standard.egress_rid, rid.into());
+        packet
+    }
+
+    /// Ingress once more for the frame as it arrived, with the listed metadata of `of`.
+    pub fn resubmit(
+        &mut self,
+        now: Time,
+        port: u16,
+        frame: &[u8],
+        of: &Packet,
+        fields: FieldList,
+    ) -> Processed {
+        self.again(now, port, frame, of, fields, RESUBMITTED)
+    }
+
+    /// Ingress once more for a frame that [`Pipeline::deparse`] made of `of`, with the listed metadata.
+    pub fn recirculate(
+        &mut self,
+        now: Time,
+        port: u16,
+        frame: &[u8],
+        of: &Packet,
+        fields: FieldList,
+    ) -> Processed {
+        self.again(now, port, frame, of, fields, RECIRCULATED)
+    }
+
+    fn again(
+        &mut self,
+        now: Time,
+        _port: u16,
+        frame: &[u8],
+        of: &Packet,
+        fields: FieldList,
+        instance_type: u64,
+    ) -> Processed {
+        let mut packet = self.fresh(frame);
+        self.keep_only(&mut packet, of, fields, instance_type);
+        let standard = &self.program().standard;
+        set(&mut packet, standard.packet_length, frame.len() as u64);
+        self.process(now, packet, frame)
+    }
+
+    fn duplicate(&mut self, of: &Packet) -> Packet {
+        let mut packet = self.pooled();
+        packet.words.clone_from(&of.words);
+        packet.bytes.clone_from(&of.bytes);
+        packet.payload.clone_from(&of.payload);
+        packet.received_length = of.received_length;
+        packet.current_length = of.current_length;
+        packet.truncate_to = of.truncate_to;
+        packet.exited = false;
+        packet.wishes = Wishes::default();
+        packet
+    }
+
+    /// Zeroes the metadata of a copy but for the listed fields.
+    fn keep_only(&self, packet: &mut Packet, of: &Packet, fields: FieldList, instance_type: u64) {
+        let program = self.program();
+        let (words, bytes) = (program.metadata_words, program.metadata_bytes);
+        packet.wide_mut(0, words).fill(0);
+        packet.span_mut(0, bytes).fill(0);
+        for slot in &program.field_lists[fields.0 as usize] {
+            match *slot {
+                Slot::Word { word } => packet.set_word(word, of.word(word)),
+                Slot::Wide { word, words } => packet
+                    .wide_mut(word, words)
+                    .copy_from_slice(of.wide(word, words)),
+                Slot::Variable {
+                    byte,
+                    capacity,
+                    length_word,
+                } => {
+                    packet
+                        .span_mut(byte, capacity)
+                        .copy_from_slice(of.span(byte, capacity));
+                    packet.set_word(length_word, of.word(length_word));
+                }
+            }
+        }
+        set(packet, program.standard.instance_type, instance_type);
+    }
+}

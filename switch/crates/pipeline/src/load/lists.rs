@@ -1,0 +1,78 @@
+//! Lists of fields: what copies of a packet keep, and what digest messages carry.
+
+use std::collections::HashMap;
+
+use super::headers::{Field, Headers};
+use super::json::Json;
+use crate::error::LoadError;
+use crate::packet::{FieldList, Slot};
+use crate::program::{DigestFields, Program};
+
+/// Reads `field_lists`; the lists by their ids. Number zero, which p4c gives to copies that keep nothing, is empty.
+pub(crate) fn load_field_lists(
+    root: &Json<'_>,
+    headers: &Headers,
+    program: &mut Program,
+) -> Result<HashMap<u32, FieldList>, LoadError> {
+    program.field_lists.push(Vec::new());
+    let mut ids = HashMap::from([(0, FieldList(0))]);
+    for item in root.list("field_lists")? {
+        let mut slots = Vec::new();
+        for element in item.get("elements")?.items()? {
+            // A constant in a list says nothing about a copy.
+            if let Some((_, field)) = field(&element, headers)? {
+                slots.push(field.slot);
+            }
+        }
+        ids.insert(
+            item.get("id")?.number()?,
+            FieldList(program.field_lists.len() as u32),
+        );
+        program.field_lists.push(slots);
+    }
+    Ok(ids)
+}
+
+/// Reads `learn_lists`.
+pub(crate) fn load_digests(
+    root: &Json<'_>,
+    headers: &Headers,
+    program: &mut Program,
+) -> Result<(), LoadError> {
+    for item in root.list("learn_lists")? {
+        let mut fields = Vec::new();
+        for element in item.get("elements")?.items()? {
+            match field(&element, headers)? {
+                Some((_, field)) if matches!(field.slot, Slot::Variable { .. }) => {
+                    return element.refuse("a varbit in a digest is not supported");
+                }
+                Some((name, field)) => fields.push((name, field.slot, field.bits)),
+                None => return element.refuse("a constant in a digest is not supported"),
+            }
+        }
+        program.digests.push(DigestFields {
+            name: item.get("name")?.text()?.to_owned(),
+            id: item.get("id")?.number()?,
+            fields,
+        });
+    }
+    Ok(())
+}
+
+/// A field with its name; none for a constant.
+fn field(element: &Json<'_>, headers: &Headers) -> Result<Option<(String, Field)>, LoadError> {
+    let kind = element.get("type")?;
+    match kind.text()? {
+        "field" => {
+            let pair = element.get("value")?;
+            let field = headers.field(&pair)?;
+            let [header, name] = pair.tuple()?;
+            Ok(Some((
+                format!("{}.{}", header.text()?, name.text()?),
+                field,
+            )))
+        }
+        "hexstr" => Ok(None),
+        other => kind.refuse(format!("{other:?} is not supported in a list of fields")),
+    }
+}
