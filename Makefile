@@ -6,6 +6,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV := .venv
 BIN := $(VENV)/bin
 SEED ?= 1
+FUZZ_SECONDS ?= 20
+FUZZ_TARGETS := packet artifact write
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 # What type checkers see: each package under its own name, wherever its folder lies.
@@ -13,7 +15,7 @@ TYPING := build/typing
 PACKAGES := phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format p4 readme clean system-packages
+.PHONY: help setup demo test lint fuzz bench format p4 readme clean system-packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,9 +28,11 @@ demo: setup ## the S/390 test network: eight tests, table, results and pictures 
 test: system-packages setup lint ## every check and test
 	cargo test --workspace --exclude phb-python --quiet
 	$(BIN)/pytest
+	$(MAKE) --no-print-directory fuzz
 
 lint: setup ## formatting, clippy, ruff, mypy
 	cargo fmt --all --check
+	cargo fmt --manifest-path switch/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -38,8 +42,27 @@ lint: setup ## formatting, clippy, ruff, mypy
 	MYPYPATH=$(TYPING) $(BIN)/python -m mypy.stubtest phb_switch._native
 	@if command -v p4fmt >/dev/null; then p4fmt --check p4src/*.p4; else echo "p4fmt: not installed, P4 formatting not checked"; fi
 
+# Stable Rust, so without a sanitizer: what is fuzzed is free of unsafe code, and panics are what is looked for.
+fuzz: build/tools/bin/cargo-fuzz ## packets, artifacts and writes that a fuzzer makes up (FUZZ_SECONDS=20 each)
+	@for target in $(FUZZ_TARGETS); do \
+		mkdir -p build/fuzz/$$target; \
+		echo "fuzz $$target: $(FUZZ_SECONDS) s"; \
+		PATH="$(CURDIR)/build/tools/bin:$$PATH" cargo fuzz run --fuzz-dir switch/fuzz --target-dir target/fuzz --sanitizer none $$target \
+			build/fuzz/$$target switch/fuzz/corpus/$$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -seed=$(SEED) -timeout=10 \
+			-rss_limit_mb=2048 -artifact_prefix=build/fuzz/ >build/fuzz/$$target.log 2>&1 \
+			|| { tail -40 build/fuzz/$$target.log; exit 1; }; \
+		grep '^Done' build/fuzz/$$target.log; \
+	done
+
+build/tools/bin/cargo-fuzz:
+	cargo install cargo-fuzz --locked --quiet --root build/tools --target-dir target/tools
+
+bench: setup ## measure speed: ratios of one run, table and out/bench.json
+	$(BIN)/python -m benchmarks --json out/bench.json
+
 format: setup ## rewrite Rust and Python sources as lint wants them
 	cargo fmt --all
+	cargo fmt --manifest-path switch/fuzz/Cargo.toml
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

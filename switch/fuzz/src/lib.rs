@@ -1,0 +1,254 @@
+//! What the fuzz targets share: the committed artifacts, values drawn from the fuzzer's bytes, and a switch to drive.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use arbitrary::{Result, Unstructured};
+use phb_network::{Frame, Node, Output, Port, Time};
+use phb_node::{SwitchConfig, SwitchNode, Update, unlimited};
+use phb_pipeline::{Entry, KeyInfo, Match, MatchKind, Options, Pipeline, TableInfo};
+
+/// The port that leads to controllers.
+const CPU_PORT: Port = 510;
+
+/// Ports of the switch; frames come in at one more, which it does not have.
+const PORTS: Port = 4;
+
+/// Ticks until everything a frame caused must be over.
+const TICKS: usize = 100_000;
+
+/// Every committed artifact: name and JSON text, in the order of their names.
+pub fn artifacts() -> &'static [(String, String)] {
+    static ARTIFACTS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    ARTIFACTS.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let folders = [
+            "p4src/build",
+            "switch/programs/build",
+            "switch/python/tests/programs",
+        ];
+        let mut files: Vec<PathBuf> = folders
+            .iter()
+            .filter_map(|folder| std::fs::read_dir(root.join(folder)).ok())
+            .flatten()
+            .filter_map(|file| Some(file.ok()?.path()))
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|extension| extension == "json")
+            })
+            .filter(|path| path.file_name().is_some_and(|name| name != "manifest.json"))
+            .collect();
+        files.sort();
+        assert!(!files.is_empty(), "no artifact below {}", root.display());
+        let read = |path: PathBuf| {
+            let text = std::fs::read_to_string(&path).expect("a committed file is readable");
+            (path.display().to_string(), text)
+        };
+        files.into_iter().map(read).collect()
+    })
+}
+
+/// A switch that runs `pipeline`.
+pub fn switch(pipeline: Pipeline) -> SwitchNode {
+    let config = SwitchConfig {
+        name: "fuzzed".to_owned(),
+        cpu_port: Some(CPU_PORT),
+        drop_port: Options::default().drop_port,
+        seed: 1,
+    };
+    let mut switch = SwitchNode::new(config, (0..PORTS).map(|port| (port, unlimited())));
+    switch.install(pipeline);
+    switch
+}
+
+thread_local! {
+    /// The committed artifacts, loaded once: to load one takes longer than to use it.
+    static PIPELINES: RefCell<Vec<Option<Pipeline>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `test` on a switch with one of the committed artifacts, as if just loaded.
+pub fn with_any_switch(
+    bytes: &mut Unstructured<'_>,
+    test: impl FnOnce(&mut SwitchNode, &mut Unstructured<'_>) -> Result<()>,
+) -> Result<()> {
+    let number = bytes.choose_index(artifacts().len())?;
+    let loaded = PIPELINES.with_borrow_mut(|pipelines| {
+        pipelines.resize_with(artifacts().len(), || None);
+        pipelines[number].take()
+    });
+    let mut pipeline = loaded.unwrap_or_else(|| {
+        let (name, json) = &artifacts()[number];
+        Pipeline::load(json, Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
+    });
+    pipeline.clear();
+    let mut switch = switch(pipeline);
+    let result = test(&mut switch, bytes);
+    PIPELINES.with_borrow_mut(|pipelines| pipelines[number] = switch.take_pipeline());
+    result
+}
+
+/// Sends a frame drawn from `bytes` through the switch until nothing is due, and checks that every packet is accounted
+/// for. `now` is the time before and becomes the time after.
+pub fn send(switch: &mut SwitchNode, bytes: &mut Unstructured<'_>, now: &mut Time) -> Result<()> {
+    let port = bytes.int_in_range(0..=PORTS)?;
+    let length = bytes.int_in_range(0..=1600)?;
+    let mut frame = frame(bytes)?;
+    frame.resize(length, 0);
+    *now += u64::from(bytes.arbitrary::<u32>()?);
+    let mut out = Output::new();
+    out.begin(*now);
+    switch.receive(*now, port, Frame::new(frame), &mut out);
+    let mut ticks = 0;
+    while let Some(tick) = switch.next_tick().filter(|tick| *tick <= *now) {
+        out.begin((*now).max(tick));
+        switch.tick(*now, &mut out);
+        ticks += 1;
+        assert!(ticks < TICKS, "a switch that never comes to rest");
+    }
+    assert_eq!(switch.check(), 0, "{:?}", switch.statistics());
+    Ok(())
+}
+
+/// The beginning of a frame: headers that parsers know, mostly, and what the fuzzer likes after them.
+fn frame(bytes: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let mut frame = Vec::new();
+    if bytes.ratio(7, 8)? {
+        frame.extend(bytes.arbitrary::<[u8; 12]>()?);
+        let types: [u16; 6] = [0x0800, 0x86dd, 0x8100, 0x0806, 0x8847, 0x1234];
+        frame.extend(bytes.choose(&types)?.to_be_bytes());
+    }
+    let rest = bytes.arbitrary_len::<u8>()?.min(256);
+    frame.extend(bytes.bytes(rest)?);
+    Ok(frame)
+}
+
+/// An update of one of the switch's own tables, counters or registers: right, or wrong in a detail.
+pub fn update(switch: &SwitchNode, bytes: &mut Unstructured<'_>) -> Result<Update> {
+    let pipeline = switch.pipeline().expect("a program is loaded");
+    let tables = pipeline.tables();
+    let kind = bytes.int_in_range(0..=9u8)?;
+    if kind < 7 && !tables.is_empty() {
+        let shape = bytes.choose(&tables)?;
+        let table = shape.name.clone();
+        let entry = entry(shape, bytes)?;
+        return Ok(match kind {
+            0..=2 => Update::Insert { table, entry },
+            3 => Update::Modify { table, entry },
+            4 => Update::Delete { table, entry },
+            5 => Update::DefaultAction {
+                table,
+                action: bytes
+                    .arbitrary::<bool>()?
+                    .then_some((entry.action, entry.params)),
+            },
+            _ => Update::DirectCounter {
+                table,
+                entry,
+                value: bytes.arbitrary()?,
+            },
+        });
+    }
+    let index = usize::from(bytes.arbitrary::<u16>()?);
+    let counters = pipeline.counters();
+    let registers = pipeline.registers();
+    if kind == 7 && !counters.is_empty() {
+        let name = bytes.choose(&counters)?.0.clone();
+        return Ok(Update::Counter {
+            name,
+            index,
+            value: bytes.arbitrary()?,
+        });
+    }
+    let name = match registers.is_empty() {
+        true => String::from("no such register"),
+        false => bytes.choose(&registers)?.0.clone(),
+    };
+    Ok(Update::Register {
+        name,
+        index,
+        value: bytes.arbitrary()?,
+    })
+}
+
+/// An entry for a table.
+fn entry(shape: &TableInfo, bytes: &mut Unstructured<'_>) -> Result<Entry> {
+    let mut matches = Vec::new();
+    for key in &shape.keys {
+        if bytes.ratio(15, 16)? {
+            matches.push((key.name.clone(), any_match(key, bytes)?));
+        }
+    }
+    let (action, params) = if shape.actions.is_empty() {
+        Default::default()
+    } else {
+        let action = bytes.choose(&shape.actions)?;
+        let mut params = Vec::new();
+        for (name, bits) in &action.params {
+            params.push((name.clone(), value(*bits, bytes)?));
+        }
+        (action.name.clone(), params)
+    };
+    Ok(Entry {
+        matches,
+        priority: i32::from(bytes.arbitrary::<i8>()?),
+        action,
+        params,
+        ..Entry::default()
+    })
+}
+
+fn any_match(key: &KeyInfo, bytes: &mut Unstructured<'_>) -> Result<Match> {
+    let kind = if bytes.ratio(1, 16)? {
+        *bytes.choose(&[
+            MatchKind::Exact,
+            MatchKind::Lpm,
+            MatchKind::Ternary,
+            MatchKind::Range,
+        ])?
+    } else {
+        key.kind
+    };
+    Ok(match kind {
+        MatchKind::Exact => Match::Exact(value(key.bits, bytes)?),
+        MatchKind::Lpm => Match::Lpm {
+            value: value(key.bits, bytes)?,
+            prefix_len: bytes.int_in_range(0..=key.bits + 1)?,
+        },
+        MatchKind::Ternary => {
+            let mask = value(key.bits, bytes)?;
+            let value = value(key.bits, bytes)?;
+            Match::Ternary {
+                value: value
+                    .iter()
+                    .zip(&mask)
+                    .map(|(value, mask)| value & mask)
+                    .collect(),
+                mask,
+            }
+        }
+        MatchKind::Optional => Match::Optional(match bytes.arbitrary()? {
+            true => Some(value(key.bits, bytes)?),
+            false => None,
+        }),
+        MatchKind::Range => {
+            let (one, other) = (value(key.bits, bytes)?, value(key.bits, bytes)?);
+            Match::Range {
+                low: one.clone().min(other.clone()),
+                high: one.max(other),
+            }
+        }
+    })
+}
+
+/// Big-endian bytes that fit the width, mostly.
+fn value(bits: u32, bytes: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let mut value = bytes.bytes(bits.div_ceil(8) as usize)?.to_vec();
+    if !bits.is_multiple_of(8)
+        && bytes.ratio(31, 32)?
+        && let Some(first) = value.first_mut()
+    {
+        *first &= (1 << (bits % 8)) - 1;
+    }
+    Ok(value)
+}
