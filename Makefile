@@ -12,7 +12,7 @@ FUZZ_TARGETS := packet artifact write
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 # What type checkers see: each package under its own name, wherever its folder lies.
 TYPING := build/typing
-PACKAGES := phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
+PACKAGES := benchmarks=benchmarks phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint fuzz bench format p4 readme clean system-packages
@@ -38,7 +38,7 @@ lint: setup ## formatting, clippy, ruff, mypy
 	$(BIN)/ruff check .
 	@rm -rf $(TYPING) && mkdir -p $(TYPING)
 	@for pair in $(PACKAGES); do ln -s "$(CURDIR)/$${pair#*=}" "$(TYPING)/$${pair%%=*}"; done
-	MYPYPATH=$(TYPING) $(BIN)/mypy -p phb -p phb_lab -p phb_p4 -p phb_switch
+	MYPYPATH=$(TYPING) $(BIN)/mypy -p benchmarks -p phb -p phb_lab -p phb_p4 -p phb_switch
 	MYPYPATH=$(TYPING) $(BIN)/python -m mypy.stubtest phb_switch._native
 	@if command -v p4fmt >/dev/null; then p4fmt --check p4src/*.p4; else echo "p4fmt: not installed, P4 formatting not checked"; fi
 

@@ -154,6 +154,11 @@ class VirtualRun:
             )
         )
 
+    @property
+    def events(self) -> int:
+        """Frames that left or arrived and timers that fired, so far."""
+        return int(self._native.statistics()["events"])
+
     def tap(self, node: str, port: int, path: Path) -> None:
         """Capture both directions of a port into a pcap file."""
         self._native.tap(node, port, str(path))

@@ -1,0 +1,1 @@
+"""How fast phb is, measured: `make bench`. A group of figures is one file."""

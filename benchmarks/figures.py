@@ -1,0 +1,95 @@
+"""What a measurement gives, and what is asked of it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured value; the name's first part is its group."""
+
+    name: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a figure, or the ratio of two of one run, is to be.
+
+    Attributes:
+        figure: the figure.
+        over: the one it is divided by; None compares the figure itself.
+        at_least: the least that is enough; None where less is better.
+        at_most: the most that is still good; None where more is better.
+    """
+
+    figure: str
+    over: str | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def measured(self, values: Mapping[str, float]) -> float | None:
+        """The figure or ratio; None where something was not measured."""
+        value = values.get(self.figure)
+        if value is None or self.over is None:
+            return value
+        divisor = values.get(self.over)
+        return value / divisor if divisor else None
+
+    def met(self, measured: float) -> bool:
+        """Whether a measured value is good enough."""
+        return (self.at_least is None or measured >= self.at_least) and (
+            self.at_most is None or measured <= self.at_most
+        )
+
+
+# What the project asks of itself. Absolute rates are for one core of a 3 GHz server; ratios are for any machine.
+DEMANDS = (
+    Demand("veth.phb.pps", over="veth.bmv2.pps", at_least=6),
+    Demand("veth.phb.pps", over="veth.null.pps", at_least=0.8),
+    Demand("pipeline.qos.pps", at_least=1.5e6),
+    Demand("pipeline.router.pps", at_least=6e6),
+    Demand("classify.10000.ns", over="classify.100.ns", at_most=2),
+    Demand("classify.hostile.ns", over="classify.100.ns", at_most=4),
+    Demand("pifo.1000.ops", at_least=15e6),
+    Demand("pifo.1000000.ops", at_least=5e6),
+    Demand("shaper.error", at_most=0.001),
+    Demand("latency.p50.us", at_most=50),
+    Demand("latency.p99.us", at_most=300),
+    Demand("write.entries_per_s", at_least=100_000 / 3),
+    Demand("rss.100k.mb", at_most=300),
+    Demand("start.s", at_most=1),
+    Demand("lab.events_per_s", at_least=1e6),
+)
+
+
+def read(path: Path) -> list[Figure]:
+    """The figures of a JSON file, a list of `{name, value, unit}`.
+
+    Raises:
+        ValueError: the file holds something else.
+
+    """
+    return parse(path.read_text())
+
+
+def parse(text: str) -> list[Figure]:
+    """The figures of a JSON text, a list of `{name, value, unit}`.
+
+    Raises:
+        ValueError: the text is something else.
+
+    """
+    try:
+        return [Figure(each["name"], float(each["value"]), each["unit"]) for each in json.loads(text)]
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a list of name, value and unit: {error!r}") from error
+
+
+def write(path: Path, figures: Iterable[Figure]) -> None:
+    """Write the figures as a JSON list of `{name, value, unit}`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")
