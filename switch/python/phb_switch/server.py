@@ -13,6 +13,7 @@ from finsy.proto import p4r, p4r_grpc
 from phb_switch import packet_io, read, write
 from phb_switch._native import Switch
 from phb_switch.arbitration import Arbitration, Client
+from phb_switch.authorization import ANYBODY, Authorization, Permit
 from phb_switch.config import Configurations
 from phb_switch.errors import (
     FAILED_PRECONDITION,
@@ -63,6 +64,7 @@ class P4RuntimeServer:
         device_id: int,
         address: str = "127.0.0.1:0",
         credentials: grpc.ServerCredentials | None = None,
+        authorization: Authorization | None = None,
         services: Sequence[Callable[[grpc.Server], None]] = (),
         threads: int = 0,
     ) -> None:
@@ -73,13 +75,14 @@ class P4RuntimeServer:
             device_id: the only device it answers for.
             address: host and port; port 0 takes a free one.
             credentials: of TLS; without them it listens in clear text.
+            authorization: what clients may do by their certificates; without it anybody may do anything.
             services: what else answers at the same port; each adds itself to the server.
             threads: how many those may hold at one time.
 
         """
         self._address = address
         self._credentials = credentials
-        self._service = _Service(switch, device_id)
+        self._service = _Service(switch, device_id, authorization)
         self._executor = ThreadPoolExecutor(
             _STREAMS + _UNARY_THREADS + threads, thread_name_prefix=f"p4runtime-{switch.name}"
         )
@@ -128,7 +131,8 @@ class P4RuntimeServer:
 class _Stream:
     """One StreamChannel: what waits to be sent, and how the stream ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, permit: Permit) -> None:
+        self.permit = permit
         self._queue: queue.SimpleQueue[p4r.StreamMessageResponse | StatusError | None] = queue.SimpleQueue()
         self.client = Client(self._queue.put)
         self.packets_dropped = 0
@@ -166,8 +170,9 @@ class _Service(p4r_grpc.P4RuntimeServicer):
     So a change of the primary waits for the write in progress, as the specification wants it.
     """
 
-    def __init__(self, switch: Switch, device_id: int) -> None:
+    def __init__(self, switch: Switch, device_id: int, authorization: Authorization | None) -> None:
         self._switch = switch
+        self._authorization = authorization
         self._device_id = device_id
         self._lock = threading.RLock()
         self._arbitration = Arbitration(device_id)
@@ -191,6 +196,9 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         for stream in streams:
             stream.end()
 
+    def _permit(self, context: grpc.ServicerContext) -> Permit:
+        return ANYBODY if self._authorization is None else self._authorization.client(context)
+
     def _require_device(self, device_id: int) -> None:
         if device_id != self._device_id:
             raise StatusError(NOT_FOUND, f"there is no device {device_id} here, only {self._device_id}")
@@ -204,6 +212,7 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         try:
             if request.device_id:
                 self._require_device(request.device_id)
+                self._permit(context).require(request.device_id)
         except StatusError as error:
             abort(context, error)
         return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
@@ -215,6 +224,7 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         try:
             with self._lock:
                 self._require_device(request.device_id)
+                self._permit(context).require(request.device_id, request.role, write=True)
                 self._arbitration.require_primary(
                     request.role, request.election_id if request.HasField("election_id") else None
                 )
@@ -230,6 +240,7 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         try:
             with self._lock:
                 self._require_device(request.device_id)
+                self._permit(context).require(request.device_id)
                 return self._configurations.get(request.response_type)
         except StatusError as error:
             abort(context, error)
@@ -239,6 +250,7 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         try:
             with self._lock:
                 self._require_device(request.device_id)
+                self._permit(context).require(request.device_id, request.role, write=True)
                 self._arbitration.require_primary(
                     request.role, request.election_id if request.HasField("election_id") else None
                 )
@@ -259,6 +271,7 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         try:
             with self._lock:
                 self._require_device(request.device_id)
+                self._permit(context).require(request.device_id, request.role or None)
                 responses, outcomes = read.read(self._configurations.active(), request.entities)
         except StatusError as error:
             abort(context, error)
@@ -270,7 +283,7 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         self, request_iterator: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
     ) -> Iterator[p4r.StreamMessageResponse]:
         """Arbitrates, and carries packets in both directions."""
-        stream = _Stream()
+        stream = _Stream(self._permit(context))
         with self._lock:
             full = len(self._streams) >= _STREAMS or self._stopping.is_set()
             if not full:
@@ -312,8 +325,11 @@ class _Service(p4r_grpc.P4RuntimeServicer):
     def _handle(self, request: p4r.StreamMessageRequest, stream: _Stream) -> None:
         match request.WhichOneof("update"):
             case "arbitration":
+                wanted = request.arbitration
+                if wanted.device_id == self._device_id:  # otherwise it is not found
+                    stream.permit.require(wanted.device_id, wanted.role.name, write=wanted.HasField("election_id"))
                 with self._lock:
-                    self._arbitration.update(stream.client, request.arbitration)
+                    self._arbitration.update(stream.client, wanted)
             case "packet":
                 try:
                     self._packet_out(request.packet, stream.client)
