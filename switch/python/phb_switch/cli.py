@@ -18,6 +18,7 @@ import typer
 from phb_switch._native import LoadError, PortConfig, RealTime, Switch
 from phb_switch.interfaces import InterfaceError, kernel_drops, open_interface
 from phb_switch.server import P4RuntimeServer
+from phb_switch.stf import command as stf
 
 OK, FAILED, BAD_INPUT = 0, 1, 2
 
@@ -33,6 +34,7 @@ _EPILOG = "\n\n".join(
         "phb-switch --no-p4 -i 0@veth0 -i 1@veth2",
         "phb-switch -i 0@veth0 -i 1@veth2 --device-id 1 program.json -- --cpu-port 510 --grpc-server-addr 0.0.0.0:9559",
         "phb-switch --no-p4 -i 1@veth0 -i 2@ppp0 --port-rate 2=256k:-7 --transmit-ring 2=6",
+        "phb-switch stf --help",
         "Options may stand before or after --. Exit codes: 0 stopped; 1 failed while running; 2 bad input.",
     )
 )
@@ -242,6 +244,8 @@ def run(arguments: Sequence[str]) -> int:
         The exit code.
 
     """
+    if arguments[:1] == ["stf"]:
+        return stf.run(arguments[1:])
     try:
         result = app([each for each in arguments if each != "--"], standalone_mode=False)
     except (InputError, InterfaceError) as error:

@@ -58,7 +58,7 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
     """
     version = compiler_version()
     if version is None:
-        raise CompileError(f"{COMPILER} is not on the PATH")
+        raise CompileError(f"{source}: {COMPILER} is not on the PATH")
     include = include_directory()
     with tempfile.TemporaryDirectory() as scratch:
         # The artifact records file names: running beside the sources keeps this machine's paths out of it.

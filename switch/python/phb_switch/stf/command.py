@@ -1,0 +1,109 @@
+"""The command `phb-switch stf`: test programs with packets, without interfaces, root or a clock.
+
+Exit codes: 0 all passed; 1 failures; 2 bad input.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from phb_switch._native import LoadError
+from phb_switch.p4c import CompileError
+from phb_switch.stf.pairs import Pair, PairError, artifact, other_architecture, pairs
+from phb_switch.stf.parser import parse
+from phb_switch.stf.report import Result, Status, as_json, exit_code, print_report
+from phb_switch.stf.runner import run as run_statements
+from phb_switch.stf.statements import StfError
+
+_BAD_INPUT = 2
+
+_EPILOG = "\n\n".join(
+    (
+        "Examples:",
+        "phb-switch stf router.p4 router.stf",
+        "phb-switch stf build/router.json router.stf",
+        "phb-switch stf switch/programs --json",
+        "Exit codes: 0 all passed; 1 failures; 2 bad input.",
+    )
+)
+
+app = typer.Typer(
+    name="phb-switch stf",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def run_pair(pair: Pair, compiler_arguments: Sequence[str] = (), seed: int = 1) -> Result:
+    """Compiles a program if it is a source, loads it, and runs the file on it."""
+    try:
+        statements = parse(pair.stf)
+        if other_architecture(pair.program, compiler_arguments):
+            return Result(pair, Status.SKIPPED, reason="not for v1model")
+        outcome = run_statements(artifact(pair.program, compiler_arguments), statements, seed)
+    except (StfError, CompileError) as error:
+        return Result(pair, Status.BAD_INPUT, reason=str(error))
+    except OSError as error:
+        return Result(pair, Status.BAD_INPUT, reason=f"{pair.program}: {error.strerror}")
+    except UnicodeDecodeError:
+        return Result(pair, Status.BAD_INPUT, reason=f"{pair.program}: not a program: it is not UTF-8")
+    except LoadError as error:
+        return Result(pair, Status.REFUSED, reason=f"{pair.program}: {error}")
+    status = Status.FAILED if outcome.failures else Status.PASSED
+    return Result(pair, status, outcome.packets, "", outcome.failures, outcome.elsewhere)
+
+
+@app.command(epilog=_EPILOG, help="Test programs with STF files: packets to send, packets that have to leave.")
+def command(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PROGRAM STF | DIRECTORY ...",
+            help="A program (.p4, which p4c compiles, or its .json) and its .stf, or a directory; repeatable.",
+        ),
+    ],
+    p4c: Annotated[
+        list[str] | None, typer.Option("--p4c", metavar="ARGUMENT", help="One more argument for p4c; repeatable.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Seed of everything random in the programs.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> int:
+    """Runs all pairs, prints what became of them."""
+    found = pairs(paths)
+    progress = Console(stderr=True)
+    # Nothing but a terminal wants to see a bar.
+    hidden = len(found) == 1 or not progress.is_terminal
+    results = [
+        run_pair(pair, p4c or [], seed)
+        for pair in track(found, "running", console=progress, disable=hidden, transient=True)
+    ]
+    if json:
+        print(as_json(results))
+    else:
+        print_report(results, Console())
+    return exit_code(results)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: those behind `phb-switch stf`.
+
+    Returns:
+        The exit code.
+
+    """
+    try:
+        return int(app(list(arguments), standalone_mode=False) or 0)
+    except PairError as error:
+        print(f"phb-switch stf: {error}", file=sys.stderr)
+    except typer.TyperException as error:
+        print(f"phb-switch stf: {error.format_message()}", file=sys.stderr)
+    return _BAD_INPUT
