@@ -86,16 +86,13 @@ impl<T, F> PortQueue<T, F> {
         if depth_at_enqueue >= self.config.buffer_packets {
             return Err(item);
         }
-        self.pifo.push(
+        let queued = Queued {
             rank,
-            Queued {
-                rank,
-                enqueued_at: now,
-                depth_at_enqueue,
-                item,
-            },
-        );
-        Ok(())
+            enqueued_at: now,
+            depth_at_enqueue,
+            item,
+        };
+        self.pifo.push(rank, queued).map_err(|refused| refused.item)
     }
 
     /// Whether [`pop`](Self::pop) gives a packet: one waits, and the line is free or the ring has room. A line stays
@@ -256,6 +253,64 @@ mod tests {
         assert_eq!(port.next_departure(), None);
         assert_eq!(port.depart(u64::MAX), None);
         assert_eq!(port.held(), 1);
+    }
+
+    /// Ends and lengths in bits of the frames that a busy line sends in two seconds and a bit.
+    fn busy(rate: u64, mut length: impl FnMut() -> usize) -> Vec<(u64, u64)> {
+        let mut port = PortQueue::new(config(rate, 1));
+        let mut ends = Vec::new();
+        let mut now = 0;
+        while now < 2_300_000_000 {
+            while port.depth() == 0 || port.ready(now) {
+                port.enqueue(now, 0, length()).expect("there is room");
+                if let Some(queued) = port.pop(now) {
+                    port.transmit(now, queued.item, 8 * queued.item as u64);
+                }
+            }
+            now = port.next_departure().expect("the line is busy");
+            ends.extend(port.depart(now).map(|bits| (now, bits)));
+        }
+        ends
+    }
+
+    #[test]
+    fn every_second_of_a_busy_line_carries_its_rate() {
+        const SECOND: u64 = 1_000_000_000;
+        for rate in [64_000, 224_000, 2_048_000, 44_736_000, 155_520_000, SECOND] {
+            let mut seed = rate;
+            let ends = busy(rate, || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                [60, 1514, 9018, 14 + (seed >> 53) as usize][(seed >> 62) as usize]
+            });
+            let longest = ends.iter().map(|(_, bits)| *bits).max().expect("frames");
+            // Bits on the line up to a time: those of a frame pass evenly between the end before it and its own.
+            let passed = |at: u64| {
+                let (mut from, mut bits) = (0, 0.0);
+                for (end, length) in &ends {
+                    if *end > at {
+                        return bits + *length as f64 * (at - from) as f64 / (end - from) as f64;
+                    }
+                    (from, bits) = (*end, bits + *length as f64);
+                }
+                bits
+            };
+            for start in (0..20).map(|part| part * 65_000_003) {
+                let carried = passed(start + SECOND) - passed(start);
+                let error = (carried / rate as f64 - 1.0).abs();
+                assert!(error < 1e-8, "{rate} bit/s from {start} ns: error {error}");
+
+                let window = start + 1..=start + SECOND;
+                let whole: u64 = ends
+                    .iter()
+                    .filter(|(end, _)| window.contains(end))
+                    .map(|(_, bits)| *bits)
+                    .sum();
+                assert!(
+                    whole.abs_diff(rate) <= longest,
+                    "{rate} bit/s from {start} ns: {whole} bits left"
+                );
+            }
+        }
     }
 
     proptest! {

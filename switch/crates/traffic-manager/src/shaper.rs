@@ -1,4 +1,10 @@
 //! When transmissions end on a line of a given rate.
+//!
+//! A busy line carries its rate in every window of time, counted as on a cable: the bits of a frame pass one after the
+//! other from the end of the frame before to its own end, so that a window holds parts of the frames at its ends. The
+//! one deviation is that an end is told in whole nanoseconds: 2 ns per window, 2 * 10^-9 of a second's bits. Counted in
+//! whole frames, as a capture shows them, a window has up to one frame more or less: at 64 kbit/s one frame of 1,500
+//! bytes is 19 % of a second.
 
 const BITS_PER_BYTE: u128 = 8;
 const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;

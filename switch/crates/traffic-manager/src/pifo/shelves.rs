@@ -1,0 +1,79 @@
+//! Keys that are far from their turn, roughly in order.
+
+/// Keys on one shelf at most.
+pub const SHELF: usize = 1024;
+
+/// Shelves of keys. Each holds a range of them in no order; the ranges are in order.
+///
+/// To put a key away is to find its shelf, by a binary search over one number for each, and to write the key behind the
+/// others there: one cache miss, for which nothing waits. A full shelf is split in two at its median.
+#[derive(Default)]
+pub struct Shelves {
+    /// The least key that belongs on each shelf, in descending order: the shelf that is next is the last.
+    floors: Vec<u128>,
+    /// The keys, by shelf. No shelf is empty.
+    keys: Vec<Vec<u128>>,
+    spare: Vec<Vec<u128>>,
+}
+
+impl Shelves {
+    /// The least key that belongs on a shelf; none if there are no shelves.
+    pub fn floor(&self) -> Option<u128> {
+        self.floors.last().copied()
+    }
+
+    /// Puts away a key that is not below [`floor`](Self::floor).
+    pub fn put(&mut self, key: u128) {
+        let mut shelf = self.floors.partition_point(|floor| *floor > key);
+        let Some(mut keys) = self.keys.get_mut(shelf) else {
+            return self.put_in_front(key, &[key]);
+        };
+        if keys.len() >= SHELF {
+            let middle = keys.len() / 2;
+            let (_, median, _) = keys.select_nth_unstable(middle);
+            let median = *median;
+            let mut upper = self.spare.pop().unwrap_or_else(empty);
+            upper.extend(keys.drain(middle..));
+            self.floors.insert(shelf, median);
+            self.keys.insert(shelf, upper);
+            shelf += usize::from(key < median);
+            keys = &mut self.keys[shelf];
+        }
+        keys.push(key);
+    }
+
+    /// Adds a shelf below all others: `keys`, at least one and up to [`SHELF`], all from `floor` to the floor of the
+    /// others.
+    pub fn put_in_front(&mut self, floor: u128, keys: &[u128]) {
+        let mut shelf = self.spare.pop().unwrap_or_else(empty);
+        shelf.extend_from_slice(keys);
+        self.floors.push(floor);
+        self.keys.push(shelf);
+    }
+
+    /// Takes the lowest shelf; `false` if there is none. `into` must be empty.
+    pub fn take(&mut self, into: &mut Vec<u128>) -> bool {
+        let Some(mut keys) = self.keys.pop() else {
+            return false;
+        };
+        self.floors.pop();
+        std::mem::swap(&mut keys, into);
+        self.spare.push(keys);
+        true
+    }
+
+    /// Takes every key, in no order.
+    pub fn drain(&mut self) -> impl Iterator<Item = u128> {
+        self.floors.clear();
+        std::mem::take(&mut self.keys).into_iter().flatten()
+    }
+
+    pub fn clear(&mut self) {
+        self.floors.clear();
+        self.keys.clear();
+    }
+}
+
+fn empty() -> Vec<u128> {
+    Vec::with_capacity(SHELF)
+}
