@@ -1,0 +1,169 @@
+//! Keeps what passes a port in capture files, `X_in.pcap` and `X_out.pcap` for an interface X, as bmv2's `--pcap` does.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use phb_network::Time;
+use phb_network::pcap::PcapWriter;
+
+use crate::counters::Counters;
+use crate::links::LinkChange;
+use crate::port::{Clock, Port, PortError, Timestamp};
+use crate::system;
+
+/// A capture file that grows while the switch runs.
+#[derive(Debug)]
+pub(crate) struct CaptureFile {
+    path: PathBuf,
+    /// `None` when a write has failed: half a record may be at the end, so nothing may follow.
+    writer: Option<PcapWriter<BufWriter<File>>>,
+    written: bool,
+    failure: Option<String>,
+}
+
+impl CaptureFile {
+    pub(crate) fn create(path: &Path) -> Result<Self, PortError> {
+        let writer = File::create(path)
+            .and_then(|file| PcapWriter::new(BufWriter::new(file)))
+            .and_then(|mut writer| {
+                writer.flush()?;
+                Ok(writer)
+            });
+        let writer = writer.map_err(|error| {
+            PortError(format!("{}: {}", path.display(), system::reason(&error)))
+        })?;
+        Ok(Self {
+            path: path.to_owned(),
+            writer: Some(writer),
+            written: false,
+            failure: None,
+        })
+    }
+
+    /// Adds a frame; `false` if that can't be done any more.
+    pub(crate) fn write(&mut self, at: Timestamp, frame: &[u8]) -> bool {
+        let result = self.writer.as_mut().map(|writer| writer.write(at, frame));
+        self.written = true;
+        self.settle(result)
+    }
+
+    /// Hands what was added to the operating system, so that whoever reads the file meanwhile sees whole frames.
+    pub(crate) fn flush(&mut self) {
+        if std::mem::take(&mut self.written) {
+            let result = self.writer.as_mut().map(PcapWriter::flush);
+            self.settle(result);
+        }
+    }
+
+    fn settle(&mut self, result: Option<io::Result<()>>) -> bool {
+        match result {
+            Some(Ok(())) => true,
+            Some(Err(error)) => {
+                let why = system::reason(&error);
+                self.failure = Some(format!(
+                    "{}: {why}; no more is written",
+                    self.path.display()
+                ));
+                self.writer = None;
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// What went wrong since the last call.
+    pub(crate) fn failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+}
+
+/// A port whose frames are kept in capture files.
+pub struct CapturedPort {
+    port: Box<dyn Port>,
+    received: CaptureFile,
+    sent: CaptureFile,
+    clock: Clock,
+}
+
+impl CapturedPort {
+    /// Keeps what passes `port` in two files in `directory`, which are made anew.
+    ///
+    /// # Errors
+    /// A file that can't be made.
+    pub fn new(port: Box<dyn Port>, directory: &Path) -> Result<Self, PortError> {
+        let create = |direction| {
+            CaptureFile::create(&directory.join(format!("{}_{direction}.pcap", port.name())))
+        };
+        Ok(Self {
+            received: create("in")?,
+            sent: create("out")?,
+            port,
+            clock: Clock::default(),
+        })
+    }
+}
+
+impl Port for CapturedPort {
+    fn name(&self) -> &str {
+        self.port.name()
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.port.descriptor()
+    }
+
+    fn counters(&self) -> &Arc<Counters> {
+        self.port.counters()
+    }
+
+    fn receive(&mut self, now: Time, limit: usize, take: &mut dyn FnMut(&[u8])) -> bool {
+        let (file, at) = (&mut self.received, self.clock.at_zero.saturating_add(now));
+        self.port.receive(now, limit, &mut |frame| {
+            file.write(at, frame);
+            take(frame);
+        })
+    }
+
+    fn send(&mut self, now: Time, frame: &[u8]) {
+        self.sent
+            .write(self.clock.at_zero.saturating_add(now), frame);
+        self.port.send(now, frame);
+    }
+
+    fn flush(&mut self) {
+        self.port.flush();
+        self.received.flush();
+        self.sent.flush();
+    }
+
+    fn next_arrival(&self) -> Option<Time> {
+        self.port.next_arrival()
+    }
+
+    fn first_timestamp(&self) -> Option<Timestamp> {
+        self.port.first_timestamp()
+    }
+
+    fn start(&mut self, clock: &Clock) {
+        self.clock = *clock;
+        self.port.start(clock);
+    }
+
+    fn complaint(&mut self) -> Option<String> {
+        self.received
+            .failure()
+            .or_else(|| self.sent.failure())
+            .or_else(|| self.port.complaint())
+    }
+
+    fn trouble(&mut self) {
+        self.port.trouble();
+    }
+
+    fn link_changed(&mut self, change: &LinkChange) -> Option<String> {
+        self.port.link_changed(change)
+    }
+}

@@ -1,0 +1,434 @@
+//! System calls and shared memory behind safe faces: every `unsafe` of the crate is here.
+
+use std::ffi::c_void;
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
+
+/// A type for which every pattern of bytes is a value, and which has no padding, so that the kernel may read and write it.
+///
+/// # Safety
+/// Implement it only for types of that kind.
+pub unsafe trait Plain: Copy {}
+
+// SAFETY: an integer takes every pattern and has no padding.
+unsafe impl Plain for i32 {}
+// SAFETY: as for one integer; arrays have no padding.
+unsafe impl Plain for [u32; 2] {}
+// SAFETY: as above.
+unsafe impl Plain for [u32; 4] {}
+// SAFETY: as above.
+unsafe impl<const N: usize> Plain for [u8; N] {}
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(result)
+}
+
+fn check_length(result: libc::ssize_t) -> io::Result<usize> {
+    usize::try_from(result).map_err(|_| io::Error::last_os_error())
+}
+
+fn own(descriptor: RawFd) -> OwnedFd {
+    // SAFETY: every caller has just got the descriptor from the kernel and gives it to nobody else.
+    unsafe { OwnedFd::from_raw_fd(descriptor) }
+}
+
+/// A non-blocking socket that is closed on exec.
+pub fn socket(domain: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
+    let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: takes and gives numbers only.
+    check(unsafe { libc::socket(domain, kind, protocol) }).map(own)
+}
+
+/// Sets a socket option.
+pub fn set_option<T: Plain>(socket: &OwnedFd, level: i32, name: i32, value: &T) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    let value = std::ptr::from_ref(value).cast();
+    // SAFETY: `value` is valid for `length` bytes, all of them initialized (Plain).
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value, length) })?;
+    Ok(())
+}
+
+/// Reads a socket option, which must have the length of `value`.
+pub fn get_option<T: Plain>(
+    socket: &OwnedFd,
+    level: i32,
+    name: i32,
+    mut value: T,
+) -> io::Result<T> {
+    let mut length = size_of::<T>() as libc::socklen_t;
+    let place = std::ptr::from_mut(&mut value).cast();
+    // SAFETY: the kernel writes at most `length` bytes to `place`, and any bytes make a T (Plain).
+    check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            place,
+            std::ptr::from_mut(&mut length),
+        )
+    })?;
+    if length as usize != size_of::<T>() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok(value)
+}
+
+/// Binds a socket to the address that these bytes are.
+pub fn bind(socket: &OwnedFd, address: &[u8]) -> io::Result<()> {
+    let length = address.len() as libc::socklen_t;
+    // SAFETY: the kernel reads `length` bytes, which the slice has, and checks what they say.
+    check(unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr().cast(), length) })?;
+    Ok(())
+}
+
+/// The index of an interface of this network namespace.
+pub fn interface_index(name: &str) -> io::Result<u32> {
+    let name = std::ffi::CString::new(name)?;
+    // SAFETY: a string that ends with a zero byte, read only during the call.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index),
+    }
+}
+
+/// Bytes of `struct ifreq`: a name, and a union of which no member that is used here goes beyond 8 bytes.
+pub const INTERFACE_REQUEST: usize = size_of::<libc::ifreq>();
+
+/// An ioctl(2) that reads and writes a `struct ifreq`.
+pub fn interface_request(
+    descriptor: BorrowedFd<'_>,
+    request: libc::Ioctl,
+    argument: &mut [u8; INTERFACE_REQUEST],
+) -> io::Result<()> {
+    let argument: *mut [u8; INTERFACE_REQUEST] = argument;
+    // SAFETY: callers pass requests (SIOCGIF..., TUNSETIFF) whose argument is a struct ifreq, of that many bytes.
+    check(unsafe { libc::ioctl(descriptor.as_raw_fd(), request, argument) })?;
+    Ok(())
+}
+
+/// An ioctl(2) that takes a pointer to an int.
+pub fn set_integer(descriptor: BorrowedFd<'_>, request: libc::Ioctl, value: i32) -> io::Result<()> {
+    let value: *const i32 = &raw const value;
+    // SAFETY: callers pass requests (TUNSETVNETHDRSZ) that read one int.
+    check(unsafe { libc::ioctl(descriptor.as_raw_fd(), request, value) })?;
+    Ok(())
+}
+
+/// An ioctl(2) that takes a number.
+pub fn set_number(
+    descriptor: BorrowedFd<'_>,
+    request: libc::Ioctl,
+    value: libc::c_ulong,
+) -> io::Result<()> {
+    // SAFETY: callers pass requests (TUNSETOFFLOAD) whose argument is no pointer.
+    check(unsafe { libc::ioctl(descriptor.as_raw_fd(), request, value) })?;
+    Ok(())
+}
+
+/// What came with a message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Received {
+    /// Bytes put into the buffer.
+    pub length: usize,
+    /// Whether the message was longer than the buffer.
+    pub truncated: bool,
+}
+
+/// Receives a message and its control messages (see cmsg(3)) without waiting.
+pub fn receive(
+    socket: &OwnedFd,
+    buffer: &mut [u8],
+    control: &mut ControlBuffer,
+) -> io::Result<Received> {
+    let mut part = libc::iovec {
+        iov_base: buffer.as_mut_ptr().cast(),
+        iov_len: buffer.len(),
+    };
+    // SAFETY: zeros are a valid msghdr: no address, no parts, no control buffer.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes.as_mut_ptr().cast();
+    message.msg_controllen = control.bytes.len() * size_of::<u64>();
+    // SAFETY: the message points to one part and to the control buffer, both valid for the lengths it says.
+    let result = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+    let length = check_length(result)?;
+    control.length = message.msg_controllen;
+    Ok(Received {
+        length,
+        truncated: message.msg_flags & libc::MSG_TRUNC != 0,
+    })
+}
+
+/// Room for one control message of up to 40 bytes, aligned as `struct cmsghdr` wants it.
+#[derive(Debug, Default)]
+pub struct ControlBuffer {
+    bytes: [u64; 7],
+    length: usize,
+}
+
+impl ControlBuffer {
+    /// The data of the first control message, if it is of this kind.
+    pub fn data<const N: usize>(&self, level: i32, kind: i32) -> Option<[u8; N]> {
+        const HEADER: usize = size_of::<libc::cmsghdr>();
+        let mut bytes = [0; size_of::<[u64; 7]>()];
+        for (place, word) in bytes.chunks_exact_mut(8).zip(self.bytes) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        let bytes = bytes.get(..self.length)?;
+        let number = |at: usize| -> Option<i32> {
+            Some(i32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+        };
+        if number(HEADER - 8)? != level || number(HEADER - 4)? != kind {
+            return None;
+        }
+        bytes.get(HEADER..HEADER + N)?.try_into().ok()
+    }
+}
+
+/// Sends the parts as one message without waiting.
+pub fn send(socket: &OwnedFd, parts: &[&[u8]; 2]) -> io::Result<usize> {
+    let parts = parts.map(|part| libc::iovec {
+        iov_base: part.as_ptr().cast_mut().cast(),
+        iov_len: part.len(),
+    });
+    // SAFETY: zeros are a valid msghdr.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = parts.as_ptr().cast_mut();
+    message.msg_iovlen = parts.len();
+    // SAFETY: sendmsg(2) only reads what the message points to: the parts, valid for their lengths.
+    check_length(unsafe {
+        libc::sendmsg(
+            socket.as_raw_fd(),
+            &raw const message,
+            libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+        )
+    })
+}
+
+/// Asks the kernel to send what waits in a transmit ring, without waiting.
+pub fn kick(socket: &OwnedFd) -> io::Result<usize> {
+    // SAFETY: a null buffer of length 0 is not read.
+    check_length(unsafe {
+        libc::sendto(
+            socket.as_raw_fd(),
+            std::ptr::null(),
+            0,
+            libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+            std::ptr::null(),
+            0,
+        )
+    })
+}
+
+/// Reads from a descriptor.
+pub fn read(descriptor: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the kernel writes at most `buffer.len()` bytes.
+    check_length(unsafe {
+        libc::read(
+            descriptor.as_raw_fd(),
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+        )
+    })
+}
+
+/// Writes the parts to a descriptor as one.
+pub fn write(descriptor: &OwnedFd, parts: &[&[u8]; 2]) -> io::Result<usize> {
+    let parts = parts.map(|part| libc::iovec {
+        iov_base: part.as_ptr().cast_mut().cast(),
+        iov_len: part.len(),
+    });
+    // SAFETY: writev(2) only reads the parts, valid for their lengths.
+    check_length(unsafe {
+        libc::writev(
+            descriptor.as_raw_fd(),
+            parts.as_ptr(),
+            parts.len() as libc::c_int,
+        )
+    })
+}
+
+/// Memory that the kernel shares with us through a socket.
+///
+/// The kernel and we take turns: a word in front of each place says whose turn it is. The type gives out those words as
+/// atomics and the rest as copies and slices; [`ring`](crate::ring) keeps to the turns.
+#[derive(Debug)]
+pub struct SharedMemory {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread.
+unsafe impl Send for SharedMemory {}
+
+impl SharedMemory {
+    /// Maps the rings of a packet socket.
+    pub fn map(socket: &OwnedFd, length: usize) -> io::Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut::<c_void>(),
+                length,
+                protection,
+                flags,
+                socket.as_raw_fd(),
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Self { start, length })
+    }
+
+    fn check(&self, at: usize, length: usize) {
+        let end = at.checked_add(length);
+        assert!(
+            end.is_some_and(|end| end <= self.length),
+            "{length} bytes at {at}: the mapping has {}",
+            self.length
+        );
+    }
+
+    /// The word at `at`, a multiple of 4.
+    #[inline]
+    pub fn word(&self, at: usize) -> &AtomicU32 {
+        self.check(at, 4);
+        assert!(at.is_multiple_of(4), "{at} is no multiple of 4");
+        // SAFETY: within the mapping (checked), aligned (checked; mappings begin at pages), and accessed only as an
+        // atomic by us, and by the kernel in single accesses.
+        unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(at).cast()) }
+    }
+
+    /// Bytes that the kernel has handed over, until it gets them back.
+    #[inline]
+    pub fn bytes(&mut self, at: usize, length: usize) -> &mut [u8] {
+        self.check(at, length);
+        // SAFETY: within the mapping (checked). `&mut self` makes the slice the only one on our side; the kernel writes
+        // only places whose turn word says that it is its turn, and the rings ask for others only.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(at), length) }
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping, with the length it was made with; no reference outlives `self`.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+/// A descriptor to wait for, or none.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct PollEntry(libc::pollfd);
+
+impl PollEntry {
+    /// An entry; without a descriptor it is never ready.
+    pub fn new(descriptor: Option<BorrowedFd<'_>>) -> Self {
+        Self(libc::pollfd {
+            // poll(2) passes over negative descriptors.
+            fd: descriptor.map_or(-1, |descriptor| descriptor.as_raw_fd()),
+            events: libc::POLLIN,
+            revents: 0,
+        })
+    }
+
+    /// Whether it is readable or in trouble.
+    pub fn is_ready(&self) -> bool {
+        self.0.revents != 0
+    }
+}
+
+/// Waits for the entries; a descriptor that was closed meanwhile is "in trouble", no worse.
+pub fn poll(entries: &mut [PollEntry], timeout: Option<std::time::Duration>) -> io::Result<()> {
+    let timeout = timeout.map(|timeout| libc::timespec {
+        tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let timeout = timeout
+        .as_ref()
+        .map_or(std::ptr::null(), std::ptr::from_ref);
+    let count = entries.len() as libc::nfds_t;
+    // SAFETY: `entries` are `count` pollfd (PollEntry is transparent); the timeout is null or a timespec that lives on.
+    check(unsafe {
+        libc::ppoll(
+            entries.as_mut_ptr().cast(),
+            count,
+            timeout,
+            std::ptr::null(),
+        )
+    })?;
+    Ok(())
+}
+
+/// The first bytes of what an interface answers to a request.
+pub fn interface_value<const N: usize>(name: &str, request: libc::Ioctl) -> io::Result<[u8; N]> {
+    let any = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+    let mut argument = [0; INTERFACE_REQUEST];
+    put_name(&mut argument, name)?;
+    interface_request(any.as_fd(), request, &mut argument)?;
+    let mut value = [0; N];
+    value.copy_from_slice(&argument[libc::IFNAMSIZ..libc::IFNAMSIZ + N]);
+    Ok(value)
+}
+
+/// What an error means, without the number that std appends.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_owned(),
+        None => text,
+    }
+}
+
+/// Writes the name of an interface into a request.
+pub fn put_name(request: &mut [u8; INTERFACE_REQUEST], name: &str) -> io::Result<()> {
+    let name = name.as_bytes();
+    let long = name.is_empty() || name.len() >= libc::IFNAMSIZ || name.contains(&0);
+    if long {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    request[..name.len()].copy_from_slice(name);
+    Ok(())
+}
+
+/// Switches an interface on.
+pub fn switch_on(name: &str) -> io::Result<()> {
+    let any = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+    let mut request = [0; INTERFACE_REQUEST];
+    put_name(&mut request, name)?;
+    interface_request(any.as_fd(), libc::SIOCGIFFLAGS as libc::Ioctl, &mut request)?;
+    request[libc::IFNAMSIZ] |= libc::IFF_UP as u8;
+    interface_request(any.as_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
+}
+
+/// Makes reading and writing fail rather than wait.
+pub fn set_nonblocking(descriptor: &OwnedFd) -> io::Result<()> {
+    // SAFETY: takes and gives numbers only.
+    let flags = check(unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_GETFL) })?;
+    // SAFETY: takes and gives numbers only.
+    check(unsafe {
+        libc::fcntl(
+            descriptor.as_raw_fd(),
+            libc::F_SETFL,
+            flags | libc::O_NONBLOCK,
+        )
+    })?;
+    Ok(())
+}
+
+/// A descriptor that is readable after something was written to it (eventfd(2)).
+pub fn event() -> io::Result<OwnedFd> {
+    // SAFETY: takes and gives numbers only.
+    check(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) }).map(own)
+}

@@ -1,0 +1,48 @@
+//! Waiting for descriptors.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use crate::system::{self, PollEntry};
+
+/// Waits for any of several descriptors, without allocating after the first time.
+#[derive(Debug, Default)]
+pub struct Waiter {
+    entries: Vec<PollEntry>,
+}
+
+impl Waiter {
+    /// A waiter.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Waits until a descriptor is readable or has an error, a signal comes, or the time is over.
+    ///
+    /// # Errors
+    /// What ppoll(2) gives, but `EINTR`.
+    pub fn wait<'a>(
+        &mut self,
+        descriptors: impl IntoIterator<Item = Option<BorrowedFd<'a>>>,
+        timeout: Option<Duration>,
+    ) -> io::Result<()> {
+        self.entries.clear();
+        self.entries
+            .extend(descriptors.into_iter().map(PollEntry::new));
+        match system::poll(&mut self.entries, timeout) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.entries.clear();
+                Ok(())
+            }
+            result => result,
+        }
+    }
+
+    /// Whether the descriptor at this place is readable, or in trouble, since the last wait.
+    #[must_use]
+    pub fn is_ready(&self, at: usize) -> bool {
+        self.entries.get(at).is_some_and(PollEntry::is_ready)
+    }
+}
