@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, final
 
-__all__ = ["LoadError", "Match", "Network", "PortConfig", "RealTime", "Switch", "Table", "Update"]
+__all__ = ["LoadError", "Match", "Network", "Port", "PortConfig", "PortError", "RealTime", "Switch", "Table", "Update"]
 
 class LoadError(ValueError):
     """An artifact (bmv2 JSON) that the switch refuses; `str()` gives one line: artifact, path, reason."""
@@ -227,12 +227,74 @@ class Switch:
 
         """
 
+class PortError(Exception):
+    """A port that can't be had; `str()` is one line that says why."""
+
+@final
+class Port:
+    """A place where frames come in and go out. It is open from its making on; one runner can take it, once."""
+
+    @staticmethod
+    def interface(name: str) -> Port:
+        """A network interface, for example `veth0`, in promiscuous mode.
+
+        Raises:
+            PortError: no such interface, not Ethernet, or no permission (root or CAP_NET_RAW).
+
+        """
+    @staticmethod
+    def tap(name: str) -> Port:
+        """A TAP interface; one that is not there is made, switched on, and goes with the port.
+
+        Raises:
+            PortError: no TAP interface, in use, or no permission (root or CAP_NET_ADMIN).
+
+        """
+    @staticmethod
+    def files(
+        name: str, input: str | PathLike[str] | None, output: str | PathLike[str] | None, wait_s: float = 0.0
+    ) -> Port:
+        """Capture files: `input` is replayed with its own timing, into `output` go the frames that leave.
+
+        The earliest frame of all ports of a runner arrives `wait_s` after the runner was made.
+
+        Raises:
+            PortError: a file that can't be read or made, or no capture (pcap) of whole Ethernet frames.
+
+        """
+    def captured(self, directory: str | PathLike[str]) -> Port:
+        """This port, with what passes it kept in NAME_in.pcap and NAME_out.pcap; takes this one's place.
+
+        Raises:
+            PortError: a file that can't be made.
+
+        """
+    def close(self) -> None:
+        """Closes it, unless a runner has taken it."""
+
 @final
 class RealTime:
-    """Runs a switch on packet sockets, in a thread of its own, by the monotonic clock."""
+    """Runs a switch on ports, in a thread of its own, by the monotonic clock."""
 
-    def __new__(cls, switch: Switch, sockets: Mapping[int, int]) -> RealTime:
-        """Duplicates the descriptors (port: descriptor of a non-blocking, bound AF_PACKET socket)."""
+    def __new__(
+        cls,
+        switch: Switch,
+        ports: Mapping[int, Port],
+        *,
+        busy_poll_us: int = 0,
+        report: Callable[[str], object] | None = None,
+    ) -> RealTime:
+        """A runner that does not run yet; it takes the ports, which are closed with it.
+
+        Args:
+            switch: what it runs.
+            ports: what is attached, by port number.
+            busy_poll_us: how long to look for further frames after one has come, before sleeping: less delay for more
+                processor time.
+            report: called from the runner's thread with a line about each interface that goes, comes back, or fails;
+                without it, the lines go to standard error.
+
+        """
     def start(self) -> None:
         """Starts the thread.
 
@@ -243,10 +305,12 @@ class RealTime:
     def stop(self) -> None:
         """Stops the thread and waits for its end; does nothing if it is not running."""
     def statistics(self) -> dict[str, Any]:
-        """What happened at the sockets.
+        """What happened at the ports.
 
-        Keys: `running`, `error` (None, or why the thread ended), and per port `ports (number: {receive_errors,
-        send_errors, truncated})`.
+        Keys: `running`, `error` (None, or why the thread ended), and `ports`, by number: `name`; `link` ("up", "down",
+        "absent"); `without_rings` (None, or why frames are copied one by one); `missed` (found no room before the
+        switch); `receive_errors`; `send_errors` (too long for the interface, no room, interface down); `refused` (left
+        to hardware in a way that can't be undone); `segmented` (left whole, and cut).
         """
 
 @final

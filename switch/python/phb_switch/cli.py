@@ -6,7 +6,6 @@ Exit codes: 0 stopped by Ctrl-C or SIGTERM; 1 the switch failed while running; 2
 import json as json_module
 import re
 import signal
-import socket
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -15,8 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from phb_switch._native import LoadError, PortConfig, RealTime, Switch
-from phb_switch.interfaces import InterfaceError, kernel_drops, open_interface
+from phb_switch._native import LoadError, Port, PortConfig, PortError, RealTime, Switch
 from phb_switch.server import P4RuntimeServer
 from phb_switch.stf import command as stf
 
@@ -109,10 +107,7 @@ def command(
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
     with ExitStack() as stack:
         stack.callback(signal.pthread_sigmask, signal.SIG_UNBLOCK, _STOPPING)
-        sockets: dict[int, socket.socket] = {}
-        for port, name in interfaces.items():
-            sockets[port] = stack.enter_context(open_interface(name))
-        runner = RealTime(switch, {port: opened.fileno() for port, opened in sockets.items()})
+        runner = RealTime(switch, {port: Port.interface(name) for port, name in interfaces.items()})
         server = P4RuntimeServer(switch, device_id=device_id, address=grpc_server_addr)
         try:
             listening = server.start()
@@ -126,7 +121,7 @@ def command(
         if not _wait(runner):
             return FAILED
         runner.stop()
-        _report(switch, runner, sockets)
+        _report(switch, runner)
         return OK
 
 
@@ -219,7 +214,7 @@ def _wait(runner: RealTime) -> bool:
     return True
 
 
-def _report(switch: Switch, runner: RealTime, sockets: dict[int, socket.socket]) -> None:
+def _report(switch: Switch, runner: RealTime) -> None:
     counters = switch.statistics()
     print(
         f"phb-switch: stopped; received {counters['received']}, injected {counters['injected']}, "
@@ -227,11 +222,11 @@ def _report(switch: Switch, runner: RealTime, sockets: dict[int, socket.socket])
         f"dropped {sum(counters['dropped'].values())}, queued {counters['queued']}",
         file=sys.stderr,
     )
-    for port, at_socket in runner.statistics()["ports"].items():
-        losses = {"missed": kernel_drops(sockets[port]), **at_socket}
+    for port, at_port in runner.statistics()["ports"].items():
+        losses = {name: at_port[name] for name in ("missed", "receive_errors", "send_errors", "refused")}
         if any(losses.values()):
             words = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in losses.items() if count)
-            print(f"phb-switch: interface of port {port}: {words}", file=sys.stderr)
+            print(f"phb-switch: port {port} ({at_port['name']}): {words}", file=sys.stderr)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -248,7 +243,7 @@ def run(arguments: Sequence[str]) -> int:
         return stf.run(arguments[1:])
     try:
         result = app([each for each in arguments if each != "--"], standalone_mode=False)
-    except (InputError, InterfaceError) as error:
+    except (InputError, PortError) as error:
         print(f"phb-switch: {error}", file=sys.stderr)
         return BAD_INPUT
     except typer.TyperException as error:

@@ -14,10 +14,8 @@
 //! - [`statistics`]: what it counts, and the law that the counters obey;
 //! - [`write`]: batches of control-plane changes, undone as a whole where asked;
 //! - [`packet_in`]: frames on their way from the CPU port to a controller;
-//! - [`realtime`]: the runner on packet sockets and the monotonic clock;
-//! - [`offload`]: what it undoes of what the kernel does to frames.
+//! - [`realtime`]: the runner on ports and the monotonic clock.
 
-pub mod offload;
 pub mod packet_in;
 pub mod realtime;
 pub mod statistics;
@@ -25,7 +23,7 @@ pub mod switch;
 pub mod write;
 
 pub use packet_in::PacketIns;
-pub use realtime::{RealTime, SocketStatistics};
+pub use realtime::{RealTime, Report, RunnerConfig};
 pub use statistics::{DropReason, Drops, PortStatistics, Statistics};
 pub use switch::{DEFAULT_BUFFER_PACKETS, SwitchConfig, SwitchNode, Waker, unlimited};
 pub use write::{Failure, Update};

@@ -1,65 +1,73 @@
-//! Runs a switch on packet sockets, by the monotonic clock.
+//! Runs a switch on ports, by the monotonic clock.
 //!
 //! One thread waits for frames and for the switch's next tick. Each time it wakes it reads the clock once, takes the
-//! switch's lock once, and moves up to [`BATCH`] frames per socket; sending happens outside the lock. A frame that the
-//! kernel does not take is counted, never retried: the line's rate is the switch's business, not the socket's.
-//!
-//! The sockets are `AF_PACKET`/`SOCK_RAW`, non-blocking, bound, and have these options set (see packet(7)):
-//! `PACKET_IGNORE_OUTGOING`; `PACKET_AUXDATA`, because the kernel takes VLAN tags out of frames; `PACKET_VNET_HDR`,
-//! because a virtual interface leaves checksums to hardware that it does not have.
+//! switch's lock once, and hands up to [`BATCH`] frames per port to the switch, out of the memory in which the kernel has
+//! put them; sending happens outside the lock, once per port. A frame that the kernel does not take is counted, never
+//! retried: the line's rate is the switch's business, not the interface's.
 
-use std::io::{IoSlice, IoSliceMut};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::eventfd::{EfdFlags, EventFd};
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
-use nix::sys::time::TimeSpec;
-use phb_network::{Frame, Node, Output, Port, Time};
+use phb_network::{Node, Output, Port, Time};
+use phb_ports::{Clock, Counters, Event, LinkChange, Links, PortCounters, Waiter};
 
-use crate::offload::{self, VNET_HEADER};
 use crate::switch::SwitchNode;
 
-/// Frames taken from one socket before the others get their turn.
+/// Frames taken from one port before the others get their turn.
 const BATCH: usize = 64;
 
-/// The longest frame with segmentation offload, with room for its Ethernet header.
-const LONGEST_FRAME: usize = (1 << 16) + 64;
+/// Looks at descriptors that often while frames keep coming, besides at the rings.
+const LOOK: Duration = Duration::from_millis(1);
 
-/// What happened at one socket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SocketStatistics {
-    /// Reads that failed, for example because the interface went down.
-    pub receive_errors: u64,
-    /// Frames that the kernel did not take, for example because they exceed the interface's MTU.
-    pub send_errors: u64,
-    /// Frames refused because their sender left segmentation to hardware; turn its `tso` and `gso` off.
-    pub unsegmented: u64,
+/// Tells a person what has happened to a port.
+pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// How a runner runs.
+#[derive(Clone)]
+pub struct RunnerConfig {
+    /// How long to look for further frames, after one has come, before sleeping. It saves the time of waking up, and
+    /// costs a processor that long per frame at most.
+    pub busy_poll: Duration,
+    /// Whom to tell that an interface has gone, or is back.
+    pub report: Report,
 }
 
-#[derive(Default)]
-struct Counters {
-    receive_errors: AtomicU64,
-    send_errors: AtomicU64,
-    unsegmented: AtomicU64,
+impl Default for RunnerConfig {
+    fn default() -> Self {
+        Self {
+            busy_poll: Duration::ZERO,
+            report: Arc::new(|message| eprintln!("phb-switch: {message}")),
+        }
+    }
 }
 
-struct Socket {
-    port: Port,
-    descriptor: OwnedFd,
-    counters: Counters,
+struct Attached {
+    number: Port,
+    port: Box<dyn phb_ports::Port>,
+    /// Frames may wait.
+    readable: bool,
+    /// Something has passed since the last flush.
+    dirty: bool,
+}
+
+/// What the thread needs for itself.
+struct Ports {
+    attached: Vec<Attached>,
+    /// Place in `attached` by port number.
+    index: Vec<Option<usize>>,
+    started: bool,
 }
 
 struct Shared {
     switch: Arc<Mutex<SwitchNode>>,
-    sockets: Vec<Socket>,
+    ports: Mutex<Ports>,
+    counters: Vec<(Port, String, Arc<Counters>)>,
+    config: RunnerConfig,
     stop: AtomicBool,
-    wake: Arc<EventFd>,
+    wake: Arc<Event>,
     epoch: Instant,
     error: Mutex<Option<String>>,
 }
@@ -77,23 +85,36 @@ impl RealTime {
     /// Says why the kernel gave no event descriptor.
     pub fn new(
         switch: Arc<Mutex<SwitchNode>>,
-        sockets: impl IntoIterator<Item = (Port, OwnedFd)>,
-    ) -> std::io::Result<Self> {
-        let wake =
-            EventFd::from_value_and_flags(0, EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?;
-        let sockets = sockets
-            .into_iter()
-            .map(|(port, descriptor)| Socket {
+        ports: impl IntoIterator<Item = (Port, Box<dyn phb_ports::Port>)>,
+        config: RunnerConfig,
+    ) -> io::Result<Self> {
+        let mut index = Vec::new();
+        let mut attached = Vec::new();
+        let mut counters = Vec::new();
+        for (number, port) in ports {
+            let place = usize::from(number);
+            index.resize(index.len().max(place + 1), None);
+            index[place] = Some(attached.len());
+            let name = port.name().to_owned();
+            counters.push((number, name, Arc::clone(port.counters())));
+            attached.push(Attached {
+                number,
                 port,
-                descriptor,
-                counters: Counters::default(),
-            })
-            .collect();
+                readable: true,
+                dirty: false,
+            });
+        }
         let shared = Shared {
             switch,
-            sockets,
+            ports: Mutex::new(Ports {
+                attached,
+                index,
+                started: false,
+            }),
+            counters,
+            config,
             stop: AtomicBool::new(false),
-            wake: Arc::new(wake),
+            wake: Arc::new(Event::new()?),
             epoch: Instant::now(),
             error: Mutex::new(None),
         };
@@ -107,17 +128,14 @@ impl RealTime {
     ///
     /// # Errors
     /// Says why there is no thread.
-    pub fn start(&mut self) -> std::io::Result<bool> {
+    pub fn start(&mut self) -> io::Result<bool> {
         if self.is_running() {
             return Ok(false);
         }
         self.shared.stop.store(false, Ordering::Release);
         *lock(&self.shared.error) = None;
         let wake = Arc::clone(&self.shared.wake);
-        lock(&self.shared.switch).set_waker(Some(Box::new(move || {
-            // The counter is full only when the thread has been woken already.
-            let _ = wake.write(1);
-        })));
+        lock(&self.shared.switch).set_waker(Some(Box::new(move || wake.set())));
         let shared = Arc::clone(&self.shared);
         let name = format!("switch-{}", lock(&shared.switch).config().name);
         self.thread = Some(
@@ -134,7 +152,7 @@ impl RealTime {
             return;
         };
         self.shared.stop.store(true, Ordering::Release);
-        let _ = self.shared.wake.write(1);
+        self.shared.wake.set();
         if thread.join().is_err() {
             *lock(&self.shared.error) = Some("the thread panicked".to_owned());
         }
@@ -155,21 +173,13 @@ impl RealTime {
         lock(&self.shared.error).clone()
     }
 
-    /// Counters by port, in the order in which the sockets were given.
+    /// Name and counters by port, in the order in which the ports were given.
     #[must_use]
-    pub fn statistics(&self) -> Vec<(Port, SocketStatistics)> {
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    pub fn statistics(&self) -> Vec<(Port, String, PortCounters)> {
         self.shared
-            .sockets
+            .counters
             .iter()
-            .map(|Socket { port, counters, .. }| {
-                let statistics = SocketStatistics {
-                    receive_errors: load(&counters.receive_errors),
-                    send_errors: load(&counters.send_errors),
-                    unsegmented: load(&counters.unsegmented),
-                };
-                (*port, statistics)
-            })
+            .map(|(number, name, counters)| (*number, name.clone(), counters.read()))
             .collect()
     }
 }
@@ -184,140 +194,163 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn nanoseconds(duration: Duration) -> Time {
+    Time::try_from(duration.as_nanos()).unwrap_or(Time::MAX)
+}
+
 impl Shared {
     fn run(&self) {
-        if let Err(error) = self.serve() {
+        if let Err(error) = self.serve(&mut lock(&self.ports)) {
             *lock(&self.error) = Some(error.to_string());
         }
     }
 
     fn now(&self) -> Time {
-        Time::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(Time::MAX)
+        nanoseconds(self.epoch.elapsed())
     }
 
-    fn serve(&self) -> Result<(), Errno> {
-        let mut receiver = Receiver::new();
+    fn serve(&self, ports: &mut Ports) -> io::Result<()> {
+        let mut links = Links::new()?;
+        self.begin(ports);
         let mut out = Output::new();
-        let mut readable = vec![true; self.sockets.len()];
+        let mut waiter = Waiter::new();
+        // Descriptors of ports without rings have to be asked each time.
+        let every = ports.attached.iter().all(|each| each.port.has_rings());
+        let look = if every { nanoseconds(LOOK) } else { 0 };
+        let busy_poll = nanoseconds(self.config.busy_poll);
+        let (mut looked, mut last_frame) = (0, 0);
         while !self.stop.load(Ordering::Acquire) {
             let now = self.now();
             out.begin(now);
             let next_tick = {
                 let mut switch = lock(&self.switch);
                 switch.tick(now, &mut out);
-                for (socket, readable) in self.sockets.iter().zip(&mut readable) {
-                    if *readable {
-                        *readable = receiver.receive_batch(now, socket, &mut switch, &mut out);
-                    }
+                for each in ports.attached.iter_mut().filter(|each| each.readable) {
+                    let number = each.number;
+                    each.readable = each.port.receive(now, BATCH, &mut |frame| {
+                        (last_frame, each.dirty) = (now, true);
+                        switch.receive_frame(now, number, frame, &mut out);
+                    });
                 }
                 switch.next_tick()
             };
-            for sent in out.drain() {
-                self.send(sent.port, &sent.frame.bytes);
+            ports.send(now, &out);
+            let busy = ports.attached.iter().any(|each| each.readable);
+            let arrivals = ports
+                .attached
+                .iter()
+                .filter_map(|each| each.port.next_arrival());
+            let due = arrivals.chain(next_tick).min();
+            if (busy || now.saturating_sub(last_frame) < busy_poll) && now - looked < look {
+                ports.look_at_rings(now);
+                continue;
             }
-            let busy = readable.iter().any(|readable| *readable);
-            let timeout = if busy {
+            let timeout = if busy || now.saturating_sub(last_frame) < busy_poll {
                 Some(Duration::ZERO)
             } else {
-                next_tick.map(|tick| Duration::from_nanos(tick.saturating_sub(self.now())))
+                due.map(|due| Duration::from_nanos(due.saturating_sub(self.now())))
             };
-            self.wait(timeout, &mut readable)?;
+            self.wait(ports, &mut waiter, &mut links, timeout)?;
+            looked = now;
         }
         Ok(())
     }
 
-    /// Waits until a socket is readable, somebody wakes the thread, or the time is over.
-    fn wait(&self, timeout: Option<Duration>, readable: &mut [bool]) -> Result<(), Errno> {
-        let mut descriptors: Vec<PollFd> = self
-            .sockets
+    /// Tells the ports what the clock means, the first time.
+    fn begin(&self, ports: &mut Ports) {
+        if std::mem::replace(&mut ports.started, true) {
+            return;
+        }
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let first = ports
+            .attached
             .iter()
-            .map(|socket| PollFd::new(socket.descriptor.as_fd(), PollFlags::POLLIN))
-            .collect();
-        descriptors.push(PollFd::new(self.wake.as_fd(), PollFlags::POLLIN));
-        match ppoll(&mut descriptors, timeout.map(TimeSpec::from_duration), None) {
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(error) => return Err(error),
+            .filter_map(|each| each.port.first_timestamp());
+        let clock = Clock {
+            at_zero: nanoseconds(since_1970.unwrap_or_default()).saturating_sub(self.now()),
+            replay_from: first.min().unwrap_or(0),
+        };
+        for each in &mut ports.attached {
+            each.port.start(&clock);
         }
-        for (readable, descriptor) in readable.iter_mut().zip(&descriptors) {
-            *readable |= descriptor.any().unwrap_or(true);
+    }
+
+    /// Waits until a port is readable, an interface changes, somebody wakes the thread, or the time is over.
+    fn wait(
+        &self,
+        ports: &mut Ports,
+        waiter: &mut Waiter,
+        links: &mut Links,
+        timeout: Option<Duration>,
+    ) -> io::Result<()> {
+        let own = [Some(self.wake.descriptor()), Some(links.descriptor())];
+        let of_ports = ports.attached.iter().map(|each| each.port.descriptor());
+        waiter.wait(own.into_iter().chain(of_ports), timeout)?;
+        if waiter.is_ready(0) {
+            self.wake.clear();
         }
-        // Empties the event counter; it is empty already unless somebody has woken the thread.
-        let _ = self.wake.read();
+        for (place, each) in ports.attached.iter_mut().enumerate() {
+            each.readable |= waiter.is_ready(own.len() + place);
+            if waiter.is_in_trouble(own.len() + place) {
+                each.port.trouble();
+            }
+            each.readable |= each.port.next_arrival().is_some();
+            if let Some(complaint) = each.port.complaint() {
+                (self.config.report)(&complaint);
+            }
+        }
+        if waiter.is_ready(1) {
+            self.follow(ports, links);
+        }
         Ok(())
     }
 
-    fn send(&self, port: Port, frame: &[u8]) {
-        let Some(socket) = self.sockets.iter().find(|socket| socket.port == port) else {
-            return; // a port without an interface: its line leads nowhere
-        };
-        let parts = [IoSlice::new(&[0; VNET_HEADER]), IoSlice::new(frame)];
-        let descriptor = socket.descriptor.as_raw_fd();
-        if sendmsg::<()>(descriptor, &parts, &[], MsgFlags::MSG_DONTWAIT, None).is_err() {
-            socket.counters.send_errors.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-}
-
-/// Buffers for receiving, allocated once.
-struct Receiver {
-    frame: Vec<u8>,
-    control: Vec<u8>,
-}
-
-impl Receiver {
-    fn new() -> Self {
-        Self {
-            frame: vec![0; VNET_HEADER + LONGEST_FRAME],
-            control: nix::cmsg_space!([u8; offload::AUXILIARY_DATA]),
-        }
-    }
-
-    /// Moves up to [`BATCH`] frames from the socket into the switch; `true` if there may be more.
-    fn receive_batch(
-        &mut self,
-        now: Time,
-        socket: &Socket,
-        switch: &mut SwitchNode,
-        out: &mut Output,
-    ) -> bool {
-        for _ in 0..BATCH {
-            match self.receive(socket) {
-                Ok(Some(frame)) => switch.receive(now, socket.port, Frame::new(frame), out),
-                Ok(None) => {}
-                Err(Errno::EAGAIN) => return false,
-                Err(_) => {
-                    socket
-                        .counters
-                        .receive_errors
-                        .fetch_add(1, Ordering::Relaxed);
-                    return false;
+    fn follow(&self, ports: &mut Ports, links: &mut Links) {
+        let changes = links.changes();
+        for each in &mut ports.attached {
+            let name = each.port.name();
+            let now;
+            let changes: &[LinkChange] = match &changes {
+                Some(changes) => changes,
+                None => {
+                    now = [LinkChange::of(name)];
+                    &now
+                }
+            };
+            for change in changes {
+                if let Some(message) = each.port.link_changed(change) {
+                    (self.config.report)(&format!("port {}: {message}", each.number));
+                    each.readable = true;
                 }
             }
         }
-        true
+    }
+}
+
+impl Ports {
+    /// Sends what leaves the switch, and has ports finish the batch.
+    fn send(&mut self, now: Time, out: &Output) {
+        for sent in out.sent() {
+            let place = self.index.get(usize::from(sent.port)).copied().flatten();
+            // A port without an interface: its line leads nowhere.
+            if let Some(place) = place {
+                let each = &mut self.attached[place];
+                each.port.send(now, &sent.frame.bytes);
+                each.dirty = true;
+            }
+        }
+        for each in &mut self.attached {
+            if std::mem::take(&mut each.dirty) {
+                each.port.flush();
+            }
+        }
     }
 
-    /// Takes one frame as it would look on a cable; `None` if it can not be had so.
-    fn receive(&mut self, socket: &Socket) -> Result<Option<Vec<u8>>, Errno> {
-        let mut parts = [IoSliceMut::new(&mut self.frame)];
-        let descriptor = socket.descriptor.as_raw_fd();
-        let message = recvmsg::<()>(
-            descriptor,
-            &mut parts,
-            Some(&mut self.control),
-            MsgFlags::MSG_DONTWAIT,
-        )?;
-        let tag = message.cmsgs()?.find_map(|control| match control {
-            ControlMessageOwned::Unknown(unknown) => offload::vlan_tag(&unknown.data_bytes),
-            _ => None,
-        });
-        let truncated = message.flags.contains(MsgFlags::MSG_TRUNC);
-        let length = message.bytes;
-        let frame = offload::finish(self.frame.get_mut(..length).unwrap_or_default(), tag);
-        if truncated || frame.is_none() {
-            socket.counters.unsegmented.fetch_add(1, Ordering::Relaxed);
-            return Ok(None);
+    /// Has the next round ask the ports that can be asked without the kernel.
+    fn look_at_rings(&mut self, now: Time) {
+        for each in &mut self.attached {
+            let due = each.port.next_arrival().is_some_and(|at| at <= now);
+            each.readable |= due || each.port.has_rings();
         }
-        Ok(frame)
     }
 }

@@ -139,6 +139,10 @@ impl Port for CapturedPort {
         self.sent.flush();
     }
 
+    fn has_rings(&self) -> bool {
+        self.port.has_rings()
+    }
+
     fn next_arrival(&self) -> Option<Time> {
         self.port.next_arrival()
     }

@@ -124,7 +124,6 @@ impl Counters {
         self.receive_errors.fetch_add(1, Ordering::Relaxed);
     }
 
-
     pub(crate) fn send_errors(&self, frames: usize) {
         self.send_errors.fetch_add(frames as u64, Ordering::Relaxed);
     }

@@ -18,6 +18,27 @@ pub struct LinkChange {
     pub up: bool,
 }
 
+impl LinkChange {
+    /// What an interface is now, for whoever has missed how it became so.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        let flags = system::interface_value(name, libc::SIOCGIFFLAGS as libc::Ioctl);
+        let flags = flags.map(u16::from_ne_bytes).unwrap_or(0);
+        let index = system::interface_index(name);
+        Self {
+            gone: index.is_err(),
+            index: index.unwrap_or(0),
+            name: name.to_owned(),
+            up: flags & libc::IFF_RUNNING as u16 != 0,
+        }
+    }
+
+    /// Whether it is about the interface that has this index, or had it and this name.
+    pub(crate) fn is_of(&self, index: u32, name: &str) -> bool {
+        self.index == index || (self.index == 0 && self.name == name)
+    }
+}
+
 /// Longer than any datagram of the kernel's (NLMSG_GOODSIZE is a page, and large answers are 32 KiB).
 const LONGEST: usize = 1 << 16;
 /// Lengths of `struct nlmsghdr`, `struct ifinfomsg` and `struct rtattr`.

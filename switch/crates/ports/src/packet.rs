@@ -290,6 +290,12 @@ impl Port for PacketPort {
             .send_errors(lost + usize::from(!rings.put(&header, frame)));
     }
 
+    fn has_rings(&self) -> bool {
+        self.attached
+            .as_ref()
+            .is_some_and(|attached| attached.rings.is_some())
+    }
+
     fn trouble(&mut self) {
         // Reading the error clears it; that the interface is down is told otherwise.
         let Some(attached) = &self.attached else {
@@ -304,7 +310,7 @@ impl Port for PacketPort {
     fn link_changed(&mut self, change: &LinkChange) -> Option<String> {
         let name = &self.name;
         match &mut self.attached {
-            Some(attached) if attached.index == change.index => {
+            Some(attached) if change.is_of(attached.index, name) => {
                 if change.gone {
                     self.counters.count_missed(&attached.socket);
                     self.counters.set_link(Link::Absent);

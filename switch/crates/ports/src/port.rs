@@ -42,6 +42,11 @@ pub trait Port: Send {
     /// Sends what was taken.
     fn flush(&mut self);
 
+    /// Whether [`receive`](Self::receive) finds out without the kernel that nothing waits.
+    fn has_rings(&self) -> bool {
+        false
+    }
+
     /// When a frame arrives that no descriptor tells of.
     fn next_arrival(&self) -> Option<Time> {
         None

@@ -343,6 +343,11 @@ impl PollEntry {
         })
     }
 
+    /// Whether it has an error.
+    pub fn is_in_trouble(&self) -> bool {
+        self.0.revents & !libc::POLLIN != 0
+    }
+
     /// Whether it is readable or in trouble.
     pub fn is_ready(&self) -> bool {
         self.0.revents != 0

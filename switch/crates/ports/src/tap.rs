@@ -141,7 +141,7 @@ impl Port for TapPort {
 
     fn link_changed(&mut self, change: &LinkChange) -> Option<String> {
         let name = &self.name;
-        if self.device.is_some() && change.index == self.index {
+        if self.device.is_some() && change.is_of(self.index, name) {
             if change.gone {
                 self.device = None;
                 self.counters.set_link(Link::Absent);

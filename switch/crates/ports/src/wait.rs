@@ -40,6 +40,12 @@ impl Waiter {
         }
     }
 
+    /// Whether the descriptor at this place had an error at the last wait.
+    #[must_use]
+    pub fn is_in_trouble(&self, at: usize) -> bool {
+        self.entries.get(at).is_some_and(PollEntry::is_in_trouble)
+    }
+
     /// Whether the descriptor at this place is readable, or in trouble, since the last wait.
     #[must_use]
     pub fn is_ready(&self, at: usize) -> bool {

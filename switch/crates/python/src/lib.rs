@@ -3,6 +3,7 @@
 //! Nothing here decides anything: arguments are checked and converted, and the interpreter's lock is released wherever
 //! a lock of the switch or time is waited for. The Python side of every signature is in `_native.pyi`.
 
+mod attachment;
 mod control;
 mod network;
 mod port;
@@ -23,6 +24,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<control::Update>()?;
     module.add_class::<control::Table>()?;
     module.add_class::<Switch>()?;
+    module.add("PortError", module.py().get_type::<attachment::PortError>())?;
+    module.add_class::<attachment::Port>()?;
     module.add_class::<real_time::RealTime>()?;
     module.add_class::<network::Network>()
 }

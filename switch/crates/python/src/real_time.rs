@@ -1,16 +1,18 @@
 //! The class `RealTime`.
 
-use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use phb_node::RunnerConfig;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
+use crate::attachment::Port;
 use crate::port::by_port;
 use crate::switch::Switch;
 
-/// Runs a switch on packet sockets, in a thread of its own, by the monotonic clock.
+/// Runs a switch on ports, in a thread of its own, by the monotonic clock.
 #[pyclass(module = "phb_switch._native", frozen)]
 pub struct RealTime(Mutex<phb_node::RealTime>);
 
@@ -20,18 +22,45 @@ impl RealTime {
     }
 }
 
+impl Drop for RealTime {
+    /// Ends the thread without the interpreter's lock, which the thread may want for a report.
+    fn drop(&mut self) {
+        Python::attach(|py| py.detach(|| self.runner().stop()));
+    }
+}
+
 #[pymethods]
 impl RealTime {
     #[new]
-    fn new(switch: &Switch, sockets: &Bound<'_, PyMapping>) -> PyResult<Self> {
-        let mut descriptors = Vec::new();
-        for (port, descriptor) in by_port(sockets)? {
-            descriptors.push((port, duplicate(descriptor.extract()?)?));
+    #[pyo3(signature = (switch, ports, *, busy_poll_us=0, report=None))]
+    fn new(
+        switch: &Switch,
+        ports: &Bound<'_, PyMapping>,
+        busy_poll_us: u64,
+        report: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let mut opened = Vec::new();
+        for (number, port) in by_port(ports)? {
+            let port = port
+                .cast::<Port>()
+                .map_err(|_| PyValueError::new_err(format!("port {number}: expected a Port")))?;
+            opened.push((number, port.get().take()?));
         }
-        Ok(Self(Mutex::new(phb_node::RealTime::new(
-            Arc::clone(&switch.node),
-            descriptors,
-        )?)))
+        let mut config = RunnerConfig {
+            busy_poll: Duration::from_micros(busy_poll_us),
+            ..RunnerConfig::default()
+        };
+        if let Some(report) = report {
+            config.report = Arc::new(move |message| {
+                Python::attach(|py| {
+                    if let Err(error) = report.call1(py, (message,)) {
+                        error.write_unraisable(py, Some(report.bind(py)));
+                    }
+                });
+            });
+        }
+        let runner = phb_node::RealTime::new(Arc::clone(&switch.node), opened, config)?;
+        Ok(Self(Mutex::new(runner)))
     }
 
     fn start(&self, py: Python<'_>) -> PyResult<()> {
@@ -46,37 +75,27 @@ impl RealTime {
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (running, error, sockets) = py.detach(|| {
+        let (running, error, ports) = py.detach(|| {
             let runner = self.runner();
             (runner.is_running(), runner.error(), runner.statistics())
         });
         let counters = PyDict::new(py);
         counters.set_item("running", running)?;
         counters.set_item("error", error)?;
-        let ports = PyDict::new(py);
-        for (number, of_socket) in sockets {
+        let by_number = PyDict::new(py);
+        for (number, name, counted) in ports {
             let of_port = PyDict::new(py);
-            of_port.set_item("receive_errors", of_socket.receive_errors)?;
-            of_port.set_item("send_errors", of_socket.send_errors)?;
-            of_port.set_item("unsegmented", of_socket.unsegmented)?;
-            ports.set_item(number, of_port)?;
+            of_port.set_item("name", name)?;
+            of_port.set_item("link", counted.link.word())?;
+            of_port.set_item("without_rings", counted.without_rings)?;
+            of_port.set_item("missed", counted.missed)?;
+            of_port.set_item("receive_errors", counted.receive_errors)?;
+            of_port.set_item("send_errors", counted.send_errors)?;
+            of_port.set_item("refused", counted.refused)?;
+            of_port.set_item("segmented", counted.segmented)?;
+            by_number.set_item(number, of_port)?;
         }
-        counters.set_item("ports", ports)?;
+        counters.set_item("ports", by_number)?;
         Ok(counters)
     }
-}
-
-/// A descriptor of our own for what Python's descriptor means.
-fn duplicate(descriptor: RawFd) -> PyResult<OwnedFd> {
-    if descriptor < 0 {
-        return Err(PyValueError::new_err(format!(
-            "{descriptor} is no file descriptor"
-        )));
-    }
-    // A number is all that Python has for a descriptor, so no safe function can take it.
-    // SAFETY: it is not -1, and it is used for nothing but dup(2), which answers EBADF if it is not open. Nothing can
-    // close it meanwhile: the interpreter's lock is held.
-    #[allow(unsafe_code)]
-    let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    Ok(borrowed.try_clone_to_owned()?)
 }

@@ -1,0 +1,210 @@
+//! The runner, on ports in memory and on capture files.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use phb_network::pcap::PcapWriter;
+use phb_node::{RealTime, RunnerConfig, SwitchConfig, SwitchNode, unlimited};
+use phb_pipeline::{Options, Pipeline};
+use phb_ports::memory::Far;
+use phb_ports::pcap::PcapReader;
+use phb_ports::{CapturedPort, FilePort, MemoryPort};
+use phb_traffic_manager::PortConfig;
+
+const RANKED: &str = include_str!("../../../python/tests/programs/ranked.json");
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn switch(second: PortConfig) -> Arc<Mutex<SwitchNode>> {
+    let config = SwitchConfig {
+        name: "test".to_owned(),
+        cpu_port: Some(510),
+        drop_port: 511,
+        seed: 1,
+    };
+    let mut switch = SwitchNode::new(config, [(1, unlimited()), (2, second), (3, unlimited())]);
+    switch.install(Pipeline::load(RANKED, Options::default()).expect("the artifact loads"));
+    Arc::new(Mutex::new(switch))
+}
+
+/// A frame that the program sends to `port`.
+fn frame(port: u16, number: u8) -> Vec<u8> {
+    let mut bytes = vec![0; 4];
+    bytes.extend(port.to_be_bytes());
+    bytes.extend([0; 8]);
+    bytes.resize(100, number);
+    bytes
+}
+
+fn memory(name: &str) -> (Box<dyn phb_ports::Port>, Far) {
+    let (port, far) = MemoryPort::new(name).expect("an event descriptor");
+    (Box::new(port), far)
+}
+
+/// Frames that came, as soon as there are `count` of them.
+fn wait_for(far: &Far, count: usize) -> Vec<Vec<u8>> {
+    let end = Instant::now() + PATIENCE;
+    let mut frames = far.take();
+    while frames.len() < count {
+        assert!(Instant::now() < end, "{} of {count} frames", frames.len());
+        std::thread::sleep(Duration::from_millis(1));
+        frames.extend(far.take());
+    }
+    frames
+}
+
+fn directory(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("phb-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&path).expect("a directory");
+    path
+}
+
+#[test]
+fn frames_pass_in_order_until_it_stops() {
+    for busy_poll in [Duration::ZERO, Duration::from_micros(200)] {
+        let ((first, far_first), (second, far_second)) = (memory("first"), memory("second"));
+        let switch = switch(unlimited());
+        let config = RunnerConfig {
+            busy_poll,
+            ..RunnerConfig::default()
+        };
+        let mut runner = RealTime::new(Arc::clone(&switch), [(1, first), (2, second)], config)
+            .expect("an event descriptor");
+        assert!(!runner.is_running());
+        assert!(runner.start().expect("a thread"));
+        assert!(!runner.start().expect("no second thread"));
+        // More than a batch, and some for a port without an interface, which lead nowhere.
+        let sent: Vec<_> = (0..200).map(|number| frame(2, number)).collect();
+        for each in &sent {
+            far_first.send(each.clone());
+            far_first.send(frame(3, 0));
+        }
+        assert_eq!(wait_for(&far_second, sent.len()), sent);
+        far_second.send(frame(1, 7));
+        assert_eq!(wait_for(&far_first, 1), [frame(1, 7)]);
+        runner.stop();
+        assert!(!runner.is_running());
+        assert_eq!(runner.error(), None);
+        let switch = switch.lock().expect("nobody has panicked");
+        assert_eq!((switch.statistics().received, switch.check()), (401, 0));
+    }
+}
+
+#[test]
+fn a_packet_out_wakes_it() {
+    let (first, far) = memory("first");
+    let switch = switch(unlimited());
+    let mut runner = RealTime::new(Arc::clone(&switch), [(1, first)], RunnerConfig::default())
+        .expect("an event descriptor");
+    runner.start().expect("a thread");
+    let accepted = switch
+        .lock()
+        .expect("nobody has panicked")
+        .packet_out(frame(1, 9));
+    assert!(accepted);
+    assert_eq!(wait_for(&far, 1), [frame(1, 9)]);
+}
+
+#[test]
+fn it_starts_and_stops_at_once() {
+    let (first, _far) = memory("first");
+    let mut runner = RealTime::new(switch(unlimited()), [(1, first)], RunnerConfig::default())
+        .expect("an event descriptor");
+    for _ in 0..100 {
+        assert!(runner.start().expect("a thread"));
+        runner.stop();
+        assert_eq!(runner.error(), None);
+    }
+}
+
+#[test]
+fn a_line_paces_frames() {
+    let ((first, far_first), (second, far_second)) = (memory("first"), memory("second"));
+    // 100 bytes take 2 ms.
+    let line = PortConfig {
+        rate_bps: Some(400_000),
+        ..unlimited()
+    };
+    let mut runner = RealTime::new(
+        switch(line),
+        [(1, first), (2, second)],
+        RunnerConfig::default(),
+    )
+    .expect("an event descriptor");
+    runner.start().expect("a thread");
+    let begin = Instant::now();
+    for number in 0..50 {
+        far_first.send(frame(2, number));
+    }
+    assert_eq!(wait_for(&far_second, 50).len(), 50);
+    assert!(begin.elapsed() >= Duration::from_millis(2 * 49));
+}
+
+#[test]
+fn capture_files_are_replayed_and_written() {
+    let directory = directory("files");
+    let input = |name: &str, frames: &[(u64, Vec<u8>)]| {
+        let path = directory.join(name);
+        let file = std::fs::File::create(&path).expect("a file");
+        let mut writer = PcapWriter::new(file).expect("a capture");
+        for (time, frame) in frames {
+            writer.write(*time, frame).expect("a frame");
+        }
+        path
+    };
+    // The earliest frame is in the second file; 30 ms later comes the other.
+    const START: u64 = 1_700_000_000_000_000_000;
+    let first_in = input("a_in.pcap", &[(START + 30_000_000, frame(2, 1))]);
+    let second_in = input("b_in.pcap", &[(START, frame(1, 2)), (START, frame(1, 3))]);
+    let (first_out, second_out) = (directory.join("a_out.pcap"), directory.join("b_out.pcap"));
+    let wait = 20_000_000;
+    let first = FilePort::open("a", Some(&first_in), Some(&first_out), wait).expect("files");
+    let second = FilePort::open("b", Some(&second_in), Some(&second_out), wait).expect("files");
+    let first = CapturedPort::new(Box::new(first), &directory.join("log"));
+    assert!(first.is_err(), "there is no such directory");
+    std::fs::create_dir_all(directory.join("log")).expect("a directory");
+    let first = FilePort::open("a", Some(&first_in), Some(&first_out), wait).expect("files");
+    let first = CapturedPort::new(Box::new(first), &directory.join("log")).expect("files");
+
+    let read = |path: &PathBuf| {
+        let file = std::fs::File::open(path).expect("a file");
+        let mut reader = PcapReader::new(file, "out".to_owned()).expect("a capture");
+        let mut frames = Vec::new();
+        while let Some(time) = reader.advance().expect("whole frames") {
+            frames.push((time, reader.frame().to_vec()));
+        }
+        frames
+    };
+    let mut runner = RealTime::new(
+        switch(unlimited()),
+        [
+            (1, Box::new(first) as Box<dyn phb_ports::Port>),
+            (2, Box::new(second)),
+        ],
+        RunnerConfig::default(),
+    )
+    .expect("an event descriptor");
+    runner.start().expect("a thread");
+    let end = Instant::now() + PATIENCE;
+    while read(&second_out).is_empty() || read(&first_out).len() < 2 {
+        assert!(Instant::now() < end, "nothing more is written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    runner.stop();
+    let (to_first, to_second) = (read(&first_out), read(&second_out));
+    let bytes = |frames: &[(u64, Vec<u8>)]| {
+        frames
+            .iter()
+            .map(|(_, frame)| frame.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(bytes(&to_first), [frame(1, 2), frame(1, 3)]);
+    assert_eq!(bytes(&to_second), [frame(2, 1)]);
+    assert!(to_second[0].0 - to_first[0].0 >= 30_000_000 - 1_000_000);
+    assert_eq!(read(&directory.join("log/a_out.pcap")), to_first);
+    assert_eq!(
+        bytes(&read(&directory.join("log/a_in.pcap"))),
+        [frame(2, 1)]
+    );
+    std::fs::remove_dir_all(&directory).expect("our directory");
+}
