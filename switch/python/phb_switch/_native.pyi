@@ -235,8 +235,10 @@ class Port:
     """A place where frames come in and go out. It is open from its making on; one runner can take it, once."""
 
     @staticmethod
-    def interface(name: str) -> Port:
+    def interface(name: str, *, rings: bool = True) -> Port:
         """A network interface, for example `veth0`, in promiscuous mode.
+
+        Without rings, or where the kernel gives none, frames are copied by one system call each.
 
         Raises:
             PortError: no such interface, not Ethernet, or no permission (root or CAP_NET_RAW).

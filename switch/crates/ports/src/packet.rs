@@ -54,6 +54,8 @@ const COPIED_WHOLE: usize = 2048;
 #[derive(Debug)]
 pub struct PacketPort {
     name: String,
+    /// Rings are wanted.
+    rings: bool,
     attached: Option<Attached>,
     buffer: Vec<u8>,
     segment: Vec<u8>,
@@ -76,10 +78,19 @@ impl PacketPort {
     /// # Errors
     /// No such interface, no Ethernet, no permission, or a kernel without what is needed.
     pub fn open(name: &str) -> Result<Self, PortError> {
+        Self::open_with(name, true)
+    }
+
+    /// Opens the interface `name`, with or without rings: without them, every frame costs a system call.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(name: &str, rings: bool) -> Result<Self, PortError> {
         let counters = Arc::new(Counters::default());
-        let attached = attach(name, &counters)?;
+        let attached = attach(name, rings, &counters)?;
         Ok(Self {
             name: name.to_owned(),
+            rings,
             attached: Some(attached),
             buffer: vec![0; VIRTIO_HEADER + LONGEST_FRAME],
             segment: Vec::with_capacity(LONGEST_FRAME),
@@ -92,7 +103,7 @@ impl PacketPort {
     fn attach(&mut self) -> Option<String> {
         // The socket before goes first: two would both receive.
         self.attached = None;
-        match attach(&self.name, &self.counters) {
+        match attach(&self.name, self.rings, &self.counters) {
             Ok(attached) => {
                 self.attached = Some(attached);
                 None
@@ -105,7 +116,7 @@ impl PacketPort {
     }
 }
 
-fn attach(name: &str, counters: &Counters) -> Result<Attached, PortError> {
+fn attach(name: &str, rings: bool, counters: &Counters) -> Result<Attached, PortError> {
     let failed = |error: io::Error| match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => PortError(format!(
             "opening interface {name} needs root or the capability CAP_NET_RAW"
@@ -126,12 +137,14 @@ fn attach(name: &str, counters: &Counters) -> Result<Attached, PortError> {
         )));
     }
     let mtu = mtu(name).map_err(failed)?;
-    let (socket, rings, why) = match open_with_rings(mtu) {
+    let with_rings = if rings {
+        open_with_rings(mtu).map_err(|error| system::reason(&error))
+    } else {
+        Err("not wanted".to_owned())
+    };
+    let (socket, rings, why) = match with_rings {
         Ok((socket, rings)) => (socket, Some(rings), None),
-        Err(error) => {
-            let socket = open_socket().map_err(failed)?;
-            (socket, None, Some(system::reason(&error)))
-        }
+        Err(why) => (open_socket().map_err(failed)?, None, Some(why)),
     };
     counters.set_without_rings(why);
     let mut membership = [0u8; 16];

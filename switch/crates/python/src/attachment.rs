@@ -41,8 +41,9 @@ impl Port {
 #[pymethods]
 impl Port {
     #[staticmethod]
-    fn interface(name: &str) -> PyResult<Self> {
-        port(PacketPort::open(name))
+    #[pyo3(signature = (name, *, rings=true))]
+    fn interface(name: &str, rings: bool) -> PyResult<Self> {
+        port(PacketPort::open_with(name, rings))
     }
 
     #[staticmethod]
