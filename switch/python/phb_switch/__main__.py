@@ -1,15 +1,28 @@
 """Entry point of `phb-switch`."""
 
+import os
 import signal
 
 
 def main() -> None:
     """Run the command; until it holds something to clean up, Ctrl-C ends it at once."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _fill_closed_descriptors()
+    # Lines of gRPC's own on stderr would come beside ours, which say the same.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Imported here so that the line above counts for the time that the imports take.
     from phb_switch.cli import main as command
 
     command()
+
+
+def _fill_closed_descriptors() -> None:
+    """Opens /dev/null where stdin, stdout or stderr are closed, lest a packet socket take the place and our lines."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,158 @@
+"""Starts a switch by its options, and runs it until it is told to stop."""
+
+import json
+import os
+import signal
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from phb_switch._native import LoadError, Port, RealTime, Switch
+from phb_switch.command import bindings, tls
+from phb_switch.command import options as options_module
+from phb_switch.command.errors import FailedError, InputError
+from phb_switch.command.log import LOG, open_log
+from phb_switch.command.options import Options
+from phb_switch.command.ports import TAP
+from phb_switch.server import P4RuntimeServer
+
+_CHECK_SECONDS = 0.5
+_STOPPING = {signal.SIGINT, signal.SIGTERM}
+
+
+def start(options: Options) -> None:
+    """Runs a switch.
+
+    Raises:
+        InputError: it can't be started.
+        PortError: a port can't be had.
+        FailedError: it has failed while running.
+
+    """
+    with ExitStack() as stack:
+        open_log(options.logging, stack)
+        for notice in options.notices:
+            LOG.info("%s", notice)
+        switch = Switch(
+            "switch", options.ports, seed=options.seed, cpu_port=options.cpu_port, drop_port=options.drop_port
+        )
+        if options.program is not None:
+            _load(switch, options.program)
+            LOG.info("loaded %s; a controller's p4info has to come with SetForwardingPipelineConfig", options.program)
+        credentials = authorization = None
+        if options.tls is not None:
+            credentials = tls.credentials(options.tls)
+            if options.tls.bindings is not None:
+                authorization = bindings.read(options.tls.bindings)
+        # Blocked rather than handled, and before there are threads, which inherit it: a handler could run anywhere,
+        # also in the middle of the clean-up.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        stack.callback(signal.pthread_sigmask, signal.SIG_UNBLOCK, _STOPPING)
+        runner = RealTime(switch, _opened(options, stack), report=lambda line: LOG.info("%s", line))
+        server = P4RuntimeServer(
+            switch,
+            device_id=options.device_id,
+            address=options.address,
+            credentials=credentials,
+            authorization=authorization,
+        )
+        try:
+            listening = server.start()
+        except OSError as error:
+            raise InputError(str(error)) from None
+        stack.callback(server.stop)
+        runner.start()
+        stack.callback(runner.stop)
+        if options.tls is None and not options_module.is_local(options.address):
+            LOG.warning("listening at %s without TLS: whoever reaches it can program the switch", options.address)
+        _announce(options, _address(options.address, listening))
+        _wait(runner)
+        runner.stop()
+        _report(switch, runner)
+
+
+def _opened(options: Options, stack: ExitStack) -> dict[int, Port]:
+    ports: dict[int, Port] = {}
+    for number, name in options.interfaces.items():
+        if options.files_wait_seconds is not None:
+            port = Port.files(name, f"{name}_in.pcap", f"{name}_out.pcap", options.files_wait_seconds)
+        elif name.startswith(TAP):
+            port = Port.tap(name.removeprefix(TAP))
+        else:
+            port = Port.interface(name)
+        stack.callback(port.close)
+        ports[number] = port if options.pcap is None else port.captured(options.pcap)
+    return ports
+
+
+def _load(switch: Switch, program: Path) -> None:
+    try:
+        artifact = program.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{program}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{program}: not a bmv2 JSON: it is not UTF-8") from None
+    try:
+        switch.load(artifact)
+    except LoadError as error:
+        raise InputError(f"{program}: {error}") from None
+
+
+def _address(given: str, listening: int) -> str:
+    """Where it listens, now that a port 0 has become one of the system's choice."""
+    return given if given.startswith("unix:") else f"{given.rpartition(':')[0]}:{listening}"
+
+
+def _announce(options: Options, address: str) -> None:
+    started: dict[str, Any] = {
+        "grpc_server_addr": address,
+        "device_id": options.device_id,
+        "interfaces": options.interfaces,
+    }
+    if options.ready_file is not None:
+        _write_at_once(options.ready_file, json.dumps(started) + "\n")
+    if options.as_json:
+        print(json.dumps(started), flush=True)
+    else:
+        attached = " ".join(f"{port}@{name}" for port, name in options.interfaces.items()) or "none"
+        print(f"phb-switch: device {options.device_id}, P4Runtime at {address}, interfaces: {attached}", flush=True)
+
+
+def _write_at_once(path: Path, text: str) -> None:
+    """Writes a file that others wait for: it is whole as soon as it is there."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise InputError(f"--ready-file {path}: {error.strerror}") from None
+
+
+def _wait(runner: RealTime) -> None:
+    """Waits for Ctrl-C or SIGTERM.
+
+    Raises:
+        FailedError: the runner's thread has ended before.
+
+    """
+    while signal.sigtimedwait(_STOPPING, _CHECK_SECONDS) is None:
+        state = runner.statistics()
+        if not state["running"]:
+            raise FailedError(f"stopped: {state['error']}")
+
+
+def _report(switch: Switch, runner: RealTime) -> None:
+    counters = switch.statistics()
+    print(
+        f"phb-switch: stopped; received {counters['received']}, injected {counters['injected']}, "
+        f"transmitted {counters['transmitted']}, to CPU {counters['to_cpu']}, "
+        f"dropped {sum(counters['dropped'].values())}, queued {counters['queued']}",
+        file=sys.stderr,
+    )
+    for port, at_port in runner.statistics()["ports"].items():
+        losses = {name: at_port[name] for name in ("missed", "receive_errors", "send_errors", "refused")}
+        if any(losses.values()):
+            words = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in losses.items() if count)
+            print(f"phb-switch: port {port} ({at_port['name']}): {words}", file=sys.stderr)
