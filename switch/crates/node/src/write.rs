@@ -116,9 +116,13 @@ impl SwitchNode {
             let mut known = Known::default();
             let apply =
                 |update: &U| apply(update.borrow(), pipeline, &mut known).map_err(Failure::Refused);
-            return updates.iter().map(apply).collect();
+            let results = updates.iter().map(apply).collect();
+            pipeline.settle();
+            return results;
         }
-        match apply_all(updates, pipeline) {
+        let applied = apply_all(updates, pipeline);
+        pipeline.settle();
+        match applied {
             Ok(()) => vec![Ok(()); updates.len()],
             Err((place, refusal)) => {
                 let mut results = vec![Err(Failure::Aborted); updates.len()];

@@ -199,6 +199,7 @@ fn without_a_rank_the_highest_priority_goes_first() {
             priority: 1,
             action: "RouterIngress.set_class".to_owned(),
             params: parameter("traffic_class", class),
+            ..Entry::default()
         },
     }));
     assert!(switch.write(&updates, true).iter().all(Result::is_ok));

@@ -30,6 +30,7 @@ fn connect(port: u8, to: u8) -> Entry {
         priority: 0,
         action: "RouterIngress.forward".to_owned(),
         params: vec![("port".to_owned(), vec![to])],
+        ..Entry::default()
     }
 }
 
@@ -50,6 +51,7 @@ fn route(network: u8, prefix_len: u32, to: u8) -> Entry {
             parameter("source_mac", 1),
             parameter("destination_mac", 2),
         ],
+        ..Entry::default()
     }
 }
 
@@ -79,6 +81,7 @@ fn classify(low: u8, tos: Option<u8>, protocol: Option<u8>, priority: i32, class
         priority,
         action: "RouterIngress.set_class".to_owned(),
         params: vec![("traffic_class".to_owned(), vec![class])],
+        ..Entry::default()
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Code {
     PermissionDenied = 7,
     /// The table holds as many entries as its size allows.
     ResourceExhausted = 8,
+    /// A member or group of an action profile is in use.
+    FailedPrecondition = 9,
     /// An index beyond the end of a counter, register or meter array.
     OutOfRange = 11,
 }

@@ -53,31 +53,12 @@ impl Machine<'_> {
     }
 
     fn apply_table(&mut self, table: &mut Table, packet: &mut Packet) -> u32 {
-        let found = table.lookup(packet);
-        if table.shape.direct_counter.is_some()
-            && let Some(entry) = found.and_then(|number| table.entry_mut(number))
-        {
-            entry.packets = entry.packets.wrapping_add(1);
-            entry.bytes = entry.bytes.wrapping_add(packet.received_length.into());
+        let taken = table.apply(packet, self.now);
+        if let Some(action) = taken.action {
+            let operations = &self.program.actions[action as usize].operations;
+            self.run(operations, packet, taken.parameters);
         }
-        let hit = found
-            .and_then(|number| table.entry(number))
-            .map(|entry| &entry.choice);
-        let taken = hit.or(table.default.as_ref()).map(|choice| {
-            let taken = table.shape.actions[choice.action as usize];
-            self.run(
-                &self.program.actions[taken.action as usize].operations,
-                packet,
-                &choice.parameters,
-            );
-            taken.next
-        });
-        let decided = if found.is_some() {
-            table.shape.hit
-        } else {
-            table.shape.miss
-        };
-        decided.or(taken).unwrap_or(table.shape.otherwise)
+        taken.next
     }
 
     /// Runs the operations of an action with the runtime data of an entry.

@@ -48,5 +48,8 @@ pub use packet::{CloneRequest, FieldList, Packet};
 pub use pipeline::{
     Departing, EgressVerdict, Options, Pipeline, Processed, QueueMetadata, Time, Verdict,
 };
-pub use runtime::{ActionInfo, Entry, KeyInfo, Match, Param, TableInfo};
+pub use runtime::{
+    ActionInfo, Entry, Group, GroupMember, Indirect, KeyInfo, Match, Member, Param, ProfileInfo,
+    TableInfo, WeightedAction,
+};
 pub use tables::MatchKind;

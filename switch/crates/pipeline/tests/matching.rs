@@ -259,7 +259,7 @@ fn refusals_say_what_was_expected() {
         (
             refusal(PRIORITY, set(&[("hdr.key.port", range(2, 1))], 1, 1)),
             Code::InvalidArgument,
-            "table IngressControl.priority_table, field hdr.key.port: the range from 2 to 1 is empty",
+            "table IngressControl.priority_table, field hdr.key.port: the range from 0x2 to 0x1 is empty",
         ),
         (
             refusal(PRIORITY, set(&[("hdr.key.port", exact(2))], 1, 1)),

@@ -59,6 +59,7 @@ pub(crate) fn entry(matches: Matches<'_>, priority: i32) -> Entry {
         priority,
         action: String::new(),
         params: Vec::new(),
+        ..Entry::default()
     }
 }
 

@@ -23,8 +23,9 @@ pub struct MeterRates {
 /// Nanoseconds in a second: tokens are kept in units of 1/SECOND, so that refilling loses nothing.
 const SECOND: u128 = 1_000_000_000;
 
+/// One meter: its rates and how full its buckets are.
 #[derive(Debug, Clone, Default)]
-struct Meter {
+pub(crate) struct Meter {
     rates: Option<MeterRates>,
     committed: u128,
     peak: u128,
@@ -32,8 +33,24 @@ struct Meter {
 }
 
 impl Meter {
+    /// A meter with both buckets full; without rates every packet is green.
+    pub(crate) fn new(rates: Option<MeterRates>) -> Self {
+        let full =
+            |burst: fn(MeterRates) -> u64| rates.map_or(0, |r| u128::from(burst(r)) * SECOND);
+        Self {
+            rates,
+            committed: full(|rates| rates.committed_burst),
+            peak: full(|rates| rates.peak_burst),
+            refilled_at: 0,
+        }
+    }
+
+    pub(crate) fn rates(&self) -> Option<MeterRates> {
+        self.rates
+    }
+
     /// 0 green, 1 yellow, 2 red; green while not configured, as in bmv2.
-    fn colour(&mut self, now: u64, amount: u32) -> u64 {
+    pub(crate) fn colour(&mut self, now: u64, amount: u32) -> u64 {
         let Some(rates) = self.rates else { return 0 };
         let elapsed = u128::from(now.saturating_sub(self.refilled_at));
         self.refilled_at = self.refilled_at.max(now);
@@ -97,14 +114,7 @@ impl MeterArray {
         let Some(meter) = self.meters.get_mut(index) else {
             return false;
         };
-        *meter = Meter {
-            rates,
-            ..Meter::default()
-        };
-        if let Some(rates) = rates {
-            meter.committed = u128::from(rates.committed_burst) * SECOND;
-            meter.peak = u128::from(rates.peak_burst) * SECOND;
-        }
+        *meter = Meter::new(rates);
         true
     }
 

@@ -44,7 +44,7 @@ pub(crate) fn load_controls(
 }
 
 pub(super) struct Control<'a, 'b> {
-    json: &'b Json<'a>,
+    pub(super) json: &'b Json<'a>,
     pub(super) names: Names<'b>,
     actions: &'b ActionIds,
     /// Node numbers by name.
@@ -53,9 +53,6 @@ pub(super) struct Control<'a, 'b> {
 
 impl<'a> Control<'a, '_> {
     fn load(mut self, program: &mut Program, tables: &mut Vec<Table>) -> Result<u32, LoadError> {
-        if let Some(first) = self.json.list("action_profiles")?.first() {
-            return first.refuse("action profiles and selectors are not supported");
-        }
         let first = program.nodes.len() as u32;
         let (items, conditions, calls) = (
             self.json.list("tables")?,

@@ -14,6 +14,7 @@ use crate::externs::meter::{MeterArray, Unit};
 use crate::externs::register::RegisterArray;
 use crate::packet::Slot;
 use crate::program::{Calculation, CalculationInput, Checksum, Program, Store};
+use crate::tables::DirectMeter;
 
 /// Memory all arrays of one artifact may take together, in bytes: 16 million counters.
 const MOST_MEMORY: u64 = 1 << 28;
@@ -27,6 +28,7 @@ pub(crate) struct ExternNames {
     calculations: HashMap<String, u32>,
     /// Tables that own a direct counter array, and its name.
     direct_counters: HashMap<String, String>,
+    direct_meters: HashMap<String, DirectMeter>,
 }
 
 fn resolve<T: Copy>(
@@ -61,6 +63,11 @@ impl ExternNames {
     /// The direct counter of a table.
     pub(crate) fn direct_counter(&self, table: &str) -> Option<&str> {
         self.direct_counters.get(table).map(String::as_str)
+    }
+
+    /// The direct meter of a table.
+    pub(crate) fn direct_meter(&self, table: &str) -> Option<&DirectMeter> {
+        self.direct_meters.get(table)
     }
 
     /// Reads every array and calculation.
@@ -115,9 +122,6 @@ impl ExternNames {
             externs.registers.push(RegisterArray::new(name, size, bits));
         }
         for item in root.list("meter_arrays")? {
-            if direct(&item)? {
-                return item.refuse("direct meters are not supported");
-            }
             let name = item.get("name")?.text()?.to_owned();
             let unit = item.get("type")?;
             let unit = match unit.text()? {
@@ -130,6 +134,20 @@ impl ExternNames {
             let rates = item.get("rate_count")?;
             if rates.number()? != 2 {
                 return rates.refuse("only meters of two rates are supported");
+            }
+            if direct(&item)? {
+                let place = item.get("result_target")?;
+                let field = headers.field(&place)?;
+                let Slot::Word { word } = field.slot else {
+                    return place.refuse("a field of more than 64 bits for a colour");
+                };
+                let fit = field.fit();
+                let target = Store { word, fit };
+                let table = item.get("binding")?.text()?.to_owned();
+                names
+                    .direct_meters
+                    .insert(table, DirectMeter { name, unit, target });
+                continue;
             }
             names
                 .meters

@@ -180,18 +180,6 @@ impl<'a> Json<'a> {
             magnitude,
         })
     }
-
-    /// A hexadecimal number of at most `bits` bits, two's complement if negative.
-    pub(crate) fn hexadecimal_within(&self, bits: u32) -> Result<u128, LoadError> {
-        let integer = self.hexadecimal()?;
-        let width = integer.bits() + u32::from(integer.negative);
-        if width > bits || bits > 128 {
-            return self.refuse(format!(
-                "a number of {width} bits where {bits} are expected"
-            ));
-        }
-        Ok(integer.low() & crate::bits::mask_double(bits))
-    }
 }
 
 /// An integer of any length.

@@ -13,6 +13,7 @@ mod json;
 mod lists;
 mod lower;
 mod parser;
+mod profiles;
 mod tables;
 
 use std::collections::HashMap;

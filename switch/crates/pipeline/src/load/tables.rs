@@ -2,11 +2,13 @@
 
 use super::control::Control;
 use super::json::Json;
-use crate::bits::mask_double;
 use crate::error::LoadError;
 use crate::packet::Slot;
 use crate::program::{Node, Program};
-use crate::tables::{Check, Choice, Entry, Key, MatchKind, Shape, Table, TableAction, prefix_mask};
+use crate::tables::{
+    ActionChoice, Choice, Entry, Key, MatchKind, Shape, Table, TableAction, column_mask,
+    columns_of, prefix_words, words_of,
+};
 
 /// Entries a table may announce; what it really holds is memory.
 const LARGEST_TABLE: u32 = 1 << 24;
@@ -18,19 +20,10 @@ impl<'a> Control<'a, '_> {
         program: &Program,
         tables: &mut Vec<Table>,
     ) -> Result<Node, LoadError> {
-        let kind = item.get("type")?;
-        if kind.text()? != "simple" {
-            return kind.refuse("action profiles and selectors are not supported");
-        }
-        if item
+        let profile = self.load_profile(item)?;
+        let timeouts = item
             .find("support_timeout")
-            .map_or(Ok(false), |flag| flag.boolean())?
-        {
-            return item.refuse("idle timeouts are not supported");
-        }
-        if let Some(meter) = item.find("direct_meters") {
-            return meter.refuse("direct meters are not supported");
-        }
+            .map_or(Ok(false), |flag| flag.boolean())?;
         let name = item.get("name")?.text()?.to_owned();
         let keys = self.load_keys(&item.get("key")?)?;
         let direct_counter = if item
@@ -45,9 +38,12 @@ impl<'a> Control<'a, '_> {
         let (actions, hit, miss) = self.load_next(item, program)?;
         let otherwise = self.next(item.find("base_default_next"))?;
         let size = item.get("max_size")?.number()?.min(LARGEST_TABLE);
+        let words = |known: &TableAction| program.actions[known.action as usize].words;
+        let direct_meter = self.names.externs.direct_meter(&name).cloned();
         let mut shape = Shape {
             name,
             keys,
+            parameter_words: actions.iter().map(words).max().unwrap_or(0),
             actions,
             hit,
             miss,
@@ -56,6 +52,8 @@ impl<'a> Control<'a, '_> {
             constant_entries: item.find("entries").is_some(),
             constant_default: false,
             direct_counter,
+            direct_meter,
+            timeouts,
             default: None,
         };
         if let Some(entry) = item.find("default_entry") {
@@ -82,13 +80,22 @@ impl<'a> Control<'a, '_> {
         }
         let entries = item.list("entries")?;
         shape.size = shape.size.max(entries.len() as u32);
-        let mut table = Table::new(shape);
+        // In the artifact the smaller number comes first, to the control plane the larger one.
+        let mut last = 0;
+        for entry in &entries {
+            last = last.max(priority(entry)?);
+        }
+        let mut table = Table::new(shape, profile);
         for entry in entries {
-            let loaded = self.load_entry(&entry, item, &table, program)?;
+            let mut loaded = self.load_entry(&entry, item, &table, program)?;
+            if table.has_priorities() {
+                loaded.priority = last - priority(&entry)? + 1;
+            }
             if let Err(error) = table.insert(loaded) {
                 return entry.refuse(error.message);
             }
         }
+        table.settle();
         tables.push(table);
         Ok(Node::Table {
             table: tables.len() as u32 - 1,
@@ -112,12 +119,17 @@ impl<'a> Control<'a, '_> {
             }
             let target = item.get("target")?;
             let field = self.names.headers.field(&target)?;
-            if !matches!(field.slot, Slot::Word { .. } | Slot::Wide { words: 2, .. }) {
-                return target.refuse("a key field of more than 128 bits is not supported");
+            if matches!(field.slot, Slot::Variable { .. }) {
+                return target.refuse("a varbit cannot be a key field");
             }
-            let mut key_mask = mask_double(field.bits);
-            if let Some(mask) = item.find("mask") {
-                key_mask &= mask.hexadecimal_within(128)?;
+            let mut mask: Box<[u64]> = (0..columns_of(field.bits))
+                .map(|column| column_mask(field.bits, column))
+                .collect();
+            if let Some(given) = item.find("mask") {
+                let given = words_within(&given, field.bits.next_multiple_of(8))?;
+                for (word, given) in mask.iter_mut().zip(given) {
+                    *word &= given;
+                }
             }
             let name = match item.find("name") {
                 Some(name) => name.text()?.to_owned(),
@@ -134,7 +146,7 @@ impl<'a> Control<'a, '_> {
                 bits: field.bits,
                 slot: field.slot,
                 valid: field.valid,
-                mask: key_mask,
+                mask,
             });
         }
         Ok(keys)
@@ -176,7 +188,7 @@ impl<'a> Control<'a, '_> {
         table: &Json<'_>,
         shape: &Shape,
         program: &Program,
-    ) -> Result<Choice, LoadError> {
+    ) -> Result<ActionChoice, LoadError> {
         let id = entry.get("action_id")?;
         let global = self.action(&id)?;
         let Some(action) = shape
@@ -197,13 +209,9 @@ impl<'a> Control<'a, '_> {
         }
         let mut parameters = Vec::new();
         for (value, parameter) in data.iter().zip(known) {
-            let value = value.hexadecimal_within(parameter.bits)?;
-            parameters.push(value as u64);
-            if parameter.bits > 64 {
-                parameters.push((value >> 64) as u64);
-            }
+            parameters.extend(words_within(value, parameter.bits)?);
         }
-        Ok(Choice {
+        Ok(ActionChoice {
             action: action as u32,
             parameters: parameters.into(),
         })
@@ -225,17 +233,22 @@ impl<'a> Control<'a, '_> {
                 keys.len()
             ));
         }
-        let mut checks = Vec::new();
+        let mut words = Vec::new();
         let mut prefix = 0;
         for (item, key) in items.iter().zip(keys) {
-            let full = mask_double(key.bits);
-            let number = |name: &str| {
-                item.get(name)?
-                    .hexadecimal_within(key.bits.next_multiple_of(8))
-            };
+            let number = |name: &str| words_within(&item.get(name)?, key.bits.next_multiple_of(8));
+            let full = |column| column_mask(key.bits, column);
             let kind = item.get("match_type")?;
-            checks.push(match (kind.text()?, key.kind) {
-                ("exact", MatchKind::Exact) => Check::masked(number("key")? & key.mask, full),
+            // Value and mask, or the least and the greatest value.
+            let (first, second) = match (kind.text()?, key.kind) {
+                ("exact", MatchKind::Exact) => {
+                    let value = number("key")?
+                        .iter()
+                        .zip(&key.mask)
+                        .map(|(a, b)| a & b)
+                        .collect();
+                    (value, prefix_words(key.bits, key.bits))
+                }
                 ("lpm", MatchKind::Lpm) => {
                     let length = item.get("prefix_length")?;
                     prefix = length.number()?;
@@ -243,29 +256,39 @@ impl<'a> Control<'a, '_> {
                         return length
                             .refuse(format!("longer than the {} bits of the field", key.bits));
                     }
-                    Check::masked(number("key")?, prefix_mask(prefix, key.bits))
+                    (number("key")?, prefix_words(prefix, key.bits))
                 }
                 ("ternary" | "optional", MatchKind::Ternary | MatchKind::Optional) => {
-                    Check::masked(number("key")?, number("mask")? & full)
+                    (number("key")?, number("mask")?)
                 }
                 ("range", MatchKind::Range) => {
-                    let (low, high) = (number("start")?, number("end")?);
-                    if low > high {
+                    let (low, mut high) = (number("start")?, number("end")?);
+                    if low.iter().rev().gt(high.iter().rev()) {
                         return item.refuse("the range is empty");
                     }
-                    Check::range(low, high.min(full))
+                    // As bmv2, which does not mind an end beyond what the field holds.
+                    let beyond = |(column, word): (usize, &u64)| word & !full(column) != 0;
+                    if high.iter().enumerate().any(beyond) {
+                        high = prefix_words(key.bits, key.bits);
+                    }
+                    (low, high)
                 }
                 (found, expected) => {
                     return kind.refuse(format!(
                         "a match of kind {found:?} for a key field of kind {expected:?}"
                     ));
                 }
-            });
+            };
+            for (column, (first, second)) in first.into_iter().zip(second).enumerate() {
+                match key.kind {
+                    MatchKind::Range => words.extend([first, second]),
+                    _ => {
+                        let mask = second & full(column);
+                        words.extend([first & mask, mask]);
+                    }
+                }
+            }
         }
-        let priority = match json.find("priority") {
-            Some(priority) => -i64::from(priority.number()?),
-            None => 0,
-        };
         let choice = self.load_choice(
             &json.get("action_entry")?,
             table_json,
@@ -273,12 +296,44 @@ impl<'a> Control<'a, '_> {
             program,
         )?;
         Ok(Entry {
-            checks: checks.into(),
+            words: words.into(),
             prefix,
-            priority,
-            choice,
-            packets: 0,
-            bytes: 0,
+            priority: 0,
+            choice: Choice::Action(choice),
+            idle_timeout: 0,
         })
     }
+}
+
+/// The priority of an entry of the program.
+fn priority(entry: &Json<'_>) -> Result<i32, LoadError> {
+    let Some(json) = entry.find("priority") else {
+        return Ok(0);
+    };
+    match i32::try_from(json.number()?) {
+        Ok(priority) if priority < i32::MAX => Ok(priority),
+        _ => json.refuse("a priority of more than 31 bits"),
+    }
+}
+
+/// A hexadecimal number of at most `bits` bits, two's complement if negative, as words, the least significant first.
+pub(super) fn words_within(json: &Json<'_>, bits: u32) -> Result<Vec<u64>, LoadError> {
+    let integer = json.hexadecimal()?;
+    let width = integer.bits() + u32::from(integer.negative);
+    if width > bits {
+        return json.refuse(format!(
+            "a number of {width} bits where {bits} are expected"
+        ));
+    }
+    let mut words = words_of(&integer.magnitude, bits);
+    if integer.negative {
+        let mut carry = true;
+        for word in &mut words {
+            (*word, carry) = (!*word).overflowing_add(u64::from(carry));
+        }
+        for (column, word) in words.iter_mut().enumerate() {
+            *word &= column_mask(bits, column);
+        }
+    }
+    Ok(words)
 }

@@ -2,8 +2,12 @@
 //! Nothing in here is called for a packet.
 
 mod arrays;
+mod direct;
+mod profiles;
 mod resolve;
 mod tables;
+
+pub use profiles::Member;
 
 use crate::error::{Code, WriteError};
 use crate::tables::MatchKind;
@@ -45,10 +49,74 @@ pub struct Entry {
     pub matches: Vec<(String, Match)>,
     /// Above zero in a table with ternary, range or optional fields, where the larger wins; otherwise zero.
     pub priority: i32,
-    /// The action, with its full name. Not looked at when an entry is deleted or its counter read.
+    /// The action, with its full name. Not looked at when an entry is deleted or its counter read, nor where
+    /// `indirect` is given.
     pub action: String,
     /// Action parameters and their values, big-endian.
     pub params: Vec<Param>,
+    /// What the entry takes of the table's action profile, if it has one.
+    pub indirect: Option<Indirect>,
+    /// Nanoseconds without a hit after which the entry is idle; zero: never.
+    pub idle_timeout_ns: u64,
+}
+
+/// What an entry takes of an action profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Indirect {
+    /// The member with this id.
+    Member(u32),
+    /// What the selector picks of the group with this id.
+    Group(u32),
+    /// What the selector picks of a set that only this entry has.
+    ActionSet(Vec<WeightedAction>),
+}
+
+/// One action of a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WeightedAction {
+    /// The action, with its full name.
+    pub action: String,
+    /// Action parameters and their values, big-endian.
+    pub params: Vec<Param>,
+    /// How often it is picked, compared with the others; above zero.
+    pub weight: u32,
+    /// The port to watch for it; kept, not looked at.
+    pub watch_port: Vec<u8>,
+}
+
+/// A group of an action profile.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Group {
+    /// Its id.
+    pub id: u32,
+    /// Its members.
+    pub members: Vec<GroupMember>,
+    /// What the weights may add up to; zero: as much as the switch allows.
+    pub max_size: u32,
+}
+
+/// A member of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupMember {
+    /// The member's id.
+    pub member: u32,
+    /// How often it is picked, compared with the others; above zero.
+    pub weight: u32,
+    /// The port to watch for it; kept, not looked at.
+    pub watch_port: Vec<u8>,
+}
+
+/// An action profile as the program declares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileInfo {
+    /// Full name.
+    pub name: String,
+    /// Members it holds at most.
+    pub size: u32,
+    /// It has a selector, and so groups and action sets.
+    pub has_selector: bool,
+    /// Tables that take their actions of it.
+    pub tables: Vec<String>,
 }
 
 /// A table as the program declares it.
@@ -68,6 +136,12 @@ pub struct TableInfo {
     pub constant_default: bool,
     /// Name of its direct counter.
     pub direct_counter: Option<String>,
+    /// Name of its direct meter.
+    pub direct_meter: Option<String>,
+    /// Name of its action profile.
+    pub action_profile: Option<String>,
+    /// Entries may have an idle timeout.
+    pub idle_timeouts: bool,
     /// Entries need a priority.
     pub has_priorities: bool,
 }

@@ -1,9 +1,11 @@
 //! Entries as the control plane writes them become entries of a table, and back.
 
-use super::{Entry, Match, Param, Result, invalid};
-use crate::bits::mask_double;
+use super::{Entry, Indirect, Match, Param, Result, WeightedAction, invalid};
 use crate::pipeline::Pipeline;
-use crate::tables::{self, Check, Choice, Key, MatchKind, Table, prefix_mask};
+use crate::tables::{
+    self, ActionChoice, Choice, Key, MatchKind, SetMember, Table, column_mask, columns_of,
+    prefix_words, words_of,
+};
 
 impl Pipeline {
     pub(super) fn resolve(
@@ -44,7 +46,7 @@ impl Pipeline {
                 return invalid(format!("table {name}, field {field}: given twice"));
             }
         }
-        let mut checks = Vec::with_capacity(table.shape.keys.len());
+        let mut words = Vec::with_capacity(table.shape.keys.len() * 2);
         let mut prefix = 0;
         for key in &table.shape.keys {
             let given = entry
@@ -52,7 +54,8 @@ impl Pipeline {
                 .iter()
                 .find(|(field, _)| same_field(&key.name, field))
                 .map(|(_, given)| given);
-            checks.push(resolve_match(name, key, given, &mut prefix)?);
+            let (first, second) = resolve_match(name, key, given, &mut prefix)?;
+            words.extend(first.into_iter().zip(second).flat_map(|(a, b)| [a, b]));
         }
         match (table.has_priorities(), entry.priority) {
             (true, ..=0) => {
@@ -68,22 +71,31 @@ impl Pipeline {
             }
             _ => {}
         }
-        let choice = if with_action {
-            self.resolve_action(number, &entry.action, &entry.params)?
-        } else {
-            Choice {
-                action: 0,
-                parameters: Box::default(),
+        if entry.idle_timeout_ns != 0 && with_action && !table.shape.timeouts {
+            return invalid(format!("table {name} has no idle timeouts"));
+        }
+        let choice = match &entry.indirect {
+            _ if !with_action => Choice::None,
+            None => Choice::Action(self.resolve_action(number, &entry.action, &entry.params)?),
+            Some(Indirect::Member(id)) => Choice::Member(*id),
+            Some(Indirect::Group(id)) => Choice::Group(*id),
+            Some(Indirect::ActionSet(set)) => {
+                let member = |given: &WeightedAction| -> Result<SetMember> {
+                    Ok(SetMember {
+                        choice: self.resolve_action(number, &given.action, &given.params)?,
+                        weight: given.weight,
+                        watch: given.watch_port.clone(),
+                    })
+                };
+                Choice::Set(set.iter().map(member).collect::<Result<_>>()?)
             }
         };
-        let priority = entry.priority.into();
         Ok(tables::Entry {
-            checks: checks.into(),
+            words: words.into(),
             prefix,
-            priority,
+            priority: entry.priority,
             choice,
-            packets: 0,
-            bytes: 0,
+            idle_timeout: entry.idle_timeout_ns,
         })
     }
 
@@ -92,7 +104,7 @@ impl Pipeline {
         number: usize,
         name: &str,
         params: &[Param],
-    ) -> Result<Choice> {
+    ) -> Result<ActionChoice> {
         let shape = &self.tables[number].shape;
         let known = |taken: &tables::TableAction| &self.program().actions[taken.action as usize];
         let Some(position) = shape
@@ -140,30 +152,27 @@ impl Pipeline {
                 )
             };
             let value = number_of(bytes, parameter.bits, place)?;
-            words[parameter.word as usize] = value as u64;
-            if parameter.bits > 64 {
-                words[parameter.word as usize + 1] = (value >> 64) as u64;
-            }
+            words[parameter.word as usize..][..value.len()].copy_from_slice(&value);
         }
-        Ok(Choice {
+        Ok(ActionChoice {
             action: position as u32,
             parameters: words.into(),
         })
     }
 
-    pub(super) fn describe_choice(&self, table: &Table, choice: &Choice) -> (String, Vec<Param>) {
+    pub(super) fn describe_choice(
+        &self,
+        table: &Table,
+        choice: &ActionChoice,
+    ) -> (String, Vec<Param>) {
         let action =
             &self.program().actions[table.shape.actions[choice.action as usize].action as usize];
         let value = |parameter: &crate::program::Parameter| {
-            let word = |offset: usize| {
-                choice
-                    .parameters
-                    .get(parameter.word as usize + offset)
-                    .copied()
-                    .unwrap_or(0)
-            };
-            let high = if parameter.bits > 64 { word(1) } else { 0 };
-            bytes_of(u128::from(high) << 64 | u128::from(word(0)), parameter.bits)
+            let word = parameter.word as usize;
+            let words = choice
+                .parameters
+                .get(word..word + columns_of(parameter.bits));
+            bytes_of(words.unwrap_or_default(), parameter.bits)
         };
         let params = action
             .parameters
@@ -172,43 +181,81 @@ impl Pipeline {
         (action.name.clone(), params.collect())
     }
 
-    pub(super) fn describe_entry(&self, table: &Table, entry: &tables::Entry) -> Entry {
-        let mut matches = Vec::new();
-        for (key, check) in table.shape.keys.iter().zip(&entry.checks) {
-            let bytes = |value| bytes_of(value, key.bits);
+    /// The entry of this number, as the control plane writes it.
+    pub(super) fn describe_entry(&self, table: &Table, number: u32) -> Entry {
+        let store = table.store();
+        let words = store.words_of(number);
+        // Tables without priorities keep only the values; their masks are known.
+        let pairs = table.has_priorities();
+        let mut matches = Vec::with_capacity(table.shape.keys.len());
+        let mut column = 0;
+        for key in &table.shape.keys {
+            let columns = columns_of(key.bits);
+            let pick = |offset: usize| -> Vec<u64> {
+                let step = if pairs { 2 } else { 1 };
+                (column..column + columns)
+                    .map(|column| words[column * step + offset])
+                    .collect()
+            };
+            let first = pick(0);
+            let second = if pairs { pick(1) } else { Vec::new() };
+            column += columns;
+            let bytes = |words: &[u64]| bytes_of(words, key.bits);
+            let open = |words: &[u64]| words.iter().all(|&word| word == 0);
+            let prefix_len = if pairs {
+                second.iter().map(|word| word.count_ones()).sum()
+            } else {
+                store.prefix(number)
+            };
             let described = match key.kind {
-                MatchKind::Exact => Match::Exact(bytes(check.low)),
-                MatchKind::Lpm if check.mask != 0 => Match::Lpm {
-                    value: bytes(check.low),
-                    prefix_len: check.mask.count_ones(),
+                MatchKind::Exact => Match::Exact(bytes(&first)),
+                MatchKind::Lpm if prefix_len != 0 => Match::Lpm {
+                    value: bytes(&first),
+                    prefix_len,
                 },
-                MatchKind::Ternary if check.mask != 0 => Match::Ternary {
-                    value: bytes(check.low),
-                    mask: bytes(check.mask),
+                MatchKind::Ternary if !open(&second) => Match::Ternary {
+                    value: bytes(&first),
+                    mask: bytes(&second),
                 },
-                MatchKind::Optional if check.mask != 0 => Match::Optional(Some(bytes(check.low))),
-                MatchKind::Range if (check.low, check.high) != (0, mask_double(key.bits)) => {
+                MatchKind::Optional if !open(&second) => Match::Optional(Some(bytes(&first))),
+                MatchKind::Range if !open(&first) || second != prefix_words(key.bits, key.bits) => {
                     Match::Range {
-                        low: bytes(check.low),
-                        high: bytes(check.high),
+                        low: bytes(&first),
+                        high: bytes(&second),
                     }
                 }
                 _ => continue,
             };
             matches.push((key.name.clone(), described));
         }
-        let (action, params) = self.describe_choice(table, &entry.choice);
-        let priority = if table.shape.constant_entries {
-            0
-        } else {
-            entry.priority as i32
-        };
-        Entry {
+        let mut entry = Entry {
             matches,
-            priority,
-            action,
-            params,
+            priority: store.priority(number),
+            idle_timeout_ns: store.idle_timeout(number),
+            ..Entry::default()
+        };
+        match table.choice_of(number) {
+            Choice::None => {}
+            Choice::Action(choice) => {
+                (entry.action, entry.params) = self.describe_choice(table, &choice);
+            }
+            Choice::Member(id) => entry.indirect = Some(Indirect::Member(id)),
+            Choice::Group(id) => entry.indirect = Some(Indirect::Group(id)),
+            Choice::Set(set) => {
+                let member = |member: SetMember| {
+                    let (action, params) = self.describe_choice(table, &member.choice);
+                    WeightedAction {
+                        action,
+                        params,
+                        weight: member.weight,
+                        watch_port: member.watch,
+                    }
+                };
+                let set = set.into_iter().map(member).collect();
+                entry.indirect = Some(Indirect::ActionSet(set));
+            }
         }
+        entry
     }
 }
 
@@ -220,23 +267,37 @@ fn same_field(known: &str, given: &str) -> bool {
             .is_some_and(|header| given.strip_suffix("isValid()") == Some(header))
 }
 
-fn resolve_match(table: &str, key: &Key, given: Option<&Match>, prefix: &mut u32) -> Result<Check> {
+/// What the columns of a field are matched with: value and mask, or the least and the greatest value.
+type Condition = (Vec<u64>, Vec<u64>);
+
+fn resolve_match(
+    table: &str,
+    key: &Key,
+    given: Option<&Match>,
+    prefix: &mut u32,
+) -> Result<Condition> {
     let field = &key.name;
     let place = || format!("table {table}, field {field}");
     let number = |bytes: &[u8]| number_of(bytes, key.bits, place);
-    let full = mask_double(key.bits);
+    let full = || prefix_words(key.bits, key.bits);
+    let none = || vec![0; columns_of(key.bits)];
     match (key.kind, given) {
         (MatchKind::Exact, None) => invalid(format!("{}: an exact field needs a value", place())),
         (MatchKind::Lpm | MatchKind::Ternary | MatchKind::Optional, None)
         | (MatchKind::Ternary | MatchKind::Optional, Some(Match::Optional(None))) => {
-            Ok(Check::masked(0, 0))
+            Ok((none(), none()))
         }
-        (MatchKind::Range, None) => Ok(Check::range(0, full)),
+        (MatchKind::Range, None) => Ok((none(), full())),
         (MatchKind::Exact, Some(Match::Exact(value))) => {
-            Ok(Check::masked(number(value)? & key.mask, full))
+            let value = number(value)?;
+            let visible = value
+                .iter()
+                .zip(&key.mask)
+                .map(|(value, mask)| value & mask);
+            Ok((visible.collect(), full()))
         }
         (MatchKind::Ternary | MatchKind::Optional, Some(Match::Optional(Some(value)))) => {
-            Ok(Check::masked(number(value)?, full))
+            Ok((number(value)?, full()))
         }
         (MatchKind::Lpm, Some(Match::Lpm { value, prefix_len })) => {
             if *prefix_len > key.bits {
@@ -247,56 +308,85 @@ fn resolve_match(table: &str, key: &Key, given: Option<&Match>, prefix: &mut u32
                 ));
             }
             *prefix = *prefix_len;
-            under_mask(number(value)?, prefix_mask(*prefix_len, key.bits), place)
+            let mask = prefix_words(*prefix_len, key.bits);
+            under_mask(number(value)?, mask, place)
         }
         (MatchKind::Ternary, Some(Match::Ternary { value, mask })) => {
             under_mask(number(value)?, number(mask)?, place)
         }
         (MatchKind::Range, Some(Match::Range { low, high })) => {
-            let (low, high) = (number(low)?, number(high)?);
-            if low > high {
+            let (first, last) = (number(low)?, number(high)?);
+            if first.iter().rev().gt(last.iter().rev()) {
+                let (low, high) = (digits(&first), digits(&last));
                 return invalid(format!(
                     "{}: the range from {low} to {high} is empty",
                     place()
                 ));
             }
-            Ok(Check::range(low, high))
+            Ok((first, last))
         }
         (kind, Some(_)) => invalid(format!("{}: expected a match of kind {kind:?}", place())),
     }
 }
 
 /// P4Runtime specification, 9.1.1: bits outside the mask or prefix must be zero.
-fn under_mask(value: u128, mask: u128, place: impl Fn() -> String) -> Result<Check> {
-    if value & !mask != 0 {
+fn under_mask(value: Vec<u64>, mask: Vec<u64>, place: impl Fn() -> String) -> Result<Condition> {
+    if value
+        .iter()
+        .zip(&mask)
+        .any(|(value, mask)| value & !mask != 0)
+    {
         return invalid(format!(
-            "{}: value {value:#x} has bits outside its mask {mask:#x}",
-            place()
+            "{}: value {} has bits outside its mask {}",
+            place(),
+            digits(&value),
+            digits(&mask)
         ));
     }
-    Ok(Check::masked(value, mask))
+    Ok((value, mask))
 }
 
-fn number_of(bytes: &[u8], bits: u32, place: impl Fn() -> String) -> Result<u128> {
+/// A number as messages show it.
+fn digits(words: &[u64]) -> String {
+    let mut text = String::new();
+    for word in words.iter().rev() {
+        if text.is_empty() && *word != 0 {
+            text = format!("{word:#x}");
+        } else if !text.is_empty() {
+            text += &format!("{word:016x}");
+        }
+    }
+    if text.is_empty() { "0x0".into() } else { text }
+}
+
+/// A big-endian value of at most `bits` bits, as columns.
+fn number_of(bytes: &[u8], bits: u32, place: impl Fn() -> String) -> Result<Vec<u64>> {
     if bytes.is_empty() {
         return invalid(format!("{}: an empty value; expected {bits} bits", place()));
     }
     let start = bytes.iter().take_while(|&&byte| byte == 0).count();
     let magnitude = &bytes[start..];
-    let value = magnitude
-        .iter()
-        .take(16)
-        .fold(0u128, |sum, byte| sum << 8 | u128::from(*byte));
-    if magnitude.len() > 16 || value & !mask_double(bits) != 0 {
+    let width = match magnitude.first() {
+        Some(first) => magnitude.len() * 8 - first.leading_zeros() as usize,
+        None => 0,
+    };
+    if width > bits as usize {
         let digits: String = magnitude.iter().map(|byte| format!("{byte:02x}")).collect();
         return invalid(format!(
             "{}: value 0x{digits} does not fit {bits} bits",
             place()
         ));
     }
-    Ok(value)
+    Ok(words_of(magnitude, bits))
 }
 
-fn bytes_of(value: u128, bits: u32) -> Vec<u8> {
-    value.to_be_bytes()[16 - bits.div_ceil(8) as usize..].to_vec()
+/// The whole bytes of a field, big-endian.
+fn bytes_of(words: &[u64], bits: u32) -> Vec<u8> {
+    let length = bits.div_ceil(8) as usize;
+    let mut bytes = Vec::with_capacity(words.len() * 8);
+    for (column, word) in words.iter().enumerate().rev() {
+        bytes.extend((word & column_mask(bits, column)).to_be_bytes());
+    }
+    bytes.drain(..bytes.len().saturating_sub(length));
+    bytes
 }

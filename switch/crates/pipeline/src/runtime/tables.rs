@@ -1,8 +1,7 @@
-//! Tables by name: entries, default actions, direct counters.
+//! Tables by name: entries and default actions.
 
-use super::{ActionInfo, Entry, KeyInfo, Param, Result, TableInfo, invalid};
+use super::{ActionInfo, Entry, KeyInfo, Param, Result, TableInfo};
 use crate::error::{Code, WriteError};
-use crate::externs::counter::Count;
 use crate::pipeline::Pipeline;
 use crate::tables::Table;
 
@@ -42,6 +41,13 @@ impl Pipeline {
             constant_entries: table.shape.constant_entries,
             constant_default: table.shape.constant_default,
             direct_counter: table.shape.direct_counter.clone(),
+            direct_meter: table
+                .shape
+                .direct_meter
+                .as_ref()
+                .map(|meter| meter.name.clone()),
+            action_profile: table.profile.as_ref().map(|profile| profile.name.clone()),
+            idle_timeouts: table.shape.timeouts,
             has_priorities: table.has_priorities(),
         };
         self.tables.iter().map(describe).collect()
@@ -125,42 +131,52 @@ impl Pipeline {
     /// `NotFound` for an unknown table.
     pub fn table_entries(&self, table: &str) -> Result<Vec<Entry>> {
         let table = &self.tables[self.table_number(table)?];
-        Ok(table
-            .entries()
-            .map(|entry| self.describe_entry(table, entry))
+        let numbers = table.store().numbers(0);
+        Ok(numbers
+            .map(|number| self.describe_entry(table, number))
             .collect())
     }
 
-    /// Packets and bytes of an entry's direct counter; its action is not looked at.
+    /// At most `count` entries of a table from `cursor` on, which is zero at first; and the next cursor, if more follow.
+    /// What is written between two calls is seen or not; entries that stay are seen once.
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is no such entry, `InvalidArgument` if the table has no direct counter.
-    pub fn direct_counter_read(&self, table: &str, entry: &Entry) -> Result<Count> {
-        let (number, found) = self.counted(table, entry)?;
-        Ok(self.tables[number]
-            .entry(found)
-            .map_or((0, 0), |entry| (entry.packets, entry.bytes)))
-    }
-
-    /// Sets an entry's direct counter.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pipeline::direct_counter_read`].
-    pub fn direct_counter_write(&mut self, table: &str, entry: &Entry, value: Count) -> Result<()> {
-        let (number, found) = self.counted(table, entry)?;
-        if let Some(entry) = self.tables[number].entry_mut(found) {
-            (entry.packets, entry.bytes) = value;
+    /// `NotFound` for an unknown table.
+    pub fn table_entries_from(
+        &self,
+        table: &str,
+        cursor: u32,
+        count: usize,
+    ) -> Result<(Vec<Entry>, Option<u32>)> {
+        let table = &self.tables[self.table_number(table)?];
+        let mut numbers = table.store().numbers(cursor);
+        let mut entries = Vec::new();
+        for number in numbers.by_ref().take(count) {
+            entries.push(self.describe_entry(table, number));
         }
-        Ok(())
+        Ok((entries, numbers.next()))
     }
 
-    fn counted(&self, table: &str, entry: &Entry) -> Result<(usize, u32)> {
+    /// The entry with the match and priority of `entry`, whole.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is none, `InvalidArgument` for what the program does not know or what does not fit.
+    pub fn table_entry(&self, table: &str, entry: &Entry) -> Result<Entry> {
+        let (number, found) = self.found(table, entry)?;
+        Ok(self.describe_entry(&self.tables[number], found))
+    }
+
+    /// Makes look-ups as fast as they can be after a number of changes. Cheap if there were few: to be called after each
+    /// batch of writes, between two packets.
+    pub fn settle(&mut self) {
+        self.tables.iter_mut().for_each(Table::settle);
+    }
+
+    /// Table and number of the entry with this match and priority.
+    pub(super) fn found(&self, table: &str, entry: &Entry) -> Result<(usize, u32)> {
         let number = self.table_number(table)?;
-        if self.tables[number].shape.direct_counter.is_none() {
-            return invalid(format!("table {table} has no direct counter"));
-        }
         let entry = self.resolve(number, entry, false)?;
         match self.tables[number].find(&entry) {
             Some(found) => Ok((number, found)),
@@ -175,7 +191,7 @@ impl Pipeline {
         self.externs.clear();
     }
 
-    fn table_number(&self, name: &str) -> Result<usize> {
+    pub(super) fn table_number(&self, name: &str) -> Result<usize> {
         match self.table_names.get(name) {
             Some(number) => Ok(*number as usize),
             None => Err(WriteError::new(

@@ -1,65 +1,341 @@
-//! Longest prefix match: one hash map per prefix length in use, longest first.
+//! Longest prefix match: a trie of six bits per level.
+//!
+//! A node has two sets of 64 bits, one of the prefixes that end in it (of nought to five bits more than its depth) and
+//! one of its children; where the n-th of either lies in a common array follows from the number of ones before it. This is
+//! the tree bitmap (Eatherton, Varghese, Dittia, ACM CCR 34/2, 2004). Nothing is pushed into leaves, so a change touches
+//! one path, and a look-up never finds anything half built. Without further key fields the first bits index an array.
 
-use super::hash::KeyMap;
+use super::exact::FlatMap;
+use super::pool::Pool;
 
-#[derive(Debug, Default)]
-pub(crate) struct LongestPrefix {
-    lengths: Vec<PrefixLength>,
-    scratch: Vec<u128>,
+/// Bits per level.
+const STRIDE: u32 = 6;
+
+/// Bits of the array at the root. A multiple of six further on come 19 and 25, so that prefixes of 24 bits, of which
+/// routing tables have most, end in a node of the second level and need none of their own.
+const ROOT_BITS: u32 = 13;
+
+/// No node: number 0 is never used.
+const NONE: u32 = 0;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Node {
+    /// Prefixes that end here: bit 2^n - 1 + p is the one of n bits more with the value p.
+    ends: u64,
+    /// Children: bit v is the one after the six bits v.
+    branches: u64,
+    /// Where the children and the numbers of the entries start.
+    children: u32,
+    numbers: u32,
 }
 
+/// For six bits the prefixes of them that have up to five.
+const PATHS: [u64; 64] = {
+    let mut paths = [0; 64];
+    let mut value = 0;
+    while value < 64 {
+        let mut length = 0;
+        while length < STRIDE {
+            paths[value] |= 1 << ((1 << length) - 1 + (value >> (STRIDE - length)));
+            length += 1;
+        }
+        value += 1;
+    }
+    paths
+};
+
+/// The array at the root.
 #[derive(Debug)]
-struct PrefixLength {
-    length: u32,
-    mask: u128,
-    entries: KeyMap,
+struct Root {
+    slots: Vec<Slot>,
+    /// Prefixes shorter than the root's bits: one more than the number at 2^length - 1 + value.
+    short: Vec<u32>,
+}
+
+/// What begins with certain bits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    /// The node with longer prefixes.
+    node: u32,
+    /// The longest of the short prefixes: one more than its number.
+    short: u32,
+}
+
+/// Prefixes of one field, each within the entries whose other fields are equal.
+#[derive(Debug)]
+pub(crate) struct LongestPrefix {
+    /// Words of the field in a search key, the most significant first; the other fields follow.
+    columns: usize,
+    bits: u32,
+    root: Option<Root>,
+    /// Nodes by the other fields.
+    groups: FlatMap,
+    nodes: Pool<Node>,
+    numbers: Pool<u32>,
 }
 
 impl LongestPrefix {
-    /// Adds an entry: all key values (the prefix field already masked), the prefix field's mask, its length.
-    pub(crate) fn insert(&mut self, values: &[u128], mask: u128, length: u32, entry: u32) {
-        let place = match self
-            .lengths
-            .binary_search_by(|probe| length.cmp(&probe.length))
-        {
-            Ok(place) => place,
-            Err(place) => {
-                self.lengths.insert(
-                    place,
-                    PrefixLength {
-                        length,
-                        mask,
-                        entries: KeyMap::default(),
-                    },
-                );
-                place
-            }
-        };
-        self.lengths[place].entries.insert(values.into(), entry);
-    }
-
-    pub(crate) fn remove(&mut self, values: &[u128], length: u32) {
-        if let Ok(place) = self
-            .lengths
-            .binary_search_by(|probe| length.cmp(&probe.length))
-        {
-            self.lengths[place].entries.remove(values);
-            if self.lengths[place].entries.is_empty() {
-                self.lengths.remove(place);
-            }
+    /// For a field of `bits` bits in `columns` words and `others` words of other fields.
+    pub(crate) fn new(bits: u32, columns: usize, others: usize) -> Self {
+        let root = (others == 0 && bits >= ROOT_BITS).then(|| Root {
+            slots: Vec::new(),
+            short: Vec::new(),
+        });
+        Self {
+            columns,
+            bits,
+            root,
+            groups: FlatMap::new(others),
+            nodes: Pool::default(),
+            numbers: Pool::default(),
         }
     }
 
-    /// The entry with the longest prefix of `key[field]`; the other fields match exactly.
-    pub(crate) fn lookup(&mut self, key: &[u128], field: usize) -> Option<u32> {
-        self.scratch.clear();
-        self.scratch.extend_from_slice(key);
-        for candidate in &self.lengths {
-            self.scratch[field] = key[field] & candidate.mask;
-            if let Some(entry) = candidate.entries.get(self.scratch.as_slice()) {
-                return Some(*entry);
+    pub(crate) fn clear(&mut self) {
+        *self = Self::new(self.bits, self.columns, self.groups.width());
+    }
+
+    /// The six bits from `depth` on; zero beyond the end.
+    #[inline]
+    fn six(&self, key: &[u64], depth: u32) -> usize {
+        let from = depth + self.columns as u32 * 64 - self.bits;
+        let (word, shift) = ((from / 64) as usize, from % 64);
+        if word >= self.columns {
+            return 0;
+        }
+        let mut bits = key[word] << shift;
+        if shift > 64 - STRIDE && word + 1 < self.columns {
+            bits |= key[word + 1] >> (64 - shift);
+        }
+        (bits >> (64 - STRIDE)) as usize
+    }
+
+    /// The first bits of the field, for the array at the root.
+    #[inline]
+    fn first_bits(&self, key: &[u64], length: u32) -> usize {
+        if length == 0 {
+            return 0;
+        }
+        let from = self.columns as u32 * 64 - self.bits;
+        let mut bits = key[0] << from;
+        if from > 64 - length && self.columns > 1 {
+            bits |= key[1] >> (64 - from);
+        }
+        (bits >> (64 - length)) as usize
+    }
+
+    /// The number of the entry with the longest prefix of the key.
+    #[inline]
+    pub(crate) fn lookup(&self, key: &[u64]) -> Option<u32> {
+        let (mut node, mut found, mut depth) = match &self.root {
+            Some(root) => {
+                let slot = root.slots.get(self.first_bits(key, ROOT_BITS))?;
+                (slot.node, slot.short.checked_sub(1), ROOT_BITS)
             }
+            None => (self.groups.get(key.get(self.columns..)?)?, None, 0),
+        };
+        let mut end = None;
+        while node != NONE {
+            let here = self.nodes.get(node);
+            let value = self.six(key, depth);
+            let ends = here.ends & PATHS[value];
+            if ends != 0 {
+                end = Some((node, 63 - ends.leading_zeros()));
+            }
+            if here.branches >> value & 1 == 0 {
+                break;
+            }
+            node = here.children + before(here.branches, value as u32);
+            depth += STRIDE;
+        }
+        if let Some((node, bit)) = end {
+            let node = self.nodes.get(node);
+            found = Some(self.numbers.get(node.numbers + before(node.ends, bit)));
+        }
+        found
+    }
+
+    /// The number of the entry with exactly this prefix.
+    pub(crate) fn find(&self, key: &[u64], length: u32) -> Option<u32> {
+        let (mut node, mut depth) = match &self.root {
+            Some(root) if length < ROOT_BITS => {
+                return root
+                    .short
+                    .get(self.short_place(key, length))?
+                    .checked_sub(1);
+            }
+            Some(root) => (
+                root.slots.get(self.first_bits(key, ROOT_BITS))?.node,
+                ROOT_BITS,
+            ),
+            None => (self.groups.get(&key[self.columns..])?, 0),
+        };
+        while node != NONE {
+            let here = self.nodes.get(node);
+            let value = self.six(key, depth);
+            if length < depth + STRIDE {
+                let bit = end_of(value, length - depth);
+                return (here.ends >> bit & 1 == 1)
+                    .then(|| self.numbers.get(here.numbers + before(here.ends, bit)));
+            }
+            if here.branches >> value & 1 == 0 {
+                break;
+            }
+            node = here.children + before(here.branches, value as u32);
+            depth += STRIDE;
         }
         None
     }
+
+    fn short_place(&self, key: &[u64], length: u32) -> usize {
+        (1 << length) - 1 + self.first_bits(key, length)
+    }
+
+    /// Adds a prefix that is not there; bits after it are zero.
+    pub(crate) fn insert(&mut self, key: &[u64], length: u32, number: u32) {
+        self.nodes.reserve_first();
+        let first = self.first_bits(key, ROOT_BITS.min(self.bits));
+        let place = self.short_place(key, length.min(ROOT_BITS - 1).min(self.bits));
+        let (mut node, mut depth) = match &mut self.root {
+            Some(root) => {
+                root.slots.resize(1 << ROOT_BITS, Slot::default());
+                root.short.resize(1 << ROOT_BITS, 0);
+                if length < ROOT_BITS {
+                    let outer = enclosing(&root.short, place);
+                    root.short[place] = number + 1;
+                    // Where a longer one of the short prefixes is not in the way.
+                    for slot in covered(&mut root.slots, first, length) {
+                        if slot.short == outer {
+                            slot.short = number + 1;
+                        }
+                    }
+                    return;
+                }
+                let slot = &mut root.slots[first];
+                if slot.node == NONE {
+                    slot.node = self.nodes.allocate(1);
+                }
+                (slot.node, ROOT_BITS)
+            }
+            None => {
+                let others = &key[self.columns..];
+                let node = self.groups.get(others).unwrap_or_else(|| {
+                    let node = self.nodes.allocate(1);
+                    self.groups.insert(others, node);
+                    node
+                });
+                (node, 0)
+            }
+        };
+        while length >= depth + STRIDE {
+            let value = self.six(key, depth);
+            let here = self.nodes.get(node);
+            let rank = before(here.branches, value as u32);
+            let mut children = here.children;
+            if here.branches >> value & 1 == 0 {
+                let count = here.branches.count_ones();
+                children = self.nodes.insert(children, count, rank, Node::default());
+                let here = self.nodes.get_mut(node);
+                here.children = children;
+                here.branches |= 1 << value;
+            }
+            node = children + rank;
+            depth += STRIDE;
+        }
+        let bit = end_of(self.six(key, depth), length - depth);
+        let here = self.nodes.get(node);
+        let (count, rank) = (here.ends.count_ones(), before(here.ends, bit));
+        let numbers = self.numbers.insert(here.numbers, count, rank, number);
+        let here = self.nodes.get_mut(node);
+        here.numbers = numbers;
+        here.ends |= 1 << bit;
+    }
+
+    /// Removes a prefix that is there.
+    pub(crate) fn remove(&mut self, key: &[u64], length: u32) {
+        if self.find(key, length).is_none() {
+            return;
+        }
+        let first = self.first_bits(key, ROOT_BITS.min(self.bits));
+        let place = self.short_place(key, length.min(ROOT_BITS - 1).min(self.bits));
+        let (mut node, mut depth) = match &mut self.root {
+            Some(root) if length < ROOT_BITS => {
+                let number = std::mem::take(&mut root.short[place]);
+                let outer = enclosing(&root.short, place);
+                for slot in covered(&mut root.slots, first, length) {
+                    if slot.short == number {
+                        slot.short = outer;
+                    }
+                }
+                return;
+            }
+            Some(root) => (root.slots[first].node, ROOT_BITS),
+            None => match self.groups.get(&key[self.columns..]) {
+                Some(node) => (node, 0),
+                None => return,
+            },
+        };
+        let mut path = Vec::new();
+        while length >= depth + STRIDE {
+            let value = self.six(key, depth);
+            path.push((node, value as u32));
+            let here = self.nodes.get(node);
+            node = here.children + before(here.branches, value as u32);
+            depth += STRIDE;
+        }
+        let bit = end_of(self.six(key, depth), length - depth);
+        let here = self.nodes.get(node);
+        let (count, rank) = (here.ends.count_ones(), before(here.ends, bit));
+        let numbers = self.numbers.remove(here.numbers, count, rank);
+        let here = self.nodes.get_mut(node);
+        here.numbers = numbers;
+        here.ends &= !(1 << bit);
+        // Nodes without any content go.
+        while (self.nodes.get(node).ends, self.nodes.get(node).branches) == (0, 0) {
+            let Some((parent, value)) = path.pop() else {
+                self.nodes.release(node, 1);
+                match &mut self.root {
+                    Some(root) => root.slots[first].node = NONE,
+                    None => self.groups.remove(&key[self.columns..]),
+                }
+                return;
+            };
+            let above = self.nodes.get(parent);
+            let (count, rank) = (above.branches.count_ones(), before(above.branches, value));
+            let children = self.nodes.remove(above.children, count, rank);
+            let above = self.nodes.get_mut(parent);
+            above.children = children;
+            above.branches &= !(1 << value);
+            node = parent;
+        }
+    }
+}
+
+/// Ones before `bit`.
+#[inline]
+fn before(set: u64, bit: u32) -> u32 {
+    (set & ((1 << bit) - 1)).count_ones()
+}
+
+/// The bit of the prefix that ends after `length` of the six bits `value`.
+fn end_of(value: usize, length: u32) -> u32 {
+    (1 << length) - 1 + (value as u32 >> (STRIDE - length))
+}
+
+/// The slots that begin with the first `length` bits of `first`.
+fn covered(slots: &mut [Slot], first: usize, length: u32) -> &mut [Slot] {
+    let span = 1 << (ROOT_BITS - length);
+    let start = first & !(span - 1);
+    &mut slots[start..start + span]
+}
+
+/// The longest prefix, shorter than the one at `place`, that it begins with; as the array has it.
+fn enclosing(short: &[u32], mut place: usize) -> u32 {
+    while place > 0 {
+        place = (place - 1) / 2;
+        if short[place] != 0 {
+            return short[place];
+        }
+    }
+    0
 }

@@ -1,304 +1,402 @@
 //! Match-action tables: what the program fixes, the entries the control plane gives, and the lookup per packet.
+//!
+//! ```text
+//!   packet --key--> words --exact | lpm | classifier--> number of an entry --store--> action, parameters
+//!                                                                         '--profile--> member --> action, parameters
+//! ```
 
 mod classifier;
-mod hash;
+mod entry;
+mod exact;
+mod key;
 mod lpm;
+mod pool;
+pub(crate) mod profile;
+mod store;
 
-use classifier::Classifier;
-use hash::KeyMap;
+use classifier::{Classifier, Matches, Test};
+use exact::{Exact, NumberSet, hash};
+use key::Extractor;
 use lpm::LongestPrefix;
+use profile::Profile;
+use store::{GROUP, MEMBER, Store};
 
-use crate::bits::mask_double;
 use crate::error::{Code, WriteError};
-use crate::packet::{Packet, Slot};
+use crate::execute::set;
+use crate::externs::meter::Unit;
+use crate::packet::Packet;
+use crate::pipeline::Time;
 
-/// How a key field is matched. p4c turns `optional` into ternary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MatchKind {
-    /// The whole value.
-    Exact,
-    /// The longest prefix wins.
-    Lpm,
-    /// Value under a mask.
-    Ternary,
-    /// From low to high, both included.
-    Range,
-    /// Exactly one value or any.
-    Optional,
-}
-
-/// One field of a table's key.
-#[derive(Debug, Clone)]
-pub(crate) struct Key {
-    pub(crate) name: String,
-    pub(crate) kind: MatchKind,
-    pub(crate) bits: u32,
-    pub(crate) slot: Slot,
-    /// Validity of the field's header: an invalid header's fields are matched as zero, as bmv2 does.
-    pub(crate) valid: Option<u32>,
-    /// Applied to the field before it is matched.
-    pub(crate) mask: u128,
-}
-
-/// A condition on one key field: `low <= value & mask <= high`. Value under a mask has `low == high`; a range, an
-/// all-ones mask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Check {
-    pub(crate) mask: u128,
-    pub(crate) low: u128,
-    pub(crate) high: u128,
-}
-
-impl Check {
-    pub(crate) fn masked(value: u128, mask: u128) -> Self {
-        Self {
-            mask,
-            low: value & mask,
-            high: value & mask,
-        }
-    }
-
-    pub(crate) fn range(low: u128, high: u128) -> Self {
-        Self {
-            mask: u128::MAX,
-            low,
-            high,
-        }
-    }
-
-    pub(crate) fn holds(&self, value: u128) -> bool {
-        let value = value & self.mask;
-        self.low <= value && value <= self.high
-    }
-}
-
-/// What an entry or a miss does: an action of the table (by position in its list) and the runtime data.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Choice {
-    pub(crate) action: u32,
-    pub(crate) parameters: Box<[u64]>,
-}
-
-/// An action a table may take, and where control goes afterwards.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TableAction {
-    pub(crate) action: u32,
-    pub(crate) next: u32,
-}
-
-/// What a table is, as the program has it.
-#[derive(Debug)]
-pub(crate) struct Shape {
-    pub(crate) name: String,
-    pub(crate) keys: Vec<Key>,
-    pub(crate) actions: Vec<TableAction>,
-    /// Where control goes after a hit and a miss, if the program asks for that.
-    pub(crate) hit: Option<u32>,
-    pub(crate) miss: Option<u32>,
-    /// Where control goes when there is no action to take.
-    pub(crate) otherwise: u32,
-    pub(crate) size: u32,
-    pub(crate) constant_entries: bool,
-    pub(crate) constant_default: bool,
-    pub(crate) direct_counter: Option<String>,
-    pub(crate) default: Option<Choice>,
-}
-
-/// One entry.
-#[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    pub(crate) checks: Box<[Check]>,
-    /// Prefix length of the table's LPM field.
-    pub(crate) prefix: u32,
-    /// The larger wins. Entries of the program itself have the negative of bmv2's number, of which the smaller wins.
-    pub(crate) priority: i64,
-    pub(crate) choice: Choice,
-    pub(crate) packets: u64,
-    pub(crate) bytes: u64,
-}
+pub use entry::MatchKind;
+pub(crate) use entry::{
+    ActionChoice, Choice, DirectMeter, Entry, GroupMember, Key, Layout, SetMember, Shape,
+    TableAction,
+};
+pub(crate) use key::{column_mask, columns_of, prefix_words, words_of};
 
 #[derive(Debug)]
 enum Index {
-    /// By the identity of entries.
-    Exact,
-    Lpm {
-        field: usize,
-        prefixes: LongestPrefix,
+    Exact(Exact),
+    Lpm(Box<LongestPrefix>),
+    Priority {
+        classifier: Box<Classifier>,
+        /// By match and priority.
+        identities: NumberSet,
     },
-    /// `None` after a change, until the next lookup builds it.
-    Priority(Option<Classifier>),
 }
 
 /// A table with its entries.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) shape: Shape,
-    pub(crate) default: Option<Choice>,
-    entries: Vec<Option<Entry>>,
-    free: Vec<u32>,
-    /// Match, and priority if the table has priorities, to entry number.
-    identities: KeyMap,
+    pub(crate) default: Option<ActionChoice>,
+    pub(crate) profile: Option<Box<Profile>>,
+    extractor: Extractor,
     index: Index,
-    key: Vec<u128>,
+    store: Store,
+    columns: usize,
+    /// The search key of the present packet.
+    key: Vec<u64>,
+}
+
+/// What a packet gets from a table.
+#[derive(Debug)]
+pub(crate) struct Taken<'a> {
+    /// Number of the action in the program; none on a miss of a table without a default action.
+    pub(crate) action: Option<u32>,
+    pub(crate) parameters: &'a [u64],
+    /// Where control goes next.
+    pub(crate) next: u32,
 }
 
 impl Table {
-    pub(crate) fn new(shape: Shape) -> Self {
-        let has = |kind| shape.keys.iter().any(|key| key.kind == kind);
-        let index = if has(MatchKind::Ternary) || has(MatchKind::Range) || has(MatchKind::Optional)
-        {
-            Index::Priority(None)
+    pub(crate) fn new(shape: Shape, profile: Option<Profile>) -> Self {
+        let keys = &shape.keys;
+        let has = |kind| keys.iter().any(|key| key.kind == kind);
+        let columns = keys.iter().map(|key| columns_of(key.bits)).sum();
+        let (extractor, index);
+        if has(MatchKind::Ternary) || has(MatchKind::Range) || has(MatchKind::Optional) {
+            extractor = Extractor::columns(keys);
+            let (tests, full) = tests(keys);
+            index = Index::Priority {
+                classifier: Box::new(Classifier::new(tests, full)),
+                identities: NumberSet::default(),
+            };
+        } else if let Some(field) = keys.iter().position(|key| key.kind == MatchKind::Lpm) {
+            extractor = Extractor::prefix_first(keys, field);
+            let bits = keys[field].bits;
+            let words = columns_of(bits);
+            let others = extractor.words() - words;
+            let prefixes = LongestPrefix::new(bits, words, others);
+            index = Index::Lpm(Box::new(prefixes));
         } else {
-            match shape.keys.iter().position(|key| key.kind == MatchKind::Lpm) {
-                Some(field) => Index::Lpm {
-                    field,
-                    prefixes: LongestPrefix::default(),
-                },
-                None => Index::Exact,
-            }
+            let (packed, bits) = Extractor::packed(keys);
+            index = Index::Exact(Exact::new(bits, packed.words()));
+            extractor = packed;
+        }
+        let priorities = matches!(index, Index::Priority { .. });
+        let layout = Layout {
+            words: if priorities { columns * 2 } else { columns },
+            values_only: !priorities,
+            parameters: if profile.is_some() {
+                0
+            } else {
+                shape.parameter_words as usize
+            },
+            prefixes: matches!(index, Index::Lpm(_)),
+            priorities,
+            counters: shape.direct_counter.is_some(),
+            meters: shape.direct_meter.is_some(),
+            timeouts: shape.timeouts,
         };
-        let default = shape.default.clone();
         Self {
-            shape,
-            default,
-            entries: Vec::new(),
-            free: Vec::new(),
-            identities: KeyMap::default(),
+            default: shape.default.clone(),
+            key: vec![0; extractor.words()],
+            store: Store::new(layout),
+            profile: profile.map(Box::new),
+            extractor,
             index,
-            key: Vec::new(),
+            columns,
+            shape,
         }
     }
 
     /// Whether overlapping entries are ordered by a priority.
     pub(crate) fn has_priorities(&self) -> bool {
-        matches!(self.index, Index::Priority(_))
+        matches!(self.index, Index::Priority { .. })
+    }
+
+    /// Looks the packet up; counts, meters and notes the hit.
+    pub(crate) fn apply(&mut self, packet: &mut Packet, now: Time) -> Taken<'_> {
+        let found = self.lookup(packet);
+        let choice = match found {
+            None => self
+                .default
+                .as_ref()
+                .map(|default| (default.action, &*default.parameters)),
+            Some(number) => {
+                self.note_hit(number, packet, now);
+                match self.store.choice(number) {
+                    action @ ..MEMBER => Some((action, self.store.parameters(number))),
+                    indirect => self.profile.as_mut().and_then(|profile| {
+                        let member = if indirect >= GROUP {
+                            profile.pick(indirect - GROUP, packet)
+                        } else {
+                            profile.member(indirect - MEMBER)
+                        };
+                        member.map(|member| (member.action, &*member.parameters))
+                    }),
+                }
+            }
+        };
+        let shape = &self.shape;
+        let decided = if found.is_some() {
+            shape.hit
+        } else {
+            shape.miss
+        };
+        match choice {
+            Some((action, parameters)) => {
+                let taken = shape.actions[action as usize];
+                Taken {
+                    action: Some(taken.action),
+                    parameters,
+                    next: decided.unwrap_or(taken.next),
+                }
+            }
+            None => Taken {
+                action: None,
+                parameters: &[],
+                next: decided.unwrap_or(shape.otherwise),
+            },
+        }
+    }
+
+    #[inline]
+    fn note_hit(&mut self, number: u32, packet: &mut Packet, now: Time) {
+        if let Some((packets, bytes)) = self.store.count_mut(number) {
+            *packets = packets.wrapping_add(1);
+            *bytes = bytes.wrapping_add(packet.received_length.into());
+        }
+        if let Some(meter) = self.store.meter_mut(number)
+            && let Some(direct) = &self.shape.direct_meter
+        {
+            let amount = match direct.unit {
+                Unit::Packets => 1,
+                Unit::Bytes => packet.received_length,
+            };
+            let colour = meter.colour(now, amount);
+            set(packet, Some(direct.target), colour);
+        }
+        self.store.hit(number, now);
     }
 
     /// The number of the entry that matches the packet.
+    #[inline]
     pub(crate) fn lookup(&mut self, packet: &Packet) -> Option<u32> {
-        if self.identities.is_empty() {
+        if self.store.length() == 0 {
             return None;
         }
-        self.key.clear();
-        for key in &self.shape.keys {
-            let visible = key.valid.is_none_or(|valid| packet.word(valid) != 0);
-            let value = match key.slot {
-                Slot::Word { word } if visible => u128::from(packet.word(word)),
-                Slot::Wide { word, words: 2 } if visible => packet.double(word),
-                _ => 0,
-            };
-            self.key.push(value & key.mask);
-        }
-        match &mut self.index {
-            Index::Exact => self.identities.get(self.key.as_slice()).copied(),
-            Index::Lpm { field, prefixes } => prefixes.lookup(&self.key, *field),
-            Index::Priority(classifier) => {
-                let (entries, keys) = (&self.entries, &self.shape.keys);
-                classifier
-                    .get_or_insert_with(|| classify(entries, keys))
-                    .lookup(&self.key)
+        self.extractor.extract(packet, &mut self.key);
+        match &self.index {
+            Index::Exact(exact) => exact.get(&self.key),
+            Index::Lpm(prefixes) => prefixes.lookup(&self.key),
+            Index::Priority { classifier, .. } => {
+                let matches = Matches {
+                    words: &self.store.words,
+                    columns: self.columns,
+                };
+                classifier.lookup(&self.key, matches)
             }
         }
     }
 
-    /// The entry a lookup found.
-    pub(crate) fn entry(&self, number: u32) -> Option<&Entry> {
-        self.entries.get(number as usize).and_then(Option::as_ref)
-    }
-
-    pub(crate) fn entry_mut(&mut self, number: u32) -> Option<&mut Entry> {
-        self.entries
-            .get_mut(number as usize)
-            .and_then(Option::as_mut)
-    }
-
-    /// Every entry, in the order of their numbers.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().flatten()
-    }
-
-    fn identity(&self, entry: &Entry) -> Vec<u128> {
-        match self.index {
-            Index::Exact => entry.checks.iter().map(|check| check.low).collect(),
-            Index::Lpm { .. } => entry
-                .checks
-                .iter()
-                .map(|check| check.low)
-                .chain([u128::from(entry.prefix)])
-                .collect(),
-            Index::Priority(_) => entry
-                .checks
-                .iter()
-                .flat_map(|check| [check.mask, check.low, check.high])
-                .chain([entry.priority as u128])
-                .collect(),
-        }
+    /// The words an entry goes by in an exact or prefix index.
+    fn key_of(&self, entry: &Entry) -> Vec<u64> {
+        let values: Vec<u64> = entry.words.iter().copied().step_by(2).collect();
+        let mut key = vec![0; self.extractor.words()];
+        self.extractor.of_columns(&values, &mut key);
+        key
     }
 
     /// The number of the entry with this match and priority.
     pub(crate) fn find(&self, entry: &Entry) -> Option<u32> {
-        self.identities
-            .get(self.identity(entry).as_slice())
-            .copied()
+        match &self.index {
+            Index::Exact(exact) => exact.get(&self.key_of(entry)),
+            Index::Lpm(prefixes) => prefixes.find(&self.key_of(entry), entry.prefix),
+            Index::Priority { identities, .. } => {
+                let same = |number: u32| {
+                    self.store.priority(number) == entry.priority
+                        && self.store.words_of(number) == &*entry.words
+                };
+                identities.find(identity(&entry.words, entry.priority), same)
+            }
+        }
     }
 
     pub(crate) fn insert(&mut self, entry: Entry) -> Result<(), WriteError> {
-        let identity = self.identity(&entry);
         let name = &self.shape.name;
-        if self.identities.contains_key(identity.as_slice()) {
+        if self.find(&entry).is_some() {
             let message = format!("table {name}: an entry with this match and priority exists");
             return Err(WriteError::new(Code::AlreadyExists, message));
         }
-        if self.identities.len() >= self.shape.size as usize {
+        if self.store.length() >= self.shape.size as usize {
             let message = format!("table {name} is full: it holds {} entries", self.shape.size);
             return Err(WriteError::new(Code::ResourceExhausted, message));
         }
-        let number = self.free.pop().unwrap_or_else(|| {
-            self.entries.push(None);
-            self.entries.len() as u32 - 1
-        });
+        let choice = self.use_choice(&entry.choice)?;
+        let number = self.store.add(&entry, choice);
+        let key = match self.index {
+            Index::Priority { .. } => Vec::new(),
+            _ => self.key_of(&entry),
+        };
+        let store = &self.store;
         match &mut self.index {
-            Index::Exact => {}
-            Index::Lpm { field, prefixes } => {
-                prefixes.insert(
-                    &values(&entry),
-                    entry.checks[*field].mask,
-                    entry.prefix,
-                    number,
-                );
+            Index::Exact(exact) => exact.insert(&key, number),
+            Index::Lpm(prefixes) => prefixes.insert(&key, entry.prefix, number),
+            Index::Priority {
+                classifier,
+                identities,
+            } => {
+                let hash_of =
+                    |number: u32| identity(store.words_of(number), store.priority(number));
+                identities.insert(hash_of(number), number, hash_of);
+                let matches = Matches {
+                    words: &store.words,
+                    columns: self.columns,
+                };
+                classifier.insert(order(entry.priority, number), matches);
             }
-            Index::Priority(classifier) => *classifier = None,
         }
-        self.identities.insert(identity.into(), number);
-        self.entries[number as usize] = Some(entry);
         Ok(())
     }
 
-    /// Gives the entry of this match and priority another action; its counter goes on.
+    /// Gives the entry of this match and priority another action; its counter and meter go on.
     pub(crate) fn modify(&mut self, entry: Entry) -> Result<(), WriteError> {
-        let number = self.find(&entry);
-        match number.and_then(|number| self.entry_mut(number)) {
-            Some(present) => {
-                present.choice = entry.choice;
-                Ok(())
-            }
-            None => Err(self.not_found()),
-        }
+        let Some(number) = self.find(&entry) else {
+            return Err(self.not_found());
+        };
+        let choice = self.use_choice(&entry.choice)?;
+        self.release_choice(self.store.choice(number));
+        self.store
+            .choose(number, choice, &entry.choice, entry.idle_timeout);
+        Ok(())
     }
 
     pub(crate) fn delete(&mut self, entry: &Entry) -> Result<(), WriteError> {
-        let identity = self.identity(entry);
-        let Some(number) = self.identities.remove(identity.as_slice()) else {
+        let Some(number) = self.find(entry) else {
             return Err(self.not_found());
         };
+        let key = match self.index {
+            Index::Priority { .. } => Vec::new(),
+            _ => self.key_of(entry),
+        };
+        let store = &self.store;
         match &mut self.index {
-            Index::Exact => {}
-            Index::Lpm { prefixes, .. } => prefixes.remove(&values(entry), entry.prefix),
-            Index::Priority(classifier) => *classifier = None,
+            Index::Exact(exact) => exact.remove(&key),
+            Index::Lpm(prefixes) => prefixes.remove(&key, entry.prefix),
+            Index::Priority {
+                classifier,
+                identities,
+            } => {
+                let hash_of =
+                    |number: u32| identity(store.words_of(number), store.priority(number));
+                identities.remove(hash_of(number), number, hash_of);
+                let matches = Matches {
+                    words: &store.words,
+                    columns: self.columns,
+                };
+                classifier.remove(order(entry.priority, number), matches);
+            }
         }
-        self.entries[number as usize] = None;
-        self.free.push(number);
+        self.release_choice(self.store.choice(number));
+        self.store.remove(number);
         Ok(())
+    }
+
+    /// Makes look-ups as fast as they can be after a number of changes; cheap if there were few.
+    pub(crate) fn settle(&mut self) {
+        if let Index::Priority { classifier, .. } = &mut self.index {
+            classifier.settle(Matches {
+                words: &self.store.words,
+                columns: self.columns,
+            });
+        }
+    }
+
+    /// What the store keeps of a choice, counted in its profile.
+    fn use_choice(&mut self, choice: &Choice) -> Result<u32, WriteError> {
+        let profile = match (choice, &mut self.profile) {
+            (Choice::Action(choice), None) => return Ok(choice.action),
+            (Choice::None, _) => return Ok(0),
+            (Choice::Action(_), Some(profile)) => {
+                let message = format!(
+                    "table {}: an action where a member or group of action profile {} is needed",
+                    self.shape.name, profile.name
+                );
+                return Err(WriteError::new(Code::InvalidArgument, message));
+            }
+            (_, None) => {
+                let message = format!("table {} has no action profile", self.shape.name);
+                return Err(WriteError::new(Code::InvalidArgument, message));
+            }
+            (_, Some(profile)) => profile,
+        };
+        Ok(match choice {
+            Choice::Member(id) => {
+                let place = profile.member_place(*id)?;
+                profile.use_member(place, true);
+                MEMBER + place
+            }
+            Choice::Group(id) => {
+                let place = profile.group_place(*id)?;
+                profile.use_group(place, true);
+                GROUP + place
+            }
+            Choice::Set(set) => {
+                let place = profile.add_set(set)?;
+                profile.use_group(place, true);
+                GROUP + place
+            }
+            Choice::Action(_) | Choice::None => 0,
+        })
+    }
+
+    fn release_choice(&mut self, choice: u32) {
+        if let Some(profile) = &mut self.profile {
+            match choice {
+                ..MEMBER => {}
+                MEMBER..GROUP => profile.use_member(choice - MEMBER, false),
+                GROUP.. => profile.use_group(choice - GROUP, false),
+            }
+        }
+    }
+
+    /// What an entry takes, as it was given.
+    pub(crate) fn choice_of(&self, number: u32) -> Choice {
+        let choice = self.store.choice(number);
+        match (&self.profile, choice) {
+            (Some(profile), MEMBER..GROUP) => match profile.member_id(choice - MEMBER) {
+                Some(id) => Choice::Member(id),
+                None => Choice::None,
+            },
+            (Some(profile), GROUP..) => match profile.group_id(choice - GROUP) {
+                Some(id) => Choice::Group(id),
+                None => Choice::Set(profile.action_set(choice - GROUP)),
+            },
+            _ => Choice::Action(ActionChoice {
+                action: choice,
+                parameters: self.store.parameters(number).into(),
+            }),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(crate) fn store_mut(&mut self) -> &mut Store {
+        &mut self.store
     }
 
     pub(crate) fn not_found(&self) -> WriteError {
@@ -313,46 +411,50 @@ impl Table {
     pub(crate) fn clear(&mut self) {
         self.default = self.shape.default.clone();
         if self.shape.constant_entries {
-            for entry in self.entries.iter_mut().flatten() {
-                (entry.packets, entry.bytes) = (0, 0);
-            }
+            self.store.reset_state();
             return;
         }
-        self.entries.clear();
-        self.free.clear();
-        self.identities.clear();
+        self.store.clear();
+        if let Some(profile) = &mut self.profile {
+            profile.clear();
+        }
         match &mut self.index {
-            Index::Exact => {}
-            Index::Lpm { prefixes, .. } => *prefixes = LongestPrefix::default(),
-            Index::Priority(classifier) => *classifier = None,
+            Index::Exact(exact) => exact.clear(),
+            Index::Lpm(prefixes) => prefixes.clear(),
+            Index::Priority {
+                classifier,
+                identities,
+            } => {
+                classifier.clear();
+                identities.clear();
+            }
         }
     }
 }
 
-fn values(entry: &Entry) -> Vec<u128> {
-    entry.checks.iter().map(|check| check.low).collect()
+/// The larger priority comes first, then the smaller number.
+fn order(priority: i32, number: u32) -> u64 {
+    let rank = i64::from(i32::MAX) - i64::from(priority);
+    (rank as u64) << 32 | u64::from(number)
 }
 
-fn classify(entries: &[Option<Entry>], keys: &[Key]) -> Classifier {
-    let mut order: Vec<(u32, &Entry)> = Vec::with_capacity(entries.len());
-    for (number, entry) in entries.iter().enumerate() {
-        if let Some(entry) = entry {
-            order.push((number as u32, entry));
+fn identity(words: &[u64], priority: i32) -> usize {
+    hash(words) ^ hash(&[priority as u64])
+}
+
+/// How each key field is compared, and the bits of each column.
+fn tests(keys: &[Key]) -> (Vec<Test>, Vec<u64>) {
+    let (mut tests, mut full) = (Vec::new(), Vec::new());
+    for key in keys {
+        let (column, columns) = (full.len(), columns_of(key.bits));
+        full.extend((0..columns).map(|index| column_mask(key.bits, index)));
+        match key.kind {
+            MatchKind::Range if columns > 1 => tests.push(Test::Wide { column, columns }),
+            MatchKind::Range => tests.push(Test::Range { column }),
+            _ => tests.extend((column..column + columns).map(|column| Test::Masked { column })),
         }
     }
-    order.sort_by_key(|(number, entry)| (std::cmp::Reverse(entry.priority), *number));
-    let bits: Vec<u32> = keys.iter().map(|key| key.bits).collect();
-    Classifier::build(
-        &bits,
-        order
-            .into_iter()
-            .map(|(number, entry)| (number, &*entry.checks)),
-    )
-}
-
-/// The mask of a prefix of `length` bits in a field of `bits`.
-pub(crate) fn prefix_mask(length: u32, bits: u32) -> u128 {
-    mask_double(bits) & !mask_double(bits.saturating_sub(length))
+    (tests, full)
 }
 
 #[cfg(test)]

@@ -3,8 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::packet::Slot;
 
-const FIELDS: usize = 3;
+const FIELDS: usize = 4;
+
+/// Words of the widest field here: 2,100 bits.
+const WIDEST: u32 = 33;
 
 fn kind() -> impl Strategy<Value = MatchKind> {
     prop_oneof![
@@ -17,7 +21,14 @@ fn kind() -> impl Strategy<Value = MatchKind> {
 
 /// Fields of all sorts of widths; at most one is matched by prefix.
 fn keys() -> impl Strategy<Value = Vec<Key>> {
-    let width = prop_oneof![1u32..=9, Just(16), Just(32), Just(64), 65u32..=128];
+    let width = prop_oneof![
+        4 => 1u32..=9,
+        2 => Just(16),
+        4 => Just(32),
+        1 => Just(64),
+        2 => 65u32..=128,
+        1 => Just(2100)
+    ];
     let fields = prop::collection::vec((kind(), width), 1..=FIELDS);
     (fields, prop::option::of(0..FIELDS), any::<bool>()).prop_map(|(fields, prefix, all_exact)| {
         let key = |(position, (kind, bits)): (usize, (MatchKind, u32))| {
@@ -26,81 +37,108 @@ fn keys() -> impl Strategy<Value = Vec<Key>> {
                 (false, true) => MatchKind::Exact,
                 (false, false) => kind,
             };
-            let word = position as u32 * 2;
-            let slot = if bits > 64 {
-                Slot::Wide { word, words: 2 }
-            } else {
-                Slot::Word { word }
-            };
-            Key {
-                name: format!("field{position}"),
-                kind,
-                bits,
-                slot,
-                valid: None,
-                mask: mask_double(bits),
-            }
+            key_of(position, kind, bits, WIDEST)
         };
         fields.into_iter().enumerate().map(key).collect()
     })
 }
 
-/// Numbers for one entry: three per field, a priority, and an action.
-type Raw = (Vec<(u128, u128, u32)>, i64, u32);
+/// A field in the words from `position * apart` on.
+pub(super) fn key_of(position: usize, kind: MatchKind, bits: u32, apart: u32) -> Key {
+    let word = position as u32 * apart;
+    let words = columns_of(bits) as u32;
+    Key {
+        name: format!("field{position}"),
+        kind,
+        bits,
+        slot: if words > 1 {
+            Slot::Wide { word, words }
+        } else {
+            Slot::Word { word }
+        },
+        valid: None,
+        mask: prefix_words(bits, bits).into(),
+    }
+}
 
-fn raw() -> impl Strategy<Value = Raw> {
+/// What a field of an entry or a packet is made of: a value, a second one, and a length.
+type Raw = (Vec<u64>, Vec<u64>, u32);
+
+fn raw_field() -> impl Strategy<Value = Raw> {
     // Few different values, so that entries overlap and lookups hit.
     let value = prop_oneof![
-        0u128..8,
-        any::<u128>(),
-        (0u32..128).prop_map(|shift| 1 << shift)
+        3 => (0u64..8).prop_map(|low| vec![low]),
+        1 => prop::collection::vec(any::<u64>(), WIDEST as usize),
+        1 => (0u32..128).prop_map(|shift| words_of(&(1u128 << shift).to_be_bytes(), 128)),
+        1 => (0u32..2100).prop_map(|length| prefix_words(length, 2100)),
     ];
     let mask = prop_oneof![
-        0u128..8,
-        any::<u128>(),
-        (0u32..=128).prop_map(mask_double),
-        Just(u128::MAX)
+        2 => (0u64..8).prop_map(|low| vec![low]),
+        1 => prop::collection::vec(any::<u64>(), WIDEST as usize),
+        2 => (0u32..=128).prop_map(|open| prefix_words(128 - open, 128)),
+        2 => Just(vec![u64::MAX; WIDEST as usize]),
+        1 => Just(vec![]),
     ];
+    (value, mask, prop_oneof![0u32..=34, 0u32..=128, 0u32..=2100])
+}
+
+fn raw() -> impl Strategy<Value = (Vec<Raw>, i32, u32)> {
     (
-        prop::collection::vec((value, mask, 0u32..=128), FIELDS),
-        1i64..6,
+        prop::collection::vec(raw_field(), FIELDS),
+        1i32..6,
         0u32..1000,
     )
 }
 
-fn entry(keys: &[Key], raw: &Raw, prioritised: bool) -> Entry {
-    let mut prefix = 0;
-    let checks = keys
-        .iter()
-        .zip(&raw.0)
-        .map(|(key, &(value, mask, length))| {
-            let full = mask_double(key.bits);
-            match key.kind {
-                MatchKind::Exact => Check::masked(value & full, full),
-                MatchKind::Lpm => {
-                    prefix = length % (key.bits + 1);
-                    Check::masked(value, prefix_mask(prefix, key.bits))
-                }
-                MatchKind::Ternary => Check::masked(value, mask & full),
-                MatchKind::Range => {
-                    let (low, high) = (value & full, mask & full);
-                    Check::range(low.min(high), low.max(high))
-                }
-                MatchKind::Optional => Check::masked(value, if length % 2 == 0 { full } else { 0 }),
-            }
-        });
-    let checks: Box<[Check]> = checks.collect();
-    let choice = Choice {
-        action: raw.2,
-        parameters: Box::default(),
+/// The first columns of a number, cut to the width of a field.
+fn cut(words: &[u64], bits: u32) -> Vec<u64> {
+    let word = |index| words.get(index).copied().unwrap_or(0) & column_mask(bits, index);
+    (0..columns_of(bits)).map(word).collect()
+}
+
+pub(super) fn action(action: u32) -> Choice {
+    let parameters = Box::default();
+    Choice::Action(ActionChoice { action, parameters })
+}
+
+/// Value and mask, or the least and the greatest value, of all fields, as an entry has them.
+pub(super) fn interleave(fields: impl IntoIterator<Item = (Vec<u64>, Vec<u64>)>) -> Box<[u64]> {
+    let pairs = |(first, second): (Vec<u64>, Vec<u64>)| {
+        let pairs = first.into_iter().zip(second);
+        pairs.flat_map(|(first, second)| [first, second])
     };
+    fields.into_iter().flat_map(pairs).collect()
+}
+
+fn entry(keys: &[Key], raw: &(Vec<Raw>, i32, u32), prioritised: bool) -> Entry {
+    let mut prefix = 0;
+    let masked = |value: Vec<u64>, mask: Vec<u64>| {
+        let value = value.iter().zip(&mask).map(|(a, b)| a & b).collect();
+        (value, mask)
+    };
+    let fields = keys.iter().zip(&raw.0).map(|(key, (value, mask, length))| {
+        let full = prefix_words(key.bits, key.bits);
+        let (value, mask) = (cut(value, key.bits), cut(mask, key.bits));
+        match key.kind {
+            MatchKind::Exact => (value, full),
+            MatchKind::Lpm => {
+                prefix = length % (key.bits + 1);
+                masked(value, prefix_words(prefix, key.bits))
+            }
+            MatchKind::Ternary => masked(value, mask),
+            MatchKind::Range if value.iter().rev().le(mask.iter().rev()) => (value, mask),
+            MatchKind::Range => (mask, value),
+            MatchKind::Optional if length % 2 == 0 => (value, full),
+            MatchKind::Optional => masked(value, vec![0; full.len()]),
+        }
+    });
+    let words = interleave(fields);
     Entry {
-        checks,
+        words,
         prefix,
         priority: if prioritised { raw.1 } else { 0 },
-        choice,
-        packets: 0,
-        bytes: 0,
+        choice: action(raw.2),
+        idle_timeout: 0,
     }
 }
 
@@ -114,156 +152,193 @@ impl Model {
     fn position(&self, entry: &Entry) -> Option<usize> {
         self.entries
             .iter()
-            .position(|known| known.checks == entry.checks && known.priority == entry.priority)
+            .position(|known| known.words == entry.words && known.priority == entry.priority)
+    }
+
+    fn matches(keys: &[Key], entry: &Entry, values: &[Vec<u64>]) -> bool {
+        let mut column = 0;
+        keys.iter().zip(values).all(|(key, value)| {
+            let columns = columns_of(key.bits);
+            let pairs = &entry.words[column * 2..(column + columns) * 2];
+            column += columns;
+            let first = pairs.iter().step_by(2);
+            let second = pairs.iter().skip(1).step_by(2);
+            if key.kind == MatchKind::Range {
+                first.rev().le(value.iter().rev()) && value.iter().rev().le(second.rev())
+            } else {
+                value
+                    .iter()
+                    .zip(first.zip(second))
+                    .all(|(value, (wanted, mask))| value & mask == *wanted)
+            }
+        })
     }
 
     /// The best rank a match has, and the actions of all entries of that rank: the order of equals is left open.
-    fn lookup(&self, keys: &[Key], values: &[u128]) -> Vec<u32> {
-        let matches = |entry: &&Entry| {
-            entry
-                .checks
-                .iter()
-                .zip(values)
-                .all(|(check, &value)| check.holds(value))
+    fn lookup(&self, keys: &[Key], values: &[Vec<u64>]) -> Vec<Choice> {
+        let rank = |entry: &Entry| match entry.priority {
+            0 => i64::from(entry.prefix),
+            priority => priority.into(),
         };
-        let rank = |entry: &Entry| match keys.iter().position(|key| key.kind == MatchKind::Lpm) {
-            Some(_) if entry.priority == 0 => i64::from(entry.prefix),
-            _ => entry.priority,
-        };
-        let found: Vec<&Entry> = self.entries.iter().filter(matches).collect();
+        let found: Vec<&Entry> = self
+            .entries
+            .iter()
+            .filter(|entry| Self::matches(keys, entry, values))
+            .collect();
         let best = found.iter().map(|entry| rank(entry)).max();
         found
             .iter()
             .filter(|entry| Some(rank(entry)) == best)
-            .map(|entry| entry.choice.action)
+            .map(|entry| entry.choice.clone())
             .collect()
     }
 }
 
-fn shape(keys: Vec<Key>) -> Shape {
+pub(super) fn shape(keys: Vec<Key>) -> Shape {
     Shape {
         name: "t".into(),
         keys,
         actions: Vec::new(),
+        parameter_words: 0,
         hit: None,
         miss: None,
         otherwise: 0,
-        size: 10_000,
+        size: 1_000_000,
         constant_entries: false,
         constant_default: false,
         direct_counter: None,
+        direct_meter: None,
+        timeouts: false,
         default: None,
     }
 }
 
-fn check_lookup(table: &mut Table, model: &Model, values: &[u128]) -> Result<(), TestCaseError> {
-    let mut packet = Packet::default();
-    packet.reset(FIELDS * 2, 0, 0);
-    let mut masked = Vec::new();
-    for (key, value) in table.shape.keys.iter().zip(values) {
-        let value = value & mask_double(key.bits);
-        masked.push(value);
-        match key.slot {
-            Slot::Wide { word, .. } => packet.set_double(word, value),
-            Slot::Word { word } => packet.set_word(word, value as u64),
-            _ => {}
+fn check_lookup(
+    table: &mut Table,
+    model: &Model,
+    values: &[Raw],
+    packet: &mut Packet,
+) -> Result<(), TestCaseError> {
+    packet.reset(FIELDS * WIDEST as usize, 0, 0);
+    let keys = table.shape.keys.clone();
+    let mut cut_values = Vec::new();
+    for (position, (key, (value, ..))) in keys.iter().zip(values).enumerate() {
+        let value = cut(value, key.bits);
+        for (index, &word) in value.iter().enumerate() {
+            packet.set_word((position * WIDEST as usize + index) as u32, word);
         }
+        cut_values.push(value);
     }
-    let expected = model.lookup(&table.shape.keys, &masked);
-    let found = table
-        .lookup(&packet)
-        .and_then(|number| table.entry(number))
-        .map(|entry| entry.choice.action);
+    let expected = model.lookup(&keys, &cut_values);
+    let found = table.lookup(packet).map(|number| table.choice_of(number));
     match found {
-        Some(action) => prop_assert!(expected.contains(&action), "{action} not in {expected:?}"),
+        Some(found) => prop_assert!(expected.contains(&found), "{found:?} not in {expected:?}"),
         None => prop_assert!(expected.is_empty(), "nothing found, expected {expected:?}"),
     }
     Ok(())
 }
 
+/// One step: an entry that may be inserted, the position of one that is there, and what to do.
+type Step = ((Vec<Raw>, i32, u32), prop::sample::Index, u8);
+
+fn run(keys: Vec<Key>, steps: &[Step], probe_every: usize) -> Result<(), TestCaseError> {
+    let mut table = Table::new(shape(keys.clone()), None);
+    let prioritised = table.has_priorities();
+    let mut model = Model::default();
+    let mut packet = Packet::default();
+    for (number, (raw, which, what)) in steps.iter().enumerate() {
+        let new = entry(&keys, raw, prioritised);
+        let position = which.index(model.entries.len().max(1));
+        match (what, model.entries.get(position).cloned()) {
+            (0, Some(chosen)) => {
+                prop_assert!(table.delete(&chosen).is_ok());
+                model.entries.remove(position);
+                prop_assert_eq!(table.delete(&chosen).unwrap_err().code, Code::NotFound);
+                prop_assert_eq!(table.modify(chosen).unwrap_err().code, Code::NotFound);
+            }
+            (1, Some(mut chosen)) => {
+                chosen.choice = new.choice;
+                prop_assert!(table.modify(chosen.clone()).is_ok());
+                model.entries[position] = chosen;
+            }
+            (2, Some(_)) => table.settle(),
+            (3, Some(chosen)) => {
+                let number = table.find(&chosen);
+                prop_assert!(number.is_some());
+                let found = number.map(|number| table.choice_of(number));
+                prop_assert_eq!(found, Some(chosen.choice));
+            }
+            _ => {
+                let inserted = table.insert(new.clone());
+                if model.position(&new).is_some() {
+                    prop_assert_eq!(inserted.unwrap_err().code, Code::AlreadyExists);
+                } else {
+                    prop_assert!(inserted.is_ok());
+                    model.entries.push(new);
+                }
+            }
+        }
+        prop_assert_eq!(table.store().length(), model.entries.len());
+        check_lookup(&mut table, &model, &raw.0, &mut packet)?;
+        if number % probe_every == probe_every - 1 {
+            for ((values, ..), ..) in steps {
+                check_lookup(&mut table, &model, values, &mut packet)?;
+            }
+        }
+    }
+    table.clear();
+    for ((values, ..), ..) in steps {
+        check_lookup(&mut table, &Model::default(), values, &mut packet)?;
+    }
+    Ok(())
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
     #[test]
     fn lookup_is_a_linear_search(
         keys in keys(),
-        entries in prop::collection::vec(raw(), 0..150),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..3u8, 0u32..1000), 0..20),
-        probes in prop::collection::vec(raw(), 30),
+        steps in prop::collection::vec((raw(), any::<prop::sample::Index>(), 0..12u8), 1..300),
     ) {
-        let mut table = Table::new(shape(keys.clone()));
-        let prioritised = table.has_priorities();
-        let mut model = Model::default();
-        for raw in &entries {
-            let entry = entry(&keys, raw, prioritised);
-            let inserted = table.insert(entry.clone());
-            if model.position(&entry).is_some() {
-                prop_assert_eq!(inserted.unwrap_err().code, Code::AlreadyExists);
-            } else {
-                prop_assert!(inserted.is_ok());
-                model.entries.push(entry);
-            }
-        }
-        let probe = |table: &mut Table, model: &Model| -> Result<(), TestCaseError> {
-            for (values, ..) in probes.iter().chain(&entries) {
-                let values: Vec<u128> = values.iter().map(|&(value, ..)| value).collect();
-                check_lookup(table, model, &values)?;
-            }
-            Ok(())
-        };
-        probe(&mut table, &model)?;
-        for (which, what, action) in changes {
-            if model.entries.is_empty() {
-                break;
-            }
-            let position = which.index(model.entries.len());
-            let mut chosen = model.entries[position].clone();
-            match what {
-                0 => {
-                    table.delete(&chosen).unwrap();
-                    model.entries.remove(position);
-                    prop_assert_eq!(table.delete(&chosen).unwrap_err().code, Code::NotFound);
-                    prop_assert_eq!(table.modify(chosen).unwrap_err().code, Code::NotFound);
-                }
-                1 => {
-                    chosen.choice.action = action;
-                    table.modify(chosen.clone()).unwrap();
-                    model.entries[position] = chosen;
-                }
-                _ => {
-                    table.delete(&chosen).unwrap();
-                    table.insert(chosen).unwrap();
-                }
-            }
-        }
-        probe(&mut table, &model)?;
-        table.clear();
-        probe(&mut table, &Model::default())?;
+        run(keys, &steps, 150)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Enough of one kind of rules, on few narrow fields, that blocks are made anew, filled up, and emptied.
+    #[test]
+    fn large_tables_are_a_linear_search(
+        kinds in prop::collection::vec(kind(), 2..=3),
+        prefix in prop::option::of(0usize..3),
+        steps in prop::collection::vec((raw(), any::<prop::sample::Index>(), 0..20u8), 600..1200),
+    ) {
+        let keys = kinds.into_iter().enumerate().map(|(position, kind)| {
+            let kind = if prefix == Some(position) { MatchKind::Lpm } else { kind };
+            key_of(position, kind, 12 + position as u32 * 8, WIDEST)
+        });
+        run(keys.collect(), &steps, 600)?;
     }
 }
 
 #[test]
 fn a_full_table_says_so() {
-    let key = Key {
-        name: "f".into(),
-        kind: MatchKind::Exact,
-        bits: 8,
-        slot: Slot::Word { word: 0 },
-        valid: None,
-        mask: 0xff,
-    };
-    let mut table = Table::new(Shape {
-        size: 2,
-        ..shape(vec![key])
-    });
+    let keys = vec![key_of(0, MatchKind::Exact, 8, 1)];
+    let mut table = Table::new(
+        Shape {
+            size: 2,
+            ..shape(keys)
+        },
+        None,
+    );
     let entry = |value| Entry {
-        checks: Box::new([Check::masked(value, 0xff)]),
+        words: Box::new([value, 0xff]),
         prefix: 0,
         priority: 0,
-        choice: Choice {
-            action: 0,
-            parameters: Box::default(),
-        },
-        packets: 0,
-        bytes: 0,
+        choice: action(0),
+        idle_timeout: 0,
     };
     table.insert(entry(1)).unwrap();
     table.insert(entry(2)).unwrap();
@@ -277,103 +352,4 @@ fn a_full_table_says_so() {
     );
     table.delete(&entry(1)).unwrap();
     table.insert(entry(3)).unwrap();
-}
-
-/// Not a test but a figure: nanoseconds per lookup and per entry built, 16,384 rules of a policy's shape.
-#[test]
-#[ignore = "a measurement"]
-fn time_per_lookup() {
-    let widths = [9, 32, 32, 8, 16, 16, 8];
-    let kinds = [
-        MatchKind::Ternary,
-        MatchKind::Range,
-        MatchKind::Range,
-        MatchKind::Ternary,
-        MatchKind::Range,
-        MatchKind::Range,
-        MatchKind::Ternary,
-    ];
-    let keys: Vec<Key> = (0..7)
-        .map(|position| Key {
-            name: String::new(),
-            kind: kinds[position],
-            bits: widths[position],
-            slot: Slot::Word {
-                word: position as u32,
-            },
-            valid: None,
-            mask: mask_double(widths[position]),
-        })
-        .collect();
-    let mut random = crate::externs::random::Random::new(7);
-    let mut draw = |high: u64| u128::from(random.between(0, high).unwrap_or(0));
-    let mut table = Table::new(Shape {
-        size: 20_000,
-        ..shape(keys.clone())
-    });
-    for number in 0..16_384 {
-        let checks = keys.iter().map(|key| {
-            let full = mask_double(key.bits);
-            if draw(2) == 0 {
-                return if key.kind == MatchKind::Range {
-                    Check::range(0, full)
-                } else {
-                    Check::masked(0, 0)
-                };
-            }
-            let low = draw(full as u64);
-            match key.kind {
-                MatchKind::Range => Check::range(low, (low + draw(full as u64 >> 8)).min(full)),
-                _ => Check::masked(low, full),
-            }
-        });
-        let choice = Choice {
-            action: 0,
-            parameters: Box::default(),
-        };
-        let checks = checks.collect();
-        table
-            .insert(Entry {
-                checks,
-                prefix: 0,
-                priority: 1 + number,
-                choice,
-                packets: 0,
-                bytes: 0,
-            })
-            .ok();
-    }
-    let mut packets = Vec::new();
-    for number in 0..1024u32 {
-        let mut packet = Packet::default();
-        packet.reset(7, 0, 0);
-        let near = table
-            .entry(number * 16)
-            .map(|entry| entry.checks.clone())
-            .unwrap_or_default();
-        for (position, key) in keys.iter().enumerate() {
-            let open = near[position].low == 0;
-            let value = if open {
-                draw(mask_double(key.bits) as u64)
-            } else {
-                near[position].low
-            };
-            packet.set_word(position as u32, value as u64);
-        }
-        packets.push(packet);
-    }
-    let start = std::time::Instant::now();
-    table.lookup(&packets[0]);
-    println!("built in {:?}", start.elapsed());
-    let start = std::time::Instant::now();
-    let mut hits = 0;
-    for _ in 0..100 {
-        for packet in &packets {
-            hits += u32::from(table.lookup(packet).is_some());
-        }
-    }
-    println!(
-        "{} ns per lookup, {hits} of 102400 hits",
-        start.elapsed().as_nanos() / 102_400
-    );
 }

@@ -65,6 +65,7 @@ pub fn entry(
             .iter()
             .map(|(name, value)| ((*name).to_owned(), number(*value)))
             .collect(),
+        ..Entry::default()
     }
 }
 

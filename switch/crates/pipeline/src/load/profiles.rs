@@ -1,0 +1,78 @@
+//! Action profiles and their selectors.
+
+use super::control::Control;
+use super::json::Json;
+use crate::error::LoadError;
+use crate::externs::hash::Algorithm;
+use crate::packet::Slot;
+use crate::tables::profile::{Profile, Selector};
+
+impl Control<'_, '_> {
+    /// The action profile of a table, if it has one.
+    pub(super) fn load_profile(&self, table: &Json<'_>) -> Result<Option<Profile>, LoadError> {
+        let kind = table.get("type")?;
+        match kind.text()? {
+            "simple" => return Ok(None),
+            "indirect" | "indirect_ws" => {}
+            other => {
+                return kind.refuse(format!(
+                    "a table of type {other:?}; expected simple, indirect or indirect_ws"
+                ));
+            }
+        }
+        let wanted = table.get("action_profile")?;
+        let mut found = None;
+        for item in self.json.list("action_profiles")? {
+            if item.get("name")?.text()? == wanted.text()? {
+                found = Some(item);
+            }
+        }
+        let Some(item) = found else {
+            return wanted.refuse(format!(
+                "no action profile of this control is called {:?}",
+                wanted.text()?
+            ));
+        };
+        let selector = item
+            .find("selector")
+            .map(|selector| self.load_selector(&selector))
+            .transpose()?;
+        let name = wanted.text()?.to_owned();
+        Ok(Some(Profile::new(
+            name,
+            item.get("max_size")?.number()?,
+            selector,
+        )))
+    }
+
+    fn load_selector(&self, json: &Json<'_>) -> Result<Selector, LoadError> {
+        let name = json.get("algo")?;
+        let Some(algorithm) = Algorithm::named(name.text()?) else {
+            return name.refuse(format!(
+                "hash algorithm {:?} is not supported; {}",
+                name.text()?,
+                Algorithm::NAMES
+            ));
+        };
+        let mut fields = Vec::new();
+        for input in json.get("input")?.items()? {
+            let kind = input.get("type")?;
+            if kind.text()? != "field" {
+                return kind.refuse(format!(
+                    "{:?} as input of a selector; expected field",
+                    kind.text()?
+                ));
+            }
+            let field = self.names.headers.field(&input.get("value")?)?;
+            if matches!(field.slot, Slot::Variable { .. }) {
+                return input.refuse("a varbit as input of a selector is not supported");
+            }
+            fields.push((field.slot, field.bits, field.valid));
+        }
+        Ok(Selector {
+            algorithm,
+            fields,
+            scratch: Vec::new(),
+        })
+    }
+}

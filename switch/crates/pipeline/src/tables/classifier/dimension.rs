@@ -1,0 +1,315 @@
+//! Dimensions: a part of the key, the rows its values fall into, and the bit vectors of the rows.
+
+use super::{Matches, Test};
+
+/// Rows of a dimension of intervals, by the number of entries: more rows tell more apart and take more memory.
+fn most_rows(entries: usize) -> usize {
+    match entries {
+        0..=256 => 64,
+        257..=1024 => 128,
+        1025..=16_384 => 256,
+        16_385..=65_536 => 512,
+        _ => 1024,
+    }
+}
+
+/// Which row a value falls into.
+#[derive(Debug)]
+enum Rows {
+    /// The number of starts that are not greater than it. Padded at the end to one less than a power of two.
+    Intervals { starts: Vec<u64>, count: usize },
+    /// Eight of its bits.
+    Bits { shift: u32 },
+}
+
+#[derive(Debug)]
+pub(super) struct Dimension {
+    column: usize,
+    rows: Rows,
+    /// Whether entries have value and mask.
+    masked: bool,
+    /// Columns above this one, of the same range: where they differ, this one says nothing.
+    above: usize,
+    full: u64,
+    /// Words per row, and of the summary of a row.
+    stride: usize,
+    summary_stride: usize,
+    words: Vec<u64>,
+    summary: Vec<u64>,
+}
+
+/// The dimensions that tell these entries apart.
+pub(super) fn choose(
+    tests: &[Test],
+    full: &[u64],
+    orders: &[u64],
+    matches: Matches<'_>,
+) -> Vec<Dimension> {
+    let mut dimensions = Vec::new();
+    let entry = |&order: &u64| matches.entry(order as u32);
+    for &test in tests {
+        let columns = match test {
+            Test::Wide { column, columns } => column..column + columns,
+            Test::Masked { column } | Test::Range { column } => column..column + 1,
+        };
+        for column in columns.clone() {
+            let mut dimension = Dimension {
+                column,
+                rows: Rows::Bits { shift: 0 },
+                masked: matches!(test, Test::Masked { .. }),
+                above: columns.end - 1 - column,
+                full: full[column],
+                stride: 0,
+                summary_stride: 0,
+                words: Vec::new(),
+                summary: Vec::new(),
+            };
+            let prefix = |order: &u64| is_prefix(entry(order)[2 * column + 1], full[column]);
+            if dimension.masked && !orders.iter().all(prefix) {
+                let masks = orders
+                    .iter()
+                    .fold(0, |any, order| any | entry(order)[2 * column + 1]);
+                for shift in (0..64)
+                    .step_by(8)
+                    .filter(|shift| masks >> shift & 0xff != 0)
+                {
+                    dimensions.push(Dimension {
+                        rows: Rows::Bits { shift },
+                        words: Vec::new(),
+                        summary: Vec::new(),
+                        ..dimension
+                    });
+                }
+                continue;
+            }
+            let intervals = orders.iter().map(|order| dimension.interval(entry(order)));
+            let starts = starts(intervals, full[column], most_rows(orders.len()));
+            if starts.is_empty() {
+                continue;
+            }
+            let count = starts.len();
+            let mut padded = starts;
+            padded.resize((count + 1).next_power_of_two() - 1, u64::MAX);
+            dimension.rows = Rows::Intervals {
+                starts: padded,
+                count,
+            };
+            dimensions.push(dimension);
+        }
+    }
+    if dimensions.is_empty() {
+        // All entries match everything: one row will do.
+        dimensions.push(Dimension {
+            column: 0,
+            rows: Rows::Intervals {
+                starts: Vec::new(),
+                count: 0,
+            },
+            masked: matches!(tests.first(), Some(Test::Masked { .. })),
+            above: 0,
+            full: full.first().copied().unwrap_or(0),
+            stride: 0,
+            summary_stride: 0,
+            words: Vec::new(),
+            summary: Vec::new(),
+        });
+    }
+    dimensions
+}
+
+/// Whether a mask has ones from the top bit of its column on, and then zeros.
+fn is_prefix(mask: u64, full: u64) -> bool {
+    let open = full & !mask;
+    open & open.wrapping_add(1) == 0
+}
+
+/// The values at which one row ends and the next begins.
+fn starts(intervals: impl Iterator<Item = (u64, u64)>, full: u64, rows: usize) -> Vec<u64> {
+    let mut ends = Vec::new();
+    for (low, high) in intervals {
+        if low > 0 {
+            ends.push(low);
+        }
+        if high < full {
+            ends.push(high + 1);
+        }
+    }
+    ends.sort_unstable();
+    let mut distinct = ends.clone();
+    distinct.dedup();
+    if distinct.len() < rows {
+        return distinct;
+    }
+    // Half where the most entries begin or end, half evenly over the values at which any does.
+    let half = rows / 2;
+    let pick = |values: &[u64]| -> Vec<u64> {
+        (0..half).map(|n| values[n * values.len() / half]).collect()
+    };
+    let mut chosen = pick(&ends);
+    chosen.extend(pick(&distinct));
+    chosen.sort_unstable();
+    chosen.dedup();
+    chosen.truncate(rows - 1);
+    chosen
+}
+
+impl Dimension {
+    pub(super) fn column(&self) -> usize {
+        self.column
+    }
+
+    /// The values of the column that the entry may match.
+    fn interval(&self, entry: &[u64]) -> (u64, u64) {
+        let (first, second) = (entry[2 * self.column], entry[2 * self.column + 1]);
+        if self.masked {
+            return (first & second, (first & second) | (self.full & !second));
+        }
+        let above = 2 * (self.column + 1)..2 * (self.column + 1 + self.above);
+        if entry[above].chunks(2).all(|pair| pair[0] == pair[1]) {
+            (first, second)
+        } else {
+            (0, self.full)
+        }
+    }
+
+    #[inline]
+    fn row_of(&self, value: u64) -> usize {
+        match &self.rows {
+            Rows::Bits { shift } => (value >> shift & 0xff) as usize,
+            Rows::Intervals { starts, count } => {
+                let mut row = 0;
+                let mut step = starts.len().div_ceil(2);
+                while step > 0 {
+                    row += if starts[row + step - 1] <= value {
+                        step
+                    } else {
+                        0
+                    };
+                    step /= 2;
+                }
+                row.min(*count)
+            }
+        }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        match &self.rows {
+            Rows::Bits { .. } => 256,
+            Rows::Intervals { count, .. } => count + 1,
+        }
+    }
+
+    /// Where an entry stands: the first and the last row of intervals, or value and mask of bits.
+    pub(super) fn span(&self, entry: &[u64]) -> (u16, u16) {
+        match &self.rows {
+            Rows::Bits { shift } => {
+                let byte = |word: u64| (word >> shift & 0xff) as u16;
+                (
+                    byte(entry[2 * self.column]),
+                    byte(entry[2 * self.column + 1]),
+                )
+            }
+            Rows::Intervals { .. } => {
+                let (low, high) = self.interval(entry);
+                (self.row_of(low) as u16, self.row_of(high) as u16)
+            }
+        }
+    }
+
+    pub(super) fn is_bits(&self) -> bool {
+        matches!(self.rows, Rows::Bits { .. })
+    }
+
+    /// The bit vector of the row that the key falls into, and its summary.
+    #[inline]
+    pub(super) fn row(&self, key: &[u64]) -> (&[u64], &[u64]) {
+        let row = self.row_of(key[self.column]);
+        (
+            &self.words[row * self.stride..][..self.stride],
+            &self.summary[row * self.summary_stride..][..self.summary_stride],
+        )
+    }
+
+    /// How many bits of all are set, in millionths.
+    pub(super) fn density(&self) -> u64 {
+        let ones: u64 = self
+            .words
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum();
+        ones * 1_000_000 / (self.words.len() as u64 * 64).max(1)
+    }
+
+    /// Makes the bit vectors of all entries, given the order in each place.
+    pub(super) fn fill(&mut self, orders: &[u64], matches: Matches<'_>) {
+        let rows = self.rows();
+        self.stride = orders.len() / 64;
+        self.summary_stride = self.stride.div_ceil(64);
+        self.words = vec![0; rows * self.stride];
+        self.summary = vec![0; rows * self.summary_stride];
+        let mut column = vec![0u64; rows + 1];
+        for (block, places) in orders.chunks(64).enumerate() {
+            let members = || {
+                let taken = places.iter().enumerate();
+                let taken = taken.filter(|&(_, &order)| order != super::NONE);
+                taken.map(|(bit, &order)| (1 << bit, self.span(matches.entry(order as u32))))
+            };
+            if self.is_bits() {
+                let (mut zero, mut one) = ([0u64; 8], [0u64; 8]);
+                for (entry, (value, mask)) in members() {
+                    for bit in 0..8 {
+                        let (cares, is_one) = (mask >> bit & 1 == 1, value >> bit & 1 == 1);
+                        zero[bit] |= if cares && is_one { 0 } else { entry };
+                        one[bit] |= if cares && !is_one { 0 } else { entry };
+                    }
+                }
+                column[0] = u64::MAX;
+                for bit in 0..8 {
+                    for row in 0..1 << bit {
+                        column[row | 1 << bit] = column[row] & one[bit];
+                        column[row] &= zero[bit];
+                    }
+                }
+            } else {
+                // Where an entry's rows begin and where they have ended; then each row from the one before it.
+                column.fill(0);
+                for (entry, (first, last)) in members() {
+                    column[usize::from(first)] ^= entry;
+                    column[usize::from(last) + 1] ^= entry;
+                }
+                for row in 1..rows {
+                    column[row] ^= column[row - 1];
+                }
+            }
+            for (row, &word) in column[..rows].iter().enumerate() {
+                self.words[row * self.stride + block] = word;
+                if word != 0 {
+                    self.summary[row * self.summary_stride + block / 64] |= 1 << (block % 64);
+                }
+            }
+        }
+    }
+
+    /// Sets or clears the bits of an entry. Summaries keep what they have.
+    pub(super) fn set(&mut self, entry: &[u64], place: usize, present: bool) {
+        let (block, bit) = (place / 64, 1u64 << (place % 64));
+        let (first, second) = self.span(entry);
+        let rows = if self.is_bits() {
+            0..256
+        } else {
+            usize::from(first)..usize::from(second) + 1
+        };
+        for row in rows {
+            if self.is_bits() && (row as u16 ^ first) & second != 0 {
+                continue;
+            }
+            let word = &mut self.words[row * self.stride + block];
+            if present {
+                *word |= bit;
+                self.summary[row * self.summary_stride + block / 64] |= 1 << (block % 64);
+            } else {
+                *word &= !bit;
+            }
+        }
+    }
+}
