@@ -8,11 +8,13 @@ from phb_switch._native import Match, Switch, Table, Update
 from phb_switch.stf.names import find, find_key
 from phb_switch.stf.parser import COMPARISONS
 from phb_switch.stf.statements import Add, Call, CheckCounter, Command, Key, Remove, SetDefault, StatementError
-from phb_switch.stf.values import match, number, to_bytes
+from phb_switch.stf.values import KeyMatch, match_key, number, to_bytes
 
 # Kinds of keys by which several entries may match, so that a priority has to decide.
 _PRIORITY_KINDS = {"ternary", "range", "optional"}
 _PER_SECOND = 1_000_000
+# Of google.rpc.Code.
+_ABORTED = 10
 _LARGEST = 2**63
 
 
@@ -21,8 +23,12 @@ class _Entry:
     """An entry that was added: all that names it again."""
 
     table: str
-    matches: tuple[tuple[str, Match], ...]
+    keys: tuple[tuple[str, KeyMatch], ...]
     priority: int
+
+    @property
+    def matches(self) -> list[tuple[str, Match]]:
+        return [(name, key.native()) for name, key in self.keys]
 
 
 class Control:
@@ -68,9 +74,7 @@ class Control:
         else:
             removed = list(self._entries)
         self._write([Update.delete(entry.table, entry.matches, entry.priority) for entry in removed])
-        for entry in removed:
-            # An entry that keys name is another object than the one that was added.
-            self._entries = [each for each in self._entries if each is not entry]
+        self._entries = [entry for entry in self._entries if entry not in removed]
 
     def check_counter(self, statement: CheckCounter) -> str | None:
         """Compares a counter; returns what is wrong, None if it is as expected."""
@@ -104,7 +108,7 @@ class Control:
         matches = []
         for name, kind, bits in table.keys:
             try:
-                one = match(kind, bits, given.get(name))
+                one = match_key(kind, bits, given.get(name))
             except StatementError as error:
                 raise StatementError(f"table {table.name}, key {name} ({kind}, {bits} bits): {error}") from None
             if one is not None:
@@ -182,8 +186,10 @@ class Control:
             self._write([Update.meter(full, index, _rates(words[2], words[3]))])
 
     def _write(self, updates: Sequence[Update]) -> None:
-        for code, message in self._switch.write(updates, atomic=True):
-            if code:
+        failed = [(code, message) for code, message in self._switch.write(updates, atomic=True) if code]
+        for code, message in failed:
+            # The others of the batch are told no more than that it failed.
+            if code != _ABORTED or len(failed) == 1:
                 raise StatementError(message)
 
 

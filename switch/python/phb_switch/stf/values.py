@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from dataclasses import dataclass
 
 from phb_switch._native import Match
 from phb_switch.stf.statements import StatementError
@@ -28,7 +29,32 @@ def to_bytes(value: int) -> bytes:
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
-def match(kind: str, bits: int, text: str | None) -> Match | None:
+@dataclass(frozen=True)
+class KeyMatch:
+    """What one key of an entry must be; the native module's matches can't be compared."""
+
+    kind: str
+    value: bytes
+    """Also the lower end of a range."""
+    second: bytes | int | None = None
+    """The mask, the upper end of a range, or a prefix's length."""
+
+    def native(self) -> Match:
+        """The same for the native module."""
+        match self.kind, self.second:
+            case "ternary", bytes(mask):
+                return Match.ternary(self.value, mask)
+            case "range", bytes(high):
+                return Match.range(self.value, high)
+            case "lpm", int(length):
+                return Match.lpm(self.value, length)
+            case "optional", _:
+                return Match.optional(self.value)
+            case _:
+                return Match.exact(self.value)
+
+
+def match_key(kind: str, bits: int, text: str | None) -> KeyMatch | None:
     """What a key must be.
 
     Args:
@@ -41,7 +67,7 @@ def match(kind: str, bits: int, text: str | None) -> Match | None:
 
     """
     if kind == "exact":
-        return Match.exact(to_bytes(number(text or "0", bits)))
+        return KeyMatch("exact", to_bytes(number(text or "0", bits)))
     if text is None:
         return None
     if kind == "lpm":
@@ -50,7 +76,7 @@ def match(kind: str, bits: int, text: str | None) -> Match | None:
         return _range(text, bits)
     if kind == "ternary":
         return _ternary(text, bits)
-    return Match.optional(to_bytes(number(text, bits)))
+    return KeyMatch("optional", to_bytes(number(text, bits)))
 
 
 def _address(text: str, bits: int | None) -> int | None:
@@ -79,7 +105,7 @@ def _digits(text: str) -> tuple[int, int, int]:
     return value, mask, digit_bits * len(text[2:])
 
 
-def _ternary(text: str, bits: int) -> Match | None:
+def _ternary(text: str, bits: int) -> KeyMatch | None:
     full = (1 << bits) - 1
     if "&&&" in text:
         value_text, _, mask_text = text.partition("&&&")
@@ -92,10 +118,10 @@ def _ternary(text: str, bits: int) -> Match | None:
         mask &= full
     else:
         value, mask = number(text, bits), full
-    return Match.ternary(to_bytes(value & mask), to_bytes(mask)) if mask else None
+    return KeyMatch("ternary", to_bytes(value & mask), to_bytes(mask)) if mask else None
 
 
-def _lpm(text: str, bits: int) -> Match | None:
+def _lpm(text: str, bits: int) -> KeyMatch | None:
     value_text, slash, length_text = text.partition("/")
     if slash:
         value, length = number(value_text, bits), number(length_text)
@@ -109,14 +135,14 @@ def _lpm(text: str, bits: int) -> Match | None:
     else:
         value, length = number(text, bits), bits
     prefix = ((1 << length) - 1) << (bits - length)
-    return Match.lpm(to_bytes(value & prefix), length) if length else None
+    return KeyMatch("lpm", to_bytes(value & prefix), length) if length else None
 
 
-def _range(text: str, bits: int) -> Match:
+def _range(text: str, bits: int) -> KeyMatch:
     low_text, arrow, high_text = text.partition("->")
     if not arrow:
         low_text, arrow, high_text = text.partition("..")
     low, high = number(low_text, bits), number(high_text if arrow else low_text, bits)
     if low > high:
         raise StatementError(f"found {text}, expected the lower end first")
-    return Match.range(to_bytes(low), to_bytes(high))
+    return KeyMatch("range", to_bytes(low), to_bytes(high))
