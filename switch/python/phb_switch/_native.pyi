@@ -8,7 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, final
 
-__all__ = ["LoadError", "Match", "Network", "Port", "PortConfig", "PortError", "RealTime", "Switch", "Table", "Update"]
+__all__ = [
+    "Configuration",
+    "LoadError",
+    "Match",
+    "Network",
+    "Port",
+    "PortConfig",
+    "PortError",
+    "Read",
+    "Reader",
+    "RealTime",
+    "RefusedError",
+    "Switch",
+    "Table",
+    "Update",
+    "Write",
+]
 
 class LoadError(ValueError):
     """An artifact (bmv2 JSON) that the switch refuses; `str()` gives one line: artifact, path, reason."""
@@ -273,6 +289,82 @@ class Port:
         """
     def close(self) -> None:
         """Closes it, unless a runner has taken it."""
+
+class RefusedError(Exception):
+    """A P4Runtime request that is refused."""
+
+    code: int
+    """One of google.rpc.Code."""
+    message: str
+    """What is wrong and with which object."""
+
+@final
+class Write:
+    """A p4.v1.WriteRequest, which can be carried out once."""
+
+    device_id: int
+    role: str
+    election_id: int | None
+
+    def __new__(cls, serialized: bytes) -> Write:
+        """Reads a serialized request; RefusedError if it is not one."""
+
+@final
+class Read:
+    """A p4.v1.ReadRequest, which can be answered once."""
+
+    device_id: int
+    role: str
+
+    def __new__(cls, serialized: bytes) -> Read:
+        """Reads a serialized request; RefusedError if it is not one."""
+
+@final
+class Reader:
+    """The answer to a read: serialized p4.v1.ReadResponse messages of bounded size, made while they are taken."""
+
+    def __iter__(self) -> Reader: ...
+    def __next__(self) -> bytes: ...
+    def failure(self) -> tuple[str, bytes] | None:
+        """None, or as for `Configuration.write`."""
+
+@final
+class Configuration:
+    """A program with its p4info, and what clients have written to it. Any thread may call."""
+
+    def __new__(cls, switch: Switch, p4info: bytes) -> Configuration:
+        """Joins a serialized P4Info and the program that `switch` has loaded.
+
+        Raises:
+            RefusedError: they do not agree, or something is beyond this switch.
+
+        """
+    def write(self, request: Write) -> tuple[str, bytes] | None:
+        """Applies a batch.
+
+        Returns:
+            None if all of it succeeded, else a message and a serialized google.rpc.Status with one p4.v1.Error for each
+            update.
+
+        Raises:
+            RefusedError: the request as a whole is wrong; nothing has been done.
+
+        """
+    def read(self, request: Read) -> Reader:
+        """Begins to answer a batch of reads; entries are told as they are at this moment."""
+    def carry_over(self, old: Configuration) -> None:
+        """Takes over what clients wrote to `old`, and what counters and registers hold.
+
+        Raises:
+            RefusedError: something does not fit.
+
+        """
+    def commit(self, switch: Switch) -> None:
+        """Hands the program with its state to `switch`, whose own state is gone."""
+    def packet_in(self, frame: bytes) -> bytes:
+        """The serialized StreamMessageResponse for a frame from the CPU port; RefusedError if it is too short."""
+    def packet_out(self, packet: bytes) -> bytes:
+        """The frame for a serialized p4.v1.PacketOut; RefusedError if its metadata are not those of the program."""
 
 @final
 class RealTime:

@@ -111,7 +111,7 @@ class Arbitration:
         """The primary of each role that has one."""
         return [primary for role in self._roles.values() if (primary := role.primary) is not None]
 
-    def require_primary(self, role: str, election_id: p4r.Uint128 | None) -> None:
+    def require_primary(self, role: str, election_id: int | None) -> None:
         """Checks that a request comes from its role's primary.
 
         Args:
@@ -127,7 +127,7 @@ class Arbitration:
         primary = self._roles[role].primary
         if primary is None:
             raise StatusError(PERMISSION_DENIED, f"role {role!r} has no primary: open a stream and arbitrate first")
-        if election_id is None or uint128(election_id) != primary.election_id:
+        if election_id is None or election_id != primary.election_id:
             raise StatusError(PERMISSION_DENIED, f"only the primary of role {role!r} may do this")
 
     def _notify(self, name: str, clients: list[Client]) -> None:

@@ -4,8 +4,9 @@ P4Runtime trusts a client to name its own role. With TLS and client certificates
 to the roles it may name and the devices it may speak with.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import grpc
 
@@ -40,7 +41,8 @@ class Authorization:
 
     def client(self, context: grpc.ServicerContext) -> "Permit":
         """What the client at the other end of a call may do, by all bindings of its certificate."""
-        attributes = context.auth_context()
+        # The type stubs know of one value per attribute; there is a list of them.
+        attributes = cast(Mapping[str, Sequence[bytes]], context.auth_context())
         names = [
             value.decode(errors="replace")
             for attribute in ("x509_common_name", "x509_subject_alternative_name")

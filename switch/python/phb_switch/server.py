@@ -1,44 +1,40 @@
 """The P4Runtime service of one switch, on grpcio."""
 
 import logging
-import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Any, Final
 
 import grpc
-from finsy.proto import p4r, p4r_grpc
+from finsy.proto import p4r
 
-from phb_switch import packet_io, read, write
-from phb_switch._native import Switch
+from phb_switch._native import Read, RefusedError, Switch, Write
 from phb_switch.arbitration import Arbitration, Client
 from phb_switch.authorization import ANYBODY, Authorization, Permit
-from phb_switch.config import Configurations
+from phb_switch.configuration import Configurations
 from phb_switch.errors import (
     FAILED_PRECONDITION,
     INTERNAL,
     INVALID_ARGUMENT,
     NOT_FOUND,
-    OK,
     PERMISSION_DENIED,
     RESOURCE_EXHAUSTED,
     UNIMPLEMENTED,
     StatusError,
     abort,
     abort_batch,
-    invalid,
 )
+from phb_switch.streams import Stream
 
 API_VERSION: Final = "1.4.1"
 
 _LOG = logging.getLogger(__name__)
 
-_STREAMS = 64
+STREAMS: Final = 256
 """Streams at one time; each holds a thread, and unary requests must always find one."""
-_UNARY_THREADS = 8
-_PACKETS_IN_PER_STREAM = 4096
-"""Packet-ins that wait for a slow client; what comes on top is dropped, for packets must not fill the memory."""
+_UNARY_THREADS = 64
+"""Calls at one time that are not streams. A client that takes the answer of a read slowly holds one."""
 _POLL_MS = 100
 """How long the packet-in thread waits before it looks whether it has been stopped."""
 
@@ -48,7 +44,14 @@ _OPTIONS: Final = (
     ("grpc.max_metadata_size", 16 << 20),  # one error per update travels as metadata; the default is 8 KB
     ("grpc.absolute_max_metadata_size", 16 << 20),
     ("grpc.so_reuseport", 0),  # a second server on the same port is a mistake to report
+    # A primary whose machine has died must not stay primary until TCP gives up.
+    ("grpc.keepalive_time_ms", 20_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    # Clients that make sure of the server in the same way are welcome.
+    ("grpc.http2.max_ping_strikes", 0),
 )
+
+_SERVICE = "p4.v1.P4Runtime"
 
 
 class P4RuntimeServer:
@@ -84,10 +87,10 @@ class P4RuntimeServer:
         self._credentials = credentials
         self._service = _Service(switch, device_id, authorization)
         self._executor = ThreadPoolExecutor(
-            _STREAMS + _UNARY_THREADS + threads, thread_name_prefix=f"p4runtime-{switch.name}"
+            STREAMS + _UNARY_THREADS + threads, thread_name_prefix=f"p4runtime-{switch.name}"
         )
         self._server = grpc.server(self._executor, options=_OPTIONS)
-        p4r_grpc.add_P4RuntimeServicer_to_server(self._service, self._server)
+        self._server.add_generic_rpc_handlers((self._service.handlers(),))
         for add_to in services:
             add_to(self._server)
 
@@ -128,46 +131,11 @@ class P4RuntimeServer:
         self.stop()
 
 
-class _Stream:
-    """One StreamChannel: what waits to be sent, and how the stream ends."""
+class _Service:
+    """The RPCs. One lock makes writes, configuration and arbitration happen one after the other.
 
-    def __init__(self, permit: Permit) -> None:
-        self.permit = permit
-        self._queue: queue.SimpleQueue[p4r.StreamMessageResponse | StatusError | None] = queue.SimpleQueue()
-        self.client = Client(self._queue.put)
-        self.packets_dropped = 0
-
-    def send(self, response: p4r.StreamMessageResponse) -> None:
-        self._queue.put(response)
-
-    def end(self, error: StatusError | None = None) -> None:
-        """Ends the stream, with a status other than OK if there is an `error`."""
-        self._queue.put(error)
-
-    def messages(self) -> Iterator[p4r.StreamMessageResponse]:
-        """What is to be sent, until the end.
-
-        Raises:
-            StatusError: the stream ends with this status.
-
-        """
-        while (message := self._queue.get()) is not None:
-            if isinstance(message, StatusError):
-                raise message
-            yield message
-
-    def send_packet(self, response: p4r.StreamMessageResponse) -> None:
-        """Sends a packet-in, unless too many wait already."""
-        if self._queue.qsize() < _PACKETS_IN_PER_STREAM:
-            self._queue.put(response)
-        else:
-            self.packets_dropped += 1
-
-
-class _Service(p4r_grpc.P4RuntimeServicer):
-    """The RPCs. One lock makes writes, reads, configuration and arbitration happen one after the other.
-
-    So a change of the primary waits for the write in progress, as the specification wants it.
+    So a change of the primary waits for the write in progress, as the specification wants it. What entities mean is the
+    native module's job: Write and Read pass on the bytes they get.
     """
 
     def __init__(self, switch: Switch, device_id: int, authorization: Authorization | None) -> None:
@@ -177,11 +145,38 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         self._lock = threading.RLock()
         self._arbitration = Arbitration(device_id)
         self._configurations = Configurations(switch)
-        self._streams: dict[Client, _Stream] = {}
+        self._streams: dict[Client, Stream] = {}
         self._stopping = threading.Event()
         self._packet_ins = threading.Thread(
             target=self._forward_packets_in, name=f"packet-in-{switch.name}", daemon=True
         )
+
+    def handlers(self) -> grpc.GenericRpcHandler:
+        """The service's methods, by the names that the protocol gives them."""
+        unary: dict[str, tuple[Callable[..., Any], type[Any], type[Any]]] = {
+            "Capabilities": (self._capabilities, p4r.CapabilitiesRequest, p4r.CapabilitiesResponse),
+            "SetForwardingPipelineConfig": (
+                self._set_config,
+                p4r.SetForwardingPipelineConfigRequest,
+                p4r.SetForwardingPipelineConfigResponse,
+            ),
+            "GetForwardingPipelineConfig": (
+                self._get_config,
+                p4r.GetForwardingPipelineConfigRequest,
+                p4r.GetForwardingPipelineConfigResponse,
+            ),
+        }
+        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            name: grpc.unary_unary_rpc_method_handler(method, request.FromString, response.SerializeToString)
+            for name, (method, request, response) in unary.items()
+        }
+        # No serializers: these get and give bytes.
+        handlers["Write"] = grpc.unary_unary_rpc_method_handler(self._write)
+        handlers["Read"] = grpc.unary_stream_rpc_method_handler(self._read)
+        handlers["StreamChannel"] = grpc.stream_stream_rpc_method_handler(
+            self._stream_channel, p4r.StreamMessageRequest.FromString
+        )
+        return grpc.method_handlers_generic_handler(_SERVICE, handlers)
 
     def start(self) -> None:
         if self._switch.cpu_port is not None:
@@ -203,9 +198,14 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         if device_id != self._device_id:
             raise StatusError(NOT_FOUND, f"there is no device {device_id} here, only {self._device_id}")
 
-    # The service's methods have the names that the protocol gives them.
+    def _require_primary(
+        self, context: grpc.ServicerContext, device_id: int, role: str, election_id: int | None
+    ) -> None:
+        self._require_device(device_id)
+        self._permit(context).require(device_id, role, write=True)
+        self._arbitration.require_primary(role, election_id)
 
-    def Capabilities(  # noqa: N802
+    def _capabilities(
         self, request: p4r.CapabilitiesRequest, context: grpc.ServicerContext
     ) -> p4r.CapabilitiesResponse:
         """Says which version of P4Runtime this is."""
@@ -217,86 +217,75 @@ class _Service(p4r_grpc.P4RuntimeServicer):
             abort(context, error)
         return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
 
-    def SetForwardingPipelineConfig(  # noqa: N802
+    def _set_config(
         self, request: p4r.SetForwardingPipelineConfigRequest, context: grpc.ServicerContext
     ) -> p4r.SetForwardingPipelineConfigResponse:
         """Verifies, saves or commits a program."""
+        election_id = uint128(request.election_id) if request.HasField("election_id") else None
         try:
             with self._lock:
-                self._require_device(request.device_id)
-                self._permit(context).require(request.device_id, request.role, write=True)
-                self._arbitration.require_primary(
-                    request.role, request.election_id if request.HasField("election_id") else None
-                )
+                self._require_primary(context, request.device_id, request.role, election_id)
                 self._configurations.set(request)
-        except StatusError as error:
+        except (StatusError, RefusedError) as error:
             abort(context, error)
         return p4r.SetForwardingPipelineConfigResponse()
 
-    def GetForwardingPipelineConfig(  # noqa: N802
+    def _get_config(
         self, request: p4r.GetForwardingPipelineConfigRequest, context: grpc.ServicerContext
     ) -> p4r.GetForwardingPipelineConfigResponse:
         """Gives back the program in use."""
         try:
+            self._require_device(request.device_id)
+            self._permit(context).require(request.device_id)
             with self._lock:
-                self._require_device(request.device_id)
-                self._permit(context).require(request.device_id)
                 return self._configurations.get(request.response_type)
         except StatusError as error:
             abort(context, error)
 
-    def Write(self, request: p4r.WriteRequest, context: grpc.ServicerContext) -> p4r.WriteResponse:  # noqa: N802
+    def _write(self, serialized: bytes, context: grpc.ServicerContext) -> bytes:
         """Applies a batch of updates."""
         try:
+            request = Write(serialized)
             with self._lock:
-                self._require_device(request.device_id)
-                self._permit(context).require(request.device_id, request.role, write=True)
-                self._arbitration.require_primary(
-                    request.role, request.election_id if request.HasField("election_id") else None
-                )
-                configuration = self._configurations.active()
-                if request.atomicity not in p4r.WriteRequest.Atomicity.values():
-                    raise invalid(f"there is no atomicity {request.atomicity}")
-                # A packet sees the switch between two batches only, so both modes are atomic for the data plane.
-                atomic = request.atomicity != p4r.WriteRequest.CONTINUE_ON_ERROR
-                outcomes = write.apply(configuration, request.updates, atomic=atomic)
-        except StatusError as error:
+                self._require_primary(context, request.device_id, request.role, request.election_id)
+                failure = self._configurations.active().write(request)
+        except (StatusError, RefusedError) as error:
             abort(context, error)
-        if any(code != OK for code, _ in outcomes):
-            abort_batch(context, outcomes, "write")
-        return p4r.WriteResponse()
+        if failure is not None:
+            abort_batch(context, *failure)
+        return b""  # an empty p4.v1.WriteResponse
 
-    def Read(self, request: p4r.ReadRequest, context: grpc.ServicerContext) -> Iterator[p4r.ReadResponse]:  # noqa: N802
+    def _read(self, serialized: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
         """Finds entities by key or wildcard."""
         try:
+            request = Read(serialized)
+            self._require_device(request.device_id)
+            self._permit(context).require(request.device_id, request.role or None)
             with self._lock:
-                self._require_device(request.device_id)
-                self._permit(context).require(request.device_id, request.role or None)
-                responses, outcomes = read.read(self._configurations.active(), request.entities)
-        except StatusError as error:
+                reader = self._configurations.active().read(request)
+        except (StatusError, RefusedError) as error:
             abort(context, error)
-        yield from responses
-        if any(code != OK for code, _ in outcomes):
-            abort_batch(context, outcomes, "read")
+        yield from reader
+        failure = reader.failure()
+        if failure is not None:
+            abort_batch(context, *failure)
 
-    def StreamChannel(  # noqa: N802
-        self, request_iterator: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
-    ) -> Iterator[p4r.StreamMessageResponse]:
+    def _stream_channel(
+        self, requests: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
+    ) -> Iterator[bytes]:
         """Arbitrates, and carries packets in both directions."""
-        stream = _Stream(self._permit(context))
+        stream = Stream(self._permit(context))
         with self._lock:
-            full = len(self._streams) >= _STREAMS or self._stopping.is_set()
+            full = len(self._streams) >= STREAMS or self._stopping.is_set()
             if not full:
                 self._streams[stream.client] = stream
         if full:
             abort(
                 context,
-                StatusError(RESOURCE_EXHAUSTED, f"the server has {_STREAMS} streams, which is the limit"),
+                StatusError(RESOURCE_EXHAUSTED, f"the server has {STREAMS} streams, which is the limit"),
             )
         context.add_callback(stream.end)
-        reader = threading.Thread(
-            target=self._receive, args=(request_iterator, stream), name="p4runtime-stream", daemon=True
-        )
+        reader = threading.Thread(target=self._receive, args=(requests, stream), name="p4runtime-stream", daemon=True)
         reader.start()
         try:
             yield from stream.messages()
@@ -307,7 +296,7 @@ class _Service(p4r_grpc.P4RuntimeServicer):
                 self._arbitration.leave(stream.client)
                 del self._streams[stream.client]
 
-    def _receive(self, requests: Iterator[p4r.StreamMessageRequest], stream: _Stream) -> None:
+    def _receive(self, requests: Iterator[p4r.StreamMessageRequest], stream: Stream) -> None:
         """Reads a stream until it ends; grpcio has no other way to read while writing."""
         try:
             for request in requests:
@@ -322,7 +311,7 @@ class _Service(p4r_grpc.P4RuntimeServicer):
         else:
             stream.end()
 
-    def _handle(self, request: p4r.StreamMessageRequest, stream: _Stream) -> None:
+    def _handle(self, request: p4r.StreamMessageRequest, stream: Stream) -> None:
         match request.WhichOneof("update"):
             case "arbitration":
                 wanted = request.arbitration
@@ -333,22 +322,22 @@ class _Service(p4r_grpc.P4RuntimeServicer):
             case "packet":
                 try:
                     self._packet_out(request.packet, stream.client)
-                except StatusError as error:
-                    response = p4r.StreamMessageResponse()
-                    response.error.canonical_code, response.error.message = error.outcome
+                except (StatusError, RefusedError) as error:
+                    response = _stream_error(error.code, error.message)
                     response.error.packet_out.packet_out.CopyFrom(request.packet)
                     stream.send(response)
             case "digest_ack":
-                response = p4r.StreamMessageResponse()
-                response.error.canonical_code = UNIMPLEMENTED
-                response.error.message = "digests are not supported"
+                response = _stream_error(UNIMPLEMENTED, "digests are not supported")
                 response.error.digest_list_ack.digest_list_ack.CopyFrom(request.digest_ack)
                 stream.send(response)
             case kind:
-                response = p4r.StreamMessageResponse()
-                response.error.canonical_code = INVALID_ARGUMENT if kind is None else UNIMPLEMENTED
-                response.error.message = "the message is empty" if kind is None else f"{kind} is not supported"
+                code = INVALID_ARGUMENT if kind is None else UNIMPLEMENTED
+                response = _stream_error(
+                    code, "the message is empty" if kind is None else f"messages of kind {kind!r} are not supported"
+                )
                 response.error.other.SetInParent()
+                if kind == "other":
+                    response.error.other.other.CopyFrom(request.other)
                 stream.send(response)
 
     def _packet_out(self, packet: p4r.PacketOut, client: Client) -> None:
@@ -356,26 +345,38 @@ class _Service(p4r_grpc.P4RuntimeServicer):
             if not self._arbitration.is_primary(client):
                 raise StatusError(PERMISSION_DENIED, "only a primary may send packets")
             configuration = self._configurations.committed
-            if configuration is None:
-                raise StatusError(FAILED_PRECONDITION, "No forwarding pipeline config set for this device")
-            if self._switch.cpu_port is None:
-                raise StatusError(FAILED_PRECONDITION, "the switch has no CPU port")
-            header = configuration.schema.packet_out
-        self._switch.packet_out(packet_io.packet_out(packet.payload, packet.metadata, header))
+        if configuration is None:
+            raise StatusError(FAILED_PRECONDITION, "No forwarding pipeline config set for this device")
+        if self._switch.cpu_port is None:
+            raise StatusError(FAILED_PRECONDITION, "the switch has no CPU port")
+        self._switch.packet_out(configuration.packet_out(packet.SerializeToString()))
 
     def _forward_packets_in(self) -> None:
         while not self._stopping.is_set():
-            for frame in self._switch.packets_in(timeout_ms=_POLL_MS):
-                with self._lock:
-                    configuration = self._configurations.committed
-                    streams = [self._streams[client] for client in self._arbitration.primaries()]
-                if configuration is None:
-                    continue
-                response = p4r.StreamMessageResponse()
+            frames = self._switch.packets_in(timeout_ms=_POLL_MS)
+            if not frames:
+                continue
+            with self._lock:
+                configuration = self._configurations.committed
+                streams = [self._streams[client] for client in self._arbitration.primaries()]
+            if configuration is None:
+                continue
+            for frame in frames:
                 try:
-                    response.packet.CopyFrom(packet_io.packet_in(frame, configuration.schema.packet_in))
-                except ValueError as error:
-                    _LOG.warning("switch %s: %s", self._switch.name, error)
+                    response = configuration.packet_in(frame)
+                except RefusedError as error:
+                    _LOG.warning("switch %s: %s", self._switch.name, error.message)
                     continue
                 for stream in streams:
-                    stream.send_packet(response)
+                    stream.send(response)
+
+
+def uint128(value: p4r.Uint128) -> int:
+    """The number in its two halves."""
+    return value.high << 64 | value.low
+
+
+def _stream_error(code: int, message: str) -> p4r.StreamMessageResponse:
+    response = p4r.StreamMessageResponse()
+    response.error.canonical_code, response.error.message = code, message
+    return response

@@ -154,11 +154,15 @@ def errors(error: grpc.RpcError) -> list[tuple[int, str]]:
             status = rpc_status.Status.FromString(value)
             assert status.code == error.code().value[0]
             assert status.message == error.details()
-            unpacked = [p4r.Error() for _ in status.details]
-            for detail, into in zip(status.details, unpacked, strict=True):
-                assert detail.Unpack(into)
-            return [(each.canonical_code, each.message) for each in unpacked]
+            return unpacked(status)
     return []
+
+
+def unpacked(status: rpc_status.Status) -> list[tuple[int, str]]:
+    errors = [p4r.Error() for _ in status.details]
+    for detail, into in zip(status.details, errors, strict=True):
+        assert detail.Unpack(into)
+    return [(each.canonical_code, each.message) for each in errors]
 
 
 def insert(entry: p4r.TableEntry) -> p4r.Update:

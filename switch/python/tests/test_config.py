@@ -6,7 +6,7 @@ import grpc
 import pytest
 from finsy.proto import p4i, p4r
 
-from phb_switch import Switch, schema
+from phb_switch import Switch
 
 from .support import DEVICE, NAMES, Client, artifact, connect, insert, ipv4, p4info, route
 
@@ -154,11 +154,6 @@ def test_p4info_must_agree(client: Client, change: object, words: str) -> None:
     error = refused(client, info=info)
     assert error.code() == grpc.StatusCode.INVALID_ARGUMENT
     assert words in error.details()
-
-
-def test_names_of_validity_keys() -> None:
-    assert schema.native_name("hdr.ipv4.isValid()") == "hdr.ipv4.$valid$"
-    assert schema.native_name("hdr.ipv4.$valid$") == "hdr.ipv4.$valid$"
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 from finsy.proto import p4r
 from google.protobuf import text_format
 
-from phb_switch.bytestrings import canonical
-
 from .support import PROGRAMS, Client, artifact, p4info
+
+
+def canonical(value: bytes) -> bytes:
+    return value.lstrip(b"\0") or b"\0"
 
 
 def made_canonical(entry: p4r.TableEntry) -> p4r.TableEntry:

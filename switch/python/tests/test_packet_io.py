@@ -4,50 +4,8 @@ import pytest
 from finsy.proto import p4r, rpc_code
 
 from phb_switch import P4RuntimeServer, PortConfig, Switch
-from phb_switch.errors import StatusError
-from phb_switch.packet_io import packet_in, packet_out
-from phb_switch.schema import Field
 
 from .support import CPU_PORT, DEVICE, Client, Stream, connect, insert, ipv4, with_action
-
-HEADER = [Field(1, "egress_port", 9), Field(2, "queue", 3), Field(3, "padding", 4)]
-
-
-def metadata(**values: bytes) -> list[p4r.PacketMetadata]:
-    ids = {field.name: field.id for field in HEADER}
-    return [p4r.PacketMetadata(metadata_id=ids[name], value=value) for name, value in values.items()]
-
-
-def test_headers_are_packed_bit_by_bit() -> None:
-    frame = packet_out(b"payload", metadata(queue=b"\x05", padding=b"\x00", egress_port=b"\x01\x02"), HEADER)
-    assert frame == bytes([0b10000001, 0b01010000]) + b"payload"
-    message = packet_in(frame, HEADER)
-    assert message.payload == b"payload"
-    assert {each.metadata_id: each.value for each in message.metadata} == {1: b"\x01\x02", 2: b"\x05", 3: b"\x00"}
-
-
-def test_a_program_without_header_has_payload_only() -> None:
-    assert packet_in(b"frame", []).payload == b"frame"
-    assert packet_out(b"frame", [], []) == b"frame"
-
-
-def test_short_packet_in() -> None:
-    with pytest.raises(ValueError, match="shorter than its header"):
-        packet_in(b"x", HEADER)
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (metadata(egress_port=b"\x01", queue=b"\x00"), "padding .* is missing"),
-        (metadata(egress_port=b"\x02\x00", queue=b"\x00", padding=b"\x00"), "does not fit into 9 bit"),
-        ([*metadata(egress_port=b"\x01"), *metadata(egress_port=b"\x01")], "given twice"),
-        ([p4r.PacketMetadata(metadata_id=9, value=b"\x00")], "no metadata field with id 9"),
-    ],
-)
-def test_wrong_metadata(given: list[p4r.PacketMetadata], words: str) -> None:
-    with pytest.raises(StatusError, match=words):
-        packet_out(b"", given, HEADER)
 
 
 def out(port: int, payload: bytes) -> p4r.StreamMessageRequest:
@@ -93,14 +51,30 @@ def test_packet_out(primary: Stream, switch: Switch) -> None:
     assert counters["ports"][CPU_PORT]["received_packets"] == 0
 
 
-def test_packet_out_errors(client: Client, primary: Stream) -> None:
-    wrong = out(2, b"x")
-    del wrong.packet.metadata[1]
+def metadata(*values: tuple[int, bytes]) -> list[p4r.PacketMetadata]:
+    return [p4r.PacketMetadata(metadata_id=number, value=value) for number, value in values]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (metadata((1, b"\x01")), "padding (id 2) is missing"),
+        (metadata((1, b"\x02\x00"), (2, b"\x00")), "egress_port: 0x200 does not fit into 9 bit"),
+        (metadata((1, b"\x01"), (1, b"\x01"), (2, b"\x00")), "egress_port is given twice"),
+        (metadata((1, b"\x01"), (2, b"")), "padding: the value is empty"),
+        (metadata((1, b"\x01"), (2, b"\x00"), (9, b"\x00")), "no metadata field with id 9"),
+    ],
+)
+def test_wrong_metadata(primary: Stream, given: list[p4r.PacketMetadata], words: str) -> None:
+    wrong = p4r.StreamMessageRequest(packet=p4r.PacketOut(payload=b"x", metadata=given))
     primary.send(wrong)
     error = primary.receive().error
     assert error.canonical_code == rpc_code.INVALID_ARGUMENT
+    assert words in error.message
     assert error.packet_out.packet_out == wrong.packet
 
+
+def test_packet_out_errors(client: Client, primary: Stream) -> None:
     backup = client.stream()
     backup.arbitrate(None)
     backup.receive()

@@ -3,16 +3,28 @@
 from contextlib import suppress
 
 import pytest
-from finsy.proto import p4i, p4r
+from finsy.proto import p4i, p4r, rpc_code, rpc_status
 from google.protobuf.message import DecodeError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phb_switch import LoadError, Switch, initial, read, schema, write
-from phb_switch.configuration import Configuration
-from phb_switch.errors import OK, StatusError
+from phb_switch import LoadError, Switch
+from phb_switch._native import Configuration, Read, RefusedError, Write
 
-from .support import NAMES, artifact, classify, connect, delete, insert, ipv4, modify, new_switch, p4info, route
+from .support import (
+    NAMES,
+    artifact,
+    classify,
+    connect,
+    delete,
+    insert,
+    ipv4,
+    modify,
+    new_switch,
+    p4info,
+    route,
+    unpacked,
+)
 from .test_write import counter, meter, register, snapshot_of
 
 UPDATES = [
@@ -43,11 +55,7 @@ def damaged(draw: st.DrawFn) -> p4r.Update:
 def configuration() -> tuple[Configuration, Switch]:
     switch = new_switch()
     switch.load(artifact().decode())
-    read_schema = schema.read(p4info())
-    schema.bind(read_schema, switch)
-    made = Configuration(p4info(), artifact(), None, read_schema, switch)
-    initial.fill(made.store, read_schema, artifact().decode())
-    return made, switch
+    return Configuration(switch, p4info().SerializeToString()), switch
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -55,12 +63,21 @@ def configuration() -> tuple[Configuration, Switch]:
 def test_damaged_updates(batch: list[p4r.Update], atomic: bool) -> None:
     made, switch = configuration()
     before = snapshot_of(made)
-    outcomes = write.apply(made, batch, atomic=atomic)
-    assert len(outcomes) == len(batch)
-    assert all(words for code, words in outcomes if code != OK)
-    if atomic and any(code != OK for code, _ in outcomes):
-        assert snapshot_of(made) == before
-    read.read(made, [update.entity for update in batch])
+    atomicity = p4r.WriteRequest.DATAPLANE_ATOMIC if atomic else p4r.WriteRequest.CONTINUE_ON_ERROR
+    request = p4r.WriteRequest(updates=batch, atomicity=atomicity)
+    try:
+        failure = made.write(Write(request.SerializeToString()))
+    except RefusedError:
+        return  # damaged so that it is no message at all
+    if failure is not None:
+        outcomes = unpacked(rpc_status.Status.FromString(failure[1]))
+        assert len(outcomes) == len(batch)
+        assert any(code != rpc_code.OK for code, _ in outcomes)
+        assert all(words for code, words in outcomes if code != rpc_code.OK)
+        if atomic:
+            assert snapshot_of(made) == before
+    for _ in made.read(Read(p4r.ReadRequest(entities=[update.entity for update in batch]).SerializeToString())):
+        pass
     switch.process(0, ipv4(), 1)
     assert switch.check() == 0
 
@@ -77,8 +94,21 @@ def test_damaged_p4info(data: st.DataObject) -> None:
         return
     switch = new_switch()
     switch.load(artifact().decode())
-    with suppress(StatusError):
-        schema.bind(schema.read(info), switch)
+    with suppress(RefusedError):
+        Configuration(switch, info.SerializeToString())
+
+
+@settings(max_examples=200, deadline=None)
+@given(serialized=st.binary(max_size=64))
+def test_what_is_no_message(serialized: bytes) -> None:
+    made, _ = configuration()
+    for kind, use in ((Write, made.write), (Read, lambda request: list(made.read(request)))):
+        with suppress(RefusedError):
+            use(kind(serialized))
+    with suppress(RefusedError):
+        made.packet_out(serialized)
+    with suppress(RefusedError):
+        made.packet_in(serialized)
 
 
 @settings(max_examples=100, deadline=None)

@@ -6,8 +6,7 @@ import grpc
 import pytest
 from finsy.proto import p4r, rpc_code
 
-from phb_switch import read
-from phb_switch.configuration import Configuration
+from phb_switch._native import Configuration, Read
 
 from .support import (
     NAMES,
@@ -160,8 +159,9 @@ def snapshot(client: Client) -> list[bytes]:
 
 def snapshot_of(configuration: Configuration) -> list[bytes]:
     """The same without a server; sorted, since an undone deletion puts an entry behind the others."""
-    responses, _ = read.read(configuration, EVERYTHING)
-    found = [entity for response in responses for entity in response.entities]
+    request = p4r.ReadRequest(entities=EVERYTHING).SerializeToString()
+    pieces = [p4r.ReadResponse.FromString(piece) for piece in configuration.read(Read(request))]
+    found = [entity for piece in pieces for entity in piece.entities]
     return sorted(entity.SerializeToString(deterministic=True) for entity in found)
 
 
@@ -243,10 +243,11 @@ INVALID = rpc_code.INVALID_ARGUMENT
         (insert(changed(connect(0, 1), lambda e: setattr(e, "is_const", True))), INVALID, "is_const"),
         (insert(changed(connect(0, 1), lambda e: setattr(e, "table_id", 5))), INVALID, "no table with id 5"),
         (insert(changed(connect(0, 1), lambda e: e.counter_data.SetInParent())), INVALID, "no direct counter"),
+        (insert(changed(connect(0, 1), lambda e: setattr(e, "idle_timeout_ns", 1))), INVALID, "idle timeout"),
         (
-            insert(changed(connect(0, 1), lambda e: setattr(e, "idle_timeout_ns", 1))),
-            rpc_code.UNIMPLEMENTED,
-            "idle timeout",
+            insert(changed(connect(0, 1), lambda e: e.time_since_last_hit.SetInParent())),
+            INVALID,
+            "time_since_last_hit",
         ),
         (insert(with_action(connect(0, 1), "set_class", 1)), INVALID, "cross_connect has no action"),
         (insert(changed(connect(0, 1), lambda e: e.action.action.ClearField("params"))), INVALID, "port is missing"),
@@ -263,7 +264,7 @@ INVALID = rpc_code.INVALID_ARGUMENT
         (insert(classify(0, 1)), INVALID, "needs a priority above 0"),
         (insert(classify(1, 1, tos=(1, 0))), INVALID, "leave the field out"),
         (insert(classify(1, 1, tos=(3, 2))), INVALID, "bits outside the mask"),
-        (insert(in_range(b"\x02", b"\x01")), INVALID, "low 2 is above high 1"),
+        (insert(in_range(b"\x02", b"\x01")), INVALID, "low 0x2 is above high 0x1"),
         (insert(in_range(b"\x00", b"\xff\xff\xff\xff")), INVALID, "leave the field out"),
         (insert(with_action(constant(), "NoAction")), rpc_code.PERMISSION_DENIED, "constant"),
         (delete(constant()), rpc_code.PERMISSION_DENIED, "constant"),
@@ -299,9 +300,14 @@ INVALID = rpc_code.INVALID_ARGUMENT
         (p4r.Update(type=p4r.Update.INSERT), INVALID, "no entity"),
         (p4r.Update(entity=p4r.Entity(table_entry=connect(0, 1))), INVALID, "type is not set"),
         (
-            p4r.Update(type=p4r.Update.INSERT, entity=p4r.Entity(digest_entry=p4r.DigestEntry())),
+            p4r.Update(type=p4r.Update.INSERT, entity=p4r.Entity(digest_entry=p4r.DigestEntry(digest_id=9))),
+            INVALID,
+            "no digest with id 9",
+        ),
+        (
+            p4r.Update(type=p4r.Update.INSERT, entity=p4r.Entity(extern_entry=p4r.ExternEntry())),
             rpc_code.UNIMPLEMENTED,
-            "digest_entry",
+            "extern_entry",
         ),
     ],
 )

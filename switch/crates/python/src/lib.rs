@@ -4,6 +4,7 @@
 //! a lock of the switch or time is waited for. The Python side of every signature is in `_native.pyi`.
 
 mod attachment;
+mod configuration;
 mod control;
 mod network;
 mod port;
@@ -19,6 +20,10 @@ pub(crate) use switch::Switch;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LoadError", module.py().get_type::<switch::LoadError>())?;
+    module.add(
+        "RefusedError",
+        module.py().get_type::<configuration::RefusedError>(),
+    )?;
     module.add_class::<port::PortConfig>()?;
     module.add_class::<control::Match>()?;
     module.add_class::<control::Update>()?;
@@ -26,6 +31,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Switch>()?;
     module.add("PortError", module.py().get_type::<attachment::PortError>())?;
     module.add_class::<attachment::Port>()?;
+    module.add_class::<configuration::Configuration>()?;
+    module.add_class::<configuration::Write>()?;
+    module.add_class::<configuration::Read>()?;
+    module.add_class::<configuration::Reader>()?;
     module.add_class::<real_time::RealTime>()?;
     module.add_class::<network::Network>()
 }

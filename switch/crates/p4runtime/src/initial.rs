@@ -1,0 +1,117 @@
+//! Entries and default actions that the program itself brings, so that clients can read them.
+
+use phb_pipeline::{Entry, Match, MatchKind, Param, Pipeline};
+
+use crate::bytestring::shorten;
+use crate::keys::identity;
+use crate::message::entity::{
+    Action, ActionParam, FieldMatch, FieldMatchKind, OneValue, Prefix, TableAction,
+    TableActionKind, TableEntry, TwoValues,
+};
+use crate::schema::{KeyField, Schema, Table};
+use crate::store::Store;
+
+/// Puts the program's entries and default actions into an empty store.
+pub(crate) fn fill(store: &mut Store, schema: &Schema, pipeline: &Pipeline) {
+    let native = pipeline.tables();
+    for table in schema.tables.values() {
+        // Binding has made sure that the program has the table.
+        let fixed = native
+            .iter()
+            .any(|each| each.name == table.name && each.constant_entries);
+        for entry in pipeline.table_entries(&table.name).unwrap_or_default() {
+            let mut known = entry_of(&entry, table, schema);
+            let identity = identity(&known);
+            known.is_const = fixed;
+            store.put(identity, &known);
+            if fixed {
+                store.tables_with_constants.insert(table.id);
+            }
+        }
+        if let Ok(Some((action, params))) = pipeline.default_action(&table.name) {
+            let entry = TableEntry {
+                table_id: table.id,
+                is_default_action: true,
+                action: action_of(&action, &params, table, schema),
+                ..TableEntry::default()
+            };
+            store.program_defaults.insert(table.id, entry);
+        }
+    }
+}
+
+/// An entry of the switch as clients see it.
+fn entry_of(entry: &Entry, table: &Table, schema: &Schema) -> TableEntry {
+    let matches = table.fields.iter().filter_map(|field| {
+        let (_, given) = entry
+            .matches
+            .iter()
+            .find(|(name, _)| *name == field.native)?;
+        Some(FieldMatch {
+            field_id: field.id,
+            kind: Some(match_of(given, field)?),
+        })
+    });
+    TableEntry {
+        table_id: table.id,
+        matches: matches.collect(),
+        action: action_of(&entry.action, &entry.params, table, schema),
+        priority: entry.priority,
+        ..TableEntry::default()
+    }
+}
+
+fn short(value: &[u8]) -> Vec<u8> {
+    let mut value = value.to_vec();
+    shorten(&mut value);
+    value
+}
+
+/// None for a match of anything.
+fn match_of(given: &Match, field: &KeyField) -> Option<FieldMatchKind> {
+    let two = |first: &[u8], second: &[u8]| TwoValues {
+        first: short(first),
+        second: short(second),
+    };
+    Some(match given {
+        Match::Exact(value) => FieldMatchKind::Exact(OneValue {
+            value: short(value),
+        }),
+        Match::Lpm { value, prefix_len } => FieldMatchKind::Lpm(Prefix {
+            value: short(value),
+            prefix_len: i32::try_from(*prefix_len).ok()?,
+        }),
+        Match::Ternary { value, .. } if field.kind == MatchKind::Optional => {
+            FieldMatchKind::Optional(OneValue {
+                value: short(value),
+            })
+        }
+        Match::Ternary { value, mask } => FieldMatchKind::Ternary(two(value, mask)),
+        Match::Range { low, high } => FieldMatchKind::Range(two(low, high)),
+        Match::Optional(value) => FieldMatchKind::Optional(OneValue {
+            value: short(value.as_deref()?),
+        }),
+    })
+}
+
+/// None for an action that the p4info does not know.
+fn action_of(name: &str, params: &[Param], table: &Table, schema: &Schema) -> Option<TableAction> {
+    let mut known = table
+        .actions
+        .iter()
+        .filter_map(|(id, _)| schema.actions.get(id));
+    let action = known.find(|action| action.name == name)?;
+    let params = action.params.iter().filter_map(|field| {
+        let (_, value) = params.iter().find(|(name, _)| *name == field.name)?;
+        Some(ActionParam {
+            param_id: field.id,
+            value: short(value),
+        })
+    });
+    Some(TableAction {
+        kind: Some(TableActionKind::Action(Action {
+            action_id: action.id,
+            params: params.collect(),
+        })),
+    })
+}

@@ -1,0 +1,183 @@
+//! The part of P4Runtime that looks into entities: what Write and Read mean for a program, its p4info and a switch.
+//!
+//! ```text
+//!   p4info --read--> Schema --bind--> agrees with the program
+//!
+//!   WriteRequest -> per update: validate, canonical form, translate -> SwitchNode::write -> Store
+//!   ReadRequest  -> Reader -> pieces of the answer, out of Store and switch
+//! ```
+//!
+//! Requests and answers are serialized protobuf here, so that whoever speaks gRPC only passes bytes on. Who may write, and
+//! which configuration is the one in use, is decided there too.
+//!
+//! In reading order: `message` (the protocol's messages), [`status`] (refusals), `schema` (a p4info by id),
+//! `bytestring`, `keys` and `actions` (the parts of entities), `store` (what clients read back), `write`, `read`,
+//! `reconcile` (what a new program keeps of the old one's state), `packet_io`, `digest`, `batch` (how outcomes travel).
+
+#![allow(dead_code)]
+
+mod actions;
+mod batch;
+mod bytestring;
+mod digest;
+mod initial;
+mod keys;
+mod message;
+mod packet_io;
+mod read;
+mod reconcile;
+mod schema;
+pub mod status;
+mod store;
+mod write;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use phb_node::SwitchNode;
+use prost::Message;
+
+pub use batch::Failure as BatchFailure;
+pub use digest::DigestConfig;
+pub use read::Reader;
+pub use status::{Code, Outcome, Refusal};
+
+use crate::message::request;
+use crate::schema::Schema;
+use crate::status::{Result, invalid};
+use crate::store::Store;
+
+/// A program with its p4info, and what clients have written to it.
+///
+/// The switch that has the program loaded is given to each call: it is another one before the program is committed.
+pub struct Configuration {
+    schema: Schema,
+    store: Mutex<Store>,
+}
+
+impl Configuration {
+    /// Joins a serialized P4Info and the program that a switch has loaded.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument` or `Unimplemented`, with the first thing that does not agree or is beyond this switch.
+    pub fn new(p4info: &[u8], node: &Mutex<SwitchNode>) -> Result<Self> {
+        let mut schema = Schema::read(p4info)?;
+        let mut store = Store::default();
+        let node = write::lock(node);
+        let Some(pipeline) = node.pipeline() else {
+            return Err(Refusal::new(
+                Code::FailedPrecondition,
+                "the switch has no program",
+            ));
+        };
+        schema.bind(pipeline)?;
+        initial::fill(&mut store, &schema, pipeline);
+        Ok(Self {
+            schema,
+            store: Mutex::new(store),
+        })
+    }
+
+    /// Applies a batch; one outcome per update.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument` for an atomicity that there is not.
+    pub fn write(&self, node: &Mutex<SwitchNode>, request: WriteRequest) -> Result<Vec<Outcome>> {
+        let updates = request.0.updates;
+        let apply = match request.0.atomicity {
+            0 => write::one_by_one,
+            // A packet sees the switch between two batches only, so both are atomic for the data plane.
+            1 | 2 => write::all_or_none,
+            other => return invalid(format!("there is no atomicity {other}")),
+        };
+        Ok(apply(&self.schema, &mut self.store(), node, updates))
+    }
+
+    /// Hands the program with its state from one switch to another, whose own state is gone.
+    pub fn commit(&self, from: &Mutex<SwitchNode>, to: &Mutex<SwitchNode>) {
+        if let Some(pipeline) = write::lock(from).take_pipeline() {
+            write::lock(to).install(pipeline);
+        }
+    }
+
+    /// Begins to answer a batch of reads.
+    #[must_use]
+    pub fn read(&self, request: ReadRequest) -> Reader {
+        Reader::new(&self.schema, &self.store(), request.0.entities)
+    }
+
+    fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A p4.v1.WriteRequest.
+#[derive(Default)]
+pub struct WriteRequest(request::Write);
+
+impl WriteRequest {
+    /// Reads a serialized request.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument`, if it is not one.
+    pub fn decode(serialized: &[u8]) -> Result<Self> {
+        request::Write::decode(serialized)
+            .map(Self)
+            .map_err(|error| malformed(&error))
+    }
+
+    /// Which device it is for.
+    #[must_use]
+    pub fn device_id(&self) -> u64 {
+        self.0.device_id
+    }
+
+    /// The role of the client.
+    #[must_use]
+    pub fn role(&self) -> &str {
+        &self.0.role
+    }
+
+    /// The election id, if it is set.
+    #[must_use]
+    pub fn election_id(&self) -> Option<u128> {
+        let id = self.0.election_id?;
+        Some(u128::from(id.high) << 64 | u128::from(id.low))
+    }
+}
+
+/// A p4.v1.ReadRequest.
+#[derive(Default)]
+pub struct ReadRequest(request::Read);
+
+impl ReadRequest {
+    /// Reads a serialized request.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument`, if it is not one.
+    pub fn decode(serialized: &[u8]) -> Result<Self> {
+        request::Read::decode(serialized)
+            .map(Self)
+            .map_err(|error| malformed(&error))
+    }
+
+    /// Which device it is for.
+    #[must_use]
+    pub fn device_id(&self) -> u64 {
+        self.0.device_id
+    }
+
+    /// The role of the client.
+    #[must_use]
+    pub fn role(&self) -> &str {
+        &self.0.role
+    }
+}
+
+fn malformed(error: &prost::DecodeError) -> Refusal {
+    let message = format!("the request can not be read: {error}");
+    Refusal::new(Code::InvalidArgument, message)
+}

@@ -1,0 +1,271 @@
+//! Table entries by key, by filter, or all of a table, and the direct resources of each.
+
+use std::sync::Arc;
+
+use phb_pipeline::{Entry, Pipeline};
+use prost::Message;
+
+use super::arrays::data;
+use super::{Source, ready, write_entity, write_table_entry};
+use crate::keys::{identity, key};
+use crate::message::entity::{
+    DirectCounterEntry, Entity, Kind, TableAction, TableActionKind, TableEntry,
+};
+use crate::schema::{Schema, Table};
+use crate::status::{Code, Refusal, Result, invalid, unimplemented};
+use crate::store::{self, Store};
+
+/// Entries of one table that are still to be given out, if they fit what was asked for.
+pub(super) struct Entries {
+    table: Table,
+    entries: Arc<store::Entries>,
+    place: u64,
+    filter: Filter,
+    answer: Answer,
+}
+
+/// What an entry must have; a field at its default value does not filter.
+#[derive(Clone, Default)]
+struct Filter {
+    action_id: u32,
+    priority: i32,
+    controller_metadata: u64,
+    metadata: Vec<u8>,
+}
+
+/// What is told of an entry.
+#[derive(Clone, Copy)]
+enum Answer {
+    Entry { counter: bool },
+    DirectCounter,
+}
+
+impl Filter {
+    fn fits(&self, entry: &TableEntry) -> bool {
+        let action = entry
+            .action
+            .as_ref()
+            .and_then(|action| action.kind.as_ref());
+        let has_action = match action {
+            Some(TableActionKind::Action(action)) => action.action_id == self.action_id,
+            _ => false,
+        };
+        (self.action_id == 0 || has_action)
+            && (self.priority == 0 || entry.priority == self.priority)
+            && (self.controller_metadata == 0
+                || entry.controller_metadata == self.controller_metadata)
+            && (self.metadata.is_empty() || entry.metadata == self.metadata)
+    }
+
+    fn is_none(&self) -> bool {
+        self.action_id == 0
+            && self.priority == 0
+            && self.controller_metadata == 0
+            && self.metadata.is_empty()
+    }
+}
+
+impl Entries {
+    /// Adds the next entry, if it fits, to a piece; false at the end.
+    pub(super) fn write_next(&mut self, pipeline: &Pipeline, piece: &mut Vec<u8>) -> bool {
+        let Some((serialized, next)) = self.entries.from(self.place) else {
+            return false;
+        };
+        self.place = next;
+        if matches!(self.answer, Answer::Entry { counter: false }) && self.filter.is_none() {
+            write_table_entry(piece, serialized);
+            return true;
+        }
+        // What has been serialized here can be read again.
+        let Ok(entry) = TableEntry::decode(serialized) else {
+            return true;
+        };
+        if !self.filter.fits(&entry) {
+            return true;
+        }
+        let kind = match self.answer {
+            Answer::Entry { .. } => Some(Kind::Table(with_counter(entry, &self.table, pipeline))),
+            Answer::DirectCounter => direct_counter(entry, &self.table, pipeline),
+        };
+        if kind.is_some() {
+            write_entity(piece, &Entity { kind });
+        }
+        true
+    }
+}
+
+/// The entry for the switch. Its key is canonical, so translating it can't fail.
+fn native(entry: &TableEntry, table: &Table) -> Option<Entry> {
+    let mut copy = entry.clone();
+    Some(Entry {
+        matches: key(&mut copy, table).ok()?,
+        priority: entry.priority,
+        ..Entry::default()
+    })
+}
+
+/// Adds the entry's counter, if its table has one.
+pub(crate) fn with_counter(
+    mut entry: TableEntry,
+    table: &Table,
+    pipeline: &Pipeline,
+) -> TableEntry {
+    if table.direct_counter {
+        entry.counter_data = native(&entry, table)
+            .and_then(|native| pipeline.direct_counter_read(&table.name, &native).ok())
+            .map(data);
+    }
+    entry
+}
+
+/// None for an entry that has been deleted since the read began.
+fn direct_counter(entry: TableEntry, table: &Table, pipeline: &Pipeline) -> Option<Kind> {
+    let counts = pipeline
+        .direct_counter_read(&table.name, &native(&entry, table)?)
+        .ok()?;
+    Some(Kind::DirectCounter(DirectCounterEntry {
+        table_entry: Some(TableEntry {
+            table_id: entry.table_id,
+            matches: entry.matches,
+            priority: entry.priority,
+            ..TableEntry::default()
+        }),
+        data: Some(data(counts)),
+    }))
+}
+
+pub(super) fn table_entries(
+    schema: &Schema,
+    store: &Store,
+    wanted: TableEntry,
+) -> Result<Vec<Source>> {
+    let answer = Answer::Entry {
+        counter: wanted.counter_data.is_some(),
+    };
+    if wanted.meter_counter_data.is_some() {
+        return unimplemented("meters have no counters per colour");
+    }
+    if wanted.table_id == 0 {
+        let mut others = wanted.clone();
+        others.counter_data = None;
+        others.meter_config = None;
+        others.time_since_last_hit = None;
+        if others.encoded_len() != 0 {
+            return invalid("a read of all tables (table_id 0) takes no other filter");
+        }
+        let mut sources = Vec::new();
+        for table in schema.tables.values() {
+            sources.extend(of_one_table(schema, store, table, wanted.clone(), answer)?);
+        }
+        return Ok(sources);
+    }
+    of_one_table(
+        schema,
+        store,
+        schema.table(wanted.table_id)?,
+        wanted,
+        answer,
+    )
+}
+
+fn of_one_table(
+    schema: &Schema,
+    store: &Store,
+    table: &Table,
+    mut wanted: TableEntry,
+    answer: Answer,
+) -> Result<Vec<Source>> {
+    let name = &table.name;
+    let filter = filter(&wanted, table, schema)?;
+    if wanted.is_default_action {
+        if !wanted.matches.is_empty() || wanted.priority != 0 {
+            return invalid(format!(
+                "table {name}: the default entry has neither match fields nor a priority"
+            ));
+        }
+        let entry = store.default_entry(table.id);
+        let found = Some(entry).filter(|entry| filter.fits(entry));
+        let entities = found.map(|entry| Entity {
+            kind: Some(Kind::Table(entry)),
+        });
+        return Ok(ready(entities.into_iter().collect()));
+    }
+    let entries = if wanted.matches.is_empty() {
+        // Entries that match anything have no match fields, so a key without any is a wildcard.
+        store.entries(table.id)
+    } else {
+        key(&mut wanted, table)?;
+        store::Entries::only(store.entry(table.id, &identity(&wanted)))
+    };
+    Ok(vec![Source::Entries(Box::new(Entries {
+        table: table.clone(),
+        entries,
+        place: 0,
+        filter,
+        answer,
+    }))])
+}
+
+fn filter(wanted: &TableEntry, table: &Table, schema: &Schema) -> Result<Filter> {
+    let action_id = match &wanted.action {
+        None => 0,
+        Some(TableAction {
+            kind: Some(TableActionKind::Action(action)),
+        }) => {
+            schema.action_of(table, action.action_id)?;
+            action.action_id
+        }
+        Some(_) => {
+            return invalid(format!(
+                "table {}: entries can be filtered by an action only",
+                table.name
+            ));
+        }
+    };
+    Ok(Filter {
+        action_id,
+        priority: wanted.priority,
+        controller_metadata: wanted.controller_metadata,
+        metadata: wanted.metadata.clone(),
+    })
+}
+
+pub(super) fn direct_counters(
+    schema: &Schema,
+    store: &Store,
+    wanted: DirectCounterEntry,
+) -> Result<Vec<Source>> {
+    let wanted = wanted.table_entry.unwrap_or_default();
+    let tables: Vec<&Table> = if wanted.table_id == 0 {
+        schema
+            .tables
+            .values()
+            .filter(|table| table.direct_counter)
+            .collect()
+    } else {
+        let table = schema.table(wanted.table_id)?;
+        if !table.direct_counter {
+            return invalid(format!("table {} has no direct counter", table.name));
+        }
+        vec![table]
+    };
+    if wanted.is_default_action {
+        return unimplemented("a default entry has no counter of its own");
+    }
+    let mut sources = Vec::new();
+    for table in tables {
+        if !wanted.matches.is_empty() {
+            let mut of = wanted.clone();
+            key(&mut of, table)?;
+            if store.entry(table.id, &identity(&of)).is_none() {
+                return Err(Refusal::new(
+                    Code::NotFound,
+                    format!("table {} has no such entry", table.name),
+                ));
+            }
+        }
+        let of_table = of_one_table(schema, store, table, wanted.clone(), Answer::DirectCounter)?;
+        sources.extend(of_table);
+    }
+    Ok(sources)
+}

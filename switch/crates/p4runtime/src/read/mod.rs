@@ -1,0 +1,172 @@
+//! Read: entities by key or by wildcard, given out in pieces of bounded size.
+//!
+//! What a request asks for is settled when the read begins: entries as they are at that moment, and ranges of cells of
+//! arrays, whose values are taken piece by piece. So neither the answer nor the lock of the switch is ever held for long.
+
+mod arrays;
+mod entries;
+mod rest;
+
+pub(crate) use entries::with_counter;
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use phb_node::SwitchNode;
+use phb_pipeline::Pipeline;
+use prost::Message;
+use prost::bytes::BufMut;
+use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len};
+
+use crate::message::entity::{Entity, Kind};
+use crate::schema::Schema;
+use crate::status::{Outcome, Result, invalid, unimplemented};
+use crate::store::Store;
+use crate::write::lock;
+
+/// Size of one response message: some milliseconds of work, and well below the 4 MB that clients accept unless told
+/// otherwise.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// Entities that are looked at before packets get their turn, whether they fit what was asked for or not.
+const AT_A_TIME: usize = 8192;
+
+/// A read in progress.
+pub struct Reader {
+    sources: VecDeque<Source>,
+    outcomes: Vec<Outcome>,
+}
+
+/// Where entities of an answer come from.
+enum Source {
+    Entries(Box<entries::Entries>),
+    Cells(arrays::Cells),
+    /// Few enough to have been collected when the read began.
+    Ready(VecDeque<Entity>),
+}
+
+impl Reader {
+    pub(crate) fn new(schema: &Schema, store: &Store, entities: Vec<Entity>) -> Self {
+        let mut reader = Self {
+            sources: VecDeque::new(),
+            outcomes: Vec::new(),
+        };
+        for entity in entities {
+            let found = sources(schema, store, entity);
+            reader
+                .outcomes
+                .push(found.map(|sources| reader.sources.extend(sources)));
+        }
+        reader
+    }
+
+    /// What became of each request of the batch.
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+
+    /// The next piece of the answer, a serialized p4.v1.ReadResponse; None at the end.
+    ///
+    /// A program that has been replaced since the read began answers no more.
+    pub fn next_piece(&mut self, node: &Mutex<SwitchNode>) -> Option<Vec<u8>> {
+        let mut piece = Vec::with_capacity(PIECE_BYTES + 1024);
+        while piece.is_empty() && !self.sources.is_empty() {
+            let node = lock(node);
+            let pipeline = node.pipeline()?;
+            for _ in 0..AT_A_TIME {
+                let Some(source) = self
+                    .sources
+                    .front_mut()
+                    .filter(|_| piece.len() < PIECE_BYTES)
+                else {
+                    break;
+                };
+                if !source.write_next(pipeline, &mut piece) {
+                    self.sources.pop_front();
+                }
+            }
+        }
+        (!piece.is_empty()).then_some(piece)
+    }
+}
+
+impl Source {
+    /// Adds the next entity, if there is one, to a piece; false at the end.
+    fn write_next(&mut self, pipeline: &Pipeline, piece: &mut Vec<u8>) -> bool {
+        match self {
+            Self::Entries(entries) => entries.write_next(pipeline, piece),
+            Self::Cells(cells) => match cells.next(pipeline) {
+                Some(entity) => write_entity(piece, &entity),
+                None => false,
+            },
+            Self::Ready(entities) => match entities.pop_front() {
+                Some(entity) => write_entity(piece, &entity),
+                None => false,
+            },
+        }
+    }
+}
+
+/// Number of `entities` in ReadResponse and of `table_entry` in Entity.
+const ENTITIES: u32 = 1;
+const TABLE_ENTRY: u32 = 2;
+
+fn write_entity(piece: &mut Vec<u8>, entity: &Entity) -> bool {
+    prost::encoding::message::encode(ENTITIES, entity, piece);
+    true
+}
+
+/// Adds a table entry that is serialized already.
+fn write_table_entry(piece: &mut Vec<u8>, serialized: &[u8]) {
+    let length = serialized.len();
+    let entity = key_len(TABLE_ENTRY) + encoded_len_varint(length as u64) + length;
+    encode_key(ENTITIES, WireType::LengthDelimited, piece);
+    encode_varint(entity as u64, piece);
+    encode_key(TABLE_ENTRY, WireType::LengthDelimited, piece);
+    encode_varint(length as u64, piece);
+    piece.put_slice(serialized);
+}
+
+fn sources(schema: &Schema, store: &Store, entity: Entity) -> Result<Vec<Source>> {
+    match entity.kind {
+        None => invalid("the request has no entity"),
+        Some(Kind::Table(wanted)) => entries::table_entries(schema, store, wanted),
+        Some(Kind::DirectCounter(wanted)) => entries::direct_counters(schema, store, wanted),
+        Some(Kind::Counter(wanted)) => arrays::counters(schema, &wanted),
+        Some(Kind::Register(wanted)) => arrays::registers(schema, &wanted),
+        Some(Kind::Meter(wanted)) => arrays::meters(schema, &wanted),
+        Some(Kind::Digest(wanted)) => rest::digests(schema, store, wanted).map(ready),
+        // All there is of a kind that this switch does not have is nothing.
+        Some(other) if names_nothing(&other) => Ok(Vec::new()),
+        Some(Kind::DirectMeter(_)) => unimplemented("direct_meter_entry is not supported"),
+        Some(Kind::Member(_)) => unimplemented("action_profile_member is not supported"),
+        Some(Kind::Group(_)) => unimplemented("action_profile_group is not supported"),
+        Some(Kind::Replication(_)) => {
+            unimplemented("packet_replication_engine_entry is not supported")
+        }
+        Some(Kind::ValueSet(_)) => unimplemented("value_set_entry is not supported"),
+        Some(Kind::Extern(_)) => {
+            unimplemented("extern_entry is not supported: v1model has no such externs")
+        }
+    }
+}
+
+fn ready(entities: Vec<Entity>) -> Vec<Source> {
+    vec![Source::Ready(entities.into())]
+}
+
+/// Whether a message has all its fields at their defaults, at any depth.
+fn names_nothing(kind: &Kind) -> bool {
+    match kind {
+        Kind::Extern(wanted) => wanted.encoded_len() == 0,
+        Kind::DirectMeter(wanted) => wanted
+            .table_entry
+            .as_ref()
+            .is_none_or(|entry| entry.encoded_len() == 0),
+        Kind::Member(wanted) => wanted.encoded_len() == 0,
+        Kind::Group(wanted) => wanted.encoded_len() == 0,
+        Kind::ValueSet(wanted) => wanted.encoded_len() == 0,
+        Kind::Replication(_) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,158 @@
+//! What RECONCILE_AND_COMMIT keeps: everything clients wrote, and what counters and registers hold.
+
+use std::sync::Mutex;
+
+use phb_node::{SwitchNode, Update as Change};
+use phb_pipeline::Pipeline;
+use prost::Message;
+
+use crate::message::entity::{Entity, Index, Kind, MeterEntry, TableEntry};
+use crate::message::request::Update;
+use crate::schema::Table;
+use crate::status::Result;
+use crate::write::{all_or_none, config, lock};
+use crate::{Code, Configuration, Refusal};
+
+const INSERT: i32 = 1;
+const MODIFY: i32 = 2;
+
+impl Configuration {
+    /// Takes over the state of another configuration.
+    ///
+    /// Everything that clients wrote must fit. Counters and registers are kept where there is one of the same name and
+    /// size.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument`, with the first entity that does not fit.
+    pub fn carry_over(
+        &self,
+        node: &Mutex<SwitchNode>,
+        old: &Self,
+        old_node: &Mutex<SwitchNode>,
+    ) -> Result<()> {
+        let (updates, values) = {
+            let old_node = lock(old_node);
+            let Some(pipeline) = old_node.pipeline() else {
+                return Ok(());
+            };
+            (old.updates(self, pipeline), old.values(self, pipeline))
+        };
+        let outcomes = all_or_none(&self.schema, &mut self.store(), node, updates);
+        let refusals = || outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+        let first = refusals().find(|refusal| refusal.code != Code::Aborted);
+        if let Some(refusal) = first.or_else(|| refusals().next()) {
+            return Err(Refusal::new(
+                Code::InvalidArgument,
+                format!(
+                    "RECONCILE_AND_COMMIT: the state does not fit the new config, so nothing was changed: {}",
+                    refusal.message
+                ),
+            ));
+        }
+        // A register of another width may refuse values; those start anew.
+        lock(node).write(&values, false);
+        Ok(())
+    }
+
+    /// What clients would have to write to have the state that they have now.
+    fn updates(&self, new: &Self, pipeline: &Pipeline) -> Vec<Update> {
+        let mut updates = Vec::new();
+        let store = self.store();
+        for config in &store.rest.digests {
+            let (digest_id, config) = (*config.0, Some(*config.1));
+            let entry = crate::message::entity::DigestEntry { digest_id, config };
+            updates.push(update(INSERT, Kind::Digest(entry)));
+        }
+        for table in self.schema.tables.values() {
+            let entries = store.entries(table.id);
+            let mut place = 0;
+            while let Some((serialized, next)) = entries.from(place) {
+                place = next;
+                // What has been serialized here can be read again.
+                let Ok(mut entry) = TableEntry::decode(serialized) else {
+                    continue;
+                };
+                if entry.is_const {
+                    continue;
+                }
+                if table.direct_counter && new.counts_like(table) {
+                    entry = crate::read::with_counter(entry, table, pipeline);
+                }
+                updates.push(update(INSERT, Kind::Table(entry)));
+            }
+        }
+        let defaults = store.rest.defaults.values();
+        updates.extend(defaults.map(|entry| update(MODIFY, Kind::Table(entry.clone()))));
+        for (id, meter) in &self.schema.meters {
+            for index in 0..meter.size {
+                let rates = pipeline
+                    .meter_rates(&meter.name, index as usize)
+                    .ok()
+                    .flatten();
+                if let Some(rates) = rates {
+                    let entry = MeterEntry {
+                        meter_id: *id,
+                        index: Some(Index {
+                            index: index as i64,
+                        }),
+                        config: Some(config(&rates)),
+                        counter_data: None,
+                    };
+                    updates.push(update(MODIFY, Kind::Meter(entry)));
+                }
+            }
+        }
+        updates
+    }
+
+    /// Whether the table is here too and has a direct counter.
+    fn counts_like(&self, table: &Table) -> bool {
+        let same = self.schema.tables.get(&table.id);
+        same.is_some_and(|same| same.direct_counter)
+    }
+
+    /// What counters and registers hold of which `new` has one like them.
+    fn values(&self, new: &Self, pipeline: &Pipeline) -> Vec<Change> {
+        let mut values = Vec::new();
+        for counter in self.schema.counters.values() {
+            let mut others = new.schema.counters.values();
+            if others.any(|other| (&other.name, other.size) == (&counter.name, counter.size)) {
+                let cells = pipeline.counter_read_all(&counter.name).unwrap_or_default();
+                values.extend(
+                    cells
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, value)| **value != (0, 0))
+                        .map(|(index, value)| Change::Counter {
+                            name: counter.name.clone(),
+                            index,
+                            value: *value,
+                        }),
+                );
+            }
+        }
+        for register in self.schema.registers.values() {
+            let mut others = new.schema.registers.values();
+            if others.any(|other| (&other.name, other.size) == (&register.name, register.size)) {
+                let cells = 0..register.size as usize;
+                values.extend(cells.filter_map(|index| {
+                    let value = pipeline.register_read(&register.name, index).ok()?;
+                    (value != 0).then(|| Change::Register {
+                        name: register.name.clone(),
+                        index,
+                        value,
+                    })
+                }));
+            }
+        }
+        values
+    }
+}
+
+fn update(kind: i32, entity: Kind) -> Update {
+    Update {
+        kind,
+        entity: Some(Entity { kind: Some(entity) }),
+    }
+}

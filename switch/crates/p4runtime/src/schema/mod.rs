@@ -1,0 +1,175 @@
+//! What a p4info says, indexed by id, and whether it agrees with the artifact it came with.
+
+mod bind;
+mod read;
+mod types;
+
+use std::collections::BTreeMap;
+
+use phb_pipeline::MatchKind;
+
+use crate::status::{Refusal, Result, invalid};
+pub(crate) use types::DataShape;
+
+/// A key of a table or of a parser's value set.
+///
+/// The artifact may have another name for it (`native`) and another kind: p4c writes an optional key as ternary.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyField {
+    pub id: u32,
+    pub name: String,
+    pub native: String,
+    pub bits: u32,
+    pub kind: MatchKind,
+    /// The type has a translation for clients, so the p4info's width need not be the program's.
+    pub translated: bool,
+}
+
+/// A parameter of an action, or a field of a packet-in or packet-out header.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub id: u32,
+    pub name: String,
+    pub bits: u32,
+    pub translated: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Action {
+    pub id: u32,
+    pub name: String,
+    pub params: Vec<Field>,
+}
+
+/// Where an action may stand (ActionRef.Scope).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Anywhere,
+    EntryOnly,
+    DefaultOnly,
+    GroupOnly,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub id: u32,
+    pub name: String,
+    pub fields: Vec<KeyField>,
+    pub actions: Vec<(u32, Scope)>,
+    pub is_const: bool,
+    pub const_default: bool,
+    /// Whether two entries of the table can match one packet other than by prefix length.
+    pub needs_priority: bool,
+    pub direct_counter: bool,
+    pub direct_meter: Option<MeterKind>,
+    /// The action profile that holds its actions.
+    pub profile: Option<u32>,
+    pub idle_timeout: bool,
+}
+
+/// MeterSpec.Type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MeterKind {
+    /// Two rates, three colours (RFC 2698).
+    TwoRate,
+    /// One rate, three colours (RFC 2697).
+    SingleRate,
+    /// One rate, two colours.
+    TwoColors,
+}
+
+/// An indexed counter.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    pub name: String,
+    pub size: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Meter {
+    pub name: String,
+    pub size: u64,
+    pub kind: MeterKind,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Register {
+    pub name: String,
+    pub size: u64,
+    /// None: its cells are not plain numbers.
+    pub shape: Option<DataShape>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Profile {
+    pub id: u32,
+    pub name: String,
+    pub tables: Vec<u32>,
+    pub with_selector: bool,
+    pub size: i64,
+    pub max_group_size: i32,
+    /// A group's size is the number of its members, whose weights have this limit (0: none); else the sum of weights.
+    pub max_member_weight: Option<i32>,
+    pub weights_disallowed: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ValueSet {
+    pub name: String,
+    pub fields: Vec<KeyField>,
+    pub size: i32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Digest {
+    pub id: u32,
+    pub name: String,
+    pub shape: DataShape,
+}
+
+/// A p4info, by id.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schema {
+    pub tables: BTreeMap<u32, Table>,
+    pub actions: BTreeMap<u32, Action>,
+    pub counters: BTreeMap<u32, Array>,
+    pub meters: BTreeMap<u32, Meter>,
+    pub registers: BTreeMap<u32, Register>,
+    pub profiles: BTreeMap<u32, Profile>,
+    pub value_sets: BTreeMap<u32, ValueSet>,
+    pub digests: BTreeMap<u32, Digest>,
+    pub packet_in: Vec<Field>,
+    pub packet_out: Vec<Field>,
+}
+
+impl Schema {
+    pub fn table(&self, id: u32) -> Result<&Table> {
+        find(&self.tables, id, "table")
+    }
+
+    pub fn profile(&self, id: u32) -> Result<&Profile> {
+        find(&self.profiles, id, "action profile")
+    }
+
+    /// The action with this id, which must be one of the table's, and where it may stand there.
+    pub fn action_of(&self, table: &Table, id: u32) -> Result<(&Action, Scope)> {
+        let action = find(&self.actions, id, "action")?;
+        match table.actions.iter().find(|(known, _)| *known == id) {
+            Some((_, scope)) => Ok((action, *scope)),
+            None => invalid(format!(
+                "table {} has no action {}",
+                table.name, action.name
+            )),
+        }
+    }
+}
+
+/// What has this id.
+pub(crate) fn find<'a, T>(all: &'a BTreeMap<u32, T>, id: u32, what: &str) -> Result<&'a T> {
+    all.get(&id).ok_or_else(|| {
+        Refusal::new(
+            crate::Code::InvalidArgument,
+            format!("the p4info has no {what} with id {id}"),
+        )
+    })
+}

@@ -1,0 +1,299 @@
+//! A p4info becomes a schema.
+
+use std::collections::BTreeMap;
+
+use phb_pipeline::MatchKind;
+use prost::Message;
+
+use super::{
+    Action, Array, DataShape, Digest, Field, KeyField, Meter, MeterKind, Profile, Register, Schema,
+    Scope, Table, ValueSet,
+};
+use crate::message::p4info::{self, NamedType, P4Info, Preamble, Representation, TypeInfo};
+use crate::status::{Refusal, Result, invalid, unimplemented};
+
+impl Schema {
+    /// Indexes a serialized p4info.
+    pub fn read(serialized: &[u8]) -> Result<Self> {
+        let info = P4Info::decode(serialized).map_err(|error| {
+            Refusal::new(
+                crate::Code::InvalidArgument,
+                format!("the p4info can not be read: {error}"),
+            )
+        })?;
+        let types = Types(info.type_info.as_ref());
+        let mut schema = Self::default();
+        for action in &info.actions {
+            let (id, name) = identity(action.preamble.as_ref());
+            let params = action.params.iter().map(|each| {
+                types.field(
+                    &name,
+                    each.id,
+                    &each.name,
+                    each.bitwidth,
+                    each.type_name.as_ref(),
+                )
+            });
+            let params = params.collect::<Result<_>>()?;
+            schema.actions.insert(id, Action { id, name, params });
+        }
+        for profile in &info.action_profiles {
+            let (id, name) = identity(profile.preamble.as_ref());
+            schema.profiles.insert(id, profile_of(id, name, profile));
+        }
+        let counters = ids(&info.direct_counters);
+        let meters = ids(&info.direct_meters);
+        for table in &info.tables {
+            let table = table_of(table, &schema, types, &counters, &meters)?;
+            schema.tables.insert(table.id, table);
+        }
+        schema.read_arrays(&info);
+        schema.read_rest(&info, types)?;
+        Ok(schema)
+    }
+
+    fn read_arrays(&mut self, info: &P4Info) {
+        for counter in &info.counters {
+            let (id, name) = identity(counter.preamble.as_ref());
+            let size = counter.size.max(0) as u64;
+            self.counters.insert(id, Array { name, size });
+        }
+        for meter in &info.meters {
+            let (id, name) = identity(meter.preamble.as_ref());
+            let size = meter.size.max(0) as u64;
+            let kind = meter_kind(meter.spec.as_ref());
+            self.meters.insert(id, Meter { name, size, kind });
+        }
+        for register in &info.registers {
+            let (id, name) = identity(register.preamble.as_ref());
+            let size = register.size.max(0) as u64;
+            let shape = DataShape::of(register.type_spec.as_ref(), info.type_info.as_ref())
+                .filter(|shape| shape.bits().is_some());
+            self.registers.insert(id, Register { name, size, shape });
+        }
+    }
+
+    fn read_rest(&mut self, info: &P4Info, types: Types<'_>) -> Result<()> {
+        for set in &info.value_sets {
+            let (id, name) = identity(set.preamble.as_ref());
+            let fields = set.matches.iter();
+            let fields = fields
+                .map(|field| types.key(&format!("value set {name}"), field))
+                .collect::<Result<_>>()?;
+            let size = set.size;
+            self.value_sets.insert(id, ValueSet { name, fields, size });
+        }
+        for digest in &info.digests {
+            let (id, name) = identity(digest.preamble.as_ref());
+            let shape = DataShape::of(digest.type_spec.as_ref(), info.type_info.as_ref());
+            let Some(shape) = shape else {
+                return unimplemented(format!(
+                    "p4info: digest {name}: only numbers, and structs, headers and tuples of them, are supported"
+                ));
+            };
+            self.digests.insert(id, Digest { id, name, shape });
+        }
+        for header in &info.controller_packet_metadata {
+            let (_, name) = identity(header.preamble.as_ref());
+            let fields = header.metadata.iter().map(|each| {
+                types.field(
+                    &name,
+                    each.id,
+                    &each.name,
+                    each.bitwidth,
+                    each.type_name.as_ref(),
+                )
+            });
+            let fields: Vec<Field> = fields.collect::<Result<_>>()?;
+            if let Some(field) = fields.iter().find(|field| field.translated) {
+                return unimplemented(format!(
+                    "p4info: {name}, {}: fields of translated types are not supported in packet headers",
+                    field.name
+                ));
+            }
+            match name.as_str() {
+                "packet_in" => self.packet_in = fields,
+                "packet_out" => self.packet_out = fields,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn identity(preamble: Option<&Preamble>) -> (u32, String) {
+    preamble.map_or_else(Default::default, |known| (known.id, known.name.clone()))
+}
+
+/// Ids of direct counters or meters, and what kind of meter it is.
+fn ids(resources: &[p4info::DirectResource]) -> BTreeMap<u32, MeterKind> {
+    let ids = resources.iter().map(|each| {
+        (
+            identity(each.preamble.as_ref()).0,
+            meter_kind(each.spec.as_ref()),
+        )
+    });
+    ids.collect()
+}
+
+fn meter_kind(spec: Option<&p4info::Spec>) -> MeterKind {
+    match spec.map_or(0, |spec| spec.kind) {
+        1 => MeterKind::SingleRate,
+        2 => MeterKind::TwoColors,
+        _ => MeterKind::TwoRate,
+    }
+}
+
+fn profile_of(id: u32, name: String, profile: &p4info::ActionProfile) -> Profile {
+    Profile {
+        id,
+        name,
+        tables: profile.table_ids.clone(),
+        with_selector: profile.with_selector,
+        size: profile.size,
+        max_group_size: profile.max_group_size,
+        max_member_weight: profile
+            .sum_of_members
+            .map(|semantics| semantics.max_member_weight),
+        weights_disallowed: profile.weights_disallowed,
+    }
+}
+
+fn table_of(
+    table: &p4info::Table,
+    schema: &Schema,
+    types: Types<'_>,
+    counters: &BTreeMap<u32, MeterKind>,
+    meters: &BTreeMap<u32, MeterKind>,
+) -> Result<Table> {
+    let (id, name) = identity(table.preamble.as_ref());
+    let what = format!("table {name}");
+    let fields = table
+        .match_fields
+        .iter()
+        .map(|field| types.key(&what, field));
+    let fields: Vec<KeyField> = fields.collect::<Result<_>>()?;
+    let mut actions = Vec::new();
+    for reference in &table.action_refs {
+        if !schema.actions.contains_key(&reference.id) {
+            return invalid(format!(
+                "p4info: table {name} refers to action {}, which is not there",
+                reference.id
+            ));
+        }
+        let scope = match reference.scope {
+            1 => Scope::EntryOnly,
+            2 => Scope::DefaultOnly,
+            3 => Scope::GroupOnly,
+            _ => Scope::Anywhere,
+        };
+        actions.push((reference.id, scope));
+    }
+    let profile = Some(table.implementation_id).filter(|profile| *profile != 0);
+    if let Some(profile) = profile
+        && !schema.profiles.contains_key(&profile)
+    {
+        return invalid(format!(
+            "p4info: table {name} refers to action profile {profile}, which is not there"
+        ));
+    }
+    let needs_priority = fields.iter().any(|field| {
+        matches!(
+            field.kind,
+            MatchKind::Ternary | MatchKind::Range | MatchKind::Optional
+        )
+    });
+    let direct = &table.direct_resource_ids;
+    Ok(Table {
+        id,
+        fields,
+        actions,
+        is_const: table.is_const_table,
+        const_default: table.const_default_action_id != 0,
+        needs_priority,
+        direct_counter: direct.iter().any(|id| counters.contains_key(id)),
+        direct_meter: direct.iter().find_map(|id| meters.get(id).copied()),
+        profile,
+        idle_timeout: table.idle_timeout_behavior != 0,
+        name,
+    })
+}
+
+/// The types the p4info declares.
+#[derive(Clone, Copy)]
+struct Types<'a>(Option<&'a TypeInfo>);
+
+impl Types<'_> {
+    fn translated(&self, name: Option<&NamedType>) -> bool {
+        let known = || self.0?.new_types.get(&name?.name)?.representation.as_ref();
+        matches!(known(), Some(Representation::Translated(_)))
+    }
+
+    fn field(
+        &self,
+        owner: &str,
+        id: u32,
+        name: &str,
+        bits: i32,
+        named: Option<&NamedType>,
+    ) -> Result<Field> {
+        Ok(Field {
+            id,
+            name: name.to_owned(),
+            bits: width(owner, name, bits)?,
+            translated: self.translated(named),
+        })
+    }
+
+    fn key(&self, owner: &str, field: &p4info::MatchField) -> Result<KeyField> {
+        let name = &field.name;
+        let kind = match field.match_type {
+            2 => MatchKind::Exact,
+            3 => MatchKind::Lpm,
+            4 => MatchKind::Ternary,
+            5 => MatchKind::Range,
+            6 => MatchKind::Optional,
+            _ => {
+                return unimplemented(format!(
+                    "p4info: {owner}, key {name}: its match kind is not supported"
+                ));
+            }
+        };
+        Ok(KeyField {
+            id: field.id,
+            name: name.clone(),
+            native: native_name(name),
+            bits: width(owner, name, field.bitwidth)?,
+            kind,
+            translated: self.translated(field.type_name.as_ref()),
+        })
+    }
+}
+
+fn width(owner: &str, name: &str, bits: i32) -> Result<u32> {
+    match u32::try_from(bits) {
+        Ok(bits @ 1..) => Ok(bits),
+        _ => unimplemented(format!(
+            "p4info: {owner}, {name}: only numbers of a known width are supported, no strings"
+        )),
+    }
+}
+
+/// What the artifact calls a key of the p4info, where some versions of p4c write `h.isValid()`.
+fn native_name(key: &str) -> String {
+    match key.strip_suffix("isValid()") {
+        Some(header) => format!("{header}$valid$"),
+        None => key.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::native_name;
+
+    #[test]
+    fn validity_keys_have_the_artifacts_name() {
+        assert_eq!(native_name("hdr.ipv4.isValid()"), "hdr.ipv4.$valid$");
+        assert_eq!(native_name("hdr.ipv4.$valid$"), "hdr.ipv4.$valid$");
+    }
+}

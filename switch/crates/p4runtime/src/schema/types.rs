@@ -1,0 +1,124 @@
+//! The types of what registers hold and digests carry (P4DataTypeSpec), as far as v1model's can be.
+
+use crate::bytestring::shorten;
+use crate::message::entity::{DataKind, Header, Members, P4Data};
+use crate::message::p4info::{
+    BitstringKind, BitstringType, DataType, DataTypeKind, Representation, TypeInfo,
+};
+
+/// A type, down to its numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DataShape {
+    /// A number of this many bits.
+    Number(u32),
+    Bool,
+    /// A number of this many bits with names for some values.
+    Enum(u32),
+    Struct(Vec<DataShape>),
+    Tuple(Vec<DataShape>),
+    /// A header, always valid, with the widths of its fields.
+    Header(Vec<u32>),
+}
+
+/// Types that refer to themselves don't exist in P4; a p4info that pretends so ends here.
+const DEPTH: u32 = 16;
+
+impl DataShape {
+    /// The shape of a type; None if it is beyond this switch.
+    pub fn of(data: Option<&DataType>, types: Option<&TypeInfo>) -> Option<Self> {
+        shape(data?, types, DEPTH)
+    }
+
+    /// Width of the number, for a shape that is one.
+    pub fn bits(&self) -> Option<u32> {
+        match self {
+            Self::Number(bits) | Self::Enum(bits) => Some(*bits),
+            Self::Bool => Some(1),
+            _ => None,
+        }
+    }
+
+    /// How many numbers there are in it.
+    pub fn leaves(&self) -> usize {
+        match self {
+            Self::Number(_) | Self::Bool | Self::Enum(_) => 1,
+            Self::Struct(members) | Self::Tuple(members) => members.iter().map(Self::leaves).sum(),
+            Self::Header(fields) => fields.len(),
+        }
+    }
+
+    /// Makes the value of this shape out of its numbers in order; those that are missing are zero.
+    pub fn value(&self, numbers: &mut impl Iterator<Item = Vec<u8>>) -> P4Data {
+        let mut next = || {
+            let mut number = numbers.next().unwrap_or_else(|| vec![0]);
+            shorten(&mut number);
+            number
+        };
+        let kind = match self {
+            Self::Number(_) => DataKind::Bitstring(next()),
+            Self::Enum(_) => DataKind::EnumValue(next()),
+            Self::Bool => DataKind::Bool(next().iter().any(|byte| *byte != 0)),
+            Self::Struct(members) => DataKind::Struct(all(members, numbers)),
+            Self::Tuple(members) => DataKind::Tuple(all(members, numbers)),
+            Self::Header(fields) => DataKind::Header(Header {
+                is_valid: true,
+                bitstrings: fields.iter().map(|_| next()).collect(),
+            }),
+        };
+        P4Data { kind: Some(kind) }
+    }
+}
+
+fn all(members: &[DataShape], numbers: &mut impl Iterator<Item = Vec<u8>>) -> Members {
+    let mut values = Vec::with_capacity(members.len());
+    for member in members {
+        values.push(member.value(numbers));
+    }
+    Members { members: values }
+}
+
+fn shape(data: &DataType, types: Option<&TypeInfo>, depth: u32) -> Option<DataShape> {
+    let depth = depth.checked_sub(1)?;
+    let below = |data: &DataType| shape(data, types, depth);
+    match data.kind.as_ref()? {
+        DataTypeKind::Bitstring(bitstring) => number(bitstring).map(DataShape::Number),
+        DataTypeKind::Bool(_) => Some(DataShape::Bool),
+        DataTypeKind::Tuple(tuple) => {
+            let members = tuple.members.iter().map(below);
+            members.collect::<Option<_>>().map(DataShape::Tuple)
+        }
+        DataTypeKind::Struct(named) => {
+            let members = types?.structs.get(&named.name)?.members.iter();
+            let shapes = members.map(|member| below(member.type_spec.as_ref()?));
+            shapes.collect::<Option<_>>().map(DataShape::Struct)
+        }
+        DataTypeKind::Header(named) => {
+            let members = types?.headers.get(&named.name)?.members.iter();
+            let widths = members.map(|member| number(member.type_spec.as_ref()?));
+            widths.collect::<Option<_>>().map(DataShape::Header)
+        }
+        DataTypeKind::SerializableEnum(named) => {
+            let known = types?.serializable_enums.get(&named.name)?;
+            let bits = u32::try_from(known.underlying_type?.bitwidth).ok()?;
+            Some(DataShape::Enum(bits))
+        }
+        DataTypeKind::NewType(named) => {
+            match types?.new_types.get(&named.name)?.representation.as_ref()? {
+                Representation::Original(original) => below(original),
+                Representation::Translated(translated) => {
+                    let bits = u32::try_from(translated.sdn_bitwidth).ok();
+                    bits.filter(|bits| *bits > 0).map(DataShape::Number)
+                }
+            }
+        }
+    }
+}
+
+fn number(bitstring: &BitstringType) -> Option<u32> {
+    match bitstring.kind? {
+        BitstringKind::Bit(width) | BitstringKind::Int(width) => {
+            u32::try_from(width.bitwidth).ok().filter(|bits| *bits > 0)
+        }
+        BitstringKind::Varbit(_) => None,
+    }
+}

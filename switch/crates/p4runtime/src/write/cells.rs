@@ -1,0 +1,172 @@
+//! CounterEntry, RegisterEntry and MeterEntry: cells of arrays, one or all.
+
+use std::ops::Range;
+
+use phb_node::Update as Change;
+use phb_pipeline::MeterRates;
+
+use super::Step;
+use crate::bytestring::{canonical, number};
+use crate::message::entity::{
+    CounterData, CounterEntry, DataKind, Index, MeterConfig, MeterEntry, P4Data, RegisterEntry,
+};
+use crate::schema::{DataShape, MeterKind, Register, Schema, find};
+use crate::status::{Code, Refusal, Result, invalid, unimplemented};
+
+pub(super) fn counter(entry: &CounterEntry, schema: &Schema) -> Result<Step> {
+    let counter = find(&schema.counters, entry.counter_id, "counter")?;
+    let cells = cells(&counter.name, counter.size, entry.index)?;
+    let Some(data) = &entry.data else {
+        return Ok(Step::of(Vec::new()));
+    };
+    let value = counts(data)?;
+    let changes = cells.map(|index| Change::Counter {
+        name: counter.name.clone(),
+        index,
+        value,
+    });
+    Ok(Step::of(changes.collect()))
+}
+
+pub(super) fn register(entry: RegisterEntry, schema: &Schema) -> Result<Step> {
+    let register = find(&schema.registers, entry.register_id, "register")?;
+    let cells = cells(&register.name, register.size, entry.index)?;
+    let bytes = register_value(register, entry.data)?;
+    let Some(value) = number(&bytes) else {
+        return unimplemented(format!(
+            "register {}: only up to 128 bit are supported",
+            register.name
+        ));
+    };
+    let changes = cells.map(|index| Change::Register {
+        name: register.name.clone(),
+        index,
+        value,
+    });
+    Ok(Step::of(changes.collect()))
+}
+
+pub(super) fn meter(entry: &MeterEntry, schema: &Schema) -> Result<Step> {
+    let meter = find(&schema.meters, entry.meter_id, "meter")?;
+    let cells = cells(&meter.name, meter.size, entry.index)?;
+    if entry.counter_data.is_some() {
+        return unimplemented(format!(
+            "meter {}: counters per colour are not supported",
+            meter.name
+        ));
+    }
+    let config = entry.config.as_ref();
+    let rates = config
+        .map(|config| rates(&meter.name, config, meter.kind))
+        .transpose()?;
+    let changes = cells.map(|index| Change::Meter {
+        name: meter.name.clone(),
+        index,
+        rates,
+    });
+    Ok(Step::of(changes.collect()))
+}
+
+/// The cells a message is about: the one it names, or all.
+pub(crate) fn cells(name: &str, size: u64, index: Option<Index>) -> Result<Range<usize>> {
+    let Some(Index { index }) = index else {
+        return Ok(0..size as usize);
+    };
+    match u64::try_from(index) {
+        Err(_) => invalid(format!("{name}: index {index} is negative")),
+        Ok(index) if index >= size => Err(Refusal::new(
+            Code::OutOfRange,
+            format!("{name}: index {index} is beyond its {size} cells"),
+        )),
+        Ok(index) => Ok(index as usize..index as usize + 1),
+    }
+}
+
+/// Packets and bytes.
+pub(super) fn counts(data: &CounterData) -> Result<(u64, u64)> {
+    let number = |count: i64| u64::try_from(count).ok();
+    match number(data.packet_count).zip(number(data.byte_count)) {
+        Some(counts) => Ok(counts),
+        None => invalid("a counter can not be negative"),
+    }
+}
+
+/// The canonical value for a cell of a register.
+fn register_value(register: &Register, data: Option<P4Data>) -> Result<Vec<u8>> {
+    let name = &register.name;
+    let Some(shape) = &register.shape else {
+        return unimplemented(format!(
+            "register {name}: only registers of numbers are supported"
+        ));
+    };
+    let (bits, bytes) = match (shape, data.and_then(|data| data.kind)) {
+        (DataShape::Bool, Some(DataKind::Bool(value))) => (1, vec![u8::from(value)]),
+        (DataShape::Number(bits), Some(DataKind::Bitstring(bytes)))
+        | (DataShape::Enum(bits), Some(DataKind::EnumValue(bytes))) => (*bits, bytes),
+        (DataShape::Bool, _) => return invalid(format!("register {name}: expected a bool")),
+        (DataShape::Enum(_), _) => {
+            return invalid(format!("register {name}: expected an enum_value"));
+        }
+        _ => return invalid(format!("register {name}: expected a bitstring")),
+    };
+    let mut bytes = bytes;
+    canonical(&mut bytes, bits, format_args!("register {name}"))?;
+    Ok(bytes)
+}
+
+/// The rates of a meter as the switch wants them.
+///
+/// A single-rate two-colour marker is a two-rate one whose buckets are alike; so is a single-rate three-colour one
+/// without excess burst.
+pub(super) fn rates(name: &str, config: &MeterConfig, kind: MeterKind) -> Result<MeterRates> {
+    let number = |value: i64| match u64::try_from(value) {
+        Ok(number) => Ok(number),
+        Err(_) => invalid(format!(
+            "meter {name}: rates and bursts can not be negative"
+        )),
+    };
+    let eburst = number(config.eburst)?;
+    if kind != MeterKind::TwoRate && (config.pir, config.pburst) != (config.cir, config.cburst) {
+        return invalid(format!(
+            "meter {name}: a single-rate meter needs pir and pburst equal to cir and cburst"
+        ));
+    }
+    match kind {
+        MeterKind::SingleRate if eburst != 0 => {
+            return unimplemented(format!(
+                "meter {name}: single-rate meters with an excess burst (RFC 2697) are not supported"
+            ));
+        }
+        _ if eburst != 0 => {
+            return invalid(format!(
+                "meter {name}: eburst belongs to single-rate three-colour meters (RFC 2697), which this is not"
+            ));
+        }
+        _ => {}
+    }
+    let rates = MeterRates {
+        committed_rate: number(config.cir)?,
+        committed_burst: number(config.cburst)?,
+        peak_rate: number(config.pir)?,
+        peak_burst: number(config.pburst)?,
+    };
+    if rates.peak_rate < rates.committed_rate {
+        return invalid(format!(
+            "meter {name}: the peak rate {} is below the committed rate {}",
+            rates.peak_rate, rates.committed_rate
+        ));
+    }
+    Ok(rates)
+}
+
+/// What a client configured, back from the rates it led to.
+pub(crate) fn config(rates: &MeterRates) -> MeterConfig {
+    let number = |rate: u64| i64::try_from(rate).unwrap_or(i64::MAX);
+    MeterConfig {
+        cir: number(rates.committed_rate),
+        cburst: number(rates.committed_burst),
+        pir: number(rates.peak_rate),
+        pburst: number(rates.peak_burst),
+        eburst: 0,
+    }
+}
