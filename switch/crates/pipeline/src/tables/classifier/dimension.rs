@@ -16,7 +16,7 @@ fn most_rows(entries: usize) -> usize {
 /// Which row a value falls into.
 #[derive(Debug)]
 enum Rows {
-    /// The number of starts that are not greater than it. Padded at the end to one less than a power of two.
+    /// The number of starts that are not greater than it. Padded at the end to 16, 64, 256 or 1024.
     Intervals { starts: Vec<u64>, count: usize },
     /// Eight of its bits.
     Bits { shift: u32 },
@@ -31,11 +31,10 @@ pub(super) struct Dimension {
     /// Columns above this one, of the same range: where they differ, this one says nothing.
     above: usize,
     full: u64,
-    /// Words per row, and of the summary of a row.
+    /// Words per row: those of its summary, then one for each block.
     stride: usize,
-    summary_stride: usize,
+    summary: usize,
     words: Vec<u64>,
-    summary: Vec<u64>,
 }
 
 /// The dimensions that tell these entries apart.
@@ -60,9 +59,8 @@ pub(super) fn choose(
                 above: columns.end - 1 - column,
                 full: full[column],
                 stride: 0,
-                summary_stride: 0,
+                summary: 0,
                 words: Vec::new(),
-                summary: Vec::new(),
             };
             let prefix = |order: &u64| is_prefix(entry(order)[2 * column + 1], full[column]);
             if dimension.masked && !orders.iter().all(prefix) {
@@ -76,7 +74,6 @@ pub(super) fn choose(
                     dimensions.push(Dimension {
                         rows: Rows::Bits { shift },
                         words: Vec::new(),
-                        summary: Vec::new(),
                         ..dimension
                     });
                 }
@@ -89,7 +86,12 @@ pub(super) fn choose(
             }
             let count = starts.len();
             let mut padded = starts;
-            padded.resize((count + 1).next_power_of_two() - 1, u64::MAX);
+            let sizes = [16, 64, 256, 1024].into_iter();
+            let size = sizes.fold(
+                1024,
+                |size, known| if count < known { size.min(known) } else { size },
+            );
+            padded.resize(size, u64::MAX);
             dimension.rows = Rows::Intervals {
                 starts: padded,
                 count,
@@ -109,9 +111,8 @@ pub(super) fn choose(
             above: 0,
             full: full.first().copied().unwrap_or(0),
             stride: 0,
-            summary_stride: 0,
+            summary: 0,
             words: Vec::new(),
-            summary: Vec::new(),
         });
     }
     dimensions
@@ -153,6 +154,24 @@ fn starts(intervals: impl Iterator<Item = (u64, u64)>, full: u64, rows: usize) -
     chosen
 }
 
+/// How many of `N` sorted values are not greater than `value`, the last one left aside. `N` is a power of two.
+///
+/// A binary search of fixed length without branches, for which way it goes cannot be predicted.
+#[inline]
+fn count_below<const N: usize>(values: &[u64], value: u64) -> usize {
+    let Some(values) = values.first_chunk::<N>() else {
+        return 0;
+    };
+    let mut count = 0;
+    let mut half = N / 2;
+    while half > 0 {
+        let middle = values[(count | (half - 1)) & (N - 1)];
+        count |= if middle <= value { half } else { 0 };
+        half /= 2;
+    }
+    count
+}
+
 impl Dimension {
     pub(super) fn column(&self) -> usize {
         self.column
@@ -177,16 +196,12 @@ impl Dimension {
         match &self.rows {
             Rows::Bits { shift } => (value >> shift & 0xff) as usize,
             Rows::Intervals { starts, count } => {
-                let mut row = 0;
-                let mut step = starts.len().div_ceil(2);
-                while step > 0 {
-                    row += if starts[row + step - 1] <= value {
-                        step
-                    } else {
-                        0
-                    };
-                    step /= 2;
-                }
+                let row = match starts.len() {
+                    16 => count_below::<16>(starts, value),
+                    64 => count_below::<64>(starts, value),
+                    256 => count_below::<256>(starts, value),
+                    _ => count_below::<1024>(starts, value),
+                };
                 row.min(*count)
             }
         }
@@ -220,33 +235,27 @@ impl Dimension {
         matches!(self.rows, Rows::Bits { .. })
     }
 
-    /// The bit vector of the row that the key falls into, and its summary.
+    /// The row that the key falls into: summary and bit vector.
     #[inline]
-    pub(super) fn row(&self, key: &[u64]) -> (&[u64], &[u64]) {
-        let row = self.row_of(key[self.column]);
-        (
-            &self.words[row * self.stride..][..self.stride],
-            &self.summary[row * self.summary_stride..][..self.summary_stride],
-        )
+    pub(super) fn row(&self, key: &[u64]) -> &[u64] {
+        let start = self.row_of(key[self.column]).wrapping_mul(self.stride);
+        &self.words[start..][..self.stride]
     }
 
     /// How many bits of all are set, in millionths.
     pub(super) fn density(&self) -> u64 {
-        let ones: u64 = self
-            .words
-            .iter()
-            .map(|word| u64::from(word.count_ones()))
-            .sum();
+        let ones = self.words.iter().map(|word| u64::from(word.count_ones()));
+        let ones: u64 = ones.sum();
         ones * 1_000_000 / (self.words.len() as u64 * 64).max(1)
     }
 
     /// Makes the bit vectors of all entries, given the order in each place.
     pub(super) fn fill(&mut self, orders: &[u64], matches: Matches<'_>) {
         let rows = self.rows();
-        self.stride = orders.len() / 64;
-        self.summary_stride = self.stride.div_ceil(64);
+        let blocks = orders.len() / 64;
+        self.summary = blocks.div_ceil(64);
+        self.stride = self.summary + blocks;
         self.words = vec![0; rows * self.stride];
-        self.summary = vec![0; rows * self.summary_stride];
         let mut column = vec![0u64; rows + 1];
         for (block, places) in orders.chunks(64).enumerate() {
             let members = || {
@@ -282,10 +291,9 @@ impl Dimension {
                 }
             }
             for (row, &word) in column[..rows].iter().enumerate() {
-                self.words[row * self.stride + block] = word;
-                if word != 0 {
-                    self.summary[row * self.summary_stride + block / 64] |= 1 << (block % 64);
-                }
+                let row = &mut self.words[row * self.stride..][..self.stride];
+                row[self.summary + block] = word;
+                row[block / 64] |= u64::from(word != 0) << (block % 64);
             }
         }
     }
@@ -303,12 +311,12 @@ impl Dimension {
             if self.is_bits() && (row as u16 ^ first) & second != 0 {
                 continue;
             }
-            let word = &mut self.words[row * self.stride + block];
+            let row = &mut self.words[row * self.stride..][..self.stride];
             if present {
-                *word |= bit;
-                self.summary[row * self.summary_stride + block / 64] |= 1 << (block % 64);
+                row[self.summary + block] |= bit;
+                row[block / 64] |= 1 << (block % 64);
             } else {
-                *word &= !bit;
+                row[self.summary + block] &= !bit;
             }
         }
     }

@@ -110,13 +110,6 @@ pub(crate) struct Classifier {
     removed: usize,
 }
 
-/// One row of a dimension.
-#[derive(Clone, Copy, Default)]
-struct Row<'a> {
-    words: &'a [u64],
-    summary: &'a [u64],
-}
-
 impl Classifier {
     pub(crate) fn new(tests: Vec<Test>, full: Vec<u64>) -> Self {
         Self {
@@ -152,21 +145,21 @@ impl Classifier {
     }
 
     fn search(&self, key: &[u64], matches: Matches<'_>) -> u64 {
-        let mut rows = [Row::default(); DIMENSIONS];
+        let mut rows: [&[u64]; DIMENSIONS] = [&[]; DIMENSIONS];
         for (row, dimension) in rows.iter_mut().zip(&self.dimensions) {
-            let (words, summary) = dimension.row(key);
-            *row = Row { words, summary };
+            *row = dimension.row(key);
         }
         let rows = &rows[..self.dimensions.len().min(DIMENSIONS)];
-        let (first, rest) = rows.split_at(1);
+        let summary = self.best.len().div_ceil(64);
         let mut found = NONE;
-        for (group, &summary) in first[0].summary.iter().enumerate() {
+        for group in 0..summary {
             if self.best_from[group * 64] >= found {
                 break;
             }
-            let candidates = rest
-                .iter()
-                .fold(summary, |sum, row| sum & row.summary[group]);
+            let mut candidates = u64::MAX;
+            for row in rows {
+                candidates &= row[group];
+            }
             if candidates == 0 {
                 continue;
             }
@@ -174,16 +167,15 @@ impl Classifier {
                 self.search_dense(rows, candidates, group, key, matches, &mut found);
                 continue;
             }
-            let mut left = candidates;
-            while left != 0 {
-                let block = group * 64 + left.trailing_zeros() as usize;
-                left &= left - 1;
+            while candidates != 0 {
+                let block = group * 64 + candidates.trailing_zeros() as usize;
+                candidates &= candidates - 1;
                 if self.best[block] >= found {
                     continue;
                 }
-                let mut word = first[0].words[block];
-                for row in rest {
-                    word &= row.words[block];
+                let mut word = u64::MAX;
+                for row in rows {
+                    word &= row[summary + block];
                 }
                 self.compare(block, word, key, matches, &mut found);
             }
@@ -194,13 +186,14 @@ impl Classifier {
     /// Goes through 64 blocks of which many have candidates.
     fn search_dense(
         &self,
-        rows: &[Row<'_>],
+        rows: &[&[u64]],
         candidates: u64,
         group: usize,
         key: &[u64],
         matches: Matches<'_>,
         found: &mut u64,
     ) {
+        let summary = self.best.len().div_ceil(64);
         for eight in 0..8 {
             let start = group * 64 + eight * 8;
             if candidates >> (eight * 8) & 0xff == 0 {
@@ -212,7 +205,7 @@ impl Classifier {
             let mut words = [u64::MAX; 8];
             for four in rows.chunks(4) {
                 for row in four {
-                    if let Some((row, _)) = row.words[start..].split_first_chunk::<8>() {
+                    if let Some(row) = row[summary + start..].first_chunk::<8>() {
                         for (word, row) in words.iter_mut().zip(row) {
                             *word &= row;
                         }

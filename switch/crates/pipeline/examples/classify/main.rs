@@ -1,0 +1,195 @@
+//! Measures look-ups: `cargo run --release -p phb-pipeline --example classify [-- --json]`.
+//!
+//! A figure is what a packet takes through a table with its entries, less what the same packet takes through the same
+//! table while it is empty: key, look-up, and the action. Packets are chosen by rule, each of which has the same chance, and by chance
+//! within the rule; for rule sets made to hurt, also anywhere, and the worse of both counts. Everything follows from a
+//! seed. Standard error has a line for each set of rules, standard output the figures. `--only TEXT` leaves out sets
+//! without it in their name.
+
+mod rules;
+
+use std::time::Instant;
+
+use phb_pipeline::{Entry, Match, Options, Pipeline, Verdict};
+use rules::{FIELDS, Random, Rule, Table};
+
+/// Of each batch of packets the best of these many runs counts, for everything else on the machine only makes it worse.
+const RUNS: usize = 15;
+const PACKETS: usize = 16_384;
+const BATCH: usize = 512;
+
+fn bytes(value: u64) -> Vec<u8> {
+    value.to_be_bytes().to_vec()
+}
+
+fn entry(table: Table, rule: &Rule, number: usize, of: usize) -> Entry {
+    let mut matches = Vec::new();
+    for (field, &(name, bits)) in FIELDS.iter().enumerate() {
+        let (first, second) = rule.fields[field];
+        let full = (1 << bits) - 1;
+        let matched = match table.kinds()[field] {
+            'r' if (first, second) == (0, full) => continue,
+            'r' => Match::Range {
+                low: bytes(first),
+                high: bytes(second),
+            },
+            't' if second == 0 => continue,
+            't' => Match::Ternary {
+                value: bytes(first),
+                mask: bytes(second),
+            },
+            'l' if second == 0 => continue,
+            'l' => Match::Lpm {
+                value: bytes(first),
+                prefix_len: second.count_ones(),
+            },
+            'e' => Match::Exact(bytes(first)),
+            _ => continue,
+        };
+        matches.push((format!("hdr.key.{name}"), matched));
+    }
+    let priority = if table.has_priorities() {
+        (of - number) as i32
+    } else {
+        0
+    };
+    Entry {
+        matches,
+        priority,
+        action: "ClassifyIngress.answer".into(),
+        params: vec![("rule".into(), bytes(number as u64))],
+        ..Entry::default()
+    }
+}
+
+fn frame(table: Table, values: &[u64; 5]) -> Vec<u8> {
+    let [source, destination, source_port, destination_port, protocol] = *values;
+    let mut frame = vec![table as u8, protocol as u8];
+    frame.extend((source_port as u16).to_be_bytes());
+    frame.extend((destination_port as u16).to_be_bytes());
+    frame.extend((source as u32).to_be_bytes());
+    frame.extend((destination as u32).to_be_bytes());
+    frame.resize(64, 0);
+    frame
+}
+
+/// Lowers `best`, nanoseconds per batch, by one run; how many packets went to port 1, where hits go.
+fn run(pipeline: &mut Pipeline, frames: &[Vec<u8>], best: &mut [f64]) -> usize {
+    let mut hits = 0;
+    for (batch, best) in frames.chunks(BATCH).zip(best) {
+        let start = Instant::now();
+        for frame in batch {
+            let processed = pipeline.ingress(0, 0, frame);
+            hits += usize::from(matches!(
+                processed.verdict,
+                Verdict::Unicast { port: 1, .. }
+            ));
+            pipeline.recycle(processed.packet);
+        }
+        *best = best.min(start.elapsed().as_nanos() as f64);
+    }
+    hits
+}
+
+/// Nanoseconds per look-up.
+fn measure(what: &str, artifact: &str, table: Table, rules: &[Rule], anywhere: bool) -> f64 {
+    let only = std::env::args()
+        .skip_while(|argument| argument != "--only")
+        .nth(1);
+    if only.is_some_and(|only| !what.contains(&only)) {
+        return 0.0;
+    }
+    let load = || match Pipeline::load(artifact, Options::default()) {
+        Ok(pipeline) => pipeline,
+        Err(error) => panic!("{error}"),
+    };
+    let (mut empty, mut filled) = (load(), load());
+    let start = Instant::now();
+    let mut refused = 0;
+    for (number, rule) in rules.iter().enumerate() {
+        let entry = entry(table, rule, number, rules.len());
+        // The same rule may come twice.
+        refused += usize::from(filled.table_insert(table.name(), &entry).is_err());
+    }
+    filled.settle();
+    let written = start.elapsed();
+    let mut random = Random::new(99);
+    let mut worst: f64 = 0.0;
+    let mut text = String::new();
+    for by_rule in [true, false] {
+        if !by_rule && !anywhere {
+            continue;
+        }
+        let frames: Vec<Vec<u8>> = (0..PACKETS)
+            .map(|_| {
+                let rule = &rules[random.below(rules.len() as u64) as usize];
+                let values = if by_rule {
+                    rule.point(table, &mut random)
+                } else {
+                    rules::anywhere(&mut random)
+                };
+                frame(table, &values)
+            })
+            .collect();
+        let mut base = vec![f64::MAX; PACKETS / BATCH];
+        let (mut full, mut hits) = (base.clone(), 0);
+        for _ in 0..RUNS {
+            run(&mut empty, &frames, &mut base);
+            hits = run(&mut filled, &frames, &mut full);
+        }
+        let hit = hits * 100 / PACKETS;
+        let time = (full.iter().sum::<f64>() - base.iter().sum::<f64>()) / PACKETS as f64;
+        text += &format!("  {time:7.1} ns ({hit:3} % hit)");
+        worst = worst.max(time);
+    }
+    let entries = rules.len() - refused;
+    eprintln!("{what:<34} {entries:>8} entries{text}  written in {written:.1?}");
+    worst
+}
+
+fn main() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../programs/build/classify.json"
+    );
+    let artifact = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let mut random = Random::new(1);
+    let mut figures = Vec::new();
+    let mut add = |name: &str, value: f64| figures.push((name.to_owned(), value));
+    for count in [100, 1000, 10_000] {
+        let rules = rules::policy(count, &mut random);
+        let name = format!("classify.{count}.ns");
+        let time = measure("policy", &artifact, Table::Policy, &rules, false);
+        if count != 1000 {
+            add(&name, time);
+        }
+    }
+    let mut hostile: f64 = 0.0;
+    for (name, table, make) in rules::HOSTILE {
+        let rules: Vec<Rule> = (0..10_000)
+            .map(|number| make(number, &mut random))
+            .collect();
+        hostile = hostile.max(measure(name, &artifact, table, &rules, true));
+    }
+    add("classify.hostile.ns", hostile);
+    for count in [1000, 1_000_000] {
+        let rules = rules::routes(count, &mut random);
+        let time = measure("routes", &artifact, Table::Routes, &rules, false);
+        if count == 1_000_000 {
+            add("lpm.1000000.ns", time);
+        }
+    }
+    let rules = rules::flows(100_000, &mut random);
+    measure("flows", &artifact, Table::Flows, &rules, false);
+    if std::env::args().any(|argument| argument == "--json") {
+        let figure = |(name, value): &(String, f64)| {
+            format!("{{\"name\": \"{name}\", \"value\": {value:.1}, \"unit\": \"ns\"}}")
+        };
+        let figures: Vec<String> = figures.iter().map(figure).collect();
+        println!("[{}]", figures.join(", "));
+    } else {
+        for (name, value) in figures {
+            println!("{name:<24} {value:8.1} ns");
+        }
+    }
+}
