@@ -46,6 +46,12 @@ class PortConfig:
     """Frames that may wait behind the one on the wire, after the scheduler."""
     buffer_packets: int
     """The most packets that wait in the scheduler; what does not fit is dropped and counted."""
+    queues: int
+    """Strict-priority queues for programs without ``tm.rank``; a packet of a higher priority is dropped and counted."""
+    queue_depth: int | None
+    """The most packets that wait in one of them; None is 64."""
+    queue_rate_pps: int | None
+    """What each of them passes, in packets per second; None and 0 are unlimited."""
 
     def __new__(
         cls,
@@ -53,6 +59,10 @@ class PortConfig:
         overhead_bytes: int = 0,
         transmit_ring: int = 0,
         buffer_packets: int = ...,
+        *,
+        queues: int = 1,
+        queue_depth: int | None = None,
+        queue_rate_pps: int | None = None,
     ) -> PortConfig: ...
 
 @final

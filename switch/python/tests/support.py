@@ -144,7 +144,7 @@ class Client:
 
 
 def new_switch() -> Switch:
-    return Switch("test", {port: PortConfig() for port in range(4)}, cpu_port=CPU_PORT)
+    return Switch("test", {port: PortConfig(queues=8) for port in range(4)}, cpu_port=CPU_PORT)
 
 
 def errors(error: grpc.RpcError) -> list[tuple[int, str]]:

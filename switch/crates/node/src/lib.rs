@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!            +-------------------------- SwitchNode ---------------------------+
-//! receive -> | ingress -> verdict -> PIFO of the port -> egress -> ring, line  | -> send
-//!            |    ^                        (by rank)                 |         |
+//! receive -> | ingress -> verdict -> queue of a port  -> egress -> ring, line  | -> send
+//!            |    ^              (by rank or priority)               |         |
 //!            +----|--------------------------------------------------|---------+
 //!             packet-out                                         packet-in        (the CPU port)
 //! ```
@@ -11,19 +11,27 @@
 //! In reading order:
 //!
 //! - [`switch`]: [`SwitchNode`] itself, which a virtual [`World`](phb_network::World) or a [`RealTime`] runner drives;
+//! - [`path`]: what happens to a packet in between, with its copies and passes;
+//! - [`replication`]: multicast groups and clone sessions;
 //! - [`statistics`]: what it counts, and the law that the counters obey;
 //! - [`write`]: batches of control-plane changes, undone as a whole where asked;
-//! - [`packet_in`]: frames on their way from the CPU port to a controller;
+//! - [`packet_in`] and [`digests`]: frames and messages on their way to a controller;
 //! - [`realtime`]: the runner on ports and the monotonic clock.
 
+pub mod digests;
 pub mod packet_in;
+pub mod path;
 pub mod realtime;
+pub mod replication;
 pub mod statistics;
 pub mod switch;
 pub mod write;
 
+pub use digests::Digests;
 pub use packet_in::PacketIns;
+pub use phb_traffic_manager::DEFAULT_BUFFER_PACKETS;
 pub use realtime::{RealTime, Report, RunnerConfig};
-pub use statistics::{DropReason, Drops, PortStatistics, Statistics};
-pub use switch::{DEFAULT_BUFFER_PACKETS, SwitchConfig, SwitchNode, Waker, unlimited};
+pub use replication::{CloneSession, Replica, Replication};
+pub use statistics::{DropReason, Drops, PortStatistics, QueueStatistics, Statistics};
+pub use switch::{SwitchConfig, SwitchNode, Waker, unlimited};
 pub use write::{Failure, Update};

@@ -3,10 +3,12 @@
 //! At every moment, for the switch as a whole:
 //!
 //! ```text
-//! received + injected = transmitted + to_cpu + dropped (all reasons) + queued
+//! received + injected + copied = transmitted + to_cpu + dropped (all reasons) + queued
 //! ```
 //!
-//! where `queued` is counted where packets wait (PIFO, transmit ring, line, packet-outs not yet taken), not derived.
+//! where `queued` is counted where packets wait (queues, transmit ring, line, packet-outs not yet taken), not derived. A
+//! packet that is resubmitted or recirculated stays the same packet. Of a packet for a multicast group, one member gets
+//! the packet itself, the others copies. A clone that there is no session for counts as copied and dropped.
 
 use phb_network::{Port, Time};
 
@@ -21,10 +23,19 @@ pub enum DropReason {
     Egress,
     /// The egress port's buffer was full.
     Buffer,
-    /// It came from or was sent to a port that the switch does not have.
+    /// Its strict-priority queue was full.
+    Queue,
+    /// The egress port has no queue for its priority.
+    Priority,
+    /// It came from or was sent to a port that the switch does not have. The latter after egress, as in simple_switch.
     UnknownPort,
-    /// It was sent to a multicast group; there are none yet.
+    /// It was sent to a multicast group that is unknown or empty.
     Multicast,
+    /// It was cloned to a session that is unknown or empty.
+    CloneSession,
+    /// It has been resubmitted, recirculated or cloned too often (see [`PASSES`](crate::path::PASSES) and
+    /// [`BUDGET`](crate::path::BUDGET)).
+    Passes,
     /// It waited in a queue when another program was loaded, which cannot make sense of it.
     Reloaded,
     /// Too many packets were waiting for a controller.
@@ -33,13 +44,17 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason, in the order of [`Drops::iter`].
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::NoPipeline,
         Self::Ingress,
         Self::Egress,
         Self::Buffer,
+        Self::Queue,
+        Self::Priority,
         Self::UnknownPort,
         Self::Multicast,
+        Self::CloneSession,
+        Self::Passes,
         Self::Reloaded,
         Self::CpuBuffer,
     ];
@@ -52,8 +67,12 @@ impl DropReason {
             Self::Ingress => "ingress",
             Self::Egress => "egress",
             Self::Buffer => "buffer",
+            Self::Queue => "queue",
+            Self::Priority => "priority",
             Self::UnknownPort => "unknown_port",
             Self::Multicast => "multicast",
+            Self::CloneSession => "clone_session",
+            Self::Passes => "passes",
             Self::Reloaded => "reloaded",
             Self::CpuBuffer => "cpu_buffer",
         }
@@ -101,16 +120,31 @@ pub struct PortStatistics {
     pub transmitted_bytes: u64,
     /// Packets dropped: before the queue they count at the port they came from, from there on at the egress port.
     pub dropped: Drops,
-    /// Packets here now: in the PIFO, in the transmit ring, on the line.
+    /// Packets here now: in the queues, in the transmit ring, on the line.
     pub queued: u64,
-    /// The most packets that ever waited in the PIFO.
+    /// The most packets that ever waited in the queues.
     pub queue_depth_max: u64,
-    /// Packets that have left the PIFO.
+    /// Packets that have left the queues.
     pub queue_delay_packets: u64,
     /// The sum of the times they spent there, in ns.
     pub queue_delay_sum: Time,
     /// The longest of those times, in ns.
     pub queue_delay_max: Time,
+}
+
+/// Counters of one queue of a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueStatistics {
+    /// Packets that wait here now.
+    pub depth: u64,
+    /// The most packets that ever waited here.
+    pub depth_max: u64,
+    /// Packets that have left it for egress.
+    pub passed_packets: u64,
+    /// Their bytes, as they were before egress.
+    pub passed_bytes: u64,
+    /// Packets that found no room.
+    pub dropped_packets: u64,
 }
 
 /// Counters of a switch.
@@ -120,6 +154,16 @@ pub struct Statistics {
     pub received: u64,
     /// Packets that a controller sent (packet-out).
     pub injected: u64,
+    /// Packets made here: clones, and all but one of the copies for a multicast group.
+    pub copied: u64,
+    /// Times a packet was resubmitted: it stays the same packet.
+    pub resubmitted: u64,
+    /// Times a packet was recirculated: it stays the same packet.
+    pub recirculated: u64,
+    /// Messages of the program for controllers.
+    pub digests: u64,
+    /// Those of them that found no room.
+    pub digests_lost: u64,
     /// Packets whose transmission has ended, except at the CPU port.
     pub transmitted: u64,
     /// Packets given to a controller (packet-in).
@@ -136,7 +180,7 @@ impl Statistics {
     /// Left side minus right side of the conservation law; anything but 0 is a bug in the switch.
     #[must_use]
     pub fn imbalance(&self) -> i128 {
-        let came = i128::from(self.received) + i128::from(self.injected);
+        let came = i128::from(self.received) + i128::from(self.injected) + i128::from(self.copied);
         let went = i128::from(self.transmitted)
             + i128::from(self.to_cpu)
             + i128::from(self.dropped.total())

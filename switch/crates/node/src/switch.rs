@@ -1,29 +1,22 @@
 //! The switch as a node.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use phb_network::{Frame, Node, Output, Port, Time};
-use phb_pipeline::{EgressVerdict, Packet, Pipeline, QueueMetadata, Verdict};
+use phb_pipeline::Pipeline;
 use phb_traffic_manager::{PortConfig, PortQueue};
 
+use crate::digests::Digests;
 use crate::packet_in::PacketIns;
-use crate::statistics::{DropReason, PortStatistics, Statistics};
-
-/// v1model's priorities are 0 to 7, and 7 is served first; the PIFO serves the lowest rank first.
-const HIGHEST_PRIORITY: u8 = 7;
-
-/// Packets that wait at a port unless its configuration says otherwise. Programs are to drop earlier, by policy.
-pub const DEFAULT_BUFFER_PACKETS: usize = 4096;
+use crate::path::{Again, Waiting};
+use crate::replication::Replication;
+use crate::statistics::{DropReason, PortStatistics, QueueStatistics, Statistics};
 
 /// A port without a line rate.
 #[must_use]
 pub fn unlimited() -> PortConfig {
-    PortConfig {
-        rate_bps: None,
-        overhead_bytes: 0,
-        transmit_ring: 0,
-        buffer_packets: DEFAULT_BUFFER_PACKETS,
-    }
+    PortConfig::default()
 }
 
 /// What a switch is besides its program and its ports.
@@ -39,33 +32,49 @@ pub struct SwitchConfig {
     pub seed: u64,
 }
 
-/// A packet in the PIFO.
-struct Waiting {
-    packet: Packet,
-    /// The program it belongs to: its slots mean nothing to another one.
-    program: u64,
+pub(crate) struct SwitchPort {
+    pub(crate) number: Port,
+    pub(crate) queue: PortQueue<Waiting, Vec<u8>>,
+    pub(crate) statistics: PortStatistics,
+    queues: Vec<QueueStatistics>,
 }
 
-struct SwitchPort {
-    number: Port,
-    queue: PortQueue<Waiting, Vec<u8>>,
-    statistics: PortStatistics,
+impl SwitchPort {
+    /// The counters of a queue.
+    pub(crate) fn of_queue(&mut self, queue: u8) -> &mut QueueStatistics {
+        let place = usize::from(queue);
+        if place >= self.queues.len() {
+            self.queues.resize(place + 1, QueueStatistics::default());
+        }
+        &mut self.queues[place]
+    }
 }
 
 /// A switch: it takes frames, and gives frames later, by a program and a queue per port.
 ///
 /// It reads no clock and knows no interface. Programming it between two calls of [`Node`] is atomic for packets.
 pub struct SwitchNode {
-    config: SwitchConfig,
-    pipeline: Option<Pipeline>,
-    program: u64,
-    ports: Vec<SwitchPort>,
+    pub(crate) config: SwitchConfig,
+    pub(crate) pipeline: Option<Pipeline>,
+    /// The number of programs there have been.
+    pub(crate) program: u64,
+    pub(crate) ports: Vec<SwitchPort>,
     /// Index into `ports` by port number.
     index: Vec<Option<usize>>,
+    pub(crate) replication: Replication,
     packet_outs: Vec<Vec<u8>>,
-    packet_ins: Arc<PacketIns>,
+    pub(crate) packet_ins: Arc<PacketIns>,
+    pub(crate) digests: Arc<Digests>,
     waker: Option<Waker>,
-    statistics: Statistics,
+    pub(crate) statistics: Statistics,
+    /// Ports at which something may move. Empty between two calls, as are the two below.
+    pub(crate) busy: VecDeque<usize>,
+    /// Packets for ports that the switch does not have.
+    pub(crate) nowhere: VecDeque<(Port, Waiting)>,
+    /// Packets that are recirculated.
+    pub(crate) again: VecDeque<Again>,
+    /// Passes and copies that may still be caused.
+    pub(crate) budget: u32,
 }
 
 /// Tells a runner that waits that the switch has something to do.
@@ -82,10 +91,16 @@ impl SwitchNode {
             program: 0,
             ports: Vec::new(),
             index: Vec::new(),
+            replication: Replication::default(),
             packet_outs: Vec::new(),
             packet_ins: Arc::default(),
+            digests: Arc::default(),
             waker: None,
             statistics: Statistics::default(),
+            busy: VecDeque::new(),
+            nowhere: VecDeque::new(),
+            again: VecDeque::new(),
+            budget: 0,
         };
         for (number, port) in ports {
             switch.set_port(number, port);
@@ -114,10 +129,11 @@ impl SwitchNode {
         self.pipeline.as_mut()
     }
 
-    /// Installs a program. Packets of the one before that still wait are dropped when their turn comes, and counted as
-    /// [`DropReason::Reloaded`].
+    /// Installs a program. Multicast groups and clone sessions go with the one before. Its packets that still wait are
+    /// dropped when their turn comes, and counted as [`DropReason::Reloaded`].
     pub fn install(&mut self, pipeline: Pipeline) {
         self.program += 1;
+        self.replication = Replication::default();
         self.pipeline = Some(pipeline);
     }
 
@@ -151,6 +167,7 @@ impl SwitchNode {
             number,
             queue: PortQueue::new(config),
             statistics: PortStatistics::default(),
+            queues: Vec::new(),
         });
     }
 
@@ -158,6 +175,12 @@ impl SwitchNode {
     #[must_use]
     pub fn packet_ins(&self) -> Arc<PacketIns> {
         Arc::clone(&self.packet_ins)
+    }
+
+    /// Where the program's messages for controllers wait.
+    #[must_use]
+    pub fn digests(&self) -> Arc<Digests> {
+        Arc::clone(&self.digests)
     }
 
     /// Takes a frame from a controller. It enters the pipeline at the CPU port with the next call of [`Node`]; whoever
@@ -195,6 +218,21 @@ impl SwitchNode {
         statistics
     }
 
+    /// The counters of a port's queues by priority; for a program with ranks there is one queue.
+    #[must_use]
+    pub fn queues(&self, number: Port) -> Vec<QueueStatistics> {
+        let Some(port) = self.port_index(number).map(|index| &self.ports[index]) else {
+            return Vec::new();
+        };
+        let mut queues = port.queues.clone();
+        let configured = usize::from(port.queue.config().queues);
+        queues.resize(queues.len().max(configured), QueueStatistics::default());
+        for (priority, queue) in (0..=u8::MAX).zip(&mut queues) {
+            queue.depth = port.queue.queue_depth(priority) as u64;
+        }
+        queues
+    }
+
     /// Left side minus right side of the conservation law (see [`Statistics::imbalance`]).
     #[must_use]
     pub fn check(&self) -> i128 {
@@ -229,14 +267,14 @@ impl SwitchNode {
         let statistics = &mut self.ports[index].statistics;
         statistics.received_packets += 1;
         statistics.received_bytes += frame.len() as u64;
-        self.ingress(now, port, frame, out);
+        self.enter(now, port, frame, out);
     }
 
-    fn port_index(&self, number: Port) -> Option<usize> {
+    pub(crate) fn port_index(&self, number: Port) -> Option<usize> {
         self.index.get(usize::from(number)).copied().flatten()
     }
 
-    fn drop(&mut self, at: Option<usize>, reason: DropReason) {
+    pub(crate) fn drop(&mut self, at: Option<usize>, reason: DropReason) {
         self.statistics.dropped.count(reason);
         if let Some(index) = at {
             self.ports[index].statistics.dropped.count(reason);
@@ -248,120 +286,9 @@ impl SwitchNode {
             return;
         };
         for frame in std::mem::take(&mut self.packet_outs) {
-            self.ingress(now, cpu_port, &frame, out);
+            self.enter(now, cpu_port, &frame, out);
             out.recycle(Frame::new(frame));
         }
-    }
-
-    fn ingress(&mut self, now: Time, number: Port, frame: &[u8], out: &mut Output) {
-        let from = self.port_index(number);
-        let Some(pipeline) = self.pipeline.as_mut() else {
-            return self.drop(from, DropReason::NoPipeline);
-        };
-        let processed = pipeline.ingress(now, number, frame);
-        if processed.resubmit.is_some() {
-            pipeline.recycle(processed.packet);
-            return self.drop(from, DropReason::Ingress);
-        }
-        let (target, rank) = match processed.verdict {
-            Verdict::Unicast {
-                port,
-                rank,
-                priority,
-            } if port != self.config.drop_port => {
-                let strict = u64::from(HIGHEST_PRIORITY.saturating_sub(priority));
-                (port, rank.unwrap_or(strict))
-            }
-            Verdict::Unicast { .. } | Verdict::Drop => {
-                pipeline.recycle(processed.packet);
-                return self.drop(from, DropReason::Ingress);
-            }
-            Verdict::Multicast { .. } => {
-                pipeline.recycle(processed.packet);
-                return self.drop(from, DropReason::Multicast);
-            }
-        };
-        let Some(to) = self.index.get(usize::from(target)).copied().flatten() else {
-            pipeline.recycle(processed.packet);
-            return self.drop(from, DropReason::UnknownPort);
-        };
-        let waiting = Waiting {
-            packet: processed.packet,
-            program: self.program,
-        };
-        let port = &mut self.ports[to];
-        match port.queue.enqueue(now, rank, waiting) {
-            Ok(()) => {
-                let depth = port.queue.depth() as u64;
-                port.statistics.queue_depth_max = port.statistics.queue_depth_max.max(depth);
-                self.serve(now, to, out);
-            }
-            Err(refused) => {
-                pipeline.recycle(refused.packet);
-                self.drop(Some(to), DropReason::Buffer);
-            }
-        }
-    }
-
-    /// Moves what can move at a port: frames whose transmission has ended leave, and packets follow from the PIFO.
-    fn serve(&mut self, now: Time, at: usize, out: &mut Output) {
-        loop {
-            while let Some(frame) = self.ports[at].queue.depart(now) {
-                self.depart(now, at, frame, out);
-            }
-            let port = &mut self.ports[at];
-            let Some(queued) = port.queue.pop(now) else {
-                return;
-            };
-            let delay = now.saturating_sub(queued.enqueued_at);
-            port.statistics.queue_delay_packets += 1;
-            port.statistics.queue_delay_sum = port.statistics.queue_delay_sum.saturating_add(delay);
-            port.statistics.queue_delay_max = port.statistics.queue_delay_max.max(delay);
-            let Waiting {
-                mut packet,
-                program,
-            } = queued.item;
-            let Some(pipeline) = self.pipeline.as_mut().filter(|_| program == self.program) else {
-                self.drop(Some(at), DropReason::Reloaded);
-                continue;
-            };
-            let metadata = QueueMetadata {
-                egress_port: port.number,
-                enq_timestamp_ns: queued.enqueued_at,
-                enq_qdepth: u32::try_from(queued.depth_at_enqueue).unwrap_or(u32::MAX),
-                deq_qdepth: u32::try_from(port.queue.depth()).unwrap_or(u32::MAX),
-                deq_timedelta_ns: delay,
-            };
-            match pipeline.egress(now, &mut packet, &metadata).verdict {
-                EgressVerdict::Transmit => {
-                    let mut frame = out.buffer();
-                    pipeline.deparse(&mut packet, &mut frame);
-                    pipeline.recycle(packet);
-                    port.queue.transmit(now, frame.len(), frame);
-                }
-                EgressVerdict::Drop => {
-                    pipeline.recycle(packet);
-                    self.drop(Some(at), DropReason::Egress);
-                }
-            }
-        }
-    }
-
-    fn depart(&mut self, now: Time, at: usize, frame: Vec<u8>, out: &mut Output) {
-        let number = self.ports[at].number;
-        let length = frame.len() as u64;
-        if self.config.cpu_port == Some(number) {
-            if !self.packet_ins.push(frame) {
-                return self.drop(Some(at), DropReason::CpuBuffer);
-            }
-            self.statistics.to_cpu += 1;
-        } else {
-            out.send(now, number, Frame::new(frame));
-            self.statistics.transmitted += 1;
-        }
-        let port = &mut self.ports[at].statistics;
-        port.transmitted_packets += 1;
-        port.transmitted_bytes += length;
     }
 }
 
@@ -374,12 +301,9 @@ impl Node for SwitchNode {
     fn tick(&mut self, now: Time, out: &mut Output) {
         self.take_packet_outs(now, out);
         for at in 0..self.ports.len() {
-            if self.ports[at]
-                .queue
-                .next_departure()
-                .is_some_and(|departure| departure <= now)
-            {
-                self.serve(now, at, out);
+            let next = self.ports[at].queue.next_event();
+            if next.is_some_and(|next| next <= now) {
+                self.advance(now, at, out);
             }
         }
     }
@@ -390,7 +314,7 @@ impl Node for SwitchNode {
         }
         self.ports
             .iter()
-            .filter_map(|port| port.queue.next_departure())
+            .filter_map(|port| port.queue.next_event())
             .min()
     }
 }

@@ -172,7 +172,11 @@ fn egress_sees_the_queue() {
 
 #[test]
 fn without_a_rank_the_highest_priority_goes_first() {
-    let mut switch = switch([(0, unlimited()), (1, line())]);
+    let queues = PortConfig {
+        queues: 8,
+        ..line()
+    };
+    let mut switch = switch([(0, unlimited()), (1, queues)]);
     switch.install(pipeline(ROUTER));
     let parameter = |name: &str, value: u8| vec![(name.to_owned(), vec![value])];
     let connect = Entry {

@@ -46,10 +46,19 @@ impl Pipeline {
     /// A copy for one member of a multicast group: the packet as it is, with `rid` as its instance.
     pub fn replicate(&mut self, of: &Packet, rid: u16) -> Packet {
         let mut packet = self.duplicate(of);
-        let standard = &self.program().standard;
-        set(&mut packet, standard.instance_type, REPLICATION);
-        set(&mut packet, standard.egress_rid, rid.into());
+        self.mark_replicated(&mut packet);
+        self.set_instance(&mut packet, rid);
         packet
+    }
+
+    /// Makes a packet the one for a member of a multicast group; clones for a group stay clones.
+    pub fn mark_replicated(&self, packet: &mut Packet) {
+        set(packet, self.program().standard.instance_type, REPLICATION);
+    }
+
+    /// Tells a packet for a group or a clone session from others for the same port.
+    pub fn set_instance(&self, packet: &mut Packet, rid: u16) {
+        set(packet, self.program().standard.egress_rid, rid.into());
     }
 
     /// Ingress once more for the frame as it arrived, with the listed metadata of `of`.
@@ -92,7 +101,8 @@ impl Pipeline {
         self.process(now, packet, frame)
     }
 
-    fn duplicate(&mut self, of: &Packet) -> Packet {
+    /// A packet like another one.
+    pub fn duplicate(&mut self, of: &Packet) -> Packet {
         let mut packet = self.pooled();
         packet.words.clone_from(&of.words);
         packet.bytes.clone_from(&of.bytes);

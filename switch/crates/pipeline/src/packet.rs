@@ -75,6 +75,12 @@ impl Packet {
         self.current_length.min(cut)
     }
 
+    /// Cuts the packet to `bytes` when it leaves, if it is longer then.
+    pub fn truncate(&mut self, bytes: u32) {
+        let limit = u64::from(bytes);
+        self.truncate_to = Some(self.truncate_to.map_or(limit, |before| before.min(limit)));
+    }
+
     pub(crate) fn reset(&mut self, words: usize, bytes: usize, length: usize) {
         self.words.clear();
         self.words.resize(words, 0);

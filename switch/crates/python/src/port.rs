@@ -13,23 +13,35 @@ pub struct PortConfig {
     overhead_bytes: i32,
     transmit_ring: usize,
     buffer_packets: usize,
+    queues: u8,
+    queue_depth: Option<usize>,
+    queue_rate_pps: Option<u64>,
 }
 
 #[pymethods]
 impl PortConfig {
     #[new]
-    #[pyo3(signature = (rate_bps=None, overhead_bytes=0, transmit_ring=0, buffer_packets=DEFAULT_BUFFER_PACKETS))]
+    #[pyo3(signature = (
+        rate_bps=None, overhead_bytes=0, transmit_ring=0, buffer_packets=DEFAULT_BUFFER_PACKETS, *,
+        queues=1, queue_depth=None, queue_rate_pps=None,
+    ))]
     fn new(
         rate_bps: Option<u64>,
         overhead_bytes: i32,
         transmit_ring: usize,
         buffer_packets: usize,
+        queues: u8,
+        queue_depth: Option<usize>,
+        queue_rate_pps: Option<u64>,
     ) -> Self {
         Self {
             rate_bps,
             overhead_bytes,
             transmit_ring,
             buffer_packets,
+            queues,
+            queue_depth,
+            queue_rate_pps,
         }
     }
 
@@ -39,17 +51,27 @@ impl PortConfig {
             overhead_bytes,
             transmit_ring,
             buffer_packets,
+            queues,
+            queue_depth,
+            queue_rate_pps,
         } = self;
-        let rate_bps = rate_bps.map_or_else(|| "None".to_owned(), |rate| rate.to_string());
+        let rate_bps = optional(*rate_bps);
+        let queue_depth = optional(*queue_depth);
+        let queue_rate_pps = optional(*queue_rate_pps);
         format!(
             "PortConfig(rate_bps={rate_bps}, overhead_bytes={overhead_bytes}, transmit_ring={transmit_ring}, \
-             buffer_packets={buffer_packets})"
+             buffer_packets={buffer_packets}, queues={queues}, queue_depth={queue_depth}, \
+             queue_rate_pps={queue_rate_pps})"
         )
     }
 
     fn __eq__(&self, other: &Self) -> bool {
         phb_traffic_manager::PortConfig::from(self) == other.into()
     }
+}
+
+fn optional(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "None".to_owned(), |value| value.to_string())
 }
 
 impl From<&PortConfig> for phb_traffic_manager::PortConfig {
@@ -59,6 +81,9 @@ impl From<&PortConfig> for phb_traffic_manager::PortConfig {
             overhead_bytes: config.overhead_bytes,
             transmit_ring: config.transmit_ring,
             buffer_packets: config.buffer_packets,
+            queues: config.queues,
+            queue_depth: config.queue_depth,
+            queue_rate_pps: config.queue_rate_pps,
         }
     }
 }
@@ -70,6 +95,9 @@ impl From<&phb_traffic_manager::PortConfig> for PortConfig {
             overhead_bytes: config.overhead_bytes,
             transmit_ring: config.transmit_ring,
             buffer_packets: config.buffer_packets,
+            queues: config.queues,
+            queue_depth: config.queue_depth,
+            queue_rate_pps: config.queue_rate_pps,
         }
     }
 }

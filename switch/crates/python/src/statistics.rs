@@ -35,6 +35,11 @@ pub(crate) fn switch<'py>(
     let counters = PyDict::new(py);
     counters.set_item("received", statistics.received)?;
     counters.set_item("injected", statistics.injected)?;
+    counters.set_item("copied", statistics.copied)?;
+    counters.set_item("resubmitted", statistics.resubmitted)?;
+    counters.set_item("recirculated", statistics.recirculated)?;
+    counters.set_item("digests", statistics.digests)?;
+    counters.set_item("digests_lost", statistics.digests_lost)?;
     counters.set_item("transmitted", statistics.transmitted)?;
     counters.set_item("to_cpu", statistics.to_cpu)?;
     counters.set_item("dropped", drops(py, &statistics.dropped)?)?;

@@ -102,9 +102,7 @@ fn queue(name: &'static str, length: usize, report: bool) -> Figure {
 fn deviation(rate: u64) -> f64 {
     let mut port: PortQueue<usize, ()> = PortQueue::new(PortConfig {
         rate_bps: Some(rate),
-        overhead_bytes: 0,
-        transmit_ring: 0,
-        buffer_packets: 4096,
+        ..PortConfig::default()
     });
     // The end of each frame, and the bits up to there.
     let mut ends = vec![(0u64, 0u64)];

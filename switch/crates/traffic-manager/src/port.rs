@@ -1,9 +1,16 @@
-//! One port: packets wait in a PIFO, frames pass a transmit ring and the line.
+//! One port: packets wait in a PIFO or in strict-priority queues, frames pass a transmit ring and the line.
 
 use std::collections::VecDeque;
 
 use crate::pifo::Pifo;
 use crate::shaper::Shaper;
+use crate::strict::StrictQueues;
+
+/// Packets that wait at a port unless its configuration says otherwise. Programs are to drop earlier, by policy.
+pub const DEFAULT_BUFFER_PACKETS: usize = 4096;
+
+/// Packets in a strict-priority queue unless the port's configuration says otherwise, as in simple_switch.
+pub const DEFAULT_QUEUE_DEPTH: usize = 64;
 
 /// How a port transmits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,32 +24,78 @@ pub struct PortConfig {
     /// Frames that may wait between the scheduler and the line, as in a router's hardware queue. No rank overtakes
     /// them. With 0 the next packet is chosen when the line gets free.
     pub transmit_ring: usize,
-    /// Packets that may wait in the PIFO: the last line of defence, behind the program's own buffer admission.
+    /// Packets that may wait, in the PIFO or in all queues: the last line of defence, behind the program's own buffer
+    /// admission.
     pub buffer_packets: usize,
+    /// Strict-priority queues, for packets without a rank: priorities from 0 to one below, the highest first.
+    pub queues: u8,
+    /// Packets that may wait in one of these queues, [`DEFAULT_QUEUE_DEPTH`] unless given.
+    pub queue_depth: Option<usize>,
+    /// What each of these queues passes at most, in packets per second; `None` and 0 are unlimited.
+    pub queue_rate_pps: Option<u64>,
 }
 
-/// A packet as it leaves the PIFO, with what queueing metadata needs.
+impl Default for PortConfig {
+    /// A port without a line rate, with one queue.
+    fn default() -> Self {
+        Self {
+            rate_bps: None,
+            overhead_bytes: 0,
+            transmit_ring: 0,
+            buffer_packets: DEFAULT_BUFFER_PACKETS,
+            queues: 1,
+            queue_depth: None,
+            queue_rate_pps: None,
+        }
+    }
+}
+
+/// A packet as it leaves its queue, with what queueing metadata needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queued<T> {
-    /// The rank it was queued with.
-    pub rank: u64,
+    /// The strict-priority queue it was in; 0 for the PIFO.
+    pub queue: u8,
     /// When it was queued, in ns.
     pub enqueued_at: u64,
-    /// How many packets were waiting when it came, itself not counted.
+    /// How many packets were waiting in its queue when it came, itself not counted.
     pub depth_at_enqueue: usize,
+    /// How many packets wait there now that it has left.
+    pub depth_at_dequeue: usize,
     /// The packet.
     pub item: T,
 }
 
+/// Why a packet was not queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// As many packets wait at the port as its configuration allows.
+    Buffer,
+    /// As many packets wait in the queue as the port's configuration allows.
+    Queue,
+    /// There is no queue for its priority.
+    Priority,
+}
+
+/// A packet in a queue.
+struct Waiting<T> {
+    enqueued_at: u64,
+    depth_at_enqueue: usize,
+    item: T,
+}
+
 /// A port's queue. `T` is what waits for its turn, `F` a finished frame.
 ///
-/// Whoever drives it calls [`depart`](Self::depart) when [`next_departure`](Self::next_departure) has come, and then,
+/// A packet has a rank and waits in the PIFO, or a priority and waits in one of the strict-priority queues. A program
+/// gives the one or the other; should both wait, because another program has come, the PIFO is emptied first.
+///
+/// Whoever drives it calls [`depart`](Self::depart) when [`next_event`](Self::next_event) has come, and then,
 /// as after every [`enqueue`](Self::enqueue), takes packets by [`pop`](Self::pop) and hands them to
 /// [`transmit`](Self::transmit) as long as the port is [`ready`](Self::ready). A popped packet need not be transmitted:
 /// the egress pipeline may drop it.
 pub struct PortQueue<T, F> {
     config: PortConfig,
-    pifo: Pifo<Queued<T>>,
+    pifo: Pifo<Waiting<T>>,
+    strict: StrictQueues<Waiting<T>>,
     ring: VecDeque<(u64, F)>,
     shaper: Shaper,
     line: Option<(u64, F)>,
@@ -53,9 +106,11 @@ impl<T, F> PortQueue<T, F> {
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         let shaper = Shaper::new(config.rate_bps);
+        let strict = StrictQueues::new(config.queue_rate_pps);
         Self {
             config,
             pifo: Pifo::new(),
+            strict,
             ring: VecDeque::new(),
             shaper,
             line: None,
@@ -74,6 +129,9 @@ impl<T, F> PortQueue<T, F> {
         if config.rate_bps != self.config.rate_bps {
             self.shaper.set_rate(config.rate_bps);
         }
+        if config.queue_rate_pps != self.config.queue_rate_pps {
+            self.strict.set_rate(config.queue_rate_pps);
+        }
         self.config = config;
     }
 
@@ -82,33 +140,90 @@ impl<T, F> PortQueue<T, F> {
     /// # Errors
     /// Gives `item` back when the buffer is full.
     pub fn enqueue(&mut self, now: u64, rank: u64, item: T) -> Result<(), T> {
-        let depth_at_enqueue = self.pifo.len();
-        if depth_at_enqueue >= self.config.buffer_packets {
+        if self.depth() >= self.config.buffer_packets {
             return Err(item);
         }
-        let queued = Queued {
-            rank,
+        let waiting = Waiting {
+            enqueued_at: now,
+            depth_at_enqueue: self.pifo.len(),
+            item,
+        };
+        self.pifo
+            .push(rank, waiting)
+            .map_err(|refused| refused.item)
+    }
+
+    /// Queues `item` at `now` (ns) behind the others of its `priority`.
+    ///
+    /// # Errors
+    /// Gives `item` back, and why.
+    pub fn enqueue_strict(&mut self, now: u64, priority: u8, item: T) -> Result<(), (Refusal, T)> {
+        if priority >= self.config.queues {
+            return Err((Refusal::Priority, item));
+        }
+        let depth_at_enqueue = self.strict.depth(priority);
+        if depth_at_enqueue >= self.config.queue_depth.unwrap_or(DEFAULT_QUEUE_DEPTH) {
+            return Err((Refusal::Queue, item));
+        }
+        if self.depth() >= self.config.buffer_packets {
+            return Err((Refusal::Buffer, item));
+        }
+        let waiting = Waiting {
             enqueued_at: now,
             depth_at_enqueue,
             item,
         };
-        self.pifo.push(rank, queued).map_err(|refused| refused.item)
+        self.strict.push(now, priority, waiting);
+        Ok(())
     }
 
-    /// Whether [`pop`](Self::pop) gives a packet: one waits, and the line is free or the ring has room. A line stays
-    /// occupied until its frame has been taken by [`depart`](Self::depart).
+    /// Whether a packet would be popped as soon as it is queued, alone: with a rank, or with this `priority`.
     #[must_use]
-    pub fn ready(&self, _now: u64) -> bool {
-        !self.pifo.is_empty()
-            && (self.line.is_none() || self.ring.len() < self.config.transmit_ring)
+    pub fn is_free(&self, priority: Option<u8>) -> bool {
+        self.line.is_none()
+            && self.pifo.is_empty()
+            && self.strict.is_empty()
+            && self.config.buffer_packets > 0
+            && priority.is_none_or(|priority| {
+                priority < self.config.queues
+                    && self.config.queue_depth != Some(0)
+                    && self.config.queue_rate_pps.unwrap_or(0) == 0
+            })
     }
 
-    /// Takes the packet of lowest rank if the port is [`ready`](Self::ready).
+    /// Whether [`pop`](Self::pop) gives a packet: one waits and is due, and the line is free or the ring has room. A
+    /// line stays occupied until its frame has been taken by [`depart`](Self::depart).
+    #[must_use]
+    pub fn ready(&self, now: u64) -> bool {
+        self.has_room()
+            && (!self.pifo.is_empty()
+                || (!self.strict.is_empty() && self.strict.first_due(now).is_some()))
+    }
+
+    fn has_room(&self) -> bool {
+        self.line.is_none() || self.ring.len() < self.config.transmit_ring
+    }
+
+    /// Takes the packet whose turn it is if the port is [`ready`](Self::ready).
     pub fn pop(&mut self, now: u64) -> Option<Queued<T>> {
-        if !self.ready(now) {
+        if !self.has_room() {
             return None;
         }
-        self.pifo.pop().map(|(_, queued)| queued)
+        let (queue, waiting, depth_at_dequeue) = if let Some((_, waiting)) = self.pifo.pop() {
+            (0, waiting, self.pifo.len())
+        } else if self.strict.is_empty() {
+            return None;
+        } else {
+            let (queue, waiting) = self.strict.pop(now)?;
+            (queue, waiting, self.strict.depth(queue))
+        };
+        Some(Queued {
+            queue,
+            enqueued_at: waiting.enqueued_at,
+            depth_at_enqueue: waiting.depth_at_enqueue,
+            depth_at_dequeue,
+            item: waiting.item,
+        })
     }
 
     /// Puts a frame of `frame_length` bytes (Ethernet, without frame check sequence) onto the line, or into the ring
@@ -135,6 +250,17 @@ impl<T, F> PortQueue<T, F> {
             .filter(|end| *end < u64::MAX)
     }
 
+    /// When there is something to do (ns): a transmission ends, or a packet becomes due that the port has room for.
+    #[must_use]
+    pub fn next_event(&self) -> Option<u64> {
+        let departure = self.next_departure();
+        if self.strict.is_empty() || !self.has_room() {
+            return departure;
+        }
+        let due = self.strict.next_due();
+        [departure, due].into_iter().flatten().min()
+    }
+
     /// Takes the frame whose transmission ended at or before `now` (ns). The next one in the ring started at that very
     /// end, not at `now`.
     pub fn depart(&mut self, now: u64) -> Option<F> {
@@ -147,10 +273,17 @@ impl<T, F> PortQueue<T, F> {
         Some(frame)
     }
 
-    /// How many packets wait in the PIFO.
+    /// How many packets wait in the PIFO and in the queues.
     #[must_use]
     pub fn depth(&self) -> usize {
-        self.pifo.len()
+        self.pifo.len() + self.strict.len()
+    }
+
+    /// How many packets wait in one strict-priority queue; the PIFO's count as those of queue 0.
+    #[must_use]
+    pub fn queue_depth(&self, queue: u8) -> usize {
+        let ranked = if queue == 0 { self.pifo.len() } else { 0 };
+        ranked + self.strict.depth(queue)
     }
 
     /// How many frames wait in the ring.
@@ -159,10 +292,10 @@ impl<T, F> PortQueue<T, F> {
         self.ring.len()
     }
 
-    /// Everything the port holds: in the PIFO, in the ring and on the line.
+    /// Everything the port holds: in the PIFO and the queues, in the ring and on the line.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.pifo.len() + self.ring.len() + usize::from(self.line.is_some())
+        self.depth() + self.ring.len() + usize::from(self.line.is_some())
     }
 }
 
@@ -175,24 +308,22 @@ mod tests {
     fn config(rate_bps: u64, transmit_ring: usize) -> PortConfig {
         PortConfig {
             rate_bps: Some(rate_bps),
-            overhead_bytes: 0,
             transmit_ring,
             buffer_packets: 1000,
+            ..PortConfig::default()
         }
     }
 
     /// Lets the port do everything due up to `now`; a packet is its own frame, `(name, length)`. Gives (time, name).
     fn drive(port: &mut PortQueue<(u32, usize), u32>, now: u64, left: &mut Vec<(u64, u32)>) {
         loop {
-            let departure = port.next_departure().filter(|at| *at <= now);
-            let at = departure.unwrap_or(now);
-            if departure.is_some() {
-                left.extend(port.depart(at).map(|name| (at, name)));
-            }
+            let event = port.next_event().filter(|at| *at <= now);
+            let at = event.unwrap_or(now);
+            left.extend(port.depart(at).map(|name| (at, name)));
             while let Some(queued) = port.pop(at) {
                 port.transmit(at, queued.item.1, queued.item.0);
             }
-            if departure.is_none() && port.next_departure().is_none_or(|next| next > now) {
+            if event.is_none() && port.next_event().is_none_or(|next| next > now) {
                 return;
             }
         }
@@ -231,6 +362,76 @@ mod tests {
         assert_eq!(port.enqueue(0, 0, "first"), Ok(()));
         assert_eq!(port.enqueue(0, 0, "second"), Err("second"));
         assert_eq!(port.held(), 1);
+    }
+
+    #[test]
+    fn without_a_rank_queues_have_limits_of_their_own() {
+        let mut port: PortQueue<&str, ()> = PortQueue::new(PortConfig {
+            queues: 2,
+            queue_depth: Some(2),
+            buffer_packets: 3,
+            ..config(1, 0)
+        });
+        let cases = [
+            (2, "no such queue", Some(Refusal::Priority)),
+            (1, "first", None),
+            (1, "second", None),
+            (1, "third", Some(Refusal::Queue)),
+            (0, "fourth", None),
+            (0, "fifth", Some(Refusal::Buffer)),
+        ];
+        for (priority, name, refusal) in cases {
+            let expected = refusal.map_or(Ok(()), |refusal| Err((refusal, name)));
+            assert_eq!(port.enqueue_strict(7, priority, name), expected);
+        }
+        assert_eq!(
+            (port.queue_depth(0), port.queue_depth(1), port.depth()),
+            (1, 2, 3)
+        );
+        let popped = |queue, depth_at_enqueue, depth_at_dequeue, item| Queued {
+            queue,
+            enqueued_at: 7,
+            depth_at_enqueue,
+            depth_at_dequeue,
+            item,
+        };
+        assert_eq!(port.pop(8), Some(popped(1, 0, 1, "first")));
+        assert_eq!(port.pop(8), Some(popped(1, 1, 0, "second")));
+        assert_eq!(port.pop(8), Some(popped(0, 0, 0, "fourth")));
+        assert_eq!(port.held(), 0);
+    }
+
+    #[test]
+    fn a_port_waits_for_its_queues_and_for_its_line() {
+        // A packet each 100 µs, and a line on which a packet of 300 bytes takes 300 µs.
+        let mut port = PortQueue::new(PortConfig {
+            queue_rate_pps: Some(10_000),
+            ..config(8_000_000, 0)
+        });
+        let mut left = Vec::new();
+        for (name, length) in (1..).zip([10, 10, 300, 10]) {
+            port.enqueue_strict(0, 0, (name, length))
+                .expect("there is room");
+        }
+        assert_eq!(port.next_event(), Some(0));
+        drive(&mut port, 1_000_000, &mut left);
+        assert_eq!(
+            left,
+            [(10_000, 1), (110_000, 2), (500_000, 3), (510_000, 4)]
+        );
+        assert_eq!(port.next_event(), None);
+    }
+
+    #[test]
+    fn what_another_program_left_behind_is_emptied_first() {
+        let mut port: PortQueue<&str, ()> = PortQueue::new(PortConfig::default());
+        port.enqueue_strict(0, 0, "priority")
+            .expect("there is room");
+        port.enqueue(0, u64::MAX, "rank").expect("there is room");
+        let order: Vec<&str> = std::iter::from_fn(|| port.pop(0))
+            .map(|queued| queued.item)
+            .collect();
+        assert_eq!(order, ["rank", "priority"]);
     }
 
     #[test]

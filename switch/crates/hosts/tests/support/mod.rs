@@ -31,8 +31,8 @@ impl Line {
         let config = PortConfig {
             rate_bps: Some(rate_bps),
             overhead_bytes: -7,
-            transmit_ring: 0,
             buffer_packets,
+            ..PortConfig::default()
         };
         Self {
             queues: [PortQueue::new(config.clone()), PortQueue::new(config)],

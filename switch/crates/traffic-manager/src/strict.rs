@@ -1,0 +1,201 @@
+//! Strict-priority queues, each with a rate in packets per second, as simple_switch has them at every port.
+
+use std::collections::VecDeque;
+
+use crate::shaper::Shaper;
+
+/// Queues by priority: the highest number is served first, as long as one of its packets is due.
+///
+/// A queue with a rate decides when a packet comes how long it has to stay: until the packet before it in the queue has
+/// been due for one packet's time. A queue that is held back by its rate lets lower ones through.
+pub struct StrictQueues<T> {
+    queues: Vec<Queue<T>>,
+    waiting: usize,
+    rate_pps: Option<u64>,
+}
+
+struct Queue<T> {
+    /// Packets, each with when it is due (ns).
+    packets: VecDeque<(u64, T)>,
+    pace: Shaper,
+}
+
+/// A line on which a packet is one byte, whatever its length.
+fn pace(rate_pps: Option<u64>) -> Option<u64> {
+    rate_pps
+        .filter(|rate| *rate > 0)
+        .map(|rate| rate.saturating_mul(8))
+}
+
+impl<T> StrictQueues<T> {
+    /// Empty queues, each with a rate in packets per second; without one, or with 0, packets are due when they come.
+    #[must_use]
+    pub fn new(rate_pps: Option<u64>) -> Self {
+        Self {
+            queues: Vec::new(),
+            waiting: 0,
+            rate_pps,
+        }
+    }
+
+    /// Changes the rate for packets that come from now on.
+    pub fn set_rate(&mut self, rate_pps: Option<u64>) {
+        self.rate_pps = rate_pps;
+        for queue in &mut self.queues {
+            queue.pace.set_rate(pace(rate_pps));
+        }
+    }
+
+    /// Puts `item` behind the others of its priority, at `now` (ns).
+    pub fn push(&mut self, now: u64, priority: u8, item: T) {
+        let place = usize::from(priority);
+        while self.queues.len() <= place {
+            self.queues.push(Queue {
+                packets: VecDeque::new(),
+                pace: Shaper::new(pace(self.rate_pps)),
+            });
+        }
+        let queue = &mut self.queues[place];
+        let due = queue.pace.end().max(now);
+        queue.pace.send(now, 1);
+        queue.packets.push_back((due, item));
+        self.waiting += 1;
+    }
+
+    /// Takes the first packet of the highest queue that has one due at `now` (ns), with its priority.
+    pub fn pop(&mut self, now: u64) -> Option<(u8, T)> {
+        let priority = self.first_due(now)?;
+        let (_, item) = self.queues[usize::from(priority)].packets.pop_front()?;
+        self.waiting -= 1;
+        Some((priority, item))
+    }
+
+    /// The highest queue that has a packet due at `now` (ns).
+    #[must_use]
+    pub fn first_due(&self, now: u64) -> Option<u8> {
+        let due = |queue: &Queue<T>| queue.packets.front().is_some_and(|(due, _)| *due <= now);
+        let place = self.queues.iter().rposition(due)?;
+        u8::try_from(place).ok()
+    }
+
+    /// When the next packet is due or has been (ns).
+    #[must_use]
+    pub fn next_due(&self) -> Option<u64> {
+        let first = |queue: &Queue<T>| queue.packets.front().map(|(due, _)| *due);
+        self.queues.iter().filter_map(first).min()
+    }
+
+    /// How many packets of a priority wait.
+    #[must_use]
+    pub fn depth(&self, priority: u8) -> usize {
+        let queue = self.queues.get(usize::from(priority));
+        queue.map_or(0, |queue| queue.packets.len())
+    }
+
+    /// How many packets wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.waiting
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_highest_priority_goes_first_and_equal_ones_in_order() {
+        let mut queues = StrictQueues::new(None);
+        for (priority, name) in [(0, 'a'), (7, 'b'), (3, 'c'), (7, 'd'), (0, 'e')] {
+            queues.push(0, priority, name);
+        }
+        assert_eq!((queues.len(), queues.depth(7), queues.depth(5)), (5, 2, 0));
+        let order: Vec<(u8, char)> = std::iter::from_fn(|| queues.pop(0)).collect();
+        assert_eq!(order, [(7, 'b'), (7, 'd'), (3, 'c'), (0, 'a'), (0, 'e')]);
+        assert!(queues.is_empty());
+    }
+
+    #[test]
+    fn a_queue_at_its_rate_lets_lower_ones_through() {
+        let mut queues = StrictQueues::new(Some(1000));
+        for (priority, name) in [(1, 'a'), (1, 'b'), (0, 'c'), (0, 'd')] {
+            queues.push(5, priority, name);
+        }
+        let mut left = Vec::new();
+        while let Some(now) = queues.next_due() {
+            left.extend(queues.pop(now).map(|(_, name)| (now, name)));
+        }
+        assert_eq!(
+            left,
+            [(5, 'a'), (5, 'c'), (1_000_005, 'b'), (1_000_005, 'd')]
+        );
+    }
+
+    #[test]
+    fn a_new_rate_is_for_what_comes() {
+        let mut queues = StrictQueues::new(Some(1000));
+        queues.push(0, 0, 'a');
+        queues.push(0, 0, 'b');
+        queues.set_rate(Some(0));
+        queues.push(0, 0, 'c');
+        queues.push(0, 0, 'd');
+        let mut left = Vec::new();
+        while let Some(now) = queues.next_due() {
+            left.extend(queues.pop(now).map(|(_, name)| (now, name)));
+        }
+        assert_eq!(
+            left,
+            [
+                (0, 'a'),
+                (1_000_000, 'b'),
+                (2_000_000, 'c'),
+                (2_000_000, 'd')
+            ]
+        );
+    }
+
+    proptest! {
+        /// The model: one list of everything, with exact due times, searched as a whole.
+        #[test]
+        fn queues_do_what_a_list_does(
+            rate in prop::option::of(1u64..10_000_000),
+            steps in prop::collection::vec((0u64..3_000_000, prop::option::of(0u8..4)), 0..200),
+        ) {
+            let mut queues = StrictQueues::new(rate);
+            let mut model: Vec<(u64, u8, usize)> = Vec::new();
+            let mut free = [0u128; 4]; // when the next packet of each queue may go, in 1/rate ns
+            let mut now = 0;
+            for (name, (pause, step)) in steps.into_iter().enumerate() {
+                now += pause;
+                match step {
+                    Some(priority) => {
+                        let scale = u128::from(rate.unwrap_or(1));
+                        let free = &mut free[usize::from(priority)];
+                        let due = free.div_ceil(scale).max(u128::from(now));
+                        *free = if due * scale > free.next_multiple_of(scale) { due * scale } else { *free };
+                        *free += rate.map_or(0, |_| 1_000_000_000);
+                        queues.push(now, priority, name);
+                        model.push((u64::try_from(due).expect("short run"), priority, name));
+                    }
+                    None => {
+                        let due = model.iter().enumerate().filter(|(_, (due, ..))| *due <= now);
+                        let first = due.max_by_key(|(place, (_, priority, _))| (*priority, usize::MAX - place));
+                        let first = first.map(|(place, _)| place);
+                        let expected = first.map(|place| model.remove(place)).map(|(_, priority, name)| (priority, name));
+                        prop_assert_eq!(queues.pop(now), expected);
+                    }
+                }
+                prop_assert_eq!(queues.len(), model.len());
+                prop_assert_eq!(queues.next_due(), model.iter().map(|(due, ..)| *due).min());
+            }
+        }
+    }
+}
