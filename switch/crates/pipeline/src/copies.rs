@@ -3,7 +3,7 @@
 //! Which headers and metadata each kind has, and its `instance_type`, are simple_switch's. All but replicas start with
 //! metadata of zero, so also with an ingress port of zero unless the program lists it.
 
-use crate::execute::set;
+use crate::execute::set_field as set;
 use crate::packet::{FieldList, Packet, Slot, Wishes};
 use crate::pipeline::{Pipeline, Processed, Time};
 
@@ -110,7 +110,6 @@ impl Pipeline {
         packet.received_length = of.received_length;
         packet.current_length = of.current_length;
         packet.truncate_to = of.truncate_to;
-        packet.exited = false;
         packet.wishes = Wishes::default();
         packet
     }

@@ -26,12 +26,15 @@
 //! - A parser that passes 4096 states ends in ParserTimeout.
 
 mod bits;
+mod checksum;
 mod copies;
 mod digest;
+mod effects;
 mod error;
 mod execute;
-mod expression;
 mod externs;
+mod extract;
+mod instruction;
 mod load;
 mod packet;
 mod parse;
@@ -39,6 +42,8 @@ mod pipeline;
 mod program;
 mod runtime;
 mod tables;
+mod value_sets;
+mod wide;
 
 pub use digest::{Digest, DigestList};
 pub use error::{Code, LoadError, WriteError};
@@ -53,3 +58,4 @@ pub use runtime::{
     TableInfo, WeightedAction,
 };
 pub use tables::MatchKind;
+pub use value_sets::ValueSetInfo;

@@ -1,6 +1,8 @@
 //! A packet inside the pipeline: header and metadata fields in fixed slots, and the bytes no parser state took.
 
 use crate::bits;
+use crate::instruction::VariablePlace;
+use crate::program::HeaderSpan;
 
 /// Where a field lives. Indices point into the two buffers of a [`Packet`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +33,6 @@ pub struct Packet {
     pub(crate) current_length: u32,
     /// Set by `truncate`: bytes to send at most.
     pub(crate) truncate_to: Option<u64>,
-    /// Set by `exit`, until the control ends.
-    pub(crate) exited: bool,
     pub(crate) wishes: Wishes,
 }
 
@@ -90,7 +90,6 @@ impl Packet {
         self.received_length = u32::try_from(length).unwrap_or(u32::MAX);
         self.current_length = self.received_length;
         self.truncate_to = None;
-        self.exited = false;
         self.wishes = Wishes::default();
     }
 
@@ -111,13 +110,10 @@ impl Packet {
         &mut self.words[word as usize..(word + words) as usize]
     }
 
-    pub(crate) fn double(&self, word: u32) -> u128 {
-        u128::from(self.words[word as usize + 1]) << 64 | u128::from(self.words[word as usize])
-    }
-
-    pub(crate) fn set_double(&mut self, word: u32, value: u128) {
-        self.words[word as usize] = value as u64;
-        self.words[word as usize + 1] = (value >> 64) as u64;
+    /// What a varbit holds.
+    pub(crate) fn variable(&self, place: VariablePlace) -> &[u8] {
+        let length = (self.word(place.length_word) / 8).min(place.capacity.into()) as u32;
+        self.span(place.byte, length)
     }
 
     pub(crate) fn span(&self, byte: u32, length: u32) -> &[u8] {
@@ -129,32 +125,65 @@ impl Packet {
     }
 }
 
-/// How a result of unlimited precision becomes a field's value: cut to its width, sign-extended if signed.
+impl Slot {
+    /// First word and number of words; none for a varbit.
+    pub(crate) fn words(self) -> Option<(u32, u32)> {
+        match self {
+            Self::Word { word } => Some((word, 1)),
+            Self::Wide { word, words } => Some((word, words)),
+            Self::Variable { .. } => None,
+        }
+    }
+
+    /// The slot of a field, relative to its header, in one instance.
+    pub(crate) fn of(self, header: HeaderSpan) -> Self {
+        match self {
+            Self::Word { word } => Self::Word {
+                word: header.word + word,
+            },
+            Self::Wide { word, words } => Self::Wide {
+                word: header.word + word,
+                words,
+            },
+            Self::Variable {
+                byte,
+                capacity,
+                length_word,
+            } => Self::Variable {
+                byte: header.byte + byte,
+                capacity,
+                length_word: header.word + length_word,
+            },
+        }
+    }
+}
+
+/// How a result becomes a word of a field: cut to its width, sign-extended if signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fit {
-    mask: u128,
-    sign: u128,
+    mask: u64,
+    sign: u64,
 }
 
 impl Fit {
     pub(crate) fn new(bits: u32, signed: bool) -> Self {
-        let sign = if signed && (1..=128).contains(&bits) {
+        let sign = if signed && (1..=64).contains(&bits) {
             1 << (bits - 1)
         } else {
             0
         };
         Self {
-            mask: bits::mask_double(bits),
+            mask: bits::mask(bits),
             sign,
         }
     }
 
-    pub(crate) fn word(self, value: u64) -> u64 {
-        let sign = self.sign as u64;
-        ((value & self.mask as u64) ^ sign).wrapping_sub(sign)
+    /// The sign bit, or zero.
+    pub(crate) fn sign(self) -> u64 {
+        self.sign
     }
 
-    pub(crate) fn double(self, value: u128) -> u128 {
+    pub(crate) fn word(self, value: u64) -> u64 {
         ((value & self.mask) ^ self.sign).wrapping_sub(self.sign)
     }
 }
@@ -168,7 +197,6 @@ mod tests {
         assert_eq!(Fit::new(8, false).word(0x1ff), 0xff);
         assert_eq!(Fit::new(8, true).word(0x80) as i64, -128);
         assert_eq!(Fit::new(64, true).word(u64::MAX) as i64, -1);
-        assert_eq!(Fit::new(100, true).double(1 << 99) as i128, -(1 << 99));
-        assert_eq!(Fit::new(128, true).double(u128::MAX) as i128, -1);
+        assert_eq!(Fit::new(1, true).word(1) as i64, -1);
     }
 }

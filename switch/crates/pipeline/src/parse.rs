@@ -4,10 +4,13 @@
 //! set.
 
 use crate::bits;
-use crate::execute::{Machine, absolute, element};
-use crate::expression::Scope;
+use crate::effects::{element, resolve};
+use crate::execute::Machine;
+use crate::instruction::Place;
 use crate::packet::{Packet, Slot};
-use crate::program::{END, HeaderSpan, Layout, ParserOperation, SelectKey, State};
+use crate::program::{
+    Cases, END, HeaderSpan, Layout, ParserOperation, SelectCase, SelectCondition, State,
+};
 
 /// States one packet may pass before the error ParserTimeout: a parser that loops without extracting must end too.
 const MOST_STATES: usize = 4096;
@@ -37,47 +40,54 @@ impl Machine<'_> {
             }
             let state = &program.states[number as usize];
             for operation in &state.operations {
-                self.parse_one(operation, packet, frame, at)?;
+                match operation {
+                    ParserOperation::ExtractFixed(header) => {
+                        self.extract_fixed(*header, packet, frame, at)?;
+                    }
+                    ParserOperation::Code(start) => self.apply(&mut [], packet, *start),
+                    operation => self.parse_one(operation, packet, frame, at)?,
+                }
             }
-            number = self.select(state, packet, &frame[*at..])?;
+            number = self.select(state, packet)?;
         }
         Err(program.errors.parser_timeout)
     }
 
-    fn select(&self, state: &State, packet: &Packet, rest: &[u8]) -> Result<u32, u64> {
-        let scope = Scope {
-            packet,
-            parameters: &[],
+    fn select(&self, state: &State, packet: &Packet) -> Result<u32, u64> {
+        let next = match (&state.cases, state.keys.as_slice()) {
+            (Cases::Exact(cases), [key]) => {
+                let value = packet.word((*key).into());
+                // A handful of values is found faster one after the other.
+                if cases.len() <= 8 {
+                    cases.iter().find(|case| case.0 == value)
+                } else {
+                    let found = cases.binary_search_by_key(&value, |case| case.0);
+                    found.ok().and_then(|index| cases.get(index))
+                }
+                .map(|case| case.1)
+            }
+            (Cases::Any(cases), keys) => cases
+                .iter()
+                .find(|case| self.matches(case, keys, packet))
+                .map(|case| case.next),
+            (Cases::Exact(_), _) => None,
         };
-        let word = |key: &SelectKey| match key {
-            SelectKey::Value(value) => value.evaluate(scope),
-            SelectKey::Lookahead { offset, bits } => bits::read(rest, *offset as usize, *bits),
+        next.or(state.otherwise).ok_or(self.program.errors.no_match)
+    }
+
+    fn matches(&self, case: &SelectCase, keys: &[Place], packet: &Packet) -> bool {
+        let all = |words: &[(u64, u64)]| {
+            keys.iter()
+                .zip(words)
+                .all(|(key, (value, mask))| packet.word((*key).into()) & mask == *value)
         };
-        for key in &state.keys {
-            if let SelectKey::Lookahead { offset, bits } = key
-                && u64::from(offset + bits) > rest.len() as u64 * 8
-            {
-                return Err(self.program.errors.packet_too_short);
+        match &case.condition {
+            SelectCondition::Masked(words) => all(words),
+            SelectCondition::Member(set) => {
+                let members = &self.program.value_sets[*set as usize].members;
+                members.iter().any(|words| all(words))
             }
         }
-        let next = match state.keys.as_slice() {
-            [] => None,
-            [key] => {
-                let value = word(key);
-                state
-                    .cases
-                    .iter()
-                    .find(|case| value & case.words[0].1 == case.words[0].0)
-            }
-            keys => state.cases.iter().find(|case| {
-                keys.iter()
-                    .zip(&case.words)
-                    .all(|(key, (value, mask))| word(key) & mask == *value)
-            }),
-        };
-        next.map(|case| case.next)
-            .or(state.otherwise)
-            .ok_or(self.program.errors.no_match)
     }
 
     fn parse_one(
@@ -88,54 +98,58 @@ impl Machine<'_> {
         at: &mut usize,
     ) -> Result<(), u64> {
         let errors = &self.program.errors;
-        let scope = Scope {
-            packet,
-            parameters: &[],
+        let bits_of = |place: &Option<Place>, packet: &Packet| {
+            place.map_or(0, |place| packet.word(place.into()))
         };
         match operation {
             ParserOperation::Extract {
                 header,
                 variable_bits,
+                others,
             } => {
-                let variable = variable_bits.as_ref().map(|bits| bits.evaluate(scope));
-                self.extract(*header, variable, packet, frame, at)
+                let Some(header) = resolve(*header, self.program, packet) else {
+                    return Err(errors.stack_out_of_bounds);
+                };
+                let variable = bits_of(variable_bits, packet);
+                self.extract(header, variable, packet, frame, at)?;
+                for other in others {
+                    packet.set_word(*other, 0);
+                }
             }
             ParserOperation::ExtractNext {
                 stack,
                 variable_bits,
+                others,
             } => {
-                let variable = variable_bits.as_ref().map(|bits| bits.evaluate(scope));
-                let stack = &self.program.stacks[*stack as usize];
+                let stacks = &self.program.stacks;
+                let variable = bits_of(variable_bits, packet);
+                let stack = &stacks[*stack as usize];
                 let next = packet.word(stack.next);
                 if next >= u64::from(stack.size) {
                     return Err(errors.stack_out_of_bounds);
                 }
-                let header = element(stack.first, next as u32, self.program);
-                self.extract(header, variable, packet, frame, at)?;
+                let element = |first| element(first, next as u32, self.program);
+                self.extract(element(stack.first), variable, packet, frame, at)?;
+                for other in others {
+                    packet.set_word(element(stacks[*other as usize].first).word, 0);
+                }
                 packet.set_word(stack.next, next + 1);
-                Ok(())
             }
-            ParserOperation::Lookahead {
-                target,
-                offset,
-                bits,
-            } => {
+            ParserOperation::Lookahead { to, offset, bits } => {
                 let rest = &frame[*at..];
                 if u64::from(offset + bits) > rest.len() as u64 * 8 {
                     return Err(errors.packet_too_short);
                 }
-                target.store(packet, &[], read_double(rest, *offset as usize, *bits));
-                Ok(())
+                let words = packet.wide_mut(to.first.into(), to.words.into());
+                read_wide(rest, *offset as usize, *bits, words);
             }
             ParserOperation::Verify { condition, error } => {
-                if condition.evaluate(scope) {
-                    Ok(())
-                } else {
-                    Err(error.evaluate(scope))
+                if packet.word((*condition).into()) == 0 {
+                    return Err(packet.word((*error).into()));
                 }
             }
             ParserOperation::Advance { bits } => {
-                let bits = bits.evaluate(scope);
+                let bits = packet.word((*bits).into());
                 if !bits.is_multiple_of(8) {
                     return Err(errors.parser_invalid_argument);
                 }
@@ -143,26 +157,49 @@ impl Machine<'_> {
                     return Err(errors.packet_too_short);
                 }
                 *at += (bits / 8) as usize;
-                Ok(())
             }
-            ParserOperation::Primitive(operation) => {
-                self.perform(operation, packet, &[]);
-                Ok(())
-            }
+            ParserOperation::ExtractFixed(_) | ParserOperation::Code(_) => {}
         }
+        Ok(())
+    }
+
+    /// Extracts a header without a varbit.
+    #[inline]
+    fn extract_fixed(
+        &self,
+        header: HeaderSpan,
+        packet: &mut Packet,
+        frame: &[u8],
+        at: &mut usize,
+    ) -> Result<(), u64> {
+        let layout = &self.program.layouts[header.layout as usize];
+        let length = layout.length as usize;
+        let rest = frame.get(*at..).unwrap_or_default();
+        if length > rest.len() {
+            return Err(self.program.errors.packet_too_short);
+        }
+        match &layout.plan {
+            Some(plan) => plan.read(rest, packet.wide_mut(header.word, layout.words)),
+            None => read_fields(layout, header, &rest[..length], 0, packet),
+        }
+        packet.set_word(header.word, 1);
+        *at += length;
+        Ok(())
     }
 
     fn extract(
         &self,
         header: HeaderSpan,
-        variable_bits: Option<u64>,
+        variable_bits: u64,
         packet: &mut Packet,
         frame: &[u8],
         at: &mut usize,
     ) -> Result<(), u64> {
         let errors = &self.program.errors;
         let layout = &self.program.layouts[header.layout as usize];
-        let variable_bits = variable_bits.unwrap_or(0);
+        if layout.variable.is_none() {
+            return self.extract_fixed(header, packet, frame, at);
+        }
         if !variable_bits.is_multiple_of(8) {
             return Err(errors.parser_invalid_argument);
         }
@@ -196,21 +233,15 @@ fn read_fields(
 ) {
     let mut offset = 0;
     for field in &layout.fields {
-        match absolute(field.slot, header) {
+        match field.slot.of(header) {
             Slot::Word { word } => {
-                packet.set_word(word, field.fit.word(bits::read(data, offset, field.bits)))
+                packet.set_word(word, field.fit.word(bits::read(data, offset, field.bits)));
             }
             Slot::Wide { word, words } => {
-                let mut end = offset + field.bits as usize;
-                for (index, place) in packet.wide_mut(word, words).iter_mut().enumerate() {
-                    let width = (field.bits - index as u32 * 64).min(64);
-                    end -= width as usize;
-                    let value = bits::read(data, end, width);
-                    *place = if index as u32 + 1 == words {
-                        field.fit.word(value)
-                    } else {
-                        value
-                    };
+                let words = packet.wide_mut(word, words);
+                read_wide(data, offset, field.bits, words);
+                if let Some(last) = words.last_mut() {
+                    *last = field.fit.word(*last);
                 }
             }
             Slot::Variable {
@@ -228,12 +259,12 @@ fn read_fields(
     }
 }
 
-/// Reads at most 128 bits.
-fn read_double(data: &[u8], offset: usize, width: u32) -> u128 {
-    if width <= 64 {
-        return bits::read(data, offset, width).into();
+/// Reads `width` bits into words, least significant first; there are as many as the width takes.
+fn read_wide(data: &[u8], offset: usize, width: u32, words: &mut [u64]) {
+    let mut end = offset + width as usize;
+    for (index, word) in words.iter_mut().enumerate() {
+        let width = (width - index as u32 * 64).min(64);
+        end -= width as usize;
+        *word = bits::read(data, end, width);
     }
-    let high = bits::read(data, offset, width - 64);
-    let low = bits::read(data, offset + width as usize - 64, 64);
-    u128::from(high) << 64 | u128::from(low)
 }

@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::bits::Writer;
 use crate::digest::Digests;
 use crate::error::LoadError;
-use crate::execute::{Machine, set, write_header};
-use crate::expression::Scope;
+use crate::execute::{Machine, set_field as set};
 use crate::externs::Externs;
 use crate::load;
 use crate::packet::{CloneRequest, FieldList, Packet};
@@ -159,6 +157,10 @@ impl Pipeline {
         &self.program
     }
 
+    pub(crate) fn program_mut(&mut self) -> &mut Program {
+        &mut self.program
+    }
+
     /// Parses a frame, verifies its checksums, and applies the ingress control.
     pub fn ingress(&mut self, now: Time, port: u16, frame: &[u8]) -> Processed {
         let mut packet = self.fresh(frame);
@@ -196,11 +198,10 @@ impl Pipeline {
         let standard = &program.standard;
         let parsed = machine.parse(&mut packet, frame);
         packet.payload.extend_from_slice(&frame[parsed.consumed..]);
-        packet.exited = false;
         if let Some(error) = parsed.error {
             set(&mut packet, standard.parser_error, error);
         }
-        if !verify_checksums(&mut machine, &packet) {
+        if !machine.verify_checksums(&mut packet) {
             set(&mut packet, standard.checksum_error, 1);
         }
 
@@ -235,7 +236,6 @@ impl Pipeline {
         );
         let parsed = machine.parse(packet, frame);
         packet.payload.extend_from_slice(&frame[parsed.consumed..]);
-        packet.exited = false;
     }
 
     /// Rank and priority that the program gave a packet.
@@ -323,31 +323,7 @@ impl Pipeline {
             0,
             self.options.drop_port,
         );
-        let program = machine.program;
-        for checksum in &program.updated {
-            let condition = checksum.condition.as_ref();
-            if condition.is_none_or(|condition| {
-                condition.evaluate(Scope {
-                    packet,
-                    parameters: &[],
-                })
-            }) {
-                let sum = machine.calculate(checksum.calculation, packet);
-                set(packet, Some(checksum.target), sum);
-            }
-        }
-        out.clear();
-        let mut writer = Writer::new(out);
-        for &header in &program.emitted {
-            if packet.word(header.word) != 0 {
-                write_header(&mut writer, header, program, packet);
-            }
-        }
-        writer.finish();
-        out.extend_from_slice(&packet.payload);
-        if let Some(limit) = packet.truncate_to {
-            out.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        }
+        machine.deparse(packet, out);
     }
 
     /// Takes back a packet that is sent or dropped, to reuse its memory.
@@ -382,25 +358,4 @@ fn machine<'a>(
         },
         tables,
     )
-}
-
-fn verify_checksums(machine: &mut Machine<'_>, packet: &Packet) -> bool {
-    let program = machine.program;
-    let mut correct = true;
-    for checksum in &program.verified {
-        let present = checksum.valid.is_none_or(|valid| packet.word(valid) != 0);
-        let condition = checksum.condition.as_ref();
-        if present
-            && condition.is_none_or(|condition| {
-                condition.evaluate(Scope {
-                    packet,
-                    parameters: &[],
-                })
-            })
-        {
-            correct &= machine.calculate(checksum.calculation, packet)
-                == packet.word(checksum.target.word);
-        }
-    }
-    correct
 }

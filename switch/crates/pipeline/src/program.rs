@@ -1,9 +1,12 @@
 //! The lowered program: what the loader makes of an artifact and execution walks through. Indices only, no names but
 //! those the control plane asks for.
 
-use crate::expression::{Condition, Double, Word};
 use crate::externs::hash::Algorithm;
-use crate::packet::{FieldList, Fit, Slot};
+use crate::extract::ExtractPlan;
+use crate::instruction::{
+    Address, ExternOperation, HeaderReference, Instruction, Place, Span, WideOperation,
+};
+use crate::packet::{Fit, Slot};
 
 /// "No further node" in control flow, "accept" in the parser.
 pub(crate) const END: u32 = u32::MAX;
@@ -24,18 +27,26 @@ pub(crate) struct Program {
     pub(crate) initial_state: u32,
     pub(crate) actions: Vec<Action>,
     pub(crate) calculations: Vec<Calculation>,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) ingress: u32,
-    pub(crate) egress: u32,
+    pub(crate) code: Vec<Instruction>,
+    pub(crate) wide: Vec<WideOperation>,
+    pub(crate) externs: Vec<ExternOperation>,
+    /// Where the parameters of the action that runs are.
+    pub(crate) parameters: u32,
+    pub(crate) ingress: Address,
+    pub(crate) egress: Address,
     pub(crate) verified: Vec<Checksum>,
     pub(crate) updated: Vec<Checksum>,
     pub(crate) emitted: Vec<HeaderSpan>,
+    /// Whether every header emitted is a whole number of bytes.
+    pub(crate) emitted_in_bytes: bool,
     /// Words and bytes of metadata: the first of a packet.
     pub(crate) metadata_words: u32,
     pub(crate) metadata_bytes: u32,
     /// What copies keep, by [`crate::packet::FieldList`].
     pub(crate) field_lists: Vec<Vec<Slot>>,
     pub(crate) digests: Vec<DigestFields>,
+    pub(crate) value_sets: Vec<ValueSet>,
+    pub(crate) messages: Vec<LogMessage>,
 }
 
 /// A list of fields a digest message carries.
@@ -58,6 +69,10 @@ pub(crate) struct Layout {
     /// The most bytes the header may have on the wire, varbit included.
     pub(crate) max_length: u32,
     pub(crate) fields: Vec<LayoutField>,
+    /// The word of the varbit's length, relative to the instance.
+    pub(crate) variable: Option<u32>,
+    /// How the fields are read and written a word at a time, if there is no varbit.
+    pub(crate) plan: Option<ExtractPlan>,
 }
 
 /// One field of a [`Layout`]; its slot is relative to the instance.
@@ -85,14 +100,6 @@ pub(crate) struct Stack {
     pub(crate) size: u32,
     /// Word that holds the index of the element the next `extract` fills.
     pub(crate) next: u32,
-}
-
-/// A header named by a primitive: always the same, or the element of a stack a computed index picks.
-#[derive(Debug, Clone)]
-pub(crate) struct HeaderReference {
-    pub(crate) first: HeaderSpan,
-    /// Index and number of elements.
-    pub(crate) element: Option<Box<(Word, u32)>>,
 }
 
 /// Standard metadata the target reads and fills; `None` where the program's version of v1model has no such field.
@@ -138,202 +145,89 @@ pub(crate) struct ErrorCodes {
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) operations: Vec<ParserOperation>,
-    pub(crate) keys: Vec<SelectKey>,
-    pub(crate) cases: Vec<SelectCase>,
+    /// Words the next state is chosen by.
+    pub(crate) keys: Vec<Place>,
+    pub(crate) cases: Cases,
     /// Next state when no case matches; `None` is the error NoMatch.
     pub(crate) otherwise: Option<u32>,
 }
 
-/// One word of a select key.
+/// How a state chooses the next.
 #[derive(Debug)]
-pub(crate) enum SelectKey {
-    Value(Word),
-    /// Bits not yet extracted: offset and width.
-    Lookahead {
-        offset: u32,
-        bits: u32,
-    },
+pub(crate) enum Cases {
+    /// By the whole of one word: values, ascending, and next states.
+    Exact(Vec<(u64, u32)>),
+    /// One case after the other.
+    Any(Vec<SelectCase>),
 }
 
 #[derive(Debug)]
 pub(crate) struct SelectCase {
-    /// Value and mask per key word.
-    pub(crate) words: Box<[(u64, u64)]>,
+    pub(crate) condition: SelectCondition,
     pub(crate) next: u32,
 }
 
 #[derive(Debug)]
+pub(crate) enum SelectCondition {
+    /// Value and mask per key word.
+    Masked(Box<[(u64, u64)]>),
+    /// Membership in a value set.
+    Member(u32),
+}
+
+/// A set of select values that the control plane fills.
+#[derive(Debug)]
+pub(crate) struct ValueSet {
+    pub(crate) name: String,
+    pub(crate) size: u32,
+    /// Width of each field; none if no state uses the set.
+    pub(crate) bits: Vec<u32>,
+    /// Value and mask per key word.
+    pub(crate) members: Vec<Box<[(u64, u64)]>>,
+}
+
+#[derive(Debug)]
 pub(crate) enum ParserOperation {
+    /// A header of fixed length that stands for itself.
+    ExtractFixed(HeaderSpan),
     Extract {
-        header: HeaderSpan,
-        variable_bits: Option<Word>,
+        header: HeaderReference,
+        /// The word with the bits of the varbit.
+        variable_bits: Option<Place>,
+        /// Validity of the headers that cannot be valid at the same time.
+        others: Box<[u32]>,
     },
     ExtractNext {
         stack: u32,
-        variable_bits: Option<Word>,
+        variable_bits: Option<Place>,
+        /// Stacks whose element of the same index cannot be valid at the same time.
+        others: Box<[u32]>,
     },
     Lookahead {
-        target: Target,
+        to: Span,
         offset: u32,
         bits: u32,
     },
     Verify {
-        condition: Condition,
-        error: Word,
+        /// A word that is not zero if all is well.
+        condition: Place,
+        error: Place,
     },
     Advance {
-        bits: Word,
+        bits: Place,
     },
-    Primitive(Operation),
+    /// Instructions, up to an `End`.
+    Code(Address),
 }
 
-/// Where a result goes.
-#[derive(Debug, Clone)]
-pub(crate) enum Target {
-    Word {
-        word: u32,
-        fit: Fit,
-    },
-    Double {
-        word: u32,
-        fit: Fit,
-    },
-    /// An element of a stack; a result for an element beyond the end is discarded.
-    Element {
-        element: Box<crate::expression::Element>,
-        wide: bool,
-        fit: Fit,
-    },
-}
-
-/// One primitive of an action.
-#[derive(Debug)]
-pub(crate) enum Operation {
-    SetConstant {
-        word: u32,
-        value: u64,
-    },
-    /// A word as it is, which the target holds.
-    CopyWord {
-        from: u32,
-        to: u32,
-    },
-    SetWord {
-        word: u32,
-        fit: Fit,
-        value: Word,
-    },
-    Set {
-        target: Target,
-        value: Double,
-    },
-    SetWide {
-        word: u32,
-        value: Box<[u64]>,
-    },
-    CopyWide {
-        from: u32,
-        to: u32,
-        words: u32,
-    },
-    CopyVariable {
-        from: u32,
-        to: u32,
-        capacity: u32,
-        from_length: u32,
-        to_length: u32,
-    },
-    AddHeader(HeaderReference),
-    RemoveHeader(HeaderReference),
-    CopyHeader {
-        from: HeaderReference,
-        to: HeaderReference,
-    },
-    CopyStack {
-        from: u32,
-        to: u32,
-    },
-    PushFront {
-        stack: u32,
-        count: u32,
-    },
-    PopFront {
-        stack: u32,
-        count: u32,
-    },
-    /// Sets what makes the target drop the packet, if the program does not change it again.
-    MarkToDrop {
-        egress_spec: Option<Store>,
-        mcast_grp: Option<Store>,
-    },
-    Count {
-        counter: u32,
-        index: Word,
-    },
-    ReadRegister {
-        register: u32,
-        index: Word,
-        target: Target,
-    },
-    WriteRegister {
-        register: u32,
-        index: Word,
-        value: Double,
-    },
-    ReadNarrowRegister {
-        register: u32,
-        index: Word,
-        word: u32,
-        fit: Fit,
-    },
-    WriteNarrowRegister {
-        register: u32,
-        index: Word,
-        value: Word,
-    },
-    ExecuteMeter {
-        meter: u32,
-        index: Word,
-        target: Target,
-    },
-    Hash {
-        target: Target,
-        base: Word,
-        calculation: u32,
-        modulus: Word,
-    },
-    Random {
-        target: Target,
-        low: Word,
-        high: Word,
-    },
-    /// `assert` and `assume`: a failure is counted.
-    Assert(Condition),
-    Truncate(Word),
-    Clone {
-        session: Word,
-        fields: FieldList,
-    },
-    Resubmit(FieldList),
-    Recirculate(FieldList),
-    Digest(u32),
-    Exit,
-    /// Forward to the operation of this index.
-    Jump(u32),
-    JumpUnless {
-        condition: Condition,
-        to: u32,
-    },
-}
-
-/// An action: its primitives, and the runtime data the control plane gives.
+/// An action: its instructions, and the runtime data the control plane gives.
 #[derive(Debug)]
 pub(crate) struct Action {
     pub(crate) name: String,
     pub(crate) parameters: Vec<Parameter>,
     /// Words of runtime data.
     pub(crate) words: u32,
-    pub(crate) operations: Vec<Operation>,
+    pub(crate) start: Address,
 }
 
 #[derive(Debug, Clone)]
@@ -348,6 +242,8 @@ pub(crate) struct Parameter {
 #[derive(Debug)]
 pub(crate) struct Calculation {
     pub(crate) algorithm: Algorithm,
+    /// How to add up the fields without writing them down, where that is possible.
+    pub(crate) sum: Option<crate::checksum::Sum>,
     pub(crate) inputs: Vec<CalculationInput>,
     pub(crate) payload: bool,
 }
@@ -368,27 +264,26 @@ pub(crate) enum CalculationInput {
 }
 
 /// A checksum field kept or verified by a calculation.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Checksum {
     pub(crate) calculation: u32,
     pub(crate) target: Store,
     pub(crate) valid: Option<u32>,
-    pub(crate) condition: Option<Condition>,
+    pub(crate) condition: Option<Guard>,
 }
 
-/// A step of a control.
+/// A condition outside of controls.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Guard {
+    /// The instructions that compute it, if any.
+    pub(crate) start: Option<Address>,
+    /// The word that is not zero if it holds.
+    pub(crate) word: Place,
+}
+
+/// The text of a `log_msg`: what stands before each value, the value, and what follows the last.
 #[derive(Debug)]
-pub(crate) enum Node {
-    Condition {
-        condition: Condition,
-        yes: u32,
-        no: u32,
-    },
-    Action {
-        action: u32,
-        next: u32,
-    },
-    Table {
-        table: u32,
-    },
+pub(crate) struct LogMessage {
+    pub(crate) parts: Vec<(String, Span)>,
+    pub(crate) end: String,
 }

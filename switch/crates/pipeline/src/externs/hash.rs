@@ -8,18 +8,23 @@ pub(crate) enum Algorithm {
     Csum16,
     Identity,
     Xor16,
+    /// A random number, whatever the data.
+    Random,
 }
 
 impl Algorithm {
-    pub(crate) const NAMES: &'static str = "expected crc16, crc32, csum16, identity or xor16";
+    pub(crate) const NAMES: &'static str =
+        "expected crc16, crc32, csum16, identity, xor16 or random";
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
-            "crc16" => Self::Crc16,
-            "crc32" => Self::Crc32,
+            // A custom CRC has the parameters of the standard one until somebody sets others.
+            "crc16" | "crc16_custom" => Self::Crc16,
+            "crc32" | "crc32_custom" => Self::Crc32,
             "csum16" | "cksum16" => Self::Csum16,
             "identity" => Self::Identity,
             "xor16" => Self::Xor16,
+            "random" => Self::Random,
             _ => return None,
         })
     }
@@ -37,6 +42,7 @@ impl Algorithm {
                 .iter()
                 .take(8)
                 .fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
+            Self::Random => 0,
             Self::Xor16 => u64::from(words(data).fold(0, |sum, word| sum ^ word)),
         }
     }
@@ -44,17 +50,25 @@ impl Algorithm {
 
 /// RFC 1071: the complement of the one's complement sum of 16-bit words, an odd byte padded with zero.
 fn internet_checksum(data: &[u8]) -> u16 {
-    let mut sum: u64 = 0;
+    finish_sum(sum_of(data)) as u16
+}
+
+/// The sum of 16-bit words, an odd byte padded with zero; equal to it modulo 2^16-1, and zero only if all are.
+pub(crate) fn sum_of(data: &[u8]) -> u64 {
     let chunks = data.chunks_exact(4);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        sum += u64::from(u32::from_be_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
-    }
-    sum += words(rest).map(u64::from).sum::<u64>();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
+    let rest = words(chunks.remainder()).map(u64::from).sum::<u64>();
+    let whole =
+        chunks.map(|chunk| u64::from(u32::from_be_bytes([chunk[0], chunk[1], chunk[2], chunk[3]])));
+    whole.sum::<u64>() + rest
+}
+
+/// The checksum that belongs to a sum.
+pub(crate) fn finish_sum(sum: u64) -> u64 {
+    let sum = (sum & 0xffff_ffff) + (sum >> 32);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    let sum = (sum & 0xffff) + (sum >> 16);
+    !sum & 0xffff
 }
 
 fn words(data: &[u8]) -> impl Iterator<Item = u16> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod counter;
 pub(crate) mod hash;
+pub(crate) mod log;
 pub(crate) mod meter;
 pub(crate) mod random;
 pub(crate) mod register;
@@ -14,6 +15,7 @@ pub(crate) struct Externs {
     pub(crate) meters: Vec<meter::MeterArray>,
     pub(crate) random: random::Random,
     pub(crate) failed_assertions: u64,
+    pub(crate) log: log::Log,
     seed: u64,
 }
 
@@ -25,6 +27,7 @@ impl Externs {
             meters: Vec::new(),
             random: random::Random::new(seed),
             failed_assertions: 0,
+            log: log::Log::default(),
             seed,
         }
     }

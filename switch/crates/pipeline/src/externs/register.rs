@@ -1,14 +1,15 @@
 //! Registers.
 
-use crate::bits::mask_double;
+use crate::bits::mask;
 
 #[derive(Debug)]
 pub(crate) struct RegisterArray {
     pub(crate) name: String,
     pub(crate) bits: u32,
     size: usize,
-    mask: u128,
-    /// One word per cell, or two (low first) if cells are wider than 64 bits.
+    /// What a narrow cell holds.
+    mask: u64,
+    /// As many words per cell as its bits take, least significant first.
     words: Vec<u64>,
 }
 
@@ -25,7 +26,7 @@ impl RegisterArray {
             name,
             bits,
             size,
-            mask: mask_double(bits),
+            mask: mask(bits),
             words,
         }
     }
@@ -49,35 +50,58 @@ impl RegisterArray {
             .ok()
             .and_then(|index| self.words.get_mut(index))
         {
-            *cell = value & self.mask as u64;
+            *cell = value & self.mask;
         }
     }
 
-    /// A cell of any width; zero beyond the end.
-    pub(crate) fn read(&self, index: u64) -> u128 {
-        if self.bits <= 64 {
-            return self.read_word(index).into();
-        }
-        match usize::try_from(index) {
-            Ok(index) if index < self.size => {
-                u128::from(self.words[index * 2 + 1]) << 64 | u128::from(self.words[index * 2])
-            }
-            _ => 0,
-        }
+    /// A cell as words, least significant first.
+    pub(crate) fn cell_words(&self, index: u64) -> Option<&[u64]> {
+        let per_cell = words_per_cell(self.bits);
+        let first = usize::try_from(index)
+            .ok()
+            .filter(|index| *index < self.size)?
+            * per_cell;
+        self.words.get(first..first + per_cell)
     }
 
-    /// Writes a cell of any width; nothing beyond the end.
-    pub(crate) fn write(&mut self, index: u64, value: u128) {
-        if self.bits <= 64 {
-            return self.write_word(index, value as u64);
-        }
-        if let Ok(index) = usize::try_from(index)
-            && index < self.size
+    /// Copies a cell of any width into as many words; zero beyond the end.
+    pub(crate) fn read_to(&self, index: u64, to: &mut [u64]) {
+        let cell = self.cell_words(index).unwrap_or_default();
+        let (kept, rest) = to.split_at_mut(cell.len().min(to.len()));
+        kept.copy_from_slice(&cell[..kept.len()]);
+        rest.fill(0);
+    }
+
+    /// Writes a cell of any width, cut to it; nothing beyond the end.
+    pub(crate) fn write_from(&mut self, index: u64, from: &[u64]) {
+        let per_cell = words_per_cell(self.bits);
+        let Some(first) = usize::try_from(index)
+            .ok()
+            .filter(|index| *index < self.size)
+        else {
+            return;
+        };
+        let cell = &mut self.words[first * per_cell..(first + 1) * per_cell];
+        for (to, from) in cell
+            .iter_mut()
+            .zip(from.iter().chain(std::iter::repeat(&0)))
         {
-            let value = value & self.mask;
-            self.words[index * 2] = value as u64;
-            self.words[index * 2 + 1] = (value >> 64) as u64;
+            *to = *from;
         }
+        crate::wide::fit(cell, self.bits, false);
+    }
+
+    /// A cell's low 128 bits; zero beyond the end.
+    pub(crate) fn read(&self, index: u64) -> u128 {
+        let words = self.cell_words(index).unwrap_or_default().iter().take(2);
+        words
+            .rev()
+            .fold(0, |value, word| value << 64 | u128::from(*word))
+    }
+
+    /// Writes a cell; nothing beyond the end.
+    pub(crate) fn write(&mut self, index: u64, value: u128) {
+        self.write_from(index, &[value as u64, (value >> 64) as u64]);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -86,7 +110,7 @@ impl RegisterArray {
 }
 
 fn words_per_cell(bits: u32) -> usize {
-    if bits > 64 { 2 } else { 1 }
+    bits.div_ceil(64) as usize
 }
 
 #[cfg(test)]
@@ -95,13 +119,29 @@ mod tests {
 
     #[test]
     fn beyond_the_end_reads_zero_and_writes_nothing() {
-        for bits in [9, 64, 100] {
+        for bits in [9, 64, 100, 128] {
             let mut register = RegisterArray::new("r".into(), 4, bits);
             register.write(3, u128::MAX);
             register.write(4, 7);
             register.write(u64::MAX, 7);
-            assert_eq!(register.read(3), mask_double(bits));
+            assert_eq!(register.read(3), crate::bits::mask_double(bits));
             assert_eq!((register.read(4), register.read(u64::MAX)), (0, 0));
         }
+    }
+
+    #[test]
+    fn cells_of_many_words() {
+        let mut register = RegisterArray::new("r".into(), 3, 200);
+        register.write_from(1, &[1, 2, 3, u64::MAX]);
+        let mut cell = [9; 5];
+        register.read_to(1, &mut cell);
+        assert_eq!(cell, [1, 2, 3, 0xff, 0]);
+        for other in [0, 2, 3] {
+            register.read_to(other, &mut cell);
+            assert_eq!(cell, [0; 5]);
+        }
+        register.write_from(1, &[7]);
+        assert_eq!(register.cell_words(1), Some(&[7, 0, 0, 0][..]));
+        assert_eq!(register.cell_words(3), None);
     }
 }

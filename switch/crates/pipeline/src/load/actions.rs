@@ -2,16 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::ast::Number;
-use super::expressions::{Context, Place};
+use super::assemble::{Assembler, Jumps, Pool};
+use super::ast::{Number, NumberKind, Range};
+use super::expressions::{Context, Expression, HeaderTerm};
 use super::externs::ExternNames;
-use super::headers::{Field, Headers};
+use super::headers::Headers;
 use super::json::Json;
-use super::lower::{Lowering, limbs};
+use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::expression::Word;
-use crate::packet::{FieldList, Slot};
-use crate::program::{Action, Operation, Parameter, Program, Target};
+use crate::instruction::{ExternOperation, HeaderReference, Instruction, Place, Span};
+use crate::packet::FieldList;
+use crate::program::{Action, LogMessage, Parameter, Program};
+
+/// The longest parameter of an action, in bits.
+const WIDEST_PARAMETER: u32 = 1 << 16;
 
 /// The names primitives refer to.
 #[derive(Clone, Copy)]
@@ -22,22 +26,44 @@ pub(crate) struct Names<'a> {
     pub(crate) field_lists: &'a HashMap<u32, FieldList>,
 }
 
-/// Reads one action.
+/// What primitives add to the program besides instructions.
+#[derive(Default)]
+pub(crate) struct Additions {
+    pub(crate) messages: Vec<LogMessage>,
+}
+
+/// Words that the parameters of the action with the most of them take.
+pub(crate) fn parameter_words(root: &Json<'_>) -> Result<u32, LoadError> {
+    let mut most = 0;
+    for action in root.get("actions")?.items()? {
+        let mut words = 0u32;
+        for item in action.list("runtime_data")? {
+            let width = item.get("bitwidth")?;
+            let bits = width.number()?;
+            if bits == 0 || bits > WIDEST_PARAMETER {
+                return width.refuse(format!(
+                    "an action parameter of {bits} bits; 1 to {WIDEST_PARAMETER} are supported"
+                ));
+            }
+            words = words.saturating_add(bits.div_ceil(64));
+        }
+        most = most.max(words);
+    }
+    Ok(most)
+}
+
+/// Reads one action; its instructions are beside it.
 pub(crate) fn load_action(
     json: &Json<'_>,
     names: Names<'_>,
     program: &Program,
-) -> Result<Action, LoadError> {
+    pool: &mut Pool,
+    additions: &mut Additions,
+) -> Result<(Action, Vec<Instruction>), LoadError> {
     let mut parameters = Vec::new();
     let mut words = 0;
     for item in json.list("runtime_data")? {
-        let width = item.get("bitwidth")?;
-        let bits = width.number()?;
-        if bits == 0 || bits > 128 {
-            return width.refuse(format!(
-                "an action parameter of {bits} bits; 1 to 128 are supported"
-            ));
-        }
+        let bits = item.get("bitwidth")?.number()?;
         parameters.push(Parameter {
             name: item.get("name")?.text()?.to_owned(),
             bits,
@@ -49,14 +75,24 @@ pub(crate) fn load_action(
         headers: names.headers,
         program,
         parameters: &parameters,
+        parameters_at: pool.parameters,
     };
-    let operations = load_primitives(&json.get("primitives")?, context, names)?;
-    Ok(Action {
+    let mut out = Assembler::new(pool);
+    load_primitives(
+        &json.get("primitives")?,
+        context,
+        names,
+        &mut out,
+        additions,
+    )?;
+    let code = out.code;
+    let action = Action {
         name: json.get("name")?.text()?.to_owned(),
         parameters,
         words,
-        operations,
-    })
+        start: 0,
+    };
+    Ok((action, code))
 }
 
 /// Reads the primitives of an action, or of a parser state.
@@ -64,52 +100,52 @@ pub(crate) fn load_primitives(
     json: &Json<'_>,
     context: Context<'_>,
     names: Names<'_>,
-) -> Result<Vec<Operation>, LoadError> {
+    out: &mut Assembler<'_>,
+    additions: &mut Additions,
+) -> Result<(), LoadError> {
     let items = json.items()?;
-    let mut operations = Vec::with_capacity(items.len());
+    // Where each primitive begins, and the jumps that lead to it.
+    let mut waiting: HashMap<usize, Jumps> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
-        let operation = match Primitive::read(item, context, names)?.operation()? {
-            // One operation per primitive keeps the indices that jumps refer to.
-            None => Operation::Jump(index as u32 + 1),
-            Some(operation) => operation,
-        };
-        if let Operation::Jump(to) | Operation::JumpUnless { to, .. } = operation
-            && (to as usize <= index || to as usize > items.len())
-        {
-            return item.refuse("jumps lead forward, within the action");
+        if let Some(jumps) = waiting.remove(&index) {
+            out.land(jumps);
         }
-        operations.push(operation);
+        out.statement();
+        let mut primitive = Primitive {
+            json: item,
+            arguments: item.list("parameters")?,
+            context,
+            names,
+            out,
+            additions,
+        };
+        if let Some((jumps, to)) = primitive.emit()? {
+            if to <= index || to > items.len() {
+                return item.refuse("jumps lead forward, within the action");
+            }
+            let others = waiting.remove(&to).unwrap_or_default();
+            waiting.insert(to, others.and(jumps));
+        }
     }
-    while matches!(operations.last(), Some(Operation::Jump(_)))
-        && !operations
-            .iter()
-            .any(|operation| matches!(operation, Operation::JumpUnless { .. }))
-    {
-        operations.pop();
+    if let Some(jumps) = waiting.remove(&items.len()) {
+        out.land(jumps);
     }
-    Ok(operations)
+    Ok(())
 }
 
-struct Primitive<'a, 'b> {
+struct Primitive<'a, 'b, 'o, 'p> {
     json: &'b Json<'a>,
     arguments: Vec<Json<'a>>,
     context: Context<'b>,
     names: Names<'b>,
+    out: &'o mut Assembler<'p>,
+    additions: &'o mut Additions,
 }
 
-impl<'a, 'b> Primitive<'a, 'b> {
-    fn read(json: &'b Json<'a>, context: Context<'b>, names: Names<'b>) -> Result<Self, LoadError> {
-        Ok(Self {
-            json,
-            arguments: json.list("parameters")?,
-            context,
-            names,
-        })
-    }
-
-    fn argument(&self, index: usize) -> Result<&Json<'a>, LoadError> {
+impl<'a> Primitive<'a, '_, '_, '_> {
+    fn argument(&self, index: usize) -> Result<Json<'a>, LoadError> {
         match self.arguments.get(index) {
-            Some(argument) => Ok(argument),
+            Some(argument) => Ok(argument.clone()),
             None => self
                 .json
                 .refuse(format!("expected at least {} parameters", index + 1)),
@@ -118,7 +154,7 @@ impl<'a, 'b> Primitive<'a, 'b> {
 
     fn constant(&self, index: usize) -> Result<u32, LoadError> {
         let argument = self.argument(index)?;
-        match self.context.number(argument)?.as_u32() {
+        match self.context.number(&argument)?.as_u32() {
             Some(value) => Ok(value),
             None => argument.refuse("expected a constant"),
         }
@@ -135,93 +171,237 @@ impl<'a, 'b> Primitive<'a, 'b> {
         }
     }
 
-    /// `None` for a primitive without effect here.
-    fn operation(&self) -> Result<Option<Operation>, LoadError> {
-        let context = &self.context;
+    /// An argument in a word.
+    fn word(&mut self, index: usize) -> Result<Place, LoadError> {
+        self.context.word(&self.argument(index)?, self.out)
+    }
+
+    /// An argument modulo 2^64 in a word, which is how bmv2 takes some.
+    fn low_word(&mut self, index: usize) -> Result<Place, LoadError> {
+        let at = self.argument(index)?;
+        let number = self.context.number(&at)?;
+        Lowering {
+            at: &at,
+            out: self.out,
+        }
+        .place(&number)
+    }
+
+    fn header(&mut self, index: usize) -> Result<HeaderReference, LoadError> {
+        self.context
+            .header_reference(&self.argument(index)?, self.out)
+    }
+
+    /// Appends the instructions of the primitive; for a jump, also where it leads.
+    fn emit(&mut self) -> Result<Option<(Jumps, usize)>, LoadError> {
+        let context = self.context;
         let name = self.json.get("op")?;
-        Ok(Some(match name.text()? {
-            "assign" => self.assign()?,
-            "assign_VL" => self.assign_variable()?,
-            "add_header" => Operation::AddHeader(context.header_reference(self.argument(0)?)?),
-            "remove_header" => {
-                Operation::RemoveHeader(context.header_reference(self.argument(0)?)?)
+        let operation = match name.text()? {
+            "assign" => {
+                let (target, source) = (self.argument(0)?, self.argument(1)?);
+                let number = context.number(&source)?;
+                context.assign(&target, &number, self.out)?;
+                return Ok(None);
             }
-            "assign_header" => self.assign_header()?,
-            "assign_header_stack" => self.assign_stack()?,
-            "push" => Operation::PushFront {
-                stack: context.stack(self.argument(0)?)?,
+            "assign_VL" => {
+                let (target, source) = (self.argument(0)?, self.argument(1)?);
+                let number = context.number(&source)?;
+                context.assign(&target, &number, self.out)?;
+                return Ok(None);
+            }
+            "add_header" => {
+                let header = self.header(0)?;
+                self.out.external(ExternOperation::AddHeader(header));
+                self.only_member(header);
+                return Ok(None);
+            }
+            "remove_header" => ExternOperation::RemoveHeader(self.header(0)?),
+            "assign_header" => {
+                let (to, from) = (self.header(0)?, self.argument(1)?);
+                let term = context.header(&from)?;
+                self.copy_header(to, &term, &from)?;
+                return Ok(None);
+            }
+            "assign_union" => return self.assign_union().map(|()| None),
+            "assign_header_stack" | "assign_union_stack" => {
+                return self.assign_stack().map(|()| None);
+            }
+            "push" => ExternOperation::PushFront {
+                stacks: context.stacks(&self.argument(0)?)?,
                 count: self.constant(1)?,
             },
-            "pop" => Operation::PopFront {
-                stack: context.stack(self.argument(0)?)?,
+            "pop" => ExternOperation::PopFront {
+                stacks: context.stacks(&self.argument(0)?)?,
                 count: self.constant(1)?,
             },
             "mark_to_drop" | "drop" => self.mark_to_drop()?,
-            "no_op" | "log_msg" => return Ok(None),
-            "assert" | "assume" => Operation::Assert(context.condition(self.argument(0)?)?),
-            "exit" => Operation::Exit,
-            "truncate" => Operation::Truncate(context.word(self.argument(0)?)?),
-            "_jump" => Operation::Jump(self.constant(0)?),
-            "_jump_if_zero" => Operation::JumpUnless {
-                condition: context.condition(self.argument(0)?)?,
-                to: self.constant(1)?,
-            },
+            "no_op" => return Ok(None),
+            "log_msg" => self.log()?,
+            "assert" | "assume" => {
+                let at = self.argument(0)?;
+                let truth = context.truth(&at)?;
+                let holds = Lowering {
+                    at: &at,
+                    out: self.out,
+                }
+                .branch(&truth, true)?;
+                self.out.external(ExternOperation::FailedAssertion);
+                self.out.land(holds);
+                return Ok(None);
+            }
+            "exit" => {
+                self.out.push(Instruction::End);
+                return Ok(None);
+            }
+            "truncate" => ExternOperation::Truncate(self.word(0)?),
+            "_jump" => {
+                let to = self.constant(0)? as usize;
+                return Ok(Some((self.out.jump(Instruction::Jump(0)), to)));
+            }
+            "_jump_if_zero" => {
+                let to = self.constant(1)? as usize;
+                let jumps = context.unless(&self.argument(0)?, self.out)?;
+                return Ok(Some((jumps, to)));
+            }
             "count" => {
                 let counter = self
                     .names
                     .externs
                     .counter(&self.named(0, "counter_array")?)?;
-                Operation::Count {
-                    counter,
-                    index: self.index(1)?,
-                }
+                let index = self.word(1)?;
+                self.out.push(Instruction::Count { counter, index });
+                return Ok(None);
             }
-            "register_read" => self.read_register()?,
-            "register_write" => self.write_register()?,
-            "execute_meter" => Operation::ExecuteMeter {
-                meter: self.names.externs.meter(&self.named(0, "meter_array")?)?,
-                index: self.index(1)?,
-                target: context.target(self.argument(2)?)?,
-            },
-            "modify_field_with_hash_based_offset" => Operation::Hash {
-                target: context.target(self.argument(0)?)?,
-                base: context.word(self.argument(1)?)?,
-                calculation: self
+            "register_read" => return self.read_register().map(|()| None),
+            "register_write" => return self.write_register().map(|()| None),
+            "execute_meter" => {
+                let meter = self.names.externs.meter(&self.named(0, "meter_array")?)?;
+                let index = self.word(1)?;
+                let target = self.argument(2)?;
+                context.assign_result(&target, 2, self.out, |to, out| {
+                    out.external(ExternOperation::ExecuteMeter { meter, index, to });
+                })?;
+                return Ok(None);
+            }
+            "modify_field_with_hash_based_offset" => {
+                let base = self.low_word(1)?;
+                let calculation = self
                     .names
                     .externs
-                    .calculation(&self.named(2, "calculation")?)?,
+                    .calculation(&self.named(2, "calculation")?)?;
                 // A modulus of more than 64 bits is taken modulo 2^64, as bmv2 does.
-                modulus: self.low_word(3)?,
-            },
-            "modify_field_rng_uniform" => Operation::Random {
-                target: context.target(self.argument(0)?)?,
-                low: context.word(self.argument(1)?)?,
-                high: context.word(self.argument(2)?)?,
-            },
-            "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => Operation::Clone {
-                session: context.word(self.argument(0)?)?,
-                fields: self.field_list(1)?,
-            },
-            "resubmit" => Operation::Resubmit(self.field_list(0)?),
-            "recirculate" => Operation::Recirculate(self.field_list(0)?),
+                let modulus = self.low_word(3)?;
+                let target = self.argument(0)?;
+                context.assign_result(&target, 64, self.out, |to, out| {
+                    out.external(ExternOperation::Hash {
+                        to,
+                        base,
+                        calculation,
+                        modulus,
+                    });
+                })?;
+                return Ok(None);
+            }
+            "modify_field_rng_uniform" => {
+                let (low, high) = (self.word(1)?, self.word(2)?);
+                let target = self.argument(0)?;
+                context.assign_result(&target, 64, self.out, |to, out| {
+                    out.external(ExternOperation::Random { to, low, high });
+                })?;
+                return Ok(None);
+            }
+            "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => {
+                ExternOperation::Clone {
+                    session: self.low_word(0)?,
+                    fields: self.field_list(1)?,
+                }
+            }
+            "resubmit" => ExternOperation::Resubmit(self.field_list(0)?),
+            "recirculate" => ExternOperation::Recirculate(self.field_list(0)?),
             "generate_digest" => {
-                let argument = self.argument(1)?;
                 let id = self.constant(1)?;
-                let known = &self.context.program.digests;
+                let known = &context.program.digests;
                 match known.iter().position(|list| list.id == id) {
-                    Some(list) => Operation::Digest(list as u32),
-                    None => return argument.refuse("no learn list has this id"),
+                    Some(list) => ExternOperation::Digest(list as u32),
+                    None => return self.argument(1)?.refuse("no learn list has this id"),
                 }
             }
             other => return name.refuse(format!("primitive {other:?} is not supported")),
-        }))
+        };
+        self.out.external(operation);
+        Ok(None)
+    }
+
+    /// Where the header is a member of a union, the others become invalid when it becomes valid.
+    fn only_member(&mut self, header: HeaderReference) {
+        let valid = header.first.word;
+        let others = self.names.headers.unions().others(valid);
+        if header.element.is_none() && !others.is_empty() {
+            self.out
+                .external(ExternOperation::OnlyMember { valid, others });
+        }
+    }
+
+    fn copy_header(
+        &mut self,
+        to: HeaderReference,
+        from: &HeaderTerm,
+        at: &Json<'_>,
+    ) -> Result<(), LoadError> {
+        if to.first.layout != from.instance().span.layout {
+            return self.json.refuse("the two headers are of different types");
+        }
+        if let HeaderTerm::Choose(parts) = from {
+            let (condition, yes, no) = &**parts;
+            let other = Lowering { at, out: self.out }.branch(condition, false)?;
+            self.copy_header(to, yes, at)?;
+            let end = self.out.jump(Instruction::Jump(0));
+            self.out.land(other);
+            self.copy_header(to, no, at)?;
+            self.out.land(end);
+            return Ok(());
+        }
+        let from = self.context.reference(from, at, self.out)?;
+        self.out.external(ExternOperation::CopyHeader { from, to });
+        self.only_member(to);
+        Ok(())
+    }
+
+    /// Copies every member; of the source's at most one is valid.
+    fn assign_union(&mut self) -> Result<(), LoadError> {
+        let unions = self.names.headers.unions();
+        let members = |index: usize| -> Result<_, LoadError> {
+            let at = self.argument(index)?;
+            match self.context.expression(&at)? {
+                Expression::Union(union) => Ok(unions.members(union)),
+                _ => at.refuse("expected a header union"),
+            }
+        };
+        let (to, from) = (members(0)?, members(1)?);
+        let layouts = |members: &[super::headers::Instance]| -> Vec<u32> {
+            members.iter().map(|member| member.span.layout).collect()
+        };
+        if layouts(to) != layouts(from) {
+            return self.json.refuse("the two unions are of different types");
+        }
+        for (to, from) in to.iter().zip(from) {
+            let reference = |instance: &super::headers::Instance| HeaderReference {
+                first: instance.span,
+                element: None,
+            };
+            self.out.external(ExternOperation::CopyHeader {
+                from: reference(from),
+                to: reference(to),
+            });
+        }
+        Ok(())
     }
 
     /// The parameter is the program's standard metadata, or a copy of them that it may copy back.
-    fn mark_to_drop(&self) -> Result<Operation, LoadError> {
+    fn mark_to_drop(&self) -> Result<ExternOperation, LoadError> {
         let standard = &self.context.program.standard;
         if self.arguments.is_empty() {
-            return Ok(Operation::MarkToDrop {
+            return Ok(ExternOperation::MarkToDrop {
                 egress_spec: standard.egress_spec,
                 mcast_grp: standard.mcast_grp,
             });
@@ -233,10 +413,41 @@ impl<'a, 'b> Primitive<'a, 'b> {
         if egress_spec.is_none() {
             return name.refuse("standard metadata have a field egress_spec; these have none");
         }
-        Ok(Operation::MarkToDrop {
+        Ok(ExternOperation::MarkToDrop {
             egress_spec,
             mcast_grp: store("mcast_grp"),
         })
+    }
+
+    /// `log_msg(text, {values})`: every `{}` in the text stands for a value.
+    fn log(&mut self) -> Result<ExternOperation, LoadError> {
+        let text = self.argument(0)?.get("value")?;
+        let mut rest = text.text()?;
+        let mut parts = Vec::new();
+        if let Some(values) = self.arguments.get(1).cloned() {
+            let values = values.get("value")?;
+            // p4c writes an empty vector as an object.
+            let values = if values.value.is_object() {
+                Vec::new()
+            } else {
+                values.items()?
+            };
+            for value in values {
+                let (before, after) = rest.split_once("{}").unwrap_or((rest, ""));
+                let number = self.context.number(&value)?;
+                let (from, _) = Lowering {
+                    at: &value,
+                    out: self.out,
+                }
+                .exact_span(&number)?;
+                parts.push((before.to_owned(), from));
+                rest = after;
+            }
+        }
+        let end = rest.to_owned();
+        let message = self.additions.messages.len() as u32;
+        self.additions.messages.push(LogMessage { parts, end });
+        Ok(ExternOperation::Log { message })
     }
 
     /// The list of fields that a copy of the packet keeps; number zero keeps none.
@@ -247,192 +458,92 @@ impl<'a, 'b> Primitive<'a, 'b> {
         }
     }
 
-    fn low_word(&self, index: usize) -> Result<Word, LoadError> {
-        let argument = self.argument(index)?;
-        Lowering { at: argument }.word(&self.context.number(argument)?)
-    }
-
-    /// The index into an array of counters, registers or meters.
-    fn index(&self, index: usize) -> Result<Word, LoadError> {
-        self.context.word(self.argument(index)?)
-    }
-
-    fn assign(&self) -> Result<Operation, LoadError> {
-        let (target, source) = (self.argument(0)?, self.argument(1)?);
-        match self.context.place(target)? {
-            Place::Field(field) => assign_field(field, &self.context.number(source)?, source),
-            Place::Element(target) => {
-                let value = Lowering { at: source }.double(&self.context.number(source)?)?;
-                Ok(Operation::Set { target, value })
-            }
-        }
-    }
-
-    fn assign_variable(&self) -> Result<Operation, LoadError> {
-        let slot = |index: usize| -> Result<Slot, LoadError> {
-            match self.context.place(self.argument(index)?)? {
-                Place::Field(field) => Ok(field.slot),
-                Place::Element(_) => self
-                    .json
-                    .refuse("assigning the varbit of a stack element is not supported"),
-            }
+    fn assign_stack(&mut self) -> Result<(), LoadError> {
+        let to = self.context.stacks(&self.argument(0)?)?;
+        let from = self.context.stacks(&self.argument(1)?)?;
+        let shapes = |stacks: &[u32]| -> Vec<(u32, u32)> {
+            let stacks = stacks
+                .iter()
+                .map(|stack| &self.context.program.stacks[*stack as usize]);
+            stacks
+                .map(|stack| (stack.size, stack.first.layout))
+                .collect()
         };
-        copy_variable(slot(0)?, slot(1)?, self.json)
-    }
-
-    fn assign_header(&self) -> Result<Operation, LoadError> {
-        let to = self.context.header_reference(self.argument(0)?)?;
-        let from = self.context.header_reference(self.argument(1)?)?;
-        if to.first.layout != from.first.layout {
-            return self.json.refuse("the two headers are of different types");
-        }
-        Ok(Operation::CopyHeader { from, to })
-    }
-
-    fn assign_stack(&self) -> Result<Operation, LoadError> {
-        let to = self.context.stack(self.argument(0)?)?;
-        let from = self.context.stack(self.argument(1)?)?;
-        let shape = |stack: u32| {
-            let stack = &self.context.program.stacks[stack as usize];
-            (stack.size, stack.first.layout)
-        };
-        if shape(to) != shape(from) {
+        if shapes(&to) != shapes(&from) {
             return self
                 .json
                 .refuse("the two header stacks are of different types");
         }
-        Ok(Operation::CopyStack { from, to })
+        for (&to, &from) in to.iter().zip(&from) {
+            self.out.external(ExternOperation::CopyStack { from, to });
+        }
+        Ok(())
     }
 
-    fn read_register(&self) -> Result<Operation, LoadError> {
-        let target = self.context.target(self.argument(0)?)?;
+    fn read_register(&mut self) -> Result<(), LoadError> {
         let (register, bits) = self
             .names
             .externs
             .register(&self.named(1, "register_array")?)?;
-        let index = self.index(2)?;
-        Ok(match target {
-            Target::Word { word, fit } if bits <= 64 => Operation::ReadNarrowRegister {
-                register,
-                index,
-                word,
-                fit,
-            },
-            target => Operation::ReadRegister {
-                register,
-                index,
-                target,
-            },
-        })
+        let index = self.word(2)?;
+        let target = self.argument(0)?;
+        if bits <= 64 {
+            return self
+                .context
+                .assign_result(&target, bits, self.out, |to, out| {
+                    out.push(Instruction::ReadRegister {
+                        register,
+                        index,
+                        to,
+                    });
+                });
+        }
+        let to = self.out.temporary(bits.div_ceil(64), &target)?;
+        self.out.external(ExternOperation::ReadWideRegister {
+            register: register.into(),
+            index,
+            to,
+        });
+        let number = wide_number(to, bits);
+        self.context.assign(&target, &number, self.out)
     }
 
-    fn write_register(&self) -> Result<Operation, LoadError> {
+    fn write_register(&mut self) -> Result<(), LoadError> {
         let (register, bits) = self
             .names
             .externs
             .register(&self.named(0, "register_array")?)?;
-        let index = self.index(1)?;
-        let argument = self.argument(2)?;
-        let value = self.context.number(argument)?;
-        let lowering = Lowering { at: argument };
-        Ok(if bits <= 64 {
-            Operation::WriteNarrowRegister {
+        let index = self.word(1)?;
+        let at = self.argument(2)?;
+        let number = self.context.number(&at)?;
+        let mut lowering = Lowering {
+            at: &at,
+            out: self.out,
+        };
+        if bits <= 64 {
+            let from = lowering.place(&number)?;
+            self.out.push(Instruction::WriteRegister {
                 register,
                 index,
-                value: lowering.word(&value)?,
-            }
-        } else {
-            Operation::WriteRegister {
-                register,
-                index,
-                value: lowering.double(&value)?,
-            }
-        })
+                from,
+            });
+            return Ok(());
+        }
+        let from = lowering.out.temporary(bits.div_ceil(64), &at)?;
+        lowering.wide_to(&number, from)?;
+        self.out.external(ExternOperation::WriteWideRegister {
+            register: register.into(),
+            index,
+            from,
+        });
+        Ok(())
     }
 }
 
-/// `field = value`.
-pub(crate) fn assign_field(
-    field: Field,
-    value: &Number,
-    at: &Json<'_>,
-) -> Result<Operation, LoadError> {
-    use super::ast::NumberKind;
-    let lowering = Lowering { at };
-    Ok(match field.slot {
-        Slot::Word { word } => {
-            let held = if field.signed {
-                value.range.bits < field.bits
-            } else {
-                !value.range.negative && value.range.bits <= field.bits
-            };
-            match lowering.word(value)? {
-                Word::Constant(value) => Operation::SetConstant {
-                    word,
-                    value: field.fit().word(value),
-                },
-                Word::Slot(from) if held => Operation::CopyWord { from, to: word },
-                value => Operation::SetWord {
-                    word,
-                    fit: field.fit(),
-                    value,
-                },
-            }
-        }
-        Slot::Wide { word, words: 2 } => Operation::Set {
-            target: Target::Double {
-                word,
-                fit: field.fit(),
-            },
-            value: lowering.double(value)?,
-        },
-        Slot::Wide { word, words } => match &value.kind {
-            NumberKind::Constant(value) if !value.negative && value.bits() <= field.bits => {
-                Operation::SetWide {
-                    word,
-                    value: limbs(&value.magnitude, words as usize),
-                }
-            }
-            NumberKind::Field(Field {
-                slot: Slot::Wide { word: from, .. },
-                bits,
-                ..
-            }) if *bits == field.bits => Operation::CopyWide {
-                from: *from,
-                to: word,
-                words,
-            },
-            _ => {
-                return at.refuse("a field of more than 128 bits takes a constant or a field of its own width, nothing computed");
-            }
-        },
-        Slot::Variable { .. } => match &value.kind {
-            NumberKind::Field(source) => copy_variable(field.slot, source.slot, at)?,
-            _ => return at.refuse("a varbit takes only another varbit"),
-        },
-    })
-}
-
-fn copy_variable(to: Slot, from: Slot, at: &Json<'_>) -> Result<Operation, LoadError> {
-    match (to, from) {
-        (
-            Slot::Variable {
-                byte: to,
-                capacity: room,
-                length_word: to_length,
-            },
-            Slot::Variable {
-                byte: from,
-                capacity,
-                length_word: from_length,
-            },
-        ) if room == capacity => Ok(Operation::CopyVariable {
-            from,
-            to,
-            capacity,
-            from_length,
-            to_length,
-        }),
-        _ => at.refuse("expected two varbits of the same greatest length"),
+/// The number an instruction has put into words.
+pub(crate) fn wide_number(from: Span, bits: u32) -> Number {
+    Number {
+        range: Range::unsigned(bits),
+        kind: NumberKind::Parameter(from.first.into()),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::headers::Field;
 use super::json::Integer;
-use crate::expression::Comparison;
+use crate::instruction::{Comparison, VariablePlace};
 
 /// Bounds of a value: from -2^bits if `negative`, else from zero, to 2^bits - 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Range {
     }
 }
 
-/// Operators on numbers.
+/// Operators on numbers of any width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Add,
@@ -108,6 +108,7 @@ pub(crate) enum Truth {
     Same(Box<(Truth, Truth)>),
     Choose(Box<(Truth, Truth, Truth)>),
     Compare(Comparison, Box<(Number, Number)>),
+    SameVariable(VariablePlace, VariablePlace),
 }
 
 impl Number {

@@ -1,26 +1,56 @@
-//! Controls: tables, conditions and the order they are applied in.
+//! Controls: tables, conditions and the order they are applied in, as instructions.
 
 use std::collections::HashMap;
 
 use super::actions::Names;
+use super::assemble::{Assembler, Jumps, Pool, append};
+use super::ast::Truth;
 use super::expressions::Context;
+use super::headers::Field;
 use super::json::Json;
+use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::program::{END, Node, Program};
+use crate::instruction::{Address, Instruction};
+use crate::packet::Slot;
+use crate::program::{END, Program};
 use crate::tables::Table;
 
 /// Actions by their id in the artifact.
 pub(crate) type ActionIds = HashMap<u32, u32>;
+
+/// An action up to this length is put where it is called.
+const LONGEST_INLINE: usize = 32;
+
+/// A step of a control; the numbers are those of the steps that follow.
+pub(super) enum Node<'a> {
+    Condition {
+        truth: Truth,
+        at: Json<'a>,
+        yes: u32,
+        no: u32,
+    },
+    Action {
+        action: u32,
+        next: u32,
+    },
+    Table {
+        table: u32,
+    },
+}
 
 /// Reads the ingress and egress control.
 pub(crate) fn load_controls(
     root: &Json<'_>,
     names: Names<'_>,
     actions: &ActionIds,
+    bodies: &[Vec<Instruction>],
+    pool: &mut Pool,
     program: &mut Program,
     tables: &mut Vec<Table>,
 ) -> Result<(), LoadError> {
-    (program.ingress, program.egress) = (END, END);
+    program.code.push(Instruction::End);
+    let end = program.code.len() as Address - 1;
+    (program.ingress, program.egress) = (end, end);
     for item in root.get("pipelines")?.items()? {
         let name = item.get("name")?;
         let start = Control {
@@ -28,8 +58,9 @@ pub(crate) fn load_controls(
             names,
             actions,
             nodes: HashMap::new(),
+            keys: HashMap::new(),
         }
-        .load(program, tables)?;
+        .load(bodies, pool, program, tables)?;
         match name.text()? {
             "ingress" => program.ingress = start,
             "egress" => program.egress = start,
@@ -49,11 +80,18 @@ pub(super) struct Control<'a, 'b> {
     actions: &'b ActionIds,
     /// Node numbers by name.
     nodes: HashMap<&'a str, u32>,
+    /// Key fields that are computed before the table is applied, by their place in the artifact.
+    keys: HashMap<String, Field>,
 }
 
 impl<'a> Control<'a, '_> {
-    fn load(mut self, program: &mut Program, tables: &mut Vec<Table>) -> Result<u32, LoadError> {
-        let first = program.nodes.len() as u32;
+    fn load(
+        mut self,
+        bodies: &[Vec<Instruction>],
+        pool: &mut Pool,
+        program: &mut Program,
+        tables: &mut Vec<Table>,
+    ) -> Result<Address, LoadError> {
         let (items, conditions, calls) = (
             self.json.list("tables")?,
             self.json.list("conditionals")?,
@@ -61,30 +99,31 @@ impl<'a> Control<'a, '_> {
         );
         for (number, item) in items.iter().chain(&conditions).chain(&calls).enumerate() {
             let name = item.get("name")?;
-            if self
-                .nodes
-                .insert(name.text()?, first + number as u32)
-                .is_some()
-            {
+            if self.nodes.insert(name.text()?, number as u32).is_some() {
                 return name.refuse("another node of this control has the same name");
             }
         }
+        let mut nodes = Vec::new();
+        let mut prepared = Vec::new();
+        let first_table = tables.len();
         for item in &items {
-            let node = self.load_table(item, program, tables)?;
-            program.nodes.push(node);
+            prepared.push(self.compute_keys(item, pool, program)?);
+            nodes.push(self.load_table(item, program, tables)?);
         }
         for item in &conditions {
             let context = Context {
                 headers: self.names.headers,
                 program,
                 parameters: &[],
+                parameters_at: 0,
             };
-            let condition = context.condition(&item.get("expression")?)?;
-            let (yes, no) = (
-                self.next(item.find("true_next"))?,
-                self.next(item.find("false_next"))?,
-            );
-            program.nodes.push(Node::Condition { condition, yes, no });
+            let at = item.get("expression")?;
+            nodes.push(Node::Condition {
+                truth: context.truth(&at)?,
+                at,
+                yes: self.next(item.find("true_next"))?,
+                no: self.next(item.find("false_next"))?,
+            });
         }
         for item in &calls {
             let id = item.get("action_id")?;
@@ -92,13 +131,86 @@ impl<'a> Control<'a, '_> {
             if !program.actions[action as usize].parameters.is_empty() {
                 return id.refuse("an action that is called directly has no parameters");
             }
-            program.nodes.push(Node::Action {
+            nodes.push(Node::Action {
                 action,
                 next: self.next(item.find("next_node"))?,
             });
         }
-        self.refuse_loops(&program.nodes, first, tables)?;
-        self.next(self.json.find("init_table"))
+        self.refuse_loops(&nodes, tables)?;
+        let start = self.next(self.json.find("init_table"))?;
+        let (code, addresses) = emit(&nodes, &prepared, start, bodies, program, pool, tables)?;
+        let address = |node: u32, base: Address| match addresses.get(node as usize) {
+            Some(Some(address)) => base + address,
+            // The end, and what nothing leads to.
+            _ => base,
+        };
+        let base = append(&mut program.code, &code, self.json)?;
+        for table in &mut tables[first_table..] {
+            let shape = &mut table.shape;
+            for next in [&mut shape.hit, &mut shape.miss].into_iter().flatten() {
+                *next = address(*next, base);
+            }
+            shape.otherwise = address(shape.otherwise, base);
+            for action in &mut shape.actions {
+                action.next = address(action.next, base);
+            }
+        }
+        Ok(address(start, base))
+    }
+
+    /// The instructions that compute those key fields of a table that are not fields.
+    fn compute_keys(
+        &mut self,
+        table: &Json<'_>,
+        pool: &mut Pool,
+        program: &Program,
+    ) -> Result<Vec<Instruction>, LoadError> {
+        let context = Context {
+            headers: self.names.headers,
+            program,
+            parameters: &[],
+            parameters_at: 0,
+        };
+        let mut out = Assembler::new(pool);
+        for key in table.get("key")?.items()? {
+            let target = key.get("target")?;
+            if !target.value.is_object() {
+                continue;
+            }
+            let number = context.number(&target)?;
+            let bits = number.range.bits.max(1);
+            if number.range.negative {
+                return target.refuse("a computed key field that may be negative is not supported");
+            }
+            let (span, _) = Lowering {
+                at: &target,
+                out: &mut out,
+            }
+            .exact_span(&number)?;
+            let (word, words) = (span.first.into(), span.words.into());
+            let slot = if words == 1 {
+                Slot::Word { word }
+            } else {
+                Slot::Wide { word, words }
+            };
+            let field = Field {
+                slot,
+                bits,
+                signed: false,
+                valid: None,
+                saturating: false,
+            };
+            self.keys.insert(target.path.clone(), field);
+        }
+        Ok(out.code)
+    }
+
+    /// The field a key field is matched on.
+    pub(super) fn key_field(&self, target: &Json<'_>) -> Result<Field, LoadError> {
+        match self.keys.get(&target.path) {
+            Some(field) => Ok(*field),
+            None => self.names.headers.field(target),
+        }
     }
 
     pub(super) fn next(&self, name: Option<Json<'_>>) -> Result<u32, LoadError> {
@@ -120,30 +232,16 @@ impl<'a> Control<'a, '_> {
     }
 
     /// P4 controls have no loops; one in the artifact would keep a packet for ever.
-    fn refuse_loops(&self, nodes: &[Node], first: u32, tables: &[Table]) -> Result<(), LoadError> {
-        let successors = |node: u32| -> Vec<u32> {
-            match &nodes[node as usize] {
-                Node::Condition { yes, no, .. } => vec![*yes, *no],
-                Node::Action { next, .. } => vec![*next],
-                Node::Table { table } => {
-                    let shape = &tables[*table as usize].shape;
-                    let fixed = [shape.hit, shape.miss, Some(shape.otherwise)]
-                        .into_iter()
-                        .flatten();
-                    fixed
-                        .chain(shape.actions.iter().map(|action| action.next))
-                        .collect()
-                }
-            }
-        };
+    fn refuse_loops(&self, nodes: &[Node<'_>], tables: &[Table]) -> Result<(), LoadError> {
+        let successors = |node: u32| successors(&nodes[node as usize], tables);
         // Nodes are removed once nothing leads to them; what a loop holds stays.
         let mut incoming = vec![0usize; nodes.len()];
-        for node in first..nodes.len() as u32 {
+        for node in 0..nodes.len() as u32 {
             for next in successors(node).into_iter().filter(|&next| next != END) {
                 incoming[next as usize] += 1;
             }
         }
-        let mut ready: Vec<u32> = (first..nodes.len() as u32)
+        let mut ready: Vec<u32> = (0..nodes.len() as u32)
             .filter(|&node| incoming[node as usize] == 0)
             .collect();
         let mut done = 0;
@@ -156,10 +254,106 @@ impl<'a> Control<'a, '_> {
                 }
             }
         }
-        if done == nodes.len() - first as usize {
+        if done == nodes.len() {
             Ok(())
         } else {
             self.json.refuse("the control has a loop")
         }
     }
+}
+
+/// Where a step may lead, the most likely last.
+fn successors(node: &Node<'_>, tables: &[Table]) -> Vec<u32> {
+    match node {
+        Node::Condition { yes, no, .. } => vec![*yes, *no],
+        Node::Action { next, .. } => vec![*next],
+        Node::Table { table } => {
+            let shape = &tables[*table as usize].shape;
+            let fixed = [shape.hit, shape.miss, Some(shape.otherwise)]
+                .into_iter()
+                .flatten();
+            fixed
+                .chain(shape.actions.iter().map(|action| action.next))
+                .collect()
+        }
+    }
+}
+
+/// Puts the steps one after the other, each with the one that most likely follows behind it. Address zero is the end; the
+/// others are by step.
+fn emit(
+    nodes: &[Node<'_>],
+    prepared: &[Vec<Instruction>],
+    start: u32,
+    bodies: &[Vec<Instruction>],
+    program: &Program,
+    pool: &mut Pool,
+    tables: &[Table],
+) -> Result<(Vec<Instruction>, Vec<Option<Address>>), LoadError> {
+    let mut out = Assembler::new(pool);
+    out.push(Instruction::End);
+    let mut addresses = vec![None; nodes.len()];
+    let mut waiting: Vec<(Jumps, u32)> = Vec::new();
+    let mut ready = vec![start];
+    while let Some(mut number) = ready.pop() {
+        let mut reached = false;
+        loop {
+            let (Some(node), Some(address)) = (
+                nodes.get(number as usize),
+                addresses.get_mut(number as usize),
+            ) else {
+                if reached {
+                    out.push(Instruction::End);
+                }
+                break;
+            };
+            if let Some(address) = *address {
+                if reached {
+                    out.push(Instruction::Jump(address));
+                }
+                break;
+            }
+            *address = Some(out.here());
+            reached = true;
+            out.statement();
+            match node {
+                Node::Condition { truth, at, yes, no } => {
+                    let jumps = Lowering { at, out: &mut out }.branch(truth, false)?;
+                    waiting.push((jumps, *no));
+                    ready.push(*no);
+                    number = *yes;
+                }
+                Node::Action { action, next } => {
+                    let body = &bodies[*action as usize];
+                    if body.len() <= LONGEST_INLINE {
+                        let here = out.here();
+                        out.code
+                            .extend(body.iter().map(|instruction| instruction.moved(here)));
+                    } else {
+                        let back = out.here() + 1;
+                        let to = program.actions[*action as usize].start;
+                        out.push(Instruction::Call { to, back });
+                    }
+                    number = *next;
+                }
+                Node::Table { table } => {
+                    out.code.extend(
+                        prepared
+                            .get(number as usize)
+                            .into_iter()
+                            .flatten()
+                            .map(|instruction| instruction.moved(0)),
+                    );
+                    out.push(Instruction::Table(*table));
+                    ready.extend(successors(node, tables));
+                    break;
+                }
+            }
+        }
+    }
+    for (jumps, node) in waiting {
+        let address = addresses.get(node as usize).copied().flatten();
+        out.lead(jumps, address.unwrap_or(0));
+    }
+    Ok((out.code, addresses))
 }

@@ -1,13 +1,19 @@
 //! Reads the artifact's expressions.
 
+use super::assemble::{Assembler, Jumps};
 use super::ast::{Number, NumberKind, Operator, Range, Truth};
 use super::headers::{Field, Headers, Instance};
 use super::json::{Integer, Json};
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::expression::{Comparison, Condition, Element, Word};
+use crate::instruction::{
+    Comparison, Element, ExternOperation, HeaderReference, Place, Span, VariablePlace,
+};
 use crate::packet::Slot;
-use crate::program::{HeaderReference, Parameter, Program, Target};
+use crate::program::{Parameter, Program};
+
+/// The widest cast.
+const WIDEST_CAST: u32 = 1 << 16;
 
 /// What names mean while an expression is read.
 #[derive(Clone, Copy)]
@@ -16,13 +22,35 @@ pub(crate) struct Context<'a> {
     pub(crate) program: &'a Program,
     /// Runtime data of the action the expression is in.
     pub(crate) parameters: &'a [Parameter],
+    /// The word of the first of them.
+    pub(crate) parameters_at: u32,
 }
 
-/// A header or the element of a stack.
+/// A header.
 #[derive(Clone)]
-pub(crate) struct HeaderTerm {
-    pub(crate) instance: Instance,
-    element: Option<(Number, u32, u32)>,
+pub(crate) enum HeaderTerm {
+    Fixed(Instance),
+    /// An element of a stack: the first one, the index, the distance in words, and the number of elements.
+    Element {
+        first: Instance,
+        index: Number,
+        stride: u32,
+        size: u32,
+    },
+    Choose(Box<(Truth, HeaderTerm, HeaderTerm)>),
+}
+
+impl HeaderTerm {
+    /// A header of its type.
+    pub(crate) fn instance(&self) -> Instance {
+        match self {
+            Self::Fixed(instance)
+            | Self::Element {
+                first: instance, ..
+            } => *instance,
+            Self::Choose(parts) => parts.1.instance(),
+        }
+    }
 }
 
 pub(crate) enum Expression {
@@ -30,6 +58,8 @@ pub(crate) enum Expression {
     Truth(Truth),
     Header(HeaderTerm),
     Stack(u32),
+    Union(u32),
+    UnionStack(u32),
 }
 
 impl Context<'_> {
@@ -41,9 +71,7 @@ impl Context<'_> {
                 range: Range::unsigned(1),
                 kind: NumberKind::FromTruth(Box::new(truth)),
             }),
-            Expression::Header(_) | Expression::Stack(_) => {
-                json.refuse("expected a number, found a header")
-            }
+            _ => json.refuse("expected a number, found a header"),
         }
     }
 
@@ -52,20 +80,28 @@ impl Context<'_> {
         match self.expression(json)? {
             Expression::Truth(truth) => Ok(truth),
             Expression::Number(number) => Ok(Truth::NonZero(Box::new(number))),
-            Expression::Header(_) | Expression::Stack(_) => {
-                json.refuse("expected a boolean, found a header")
-            }
+            _ => json.refuse("expected a boolean, found a header"),
         }
     }
 
-    /// A value object as a lowered word; it must not need more than 64 bits.
-    pub(crate) fn word(&self, json: &Json<'_>) -> Result<Word, LoadError> {
-        Lowering { at: json }.exact_word(&self.number(json)?)
+    /// A value object in a word; it must not need more than 64 bits.
+    pub(crate) fn word(
+        &self,
+        json: &Json<'_>,
+        out: &mut Assembler<'_>,
+    ) -> Result<Place, LoadError> {
+        let number = self.number(json)?;
+        Lowering { at: json, out }.exact_place(&number)
     }
 
-    /// A value object as a lowered condition.
-    pub(crate) fn condition(&self, json: &Json<'_>) -> Result<Condition, LoadError> {
-        Lowering { at: json }.condition(&self.truth(json)?)
+    /// Code that jumps unless a value object is true.
+    pub(crate) fn unless(
+        &self,
+        json: &Json<'_>,
+        out: &mut Assembler<'_>,
+    ) -> Result<Jumps, LoadError> {
+        let truth = self.truth(json)?;
+        Lowering { at: json, out }.branch(&truth, false)
     }
 
     /// Any value object: `{"type": ..., "value": ...}`.
@@ -82,20 +118,34 @@ impl Context<'_> {
             "local" | "runtime_data" => match self.parameters.get(value.number()? as usize) {
                 Some(parameter) => Ok(Expression::Number(Number {
                     range: Range::unsigned(parameter.bits),
-                    kind: NumberKind::Parameter(parameter.word),
+                    kind: NumberKind::Parameter(self.parameters_at + parameter.word),
                 })),
                 None => value.refuse("the action has fewer parameters"),
             },
-            "header" => Ok(Expression::Header(HeaderTerm {
-                instance: self.headers.instance(&value)?,
-                element: None,
-            })),
+            "header" => Ok(Expression::Header(HeaderTerm::Fixed(
+                self.headers.instance(&value)?,
+            ))),
             "header_stack" => Ok(Expression::Stack(self.headers.stack(&value)?)),
+            "header_union" => Ok(Expression::Union(self.headers.unions().union(&value)?)),
+            "header_union_stack" => {
+                Ok(Expression::UnionStack(self.headers.unions().stack(&value)?))
+            }
             "stack_field" => {
                 let [stack, field] = value.tuple()?;
                 let stack = self.headers.stack(&stack)?;
                 let header = self.stack_element(stack, self.last_index(stack));
-                let field = self.headers.field_of(header.instance, &field)?;
+                // What p4c makes of the element itself.
+                if field.text()? == "last" && !self.headers.has_field(header.instance(), "last") {
+                    return Ok(Expression::Header(header));
+                }
+                let field = self.headers.field_of(header.instance(), &field)?;
+                Ok(Expression::Number(field_of(&header, field)))
+            }
+            "union_stack_field" => {
+                let [stack, member, field] = value.tuple()?;
+                let (stack, _) = self.headers.unions().member(&stack, &member)?;
+                let header = self.stack_element(stack, self.last_index(stack));
+                let field = self.headers.field_of(header.instance(), &field)?;
                 Ok(Expression::Number(field_of(&header, field)))
             }
             other => kind.refuse(format!("{other:?} is not supported in an expression")),
@@ -109,7 +159,7 @@ impl Context<'_> {
             return Ok(Expression::Number(Number::field(self.headers.field(pair)?)));
         }
         let header = self.header(&header)?;
-        let field = self.headers.field_of(header.instance, &name)?;
+        let field = self.headers.field_of(header.instance(), &name)?;
         Ok(Expression::Number(field_of(&header, field)))
     }
 
@@ -138,6 +188,7 @@ impl Context<'_> {
             bits: 32,
             signed: false,
             valid: None,
+            saturating: false,
         })
     }
 
@@ -148,9 +199,11 @@ impl Context<'_> {
             span: stack.first,
             metadata: false,
         };
-        HeaderTerm {
-            instance,
-            element: Some((index, stride, stack.size)),
+        HeaderTerm::Element {
+            first: instance,
+            index,
+            stride,
+            size: stack.size,
         }
     }
 
@@ -231,19 +284,19 @@ impl Context<'_> {
             "?" => self.choose(json),
             "valid" => {
                 let header = self.header(&right()?)?;
-                let slot = Slot::Word {
-                    word: header.instance.span.word,
-                };
-                let valid = Field {
-                    slot,
-                    bits: 1,
-                    signed: false,
-                    valid: None,
-                };
-                Ok(Expression::Truth(Truth::NonZero(Box::new(field_of(
-                    &header, valid,
-                )))))
+                Ok(Expression::Truth(self.is_valid(&header)))
             }
+            "valid_union" => match self.expression(&right()?)? {
+                Expression::Union(union) => {
+                    let members = self.headers.unions().members(union).iter();
+                    let any = members.fold(Truth::Constant(false), |any, member| {
+                        let valid = self.is_valid(&HeaderTerm::Fixed(*member));
+                        Truth::Or(Box::new((any, valid)))
+                    });
+                    Ok(Expression::Truth(any))
+                }
+                _ => right()?.refuse("expected a header union"),
+            },
             "dereference_header_stack" => {
                 let stack = self.stack(&left()?)?;
                 let index = self.number(&right()?)?;
@@ -253,7 +306,7 @@ impl Context<'_> {
             "size_stack" => Ok(Expression::Number(self.next_index(self.stack(&right()?)?))),
             "access_field" => {
                 let header = self.header(&left()?)?;
-                let field = self.headers.field_at(header.instance, &right()?)?;
+                let field = self.headers.field_at(header.instance(), &right()?)?;
                 Ok(Expression::Number(field_of(&header, field)))
             }
             other => operator.refuse(format!("operator {other:?} is not supported")),
@@ -263,8 +316,12 @@ impl Context<'_> {
     fn cast(&self, json: &Json<'_>) -> Result<(Number, u32), LoadError> {
         let right = json.get("right")?;
         match self.number(&right)?.as_u32() {
-            Some(bits) if (1..=128).contains(&bits) => Ok((self.number(&json.get("left")?)?, bits)),
-            Some(bits) => right.refuse(format!("a width of {bits} bits; 1 to 128 are supported")),
+            Some(bits) if (1..=WIDEST_CAST).contains(&bits) => {
+                Ok((self.number(&json.get("left")?)?, bits))
+            }
+            Some(bits) => right.refuse(format!(
+                "a width of {bits} bits; 1 to {WIDEST_CAST} are supported"
+            )),
             None => right.refuse("expected a constant width"),
         }
     }
@@ -279,7 +336,21 @@ impl Context<'_> {
             (Expression::Number(yes), Expression::Number(no)) => {
                 Ok(Expression::Number(Number::choose(condition, yes, no)))
             }
-            _ => json.refuse("expected two numbers or two booleans to choose from"),
+            (Expression::Truth(yes), Expression::Number(no)) => Ok(Expression::Truth(
+                Truth::Choose(Box::new((condition, yes, Truth::NonZero(Box::new(no))))),
+            )),
+            (Expression::Number(yes), Expression::Truth(no)) => Ok(Expression::Truth(
+                Truth::Choose(Box::new((condition, Truth::NonZero(Box::new(yes)), no))),
+            )),
+            (Expression::Header(yes), Expression::Header(no)) => {
+                if yes.instance().span.layout != no.instance().span.layout {
+                    return json.refuse("the two headers are of different types");
+                }
+                Ok(Expression::Header(HeaderTerm::Choose(Box::new((
+                    condition, yes, no,
+                )))))
+            }
+            _ => json.refuse("expected two numbers, two booleans or two headers to choose from"),
         }
     }
 
@@ -296,6 +367,25 @@ impl Context<'_> {
             (left, right)
         };
         match (self.expression(&left)?, self.expression(&right)?) {
+            (
+                Expression::Number(Number {
+                    kind: NumberKind::Field(left),
+                    ..
+                }),
+                Expression::Number(Number {
+                    kind: NumberKind::Field(right),
+                    ..
+                }),
+            ) if let (Some(left), Some(right)) =
+                (VariablePlace::of(left.slot), VariablePlace::of(right.slot)) =>
+            {
+                let same = Truth::SameVariable(left, right);
+                match comparison {
+                    Comparison::Equal => Ok(Expression::Truth(same)),
+                    Comparison::NotEqual => Ok(Expression::Truth(Truth::Not(Box::new(same)))),
+                    _ => json.refuse("varbits have no order"),
+                }
+            }
             (Expression::Number(left), Expression::Number(right)) => Ok(Expression::Truth(
                 Truth::Compare(comparison, Box::new((left, right))),
             )),
@@ -304,9 +394,7 @@ impl Context<'_> {
                 match comparison {
                     Comparison::Equal => Ok(Expression::Truth(same)),
                     Comparison::NotEqual => Ok(Expression::Truth(Truth::Not(Box::new(same)))),
-                    Comparison::Less | Comparison::LessOrEqual => {
-                        json.refuse("booleans have no order")
-                    }
+                    _ => json.refuse("booleans have no order"),
                 }
             }
             _ => json.refuse("only numbers and booleans can be compared"),
@@ -327,27 +415,75 @@ impl Context<'_> {
         }
     }
 
-    pub(crate) fn header_reference(&self, json: &Json<'_>) -> Result<HeaderReference, LoadError> {
-        let header = self.header(json)?;
-        let element = match &header.element {
-            Some((index, _, size)) => {
-                Some(Box::new((Lowering { at: json }.exact_word(index)?, *size)))
-            }
-            None => None,
-        };
-        Ok(HeaderReference {
-            first: header.instance.span,
-            element,
-        })
+    /// A union stack, by its member stacks.
+    pub(crate) fn stacks(&self, json: &Json<'_>) -> Result<Box<[u32]>, LoadError> {
+        match self.expression(json)? {
+            Expression::Stack(stack) => Ok([stack].into()),
+            Expression::UnionStack(stack) => Ok(self.headers.unions().member_stacks(stack)),
+            _ => json.refuse("expected a header stack"),
+        }
     }
 
-    /// Where an assignment goes: a field, fixed or of a stack element.
-    pub(crate) fn place(&self, json: &Json<'_>) -> Result<Place, LoadError> {
-        match self.expression(json)? {
+    fn is_valid(&self, header: &HeaderTerm) -> Truth {
+        let slot = Slot::Word {
+            word: header.instance().span.word,
+        };
+        let valid = Field {
+            slot,
+            bits: 1,
+            signed: false,
+            valid: None,
+            saturating: false,
+        };
+        Truth::NonZero(Box::new(field_of(header, valid)))
+    }
+
+    /// A header an instruction works on.
+    pub(crate) fn header_reference(
+        &self,
+        json: &Json<'_>,
+        out: &mut Assembler<'_>,
+    ) -> Result<HeaderReference, LoadError> {
+        let header = self.header(json)?;
+        self.reference(&header, json, out)
+    }
+
+    pub(crate) fn reference(
+        &self,
+        header: &HeaderTerm,
+        json: &Json<'_>,
+        out: &mut Assembler<'_>,
+    ) -> Result<HeaderReference, LoadError> {
+        match header {
+            HeaderTerm::Fixed(instance) => Ok(HeaderReference {
+                first: instance.span,
+                element: None,
+            }),
+            HeaderTerm::Element {
+                first, index, size, ..
+            } => {
+                let index = Lowering { at: json, out }.exact_place(index)?;
+                Ok(HeaderReference {
+                    first: first.span,
+                    element: Some((index, *size)),
+                })
+            }
+            HeaderTerm::Choose(_) => json.refuse("expected one header, found two to choose from"),
+        }
+    }
+
+    /// `place = number`, where the place is a field, of a stack element or not.
+    pub(crate) fn assign(
+        &self,
+        place: &Json<'_>,
+        number: &Number,
+        out: &mut Assembler<'_>,
+    ) -> Result<(), LoadError> {
+        match self.expression(place)? {
             Expression::Number(Number {
                 kind: NumberKind::Field(field),
                 ..
-            }) => Ok(Place::Field(field)),
+            }) => Lowering { at: place, out }.assign(field, number),
             Expression::Number(Number {
                 kind:
                     NumberKind::Element {
@@ -358,62 +494,91 @@ impl Context<'_> {
                     },
                 ..
             }) => {
-                let (word, wide) = match first.slot {
-                    Slot::Word { word } => (word, false),
-                    Slot::Wide { word, words: 2 } => (word, true),
-                    Slot::Wide { .. } | Slot::Variable { .. } => {
-                        return json.refuse("assigning a stack element's field of more than 128 bits is not supported");
+                let (word, words) = match first.slot {
+                    Slot::Word { word } => (word, 1),
+                    Slot::Wide { word, words } => (word, words),
+                    Slot::Variable { .. } => {
+                        return place
+                            .refuse("assigning the varbit of a stack element is not supported");
                     }
                 };
-                let index = Lowering { at: json }.exact_word(&index)?;
-                let element = Box::new(Element {
-                    word,
+                // Computed as for a field of the same type that is not in a stack.
+                let from = out.temporary(words, place)?;
+                let slot = if words == 1 {
+                    Slot::Word {
+                        word: from.first.into(),
+                    }
+                } else {
+                    Slot::Wide {
+                        word: from.first.into(),
+                        words,
+                    }
+                };
+                let field = Field { slot, ..first };
+                Lowering { at: place, out }.assign(field, number)?;
+                let index = Lowering { at: place, out }.exact_place(&index)?;
+                let first = Span {
+                    first: word as Place,
+                    words: words as u16,
+                };
+                let element = Element {
+                    first,
                     stride,
                     size,
                     index,
-                });
-                Ok(Place::Element(Target::Element {
-                    element,
-                    wide,
-                    fit: first.fit(),
-                }))
+                };
+                out.external(ExternOperation::StoreElement { element, from });
+                Ok(())
             }
-            _ => json.refuse("expected a field to assign to"),
+            _ => place.refuse("expected a field to assign to"),
         }
     }
 
-    /// A target of at most 128 bits.
-    pub(crate) fn target(&self, json: &Json<'_>) -> Result<Target, LoadError> {
-        match self.place(json)? {
-            Place::Element(target) => Ok(target),
-            Place::Field(field) => match field.slot {
-                Slot::Word { word } => Ok(Target::Word {
-                    word,
-                    fit: field.fit(),
-                }),
-                Slot::Wide { word, words: 2 } => Ok(Target::Double {
-                    word,
-                    fit: field.fit(),
-                }),
-                Slot::Wide { .. } | Slot::Variable { .. } => {
-                    json.refuse("a field of more than 128 bits is not supported here")
-                }
-            },
+    /// Assigns what one instruction puts into the word it is given, a value of at most `bits` bits.
+    pub(crate) fn assign_result(
+        &self,
+        place: &Json<'_>,
+        bits: u32,
+        out: &mut Assembler<'_>,
+        instruction: impl FnOnce(Place, &mut Assembler<'_>),
+    ) -> Result<(), LoadError> {
+        let target = self.expression(place)?;
+        if let Expression::Number(Number {
+            kind: NumberKind::Field(field),
+            ..
+        }) = &target
+            && let Slot::Word { word } = field.slot
+            && !field.signed
+            && field.bits >= bits
+        {
+            instruction(word as Place, out);
+            return Ok(());
         }
+        // A result that is not given, such as that of a meter beyond the end, leaves the field as it was.
+        let word = out.word(place)?;
+        if let Expression::Number(number) = &target {
+            Lowering { at: place, out }.word_to(number, word, 0)?;
+        }
+        instruction(word, out);
+        let number = Number {
+            range: Range::unsigned(bits),
+            kind: NumberKind::Parameter(word.into()),
+        };
+        self.assign(place, &number, out)
     }
 }
 
-pub(crate) enum Place {
-    Field(Field),
-    Element(Target),
-}
-
-/// A field of a header that may be a stack element.
+/// A field of a header that may be a stack element or one of two.
 fn field_of(header: &HeaderTerm, field: Field) -> Number {
     let plain = Number::field(field);
-    match &header.element {
-        None => plain,
-        Some((index, stride, size)) => {
+    match header {
+        HeaderTerm::Fixed(_) => plain,
+        HeaderTerm::Element {
+            index,
+            stride,
+            size,
+            ..
+        } => {
             let index = Box::new(index.clone());
             let kind = NumberKind::Element {
                 first: field,
@@ -425,6 +590,16 @@ fn field_of(header: &HeaderTerm, field: Field) -> Number {
                 range: plain.range,
                 kind,
             }
+        }
+        HeaderTerm::Choose(parts) => {
+            let (condition, yes, no) = &**parts;
+            // The field lies in the first of the headers; the others have it at the same distance.
+            let base = header.instance().span;
+            let moved = |term: &HeaderTerm| {
+                let span = term.instance().span;
+                field_of(term, field.moved(base, span))
+            };
+            Number::choose(condition.clone(), moved(yes), moved(no))
         }
     }
 }

@@ -2,19 +2,34 @@
 
 use std::collections::HashMap;
 
+use super::assemble::{Assembler, Pool, append};
+use super::ast::{Number, NumberKind, Range, Truth};
 use super::expressions::Context;
 use super::headers::Headers;
 use super::json::Json;
-use super::lower::padded;
+use super::lower::Lowering;
+use crate::checksum::Sum;
 use crate::error::LoadError;
 use crate::externs::Externs;
 use crate::externs::counter::CounterArray;
 use crate::externs::hash::Algorithm;
 use crate::externs::meter::{MeterArray, Unit};
 use crate::externs::register::RegisterArray;
+use crate::instruction::Instruction;
 use crate::packet::Slot;
-use crate::program::{Calculation, CalculationInput, Checksum, Program, Store};
+use crate::program::{Calculation, CalculationInput, Checksum, Guard, Program, Store};
 use crate::tables::DirectMeter;
+
+/// The widest cell of a register, in bits.
+const WIDEST_REGISTER: u32 = 1 << 16;
+
+/// The number of the next array of a kind.
+fn number_of(length: usize, item: &Json<'_>) -> Result<u16, LoadError> {
+    match u16::try_from(length) {
+        Ok(number) => Ok(number),
+        Err(_) => item.refuse("more than 65536 arrays of one kind"),
+    }
+}
 
 /// Memory all arrays of one artifact may take together, in bytes: 16 million counters.
 const MOST_MEMORY: u64 = 1 << 28;
@@ -22,8 +37,8 @@ const MOST_MEMORY: u64 = 1 << 28;
 /// Indices by name.
 #[derive(Default)]
 pub(crate) struct ExternNames {
-    counters: HashMap<String, u32>,
-    registers: HashMap<String, (u32, u32)>,
+    counters: HashMap<String, u16>,
+    registers: HashMap<String, (u16, u32)>,
     meters: HashMap<String, u32>,
     calculations: HashMap<String, u32>,
     /// Tables that own a direct counter array, and its name.
@@ -43,12 +58,12 @@ fn resolve<T: Copy>(
 }
 
 impl ExternNames {
-    pub(crate) fn counter(&self, name: &Json<'_>) -> Result<u32, LoadError> {
+    pub(crate) fn counter(&self, name: &Json<'_>) -> Result<u16, LoadError> {
         resolve(&self.counters, name, "indirect counter")
     }
 
     /// Index and width in bits.
-    pub(crate) fn register(&self, name: &Json<'_>) -> Result<(u32, u32), LoadError> {
+    pub(crate) fn register(&self, name: &Json<'_>) -> Result<(u16, u32), LoadError> {
         resolve(&self.registers, name, "register")
     }
 
@@ -103,7 +118,7 @@ impl ExternNames {
             } else {
                 names
                     .counters
-                    .insert(name.clone(), externs.counters.len() as u32);
+                    .insert(name.clone(), number_of(externs.counters.len(), &item)?);
                 let size = size(&item, CounterArray::CELL)?;
                 externs.counters.push(CounterArray::new(name, size));
             }
@@ -112,12 +127,13 @@ impl ExternNames {
             let name = item.get("name")?.text()?.to_owned();
             let width = item.get("bitwidth")?;
             let bits = width.number()?;
-            if bits == 0 || bits > 128 {
-                return width.refuse(format!("a register of {bits} bits; 1 to 128 are supported"));
+            if bits == 0 || bits > WIDEST_REGISTER {
+                return width.refuse(format!(
+                    "a register of {bits} bits; 1 to {WIDEST_REGISTER} are supported"
+                ));
             }
-            names
-                .registers
-                .insert(name.clone(), (externs.registers.len() as u32, bits));
+            let number = number_of(externs.registers.len(), &item)?;
+            names.registers.insert(name.clone(), (number, bits));
             let size = size(&item, RegisterArray::cell(bits))?;
             externs.registers.push(RegisterArray::new(name, size, bits));
         }
@@ -155,10 +171,9 @@ impl ExternNames {
             let size = size(&item, MeterArray::CELL)?;
             externs.meters.push(MeterArray::new(name, size, unit));
         }
-        for unsupported in ["extern_instances", "parse_vsets"] {
-            if let Some(first) = root.list(unsupported)?.first() {
-                return first.refuse(format!("{unsupported} are not supported"));
-            }
+        // v1model has no extern instances besides those above.
+        if let Some(first) = root.list("extern_instances")?.first() {
+            return first.refuse("extern_instances are not supported");
         }
         for item in root.list("calculations")? {
             let name = item.get("name")?.text()?.to_owned();
@@ -184,6 +199,7 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
         algorithm,
         inputs: Vec::new(),
         payload: false,
+        sum: None,
     };
     let inputs = item.get("input")?.items()?;
     for (index, input) in inputs.iter().enumerate() {
@@ -203,7 +219,7 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
                 if value.negative || value.bits() > bits || bits > 65_536 {
                     return input.refuse(format!("the constant does not fit {bits} bits"));
                 }
-                let value = padded(&value.magnitude, bits.div_ceil(8) as usize);
+                let value = value.padded(bits.div_ceil(8) as usize);
                 calculation
                     .inputs
                     .push(CalculationInput::Constant { value, bits });
@@ -222,6 +238,9 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
             }
         }
     }
+    if calculation.algorithm == Algorithm::Csum16 && !calculation.payload {
+        calculation.sum = Sum::new(&calculation.inputs);
+    }
     Ok(calculation)
 }
 
@@ -230,6 +249,7 @@ pub(crate) fn load_checksums(
     root: &Json<'_>,
     headers: &Headers,
     names: &ExternNames,
+    pool: &mut Pool,
     program: &mut Program,
 ) -> Result<(), LoadError> {
     for item in root.list("checksums")? {
@@ -245,33 +265,61 @@ pub(crate) fn load_checksums(
         let Slot::Word { word } = field.slot else {
             return place.refuse("a checksum of more than 64 bits");
         };
-        let context = Context {
-            headers,
-            program,
-            parameters: &[],
+        let condition = match item.find("if_cond") {
+            Some(condition) => guard(&condition, headers, pool, program)?,
+            None => None,
         };
-        let load = || -> Result<Checksum, LoadError> {
-            Ok(Checksum {
-                calculation: names.calculation(&item.get("calculation")?)?,
-                target: Store {
-                    word,
-                    fit: field.fit(),
-                },
-                valid: field.valid,
-                condition: item
-                    .find("if_cond")
-                    .map(|condition| context.condition(&condition))
-                    .transpose()?,
-            })
+        let calculation = names.calculation(&item.get("calculation")?)?;
+        let checksum = Checksum {
+            calculation,
+            target: Store {
+                word,
+                fit: field.fit(),
+            },
+            valid: field.valid,
+            condition,
         };
         let wanted = |key: &str| item.find(key).map_or(Ok(true), |flag| flag.boolean());
-        let (verified, updated) = (load()?, load()?);
         if wanted("verify")? {
-            program.verified.push(verified);
+            program.verified.push(checksum.clone());
         }
         if wanted("update")? {
-            program.updated.push(updated);
+            program.updated.push(checksum);
         }
     }
     Ok(())
+}
+
+/// A condition, without instructions where it is only whether a word is not zero; none where it always holds.
+fn guard(
+    json: &Json<'_>,
+    headers: &Headers,
+    pool: &mut Pool,
+    program: &mut Program,
+) -> Result<Option<Guard>, LoadError> {
+    let context = Context {
+        headers,
+        program,
+        parameters: &[],
+        parameters_at: 0,
+    };
+    let truth = context.truth(json)?;
+    if let Truth::Constant(true) = truth {
+        return Ok(None);
+    }
+    let range = Range::unsigned(1);
+    let kind = NumberKind::FromTruth(Box::new(truth));
+    let mut out = Assembler::new(pool);
+    let word = Lowering {
+        at: json,
+        out: &mut out,
+    }
+    .place(&Number { range, kind })?;
+    let mut code = out.code;
+    if code.is_empty() {
+        return Ok(Some(Guard { start: None, word }));
+    }
+    code.push(Instruction::End);
+    let start = Some(append(&mut program.code, &code, json)?);
+    Ok(Some(Guard { start, word }))
 }

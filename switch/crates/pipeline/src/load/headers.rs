@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::json::Json;
+use super::unions::Unions;
 use crate::error::LoadError;
+use crate::extract::ExtractPlan;
 use crate::packet::{Fit, Slot};
 use crate::program::{HeaderSpan, Layout, LayoutField, Program, StandardMetadata, Store};
 
@@ -22,11 +24,29 @@ pub(crate) struct Field {
     pub(crate) signed: bool,
     /// The word with the validity of its header; none for metadata, which is always valid.
     pub(crate) valid: Option<u32>,
+    /// Assignments limit instead of cutting.
+    pub(crate) saturating: bool,
 }
 
 impl Field {
     pub(crate) fn fit(&self) -> Fit {
         Fit::new(self.bits, self.signed)
+    }
+
+    /// The same field of another header of the same type.
+    pub(crate) fn moved(mut self, from: HeaderSpan, to: HeaderSpan) -> Self {
+        let moved = |word: u32| word - from.word + to.word;
+        match &mut self.slot {
+            Slot::Word { word } | Slot::Wide { word, .. } => *word = moved(*word),
+            Slot::Variable {
+                byte, length_word, ..
+            } => {
+                *byte = *byte - from.byte + to.byte;
+                *length_word = moved(*length_word);
+            }
+        }
+        self.valid = self.valid.map(moved);
+        self
     }
 }
 
@@ -35,6 +55,7 @@ struct TypeField {
     slot: Slot,
     bits: u32,
     signed: bool,
+    saturating: bool,
 }
 
 /// One header type with the names of its fields.
@@ -56,6 +77,7 @@ pub(crate) struct Headers {
     types: Vec<HeaderType>,
     instances: HashMap<String, Instance>,
     stacks: HashMap<String, u32>,
+    unions: Unions,
     aliases: HashMap<String, (String, String)>,
 }
 
@@ -63,11 +85,6 @@ impl Headers {
     /// Reads `header_types`, `headers`, `header_stacks` and `field_aliases` into `program`.
     pub(crate) fn load(root: &Json<'_>, program: &mut Program) -> Result<Self, LoadError> {
         let mut headers = Headers::default();
-        for unsupported in ["header_unions", "header_union_stacks"] {
-            if let Some(first) = root.list(unsupported)?.first() {
-                return first.refuse("header unions are not supported");
-            }
-        }
         let mut type_numbers = HashMap::new();
         for item in root.get("header_types")?.items()? {
             let (header_type, layout) = load_type(&item)?;
@@ -94,11 +111,13 @@ impl Headers {
         for item in root.list("header_stacks")? {
             headers.place_stack(&item, &declared, &type_numbers, program)?;
         }
+        headers.place_union_stacks(root, &declared, &type_numbers, program)?;
         for item in &items {
             if !headers.instances.contains_key(item.get("name")?.text()?) {
                 headers.place(item, &type_numbers, program)?;
             }
         }
+        headers.load_unions(root, &declared)?;
         for item in root.list("field_aliases")? {
             let [alias, target] = item.tuple()?;
             let [header, field] = target.tuple()?;
@@ -117,9 +136,27 @@ impl Headers {
         type_numbers: &HashMap<&str, u32>,
         program: &mut Program,
     ) -> Result<(), LoadError> {
-        let mut first = None;
+        let next = program.words;
+        program.words += 1;
         let ids = item.get("header_ids")?.items()?;
-        for id in &ids {
+        let stack = self.place_elements(&ids, item, next, declared, type_numbers, program)?;
+        self.stacks
+            .insert(item.get("name")?.text()?.to_owned(), stack);
+        Ok(())
+    }
+
+    /// Places headers side by side; the number of the stack they make.
+    fn place_elements(
+        &mut self,
+        ids: &[Json<'_>],
+        item: &Json<'_>,
+        next: u32,
+        declared: &HashMap<u32, Json<'_>>,
+        type_numbers: &HashMap<&str, u32>,
+        program: &mut Program,
+    ) -> Result<u32, LoadError> {
+        let mut first = None;
+        for id in ids {
             let Some(header) = declared.get(&id.number()?) else {
                 return id.refuse("no header has this id");
             };
@@ -132,18 +169,81 @@ impl Headers {
         let Some(first) = first else {
             return item.refuse("an empty header stack");
         };
-        let stack = crate::program::Stack {
+        program.stacks.push(crate::program::Stack {
             first,
             size: ids.len() as u32,
-            next: program.words,
-        };
-        program.words += 1;
-        self.stacks.insert(
-            item.get("name")?.text()?.to_owned(),
-            program.stacks.len() as u32,
-        );
-        program.stacks.push(stack);
+            next,
+        });
+        Ok(program.stacks.len() as u32 - 1)
+    }
+
+    /// The elements of a union stack: one stack for each member, and all of them one index.
+    fn place_union_stacks(
+        &mut self,
+        root: &Json<'_>,
+        declared: &HashMap<u32, Json<'_>>,
+        type_numbers: &HashMap<&str, u32>,
+        program: &mut Program,
+    ) -> Result<(), LoadError> {
+        let mut unions = HashMap::new();
+        for item in root.list("header_unions")? {
+            unions.insert(item.get("id")?.number()?, item);
+        }
+        for item in root.list("header_union_stacks")? {
+            let mut columns: Vec<Vec<Json<'_>>> = Vec::new();
+            let mut names = Vec::new();
+            for id in item.get("header_union_ids")?.items()? {
+                let Some(union) = unions.get(&id.number()?) else {
+                    return id.refuse("no header union has this id");
+                };
+                let members = union.get("header_ids")?.items()?;
+                if columns.is_empty() {
+                    columns.resize(members.len(), Vec::new());
+                    names = member_names(root, union)?;
+                }
+                if columns.len() != members.len() || names.len() != members.len() {
+                    return id.refuse("unions of one stack must have one type");
+                }
+                for (column, member) in columns.iter_mut().zip(members) {
+                    column.push(member);
+                }
+            }
+            let next = program.words;
+            program.words += 1;
+            let mut stacks = Vec::new();
+            for (column, name) in columns.iter().zip(names) {
+                let stack =
+                    self.place_elements(column, &item, next, declared, type_numbers, program)?;
+                stacks.push((name, stack));
+            }
+            self.unions
+                .add_stack(item.get("name")?.text()?.to_owned(), stacks);
+        }
         Ok(())
+    }
+
+    fn load_unions(
+        &mut self,
+        root: &Json<'_>,
+        declared: &HashMap<u32, Json<'_>>,
+    ) -> Result<(), LoadError> {
+        for item in root.list("header_unions")? {
+            let mut members = Vec::new();
+            for id in item.get("header_ids")?.items()? {
+                let Some(header) = declared.get(&id.number()?) else {
+                    return id.refuse("no header has this id");
+                };
+                members.push(self.instance(&header.get("name")?)?);
+            }
+            self.unions
+                .add(item.get("name")?.text()?.to_owned(), members);
+        }
+        Ok(())
+    }
+
+    /// The names of header unions.
+    pub(crate) fn unions(&self) -> &Unions {
+        &self.unions
     }
 
     fn place(
@@ -221,6 +321,11 @@ impl Headers {
         }
     }
 
+    /// Whether a header of its type has a field of this name.
+    pub(crate) fn has_field(&self, instance: Instance, name: &str) -> bool {
+        self.find_field(instance, name).is_some()
+    }
+
     fn find_field(&self, instance: Instance, name: &str) -> Option<Field> {
         if name == "$valid$" {
             let slot = Slot::Word {
@@ -231,6 +336,7 @@ impl Headers {
                 bits: 1,
                 signed: false,
                 valid: None,
+                saturating: false,
             });
         }
         let header_type = &self.types[instance.span.layout as usize];
@@ -309,36 +415,31 @@ impl Headers {
 }
 
 fn locate(instance: Instance, field: &TypeField) -> Field {
-    let HeaderSpan {
-        word: first_word,
-        byte: first_byte,
-        ..
-    } = instance.span;
-    let slot = match field.slot {
-        Slot::Word { word } => Slot::Word {
-            word: first_word + word,
-        },
-        Slot::Wide { word, words } => Slot::Wide {
-            word: first_word + word,
-            words,
-        },
-        Slot::Variable {
-            byte,
-            capacity,
-            length_word,
-        } => Slot::Variable {
-            byte: first_byte + byte,
-            capacity,
-            length_word: first_word + length_word,
-        },
-    };
-    let valid = (!instance.metadata).then_some(first_word);
+    let slot = field.slot.of(instance.span);
+    let valid = (!instance.metadata).then_some(instance.span.word);
     Field {
         slot,
         bits: field.bits,
         signed: field.signed,
         valid,
+        saturating: field.saturating,
     }
+}
+
+/// The names of a union's members, in order.
+fn member_names(root: &Json<'_>, union: &Json<'_>) -> Result<Vec<String>, LoadError> {
+    let wanted = union.get("union_type")?;
+    for item in root.list("header_union_types")? {
+        if item.get("name")?.text()? == wanted.text()? {
+            let members = item.get("headers")?.items()?;
+            let name = |member: &Json<'_>| -> Result<String, LoadError> {
+                let [name, _] = member.tuple()?;
+                Ok(name.text()?.to_owned())
+            };
+            return members.iter().map(name).collect();
+        }
+    }
+    wanted.refuse("no header union type has this name")
 }
 
 fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
@@ -352,6 +453,8 @@ fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
         length: 0,
         max_length: 0,
         fields: Vec::new(),
+        variable: None,
+        plan: None,
     };
     let mut fixed_bits = 0u32;
     let mut variable = None;
@@ -361,11 +464,7 @@ fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
             return field.refuse("expected a name and a width");
         };
         let signed = parts.get(2).map_or(Ok(false), Json::flag)?;
-        if let Some(saturating) = parts.get(3)
-            && saturating.flag()?
-        {
-            return saturating.refuse("a field that saturates is not supported");
-        }
+        let saturating = parts.get(3).map_or(Ok(false), Json::flag)?;
         if width.value.as_str() == Some("*") {
             if variable
                 .replace((header_type.fields.len(), field.clone()))
@@ -387,6 +486,7 @@ fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
                 slot,
                 bits: 0,
                 signed: false,
+                saturating: false,
             });
             continue;
         }
@@ -414,6 +514,7 @@ fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
             slot,
             bits,
             signed,
+            saturating,
         });
     }
     layout.length = fixed_bits.div_ceil(8);
@@ -439,6 +540,7 @@ fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
         };
         header_type.fields[index].bits = capacity * 8;
         layout.bytes += capacity;
+        layout.variable = Some(length_word);
     }
     layout.fields = header_type
         .fields
@@ -453,5 +555,8 @@ fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
             fit: Fit::new((field.bits.max(1) - 1) % 64 + 1, field.signed),
         })
         .collect();
+    if layout.variable.is_none() {
+        layout.plan = ExtractPlan::new(&layout.fields);
+    }
     Ok((header_type, layout))
 }

@@ -221,6 +221,41 @@ impl Integer {
         }
     }
 
+    /// The value modulo 2^(64 `words`), least significant word first.
+    pub(crate) fn limbs(&self, words: usize) -> Box<[u64]> {
+        let mut limbs = vec![0; words];
+        for (limb, chunk) in limbs.iter_mut().zip(self.magnitude.rchunks(8)) {
+            *limb = chunk
+                .iter()
+                .fold(0, |value, byte| value << 8 | u64::from(*byte));
+        }
+        if self.negative {
+            let mut carry = true;
+            for limb in &mut limbs {
+                (*limb, carry) = (!*limb).overflowing_add(carry.into());
+            }
+        }
+        limbs.into()
+    }
+
+    /// The magnitude in at least `length` bytes, zeros before it.
+    pub(crate) fn padded(&self, length: usize) -> Box<[u8]> {
+        let mut bytes = vec![0; length.saturating_sub(self.magnitude.len())];
+        bytes.extend_from_slice(&self.magnitude);
+        bytes.into()
+    }
+
+    /// The number of bits, if it is all ones in its low bits and nothing else.
+    pub(crate) fn is_low_mask(&self) -> Option<u32> {
+        let bits = self.bits();
+        let (first, rest) = match self.magnitude.split_first() {
+            Some(parts) => parts,
+            None => return Some(0),
+        };
+        let ones = first.count_ones() == 8 - first.leading_zeros();
+        (!self.negative && ones && rest.iter().all(|byte| *byte == 0xff)).then_some(bits)
+    }
+
     /// The value, if it is one from 0 to 2^32-1.
     pub(crate) fn as_u32(&self) -> Option<u32> {
         (!self.negative && self.bits() <= 32).then(|| self.low() as u32)

@@ -1,288 +1,559 @@
-//! From unlimited precision to 64 and 128 bits.
+//! Expressions of unlimited precision become instructions on words.
 //!
 //! Addition, subtraction, multiplication, and the bitwise operators are the same modulo any power of two, so where only
 //! the low bits of a result are used they are computed in words whatever the operands are. Everything that looks at
-//! a whole value (comparison, right shift, division, saturation) is computed in the narrowest type that, by the ranges of
-//! its operands, holds it exactly; a value that 128 bits may not hold is refused.
+//! a whole value (comparison, right shift, division, saturation) is computed in as many words as, by the ranges of its
+//! operands, hold it exactly.
 
+use super::assemble::Assembler;
 use super::ast::{Number, NumberKind, Operator, Range, Truth};
+use super::headers::Field;
 use super::json::Json;
+use crate::bits::mask;
 use crate::error::LoadError;
-use crate::expression::{Comparison, Condition, Double, Element, Word};
+use crate::instruction::{
+    self, ExternOperation, Instruction, Place, Span, VariablePlace, Wide, WideOperation,
+};
 use crate::packet::Slot;
 
-/// Lowers expressions; complaints name the place of `at`.
-pub(crate) struct Lowering<'a, 'b> {
-    pub(crate) at: &'b Json<'a>,
+/// Bits an exact intermediate result may need.
+const WIDEST: u32 = 1 << 16;
+
+/// Where the value of a number is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Operand {
+    Place(Place),
+    Constant(u64),
 }
 
-impl Lowering<'_, '_> {
-    fn too_wide<T>(&self) -> Result<T, LoadError> {
-        self.at
-            .refuse("this computes with numbers of more than 128 bits, which is not supported")
-    }
+/// Lowers expressions; complaints name the place of `at`.
+pub(crate) struct Lowering<'j, 'v, 'o, 'p> {
+    pub(crate) at: &'v Json<'j>,
+    pub(crate) out: &'o mut Assembler<'p>,
+}
 
+impl Lowering<'_, '_, '_, '_> {
     /// `number` modulo 2^64.
-    pub(crate) fn word(&self, number: &Number) -> Result<Word, LoadError> {
-        Ok(match &number.kind {
-            NumberKind::Constant(value) => Word::Constant(value.low() as u64),
-            NumberKind::Field(field) => match field.slot {
-                Slot::Word { word } | Slot::Wide { word, .. } => Word::Slot(word),
-                Slot::Variable { .. } => return self.too_wide(),
-            },
-            NumberKind::Parameter(word) => Word::Parameter(*word),
-            NumberKind::Element {
-                first,
-                stride,
-                size,
-                index,
-            } => match first.slot {
-                Slot::Word { word } | Slot::Wide { word, .. } => {
-                    Word::Element(Box::new(self.element(word, *stride, *size, index)?))
-                }
-                Slot::Variable { .. } => return self.too_wide(),
-            },
-            NumberKind::Binary(operator, operands) => {
-                return self.binary_word(*operator, &operands.0, &operands.1);
+    pub(crate) fn operand(&mut self, number: &Number) -> Result<Operand, LoadError> {
+        match &number.kind {
+            NumberKind::Constant(value) => return Ok(Operand::Constant(value.low() as u64)),
+            NumberKind::Field(field) => return Ok(Operand::Place(self.low_word(field)?)),
+            NumberKind::Parameter(word) => return Ok(Operand::Place(*word as Place)),
+            NumberKind::Wrap(inner, bits) if is_whole(inner.range, *bits) => {
+                return self.operand(inner);
             }
-            NumberKind::Not(operand) => Word::Not(Box::new(self.word(operand)?)),
-            NumberKind::Wrap(operand, bits) => {
-                if operand.range.fits(*bits)
-                    && (operand.range.negative || operand.range.bits < *bits)
-                {
-                    return self.word(operand);
-                }
-                match bits {
-                    1..64 => Word::SignExtend(Box::new(self.word(operand)?), *bits),
-                    _ => return self.word(operand),
-                }
-            }
-            NumberKind::Saturate {
-                operand,
-                bits,
-                signed,
-            } => {
-                if operand.range.fits(64) && *bits <= 64 {
-                    let (low, high) = limits(*bits, *signed);
-                    let source = Box::new(self.word(operand)?);
-                    let (low, high) = (low as i64, high as u64);
-                    Word::Clamp {
-                        signed: operand.range.negative,
-                        low,
-                        high,
-                        operand: source,
+            NumberKind::Binary(Operator::And, operands) => {
+                for (inner, other) in [(&operands.0, &operands.1), (&operands.1, &operands.0)] {
+                    if low_mask(other).is_some_and(|bits| {
+                        bits >= 64 || !inner.range.negative && inner.range.bits <= bits
+                    }) {
+                        return self.operand(inner);
                     }
-                } else {
-                    Word::Truncate(Box::new(self.saturated(operand, *bits, *signed)?))
                 }
             }
-            NumberKind::Choose(parts) => {
-                let (condition, yes, no) = &**parts;
-                Word::Choose(Box::new((
-                    self.condition(condition)?,
-                    self.word(yes)?,
-                    self.word(no)?,
-                )))
-            }
-            NumberKind::FromTruth(truth) => match self.condition(truth)? {
-                // The bit a boolean is made from, where it is one already.
-                Condition::NonZero(word) if is_bit(truth) => word,
-                condition => Word::Condition(Box::new(condition)),
-            },
-        })
-    }
-
-    fn binary_word(
-        &self,
-        operator: Operator,
-        left: &Number,
-        right: &Number,
-    ) -> Result<Word, LoadError> {
-        let pair =
-            || -> Result<_, LoadError> { Ok(Box::new((self.word(left)?, self.word(right)?))) };
-        Ok(match operator {
-            Operator::Add => Word::Add(pair()?),
-            Operator::Subtract => Word::Subtract(pair()?),
-            Operator::Multiply => Word::Multiply(pair()?),
-            Operator::Or => Word::Or(pair()?),
-            Operator::Xor => Word::Xor(pair()?),
-            Operator::And => match (constant(left), constant(right)) {
-                (_, Some(mask)) => self.masked(left, mask)?,
-                (Some(mask), _) => self.masked(right, mask)?,
-                _ => Word::And(pair()?),
-            },
-            Operator::ShiftLeft => {
-                Word::ShiftLeft(Box::new((self.word(left)?, self.amount(right)?)))
-            }
-            Operator::ShiftRight if left.range.fits(64) => Word::ShiftRight {
-                signed: left.range.negative,
-                operands: Box::new((self.word(left)?, self.amount(right)?)),
-            },
-            Operator::Divide | Operator::Modulo
-                if left.range.fits(64)
-                    && right.range.fits(64)
-                    && !left.range.negative
-                    && !right.range.negative =>
-            {
-                if operator == Operator::Divide {
-                    Word::Divide(pair()?)
-                } else {
-                    Word::Modulo(pair()?)
+            // The bit a boolean is made from, where it is one already.
+            NumberKind::FromTruth(truth) => {
+                if let Truth::NonZero(inner) = &**truth
+                    && inner.range == Range::unsigned(1)
+                {
+                    return self.operand(inner);
                 }
             }
-            Operator::ShiftRight | Operator::Divide | Operator::Modulo => {
-                Word::Truncate(Box::new(self.binary_double(operator, left, right)?))
+            _ => {}
+        }
+        let to = self.out.word(self.at)?;
+        self.word_to(number, to, 0)?;
+        Ok(Operand::Place(to))
+    }
+
+    /// A word that holds `number` modulo 2^64.
+    pub(crate) fn place(&mut self, number: &Number) -> Result<Place, LoadError> {
+        match self.operand(number)? {
+            Operand::Place(place) => Ok(place),
+            Operand::Constant(value) => {
+                let to = self.out.word(self.at)?;
+                self.out.push(Instruction::Constant { to, value });
+                Ok(to)
             }
-        })
-    }
-
-    /// `number & mask`; nothing to do where no bit beyond the mask can be set.
-    fn masked(&self, number: &Number, mask: u128) -> Result<Word, LoadError> {
-        let operand = self.word(number)?;
-        let covered = mask & mask.wrapping_add(1) == 0
-            && !number.range.negative
-            && number.range.bits <= mask.count_ones();
-        let mask = mask as u64;
-        Ok(if covered || mask == u64::MAX {
-            operand
-        } else {
-            Word::Mask(Box::new(operand), mask)
-        })
-    }
-
-    /// A shift amount: what does not fit a word, or is negative, shifts everything out.
-    fn amount(&self, number: &Number) -> Result<Word, LoadError> {
-        if number.range.fits(64) {
-            self.word(number)
-        } else {
-            self.at.refuse("a shift amount of more than 64 bits")
         }
     }
 
-    fn element(
-        &self,
-        word: u32,
-        stride: u32,
-        size: u32,
-        index: &Number,
-    ) -> Result<Element, LoadError> {
-        // A negative index becomes a huge one, which is beyond the end as well.
-        Ok(Element {
-            word,
-            stride,
-            size,
-            index: self.exact_word(index)?,
-        })
-    }
-
-    /// `number` as it is, which must fit 64 bits.
-    pub(crate) fn exact_word(&self, number: &Number) -> Result<Word, LoadError> {
+    /// A word that holds `number` as it is, which must fit 64 bits.
+    pub(crate) fn exact_place(&mut self, number: &Number) -> Result<Place, LoadError> {
         if number.range.fits(64) {
-            self.word(number)
+            self.place(number)
         } else {
             self.at
                 .refuse("a number of more than 64 bits where only 64 are supported")
         }
     }
 
-    /// `number` modulo 2^128.
-    pub(crate) fn double(&self, number: &Number) -> Result<Double, LoadError> {
-        if number.range.fits(64) {
-            return Ok(match constant(number) {
-                Some(value) => Double::Constant(value),
-                None => Double::Extend {
-                    signed: number.range.negative,
-                    operand: Box::new(self.word(number)?),
-                },
-            });
+    fn low_word(&self, field: &Field) -> Result<Place, LoadError> {
+        match field.slot {
+            Slot::Word { word } | Slot::Wide { word, .. } => Ok(word as Place),
+            Slot::Variable { .. } => self.at.refuse("a varbit is not a number"),
         }
-        Ok(match &number.kind {
-            NumberKind::Constant(value) => Double::Constant(value.low()),
-            NumberKind::Field(field) => match field.slot {
-                Slot::Wide { word, words: 2 } => Double::Slot(word),
-                _ => return self.too_wide(),
+    }
+
+    /// Computes `number` modulo 2^64 into `to`, with the upper `cut` bits cleared.
+    pub(crate) fn word_to(&mut self, number: &Number, to: Place, cut: u8) -> Result<(), LoadError> {
+        let mark = self.out.mark();
+        self.emit_word(number, to, cut)?;
+        self.out.release(mark);
+        Ok(())
+    }
+
+    fn emit_word(&mut self, number: &Number, to: Place, cut: u8) -> Result<(), LoadError> {
+        match &number.kind {
+            NumberKind::Constant(value) => {
+                let value = value.low() as u64 & u64::MAX >> cut;
+                self.out.push(Instruction::Constant { to, value });
+            }
+            NumberKind::Field(_) | NumberKind::Parameter(_) => {
+                let from = self.place(number)?;
+                self.copy(from, to, cut);
+            }
+            NumberKind::Binary(operator, operands) => {
+                return self.binary(*operator, &operands.0, &operands.1, to, cut);
+            }
+            NumberKind::Not(inner) => {
+                let from = self.place(inner)?;
+                self.out.push(Instruction::Not { from, to, cut });
+            }
+            NumberKind::Wrap(inner, bits) => {
+                if *bits >= 64 || is_whole(inner.range, *bits) {
+                    return self.word_to(inner, to, cut);
+                }
+                let from = self.place(inner)?;
+                let unused = 64 - *bits as u8;
+                self.out.push(Instruction::SignExtend { from, to, unused });
+                self.copy(to, to, cut);
+            }
+            NumberKind::Saturate {
+                operand,
+                bits,
+                signed,
+            } => {
+                if !operand.range.fits(64) || *bits > 64 {
+                    return self.low_of_wide(number, to, cut);
+                }
+                let from = self.place(operand)?;
+                let negative = operand.range.negative;
+                self.out.push(if *signed {
+                    Instruction::ClampSigned {
+                        from,
+                        to,
+                        signed: negative,
+                        limit: mask(bits - 1),
+                    }
+                } else {
+                    Instruction::ClampUnsigned {
+                        from,
+                        to,
+                        signed: negative,
+                        limit: mask(*bits),
+                    }
+                });
+                self.copy(to, to, cut);
+            }
+            NumberKind::Choose(parts) => {
+                let (condition, yes, no) = &**parts;
+                let other = self.branch(condition, false)?;
+                self.word_to(yes, to, cut)?;
+                let end = self.out.jump(Instruction::Jump(0));
+                self.out.land(other);
+                self.word_to(no, to, cut)?;
+                self.out.land(end);
+            }
+            NumberKind::FromTruth(truth) => {
+                if let Truth::NonZero(inner) = &**truth
+                    && inner.range == Range::unsigned(1)
+                {
+                    return self.word_to(inner, to, cut);
+                }
+                let other = self.branch(truth, false)?;
+                self.out.push(Instruction::Constant { to, value: 1 });
+                let end = self.out.jump(Instruction::Jump(0));
+                self.out.land(other);
+                self.out.push(Instruction::Constant { to, value: 0 });
+                self.out.land(end);
+            }
+            NumberKind::Element { .. } => return self.low_of_wide(number, to, cut),
+        }
+        Ok(())
+    }
+
+    /// Copies a word with the upper `cut` bits cleared.
+    pub(crate) fn copy(&mut self, from: Place, to: Place, cut: u8) {
+        if cut > 0 {
+            let mask = u64::MAX >> cut;
+            self.out.push(Instruction::Mask { from, to, mask });
+        } else if from != to {
+            self.out.push(Instruction::Copy { from, to });
+        }
+    }
+
+    fn low_of_wide(&mut self, number: &Number, to: Place, cut: u8) -> Result<(), LoadError> {
+        let span = Span {
+            first: to,
+            words: 1,
+        };
+        self.wide_to(number, span)?;
+        self.copy(to, to, cut);
+        Ok(())
+    }
+
+    fn binary(
+        &mut self,
+        operator: Operator,
+        left: &Number,
+        right: &Number,
+        to: Place,
+        cut: u8,
+    ) -> Result<(), LoadError> {
+        let exact = left.range.fits(64) && right.range.fits(64);
+        let operator = match operator {
+            Operator::Add => instruction::Operator::Add,
+            Operator::Subtract => instruction::Operator::Subtract,
+            Operator::Multiply => instruction::Operator::Multiply,
+            Operator::Or => instruction::Operator::Or,
+            Operator::Xor => instruction::Operator::Xor,
+            Operator::And => {
+                for (inner, other) in [(left, right), (right, left)] {
+                    if let Some(bits) = low_mask(other) {
+                        if bits == 0 {
+                            self.out.push(Instruction::Constant { to, value: 0 });
+                            return Ok(());
+                        }
+                        return self.word_to(inner, to, cut.max(64 - bits.min(64) as u8));
+                    }
+                }
+                instruction::Operator::And
+            }
+            Operator::ShiftLeft => {
+                return match right.as_u32() {
+                    Some(by @ ..64) => {
+                        let left = self.place(left)?;
+                        let by = by as u8;
+                        self.out
+                            .push(Instruction::ShiftLeftConstant { left, to, by, cut });
+                        Ok(())
+                    }
+                    _ => {
+                        let left = self.place(left)?;
+                        let right = self.amount(right)?;
+                        let operator = instruction::Operator::ShiftLeft;
+                        self.out.push(Instruction::Binary {
+                            operator,
+                            left,
+                            right,
+                            to,
+                            cut,
+                        });
+                        Ok(())
+                    }
+                };
+            }
+            Operator::ShiftRight => return self.shift_right(left, right, to, cut),
+            Operator::Divide if exact && !left.range.negative && !right.range.negative => {
+                instruction::Operator::Divide
+            }
+            Operator::Modulo if exact && !left.range.negative && !right.range.negative => {
+                instruction::Operator::Modulo
+            }
+            Operator::Divide | Operator::Modulo => {
+                let operator_of = |operator| Number::binary(operator, left.clone(), right.clone());
+                return self.low_of_wide(&operator_of(operator), to, cut);
+            }
+        };
+        match (self.operand(left)?, self.operand(right)?) {
+            (Operand::Place(left), Operand::Constant(value)) => {
+                self.with_constant(operator, left, value, to, cut);
+            }
+            (Operand::Constant(value), Operand::Place(right))
+                if !matches!(
+                    operator,
+                    instruction::Operator::Subtract
+                        | instruction::Operator::Divide
+                        | instruction::Operator::Modulo
+                ) =>
+            {
+                self.with_constant(operator, right, value, to, cut);
+            }
+            _ => {
+                let (left, right) = (self.place(left)?, self.place(right)?);
+                self.out.push(match operator {
+                    instruction::Operator::Add => Instruction::Add {
+                        left,
+                        right,
+                        to,
+                        cut,
+                    },
+                    instruction::Operator::Or if cut == 0 => Instruction::Or { left, right, to },
+                    operator => Instruction::Binary {
+                        operator,
+                        left,
+                        right,
+                        to,
+                        cut,
+                    },
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn with_constant(
+        &mut self,
+        operator: instruction::Operator,
+        left: Place,
+        value: u64,
+        to: Place,
+        cut: u8,
+    ) {
+        self.out.push(match operator {
+            instruction::Operator::Add => Instruction::AddConstant {
+                left,
+                to,
+                cut,
+                value,
             },
-            NumberKind::Parameter(word) => Double::Parameter(*word),
+            instruction::Operator::Subtract => Instruction::AddConstant {
+                left,
+                to,
+                cut,
+                value: value.wrapping_neg(),
+            },
+            instruction::Operator::And => Instruction::Mask {
+                from: left,
+                to,
+                mask: value & u64::MAX >> cut,
+            },
+            operator => Instruction::BinaryConstant {
+                operator,
+                left,
+                to,
+                cut,
+                value,
+            },
+        });
+    }
+
+    fn shift_right(
+        &mut self,
+        left: &Number,
+        right: &Number,
+        to: Place,
+        cut: u8,
+    ) -> Result<(), LoadError> {
+        if let (NumberKind::Field(field), Some(by)) = (&left.kind, right.as_u32())
+            && let Slot::Wide { word, words } = field.slot
+            && by % 64 == 0
+            && by / 64 < words
+        {
+            self.copy((word + by / 64) as Place, to, cut);
+            return Ok(());
+        }
+        if !left.range.fits(64) {
+            let shifted = Number::binary(Operator::ShiftRight, left.clone(), right.clone());
+            return self.low_of_wide(&shifted, to, cut);
+        }
+        let from = self.place(left)?;
+        let signed = left.range.negative;
+        match right.as_u32() {
+            Some(by @ ..64) if !signed => self.out.push(Instruction::Slice {
+                from,
+                to,
+                by: by as u8,
+                mask: u64::MAX >> cut,
+            }),
+            _ => {
+                let right = self.amount(right)?;
+                self.out.push(Instruction::Binary {
+                    operator: if signed {
+                        instruction::Operator::ShiftRightSigned
+                    } else {
+                        instruction::Operator::ShiftRight
+                    },
+                    left: from,
+                    right,
+                    to,
+                    cut,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A shift amount: what does not fit a word, or is negative, shifts everything out.
+    fn amount(&mut self, number: &Number) -> Result<Place, LoadError> {
+        if number.range.fits(64) {
+            return self.place(number);
+        }
+        let (from, signed) = self.exact_span(number)?;
+        let to = self.out.temporary(1, self.at)?;
+        self.out.wide_of(Wide::Amount, to, from, signed);
+        Ok(to.first)
+    }
+
+    /// `number` as it is, in as many words as that takes; whether a longer one is extended by its sign.
+    pub(crate) fn exact_span(&mut self, number: &Number) -> Result<(Span, bool), LoadError> {
+        let bits = number.range.bits + u32::from(number.range.negative);
+        if bits > WIDEST {
+            return self.at.refuse(format!(
+                "this computes with numbers of more than {WIDEST} bits"
+            ));
+        }
+        self.span(number, bits.div_ceil(64).max(1))
+    }
+
+    /// `number` modulo 2^(64 `words`), or exactly in fewer words; whether a longer one is extended by its sign.
+    fn span(&mut self, number: &Number, words: u32) -> Result<(Span, bool), LoadError> {
+        let signed = number.range.negative;
+        if number.range.fits(64) {
+            let first = self.place(number)?;
+            return Ok((Span { first, words: 1 }, signed));
+        }
+        if let NumberKind::Field(Field {
+            slot: Slot::Wide { word, words: has },
+            ..
+        }) = number.kind
+        {
+            let first = word as Place;
+            let words = words.min(has) as u16;
+            return Ok((Span { first, words }, signed));
+        }
+        let bits = number.range.bits + u32::from(signed);
+        let to = self.out.temporary(words.min(bits.div_ceil(64)), self.at)?;
+        self.wide_to(number, to)?;
+        Ok((to, signed))
+    }
+
+    /// Computes `number` modulo the words of `to` into them, which no operand is in unless that is harmless.
+    pub(crate) fn wide_to(&mut self, number: &Number, to: Span) -> Result<(), LoadError> {
+        let mark = self.out.mark();
+        self.emit_wide(number, to)?;
+        self.out.release(mark);
+        Ok(())
+    }
+
+    fn emit_wide(&mut self, number: &Number, to: Span) -> Result<(), LoadError> {
+        let words = u32::from(to.words);
+        match &number.kind {
+            NumberKind::Constant(value) => {
+                let value = value.limbs(to.words.into());
+                self.out.wide_of(Wide::Constant(value), to, to, false);
+            }
+            NumberKind::Parameter(word) => {
+                let bits = number.range.bits;
+                let from = Span {
+                    first: *word as Place,
+                    words: bits.div_ceil(64) as u16,
+                };
+                self.out.wide_of(Wide::Copy, to, from, false);
+            }
+            NumberKind::Field(_) => {
+                let (from, signed) = self.span(number, words)?;
+                if from != to {
+                    self.out.wide_of(Wide::Copy, to, from, signed);
+                }
+            }
             NumberKind::Element {
                 first,
                 stride,
                 size,
                 index,
-            } => match first.slot {
-                Slot::Wide { word, words: 2 } => {
-                    Double::Element(Box::new(self.element(word, *stride, *size, index)?))
+            } => {
+                let (has, fit) = match first.slot {
+                    Slot::Word { .. } => (1, first.signed),
+                    Slot::Wide { words, .. } => (words, first.signed),
+                    Slot::Variable { .. } => return self.at.refuse("a varbit is not a number"),
+                };
+                let element = instruction::Element {
+                    first: Span {
+                        first: self.low_word(first)?,
+                        words: has as u16,
+                    },
+                    stride: *stride,
+                    size: *size,
+                    // A negative index becomes a huge one, which is beyond the end as well.
+                    index: self.exact_place(index)?,
+                };
+                let from = if has == words {
+                    to
+                } else {
+                    self.out.temporary(has, self.at)?
+                };
+                self.out
+                    .external(ExternOperation::LoadElement { element, to: from });
+                if from != to {
+                    self.out.wide_of(Wide::Copy, to, from, fit);
                 }
-                _ => return self.too_wide(),
-            },
-            NumberKind::Binary(operator, operands) => {
-                return self.binary_double(*operator, &operands.0, &operands.1);
             }
-            NumberKind::Not(operand) => Double::Not(Box::new(self.double(operand)?)),
-            NumberKind::Wrap(operand, bits) => match bits {
-                1..128 => Double::SignExtend(Box::new(self.double(operand)?), *bits),
-                _ => return self.double(operand),
-            },
+            NumberKind::Binary(operator, operands) => {
+                return self.wide_binary(*operator, &operands.0, &operands.1, to);
+            }
+            NumberKind::Not(inner) => {
+                let (from, signed) = self.span(inner, words)?;
+                self.out.wide_of(Wide::Not, to, from, signed);
+            }
+            NumberKind::Wrap(inner, bits) => {
+                let (from, signed) = self.span(inner, words.min(bits.div_ceil(64)))?;
+                let kind = if *bits >= words * 64 {
+                    Wide::Copy
+                } else {
+                    Wide::Fit {
+                        bits: *bits,
+                        signed: true,
+                    }
+                };
+                self.out.wide_of(kind, to, from, signed);
+            }
             NumberKind::Saturate {
                 operand,
                 bits,
                 signed,
-            } => return self.saturated(operand, *bits, *signed),
+            } => {
+                let (from, negative) = self.exact_span(operand)?;
+                let (bits, signed) = (*bits, *signed);
+                self.out
+                    .wide_of(Wide::Clamp { bits, signed }, to, from, negative);
+            }
             NumberKind::Choose(parts) => {
                 let (condition, yes, no) = &**parts;
-                Double::Choose(Box::new((
-                    self.condition(condition)?,
-                    self.double(yes)?,
-                    self.double(no)?,
-                )))
+                let other = self.branch(condition, false)?;
+                self.wide_to(yes, to)?;
+                let end = self.out.jump(Instruction::Jump(0));
+                self.out.land(other);
+                self.wide_to(no, to)?;
+                self.out.land(end);
             }
-            NumberKind::FromTruth(_) => Double::Extend {
-                signed: false,
-                operand: Box::new(self.word(number)?),
-            },
-        })
-    }
-
-    fn saturated(&self, operand: &Number, bits: u32, signed: bool) -> Result<Double, LoadError> {
-        if !operand.range.fits(128) {
-            return self.too_wide();
+            NumberKind::FromTruth(_) => {
+                let first = self.place(number)?;
+                let from = Span { first, words: 1 };
+                self.out.wide_of(Wide::Copy, to, from, false);
+            }
         }
-        let (low, high) = limits(bits, signed);
-        let source = Box::new(self.double(operand)?);
-        Ok(Double::Clamp {
-            signed: operand.range.negative,
-            low,
-            high,
-            operand: source,
-        })
+        Ok(())
     }
 
-    fn binary_double(
-        &self,
+    fn wide_binary(
+        &mut self,
         operator: Operator,
         left: &Number,
         right: &Number,
-    ) -> Result<Double, LoadError> {
-        let pair =
-            || -> Result<_, LoadError> { Ok(Box::new((self.double(left)?, self.double(right)?))) };
-        Ok(match operator {
-            Operator::Add => Double::Add(pair()?),
-            Operator::Subtract => Double::Subtract(pair()?),
-            Operator::Multiply => Double::Multiply(pair()?),
-            Operator::And => Double::And(pair()?),
-            Operator::Or => Double::Or(pair()?),
-            Operator::Xor => Double::Xor(pair()?),
+        to: Span,
+    ) -> Result<(), LoadError> {
+        let words = u32::from(to.words);
+        let one = |first| Span { first, words: 1 };
+        let ((left, left_signed), (right, right_signed), kind) = match operator {
             Operator::ShiftLeft => {
-                Double::ShiftLeft(Box::new((self.double(left)?, self.amount(right)?)))
+                let left = self.span(left, words)?;
+                (left, (one(self.amount(right)?), false), Wide::ShiftLeft)
             }
             Operator::ShiftRight => {
-                if !left.range.fits(128) {
-                    return self.too_wide();
-                }
-                let operands = Box::new((self.double(left)?, self.amount(right)?));
-                Double::ShiftRight {
-                    signed: left.range.negative,
-                    operands,
-                }
+                let left = self.exact_span(left)?;
+                (left, (one(self.amount(right)?), false), Wide::ShiftRight)
             }
             Operator::Divide | Operator::Modulo => {
                 if left.range.negative || right.range.negative {
@@ -290,181 +561,154 @@ impl Lowering<'_, '_> {
                         .at
                         .refuse("division of signed numbers is not supported");
                 }
-                if !left.range.fits(128) || !right.range.fits(128) {
-                    return self.too_wide();
-                }
-                if operator == Operator::Divide {
-                    Double::Divide(pair()?)
+                let (left, right) = (self.exact_span(left)?, self.exact_span(right)?);
+                // One bit more than the divisor, for the remainder is shifted before it is compared.
+                let room = u32::from(left.0.words.max(right.0.words)) + 1;
+                let remainder = self.out.temporary(room, self.at)?;
+                let kind = if operator == Operator::Divide {
+                    Wide::Divide(remainder)
                 } else {
-                    Double::Modulo(pair()?)
-                }
+                    Wide::Modulo(remainder)
+                };
+                (left, right, kind)
             }
-        })
-    }
-
-    /// A boolean.
-    pub(crate) fn condition(&self, truth: &Truth) -> Result<Condition, LoadError> {
-        let pair = |parts: &(Truth, Truth)| -> Result<_, LoadError> {
-            Ok(Box::new((
-                self.condition(&parts.0)?,
-                self.condition(&parts.1)?,
-            )))
+            Operator::Add
+            | Operator::Subtract
+            | Operator::Multiply
+            | Operator::And
+            | Operator::Or
+            | Operator::Xor => {
+                let kind = match operator {
+                    Operator::Add => Wide::Add,
+                    Operator::Subtract => Wide::Subtract,
+                    Operator::Multiply => Wide::Multiply,
+                    Operator::And => Wide::And,
+                    Operator::Or => Wide::Or,
+                    _ => Wide::Xor,
+                };
+                (self.span(left, words)?, self.span(right, words)?, kind)
+            }
         };
-        Ok(match truth {
-            Truth::Constant(value) => Condition::Constant(*value),
-            Truth::NonZero(number) => {
-                if let NumberKind::FromTruth(inner) = &number.kind {
-                    return self.condition(inner);
-                }
-                if number.range.fits(64) {
-                    Condition::NonZero(self.word(number)?)
-                } else if number.range.fits(128) {
-                    Condition::NonZeroDouble(self.double(number)?)
-                } else {
-                    return self.too_wide();
-                }
-            }
-            Truth::Not(operand) => Condition::Not(Box::new(self.condition(operand)?)),
-            Truth::And(parts) => Condition::And(pair(parts)?),
-            Truth::Or(parts) => Condition::Or(pair(parts)?),
-            Truth::Same(parts) => Condition::Same(pair(parts)?),
-            Truth::Choose(parts) => Condition::Choose(Box::new((
-                self.condition(&parts.0)?,
-                self.condition(&parts.1)?,
-                self.condition(&parts.2)?,
-            ))),
-            Truth::Compare(comparison, operands) => {
-                return self.compare(*comparison, &operands.0, &operands.1);
-            }
-        })
+        self.out.wide(WideOperation {
+            kind,
+            to,
+            left,
+            left_signed,
+            right,
+            right_signed,
+        });
+        Ok(())
     }
 
-    fn compare(
-        &self,
-        comparison: Comparison,
-        left: &Number,
-        right: &Number,
-    ) -> Result<Condition, LoadError> {
-        if let Some(condition) = self.compare_bytes(comparison, left, right)? {
-            return Ok(condition);
-        }
-        let signed = left.range.negative || right.range.negative;
-        // Both in one representation: two's complement as soon as one may be negative.
-        let fits = |range: Range, width: u32| range.bits + u32::from(signed) <= width;
-        if fits(left.range, 64) && fits(right.range, 64) {
-            Ok(match (comparison, self.word(left)?, self.word(right)?) {
-                (
-                    Comparison::Equal | Comparison::NotEqual,
-                    Word::Slot(word),
-                    Word::Constant(constant),
-                ) => Condition::SlotIs {
-                    word,
-                    constant,
-                    equal: comparison == Comparison::Equal,
+    /// `field = number`.
+    pub(crate) fn assign(&mut self, field: Field, number: &Number) -> Result<(), LoadError> {
+        if field.saturating {
+            let (bits, signed) = (field.bits, field.signed);
+            let limited = Number {
+                range: if signed {
+                    Range::signed(bits)
+                } else {
+                    Range::unsigned(bits)
                 },
-                (_, left, right) => Condition::Compare {
-                    comparison,
+                kind: NumberKind::Saturate {
+                    operand: Box::new(number.clone()),
+                    bits,
                     signed,
-                    operands: Box::new((left, right)),
                 },
-            })
-        } else if fits(left.range, 128) && fits(right.range, 128) {
-            let operands = Box::new((self.double(left)?, self.double(right)?));
-            Ok(Condition::CompareDouble {
-                comparison,
-                signed,
-                operands,
-            })
+            };
+            let saturating = false;
+            return self.assign(
+                Field {
+                    saturating,
+                    ..field
+                },
+                &limited,
+            );
+        }
+        let held = if field.signed {
+            number.range.bits < field.bits
         } else {
-            self.too_wide()
-        }
-    }
-
-    /// Fields of more than 128 bits can be compared for equality.
-    fn compare_bytes(
-        &self,
-        comparison: Comparison,
-        left: &Number,
-        right: &Number,
-    ) -> Result<Option<Condition>, LoadError> {
-        let equal = match (&left.kind, &right.kind) {
-            (NumberKind::Field(left), NumberKind::Field(right)) => match (left.slot, right.slot) {
-                (Slot::Wide { word: a, words: m }, Slot::Wide { word: b, words: n })
-                    if m == n && m > 2 && left.signed == right.signed =>
-                {
-                    Condition::EqualWide {
-                        left: a,
-                        right: b,
-                        words: m,
-                    }
-                }
-                _ => return Ok(None),
-            },
-            (NumberKind::Field(field), NumberKind::Constant(value))
-            | (NumberKind::Constant(value), NumberKind::Field(field)) => match field.slot {
-                Slot::Wide {
-                    word,
-                    words: words @ 3..,
-                } => {
-                    if value.negative || field.signed || value.bits() > field.bits {
-                        return self
-                            .at
-                            .refuse("a comparison of a wide field with a number it does not hold");
-                    }
-                    Condition::EqualConstant {
-                        word,
-                        constant: limbs(&value.magnitude, words as usize),
-                    }
-                }
-                _ => return Ok(None),
-            },
-            _ => return Ok(None),
+            !number.range.negative && number.range.bits <= field.bits
         };
-        match comparison {
-            Comparison::Equal => Ok(Some(equal)),
-            Comparison::NotEqual => Ok(Some(Condition::Not(Box::new(equal)))),
-            Comparison::Less | Comparison::LessOrEqual => self.too_wide(),
+        match field.slot {
+            Slot::Word { word } => {
+                let to = word as Place;
+                let unused = 64 - field.bits as u8;
+                if held {
+                    return self.word_to(number, to, 0);
+                }
+                if !field.signed {
+                    return self.word_to(number, to, unused);
+                }
+                let from = self.place(number)?;
+                self.out.push(Instruction::SignExtend { from, to, unused });
+            }
+            Slot::Wide { word, words } => {
+                let to = Span {
+                    first: word as Place,
+                    words: words as u16,
+                };
+                let harmless = matches!(
+                    &number.kind,
+                    NumberKind::Constant(_)
+                        | NumberKind::Field(_)
+                        | NumberKind::Parameter(_)
+                        | NumberKind::Not(_)
+                        | NumberKind::Binary(
+                            Operator::Add
+                                | Operator::Subtract
+                                | Operator::And
+                                | Operator::Or
+                                | Operator::Xor,
+                            _
+                        )
+                );
+                if harmless {
+                    self.wide_to(number, to)?;
+                } else {
+                    let from = self.out.temporary(words, self.at)?;
+                    self.wide_to(number, from)?;
+                    self.out.wide_of(Wide::Copy, to, from, false);
+                }
+                if !held {
+                    let (bits, signed) = (field.bits, field.signed);
+                    self.out.wide_of(Wide::Fit { bits, signed }, to, to, false);
+                }
+            }
+            Slot::Variable { .. } => match &number.kind {
+                NumberKind::Field(source) => return self.copy_variable(field.slot, source.slot),
+                _ => return self.at.refuse("a varbit takes only another varbit"),
+            },
         }
+        Ok(())
+    }
+
+    /// `to = from` for varbits.
+    pub(crate) fn copy_variable(&mut self, to: Slot, from: Slot) -> Result<(), LoadError> {
+        let (Some(to), Some(from)) = (VariablePlace::of(to), VariablePlace::of(from)) else {
+            return self.at.refuse("expected two varbits");
+        };
+        if to.capacity != from.capacity {
+            return self
+                .at
+                .refuse("expected two varbits of the same greatest length");
+        }
+        self.out
+            .external(ExternOperation::CopyVariable { from, to });
+        Ok(())
     }
 }
 
-/// `magnitude` with zero bytes before it.
-pub(crate) fn padded(magnitude: &[u8], length: usize) -> Box<[u8]> {
-    let mut bytes = vec![0; length.saturating_sub(magnitude.len())];
-    bytes.extend_from_slice(magnitude);
-    bytes.into()
+/// Whether all values of a range are the same as two's complement of `bits`.
+fn is_whole(range: Range, bits: u32) -> bool {
+    range.fits(bits) && (range.negative || range.bits < bits)
 }
 
-/// A magnitude as words, least significant first.
-pub(crate) fn limbs(magnitude: &[u8], words: usize) -> Box<[u64]> {
-    let mut limbs = vec![0; words];
-    for (limb, chunk) in limbs.iter_mut().zip(magnitude.rchunks(8)) {
-        *limb = chunk
-            .iter()
-            .fold(0, |value, byte| value << 8 | u64::from(*byte));
-    }
-    limbs.into()
-}
-
-fn constant(number: &Number) -> Option<u128> {
+/// The number of bits if the number is a constant of nothing but low ones.
+fn low_mask(number: &Number) -> Option<u32> {
     match &number.kind {
-        NumberKind::Constant(value) if number.range.fits(128) => Some(value.low()),
+        NumberKind::Constant(value) if !value.negative => value.is_low_mask(),
         _ => None,
-    }
-}
-
-/// Whether the truth is that of a number that is zero or one.
-fn is_bit(truth: &Truth) -> bool {
-    matches!(truth, Truth::NonZero(number) if number.range == Range::unsigned(1))
-}
-
-/// The least and the greatest number of a width.
-fn limits(bits: u32, signed: bool) -> (i128, u128) {
-    if signed {
-        let high = crate::bits::mask_double(bits.saturating_sub(1));
-        (-(high as i128) - 1, high)
-    } else {
-        (0, crate::bits::mask_double(bits))
     }
 }
 

@@ -1,10 +1,12 @@
 //! The loader: a bmv2 JSON artifact, as p4c-bm2-ss writes it for v1model, becomes a [`Program`].
 //!
 //! One file per part of the artifact. `ast` and `lower` stand between: expressions are read into a tree with the range
-//! of every value, then lowered to fixed-width arithmetic.
+//! of every value, then lowered to instructions.
 
 mod actions;
+mod assemble;
 mod ast;
+mod conditions;
 mod control;
 mod expressions;
 mod externs;
@@ -15,6 +17,7 @@ mod lower;
 mod parser;
 mod profiles;
 mod tables;
+mod unions;
 
 use std::collections::HashMap;
 
@@ -22,6 +25,7 @@ use json::Json;
 
 use crate::error::LoadError;
 use crate::externs::Externs;
+use crate::instruction::Instruction;
 use crate::program::Program;
 use crate::tables::Table;
 
@@ -71,16 +75,42 @@ fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
         externs: &extern_names,
         field_lists: &field_lists,
     };
+    let words = actions::parameter_words(&root)?;
+    if program.words + words > assemble::MOST_WORDS {
+        return root
+            .get("actions")?
+            .refuse("the parameters of an action are too many");
+    }
+    let mut pool = assemble::Pool::new(program.words, words);
+    program.parameters = pool.parameters;
+    let mut additions = actions::Additions::default();
     let mut ids = HashMap::new();
+    let mut bodies = Vec::new();
     for item in root.get("actions")?.items()? {
-        let action = actions::load_action(&item, names, &program)?;
+        let (mut action, mut body) =
+            actions::load_action(&item, names, &program, &mut pool, &mut additions)?;
+        bodies.push(body.clone());
+        body.push(Instruction::Return);
+        action.start = assemble::append(&mut program.code, &body, &item)?;
         ids.insert(item.get("id")?.number()?, program.actions.len() as u32);
         program.actions.push(action);
     }
-    parser::load_parser(&root, names, &mut program)?;
-    control::load_controls(&root, names, &ids, &mut program, &mut tables)?;
-    externs::load_checksums(&root, &headers, &extern_names, &mut program)?;
+    parser::load_parser(&root, names, &mut program, &mut pool, &mut additions)?;
+    control::load_controls(
+        &root,
+        names,
+        &ids,
+        &bodies,
+        &mut pool,
+        &mut program,
+        &mut tables,
+    )?;
+    externs::load_checksums(&root, &headers, &extern_names, &mut pool, &mut program)?;
     load_deparser(&root, &headers, &mut program)?;
+    program.words = pool.words;
+    program.wide = pool.wide;
+    program.externs = pool.externs;
+    program.messages = additions.messages;
     Ok(Loaded {
         program,
         tables,
@@ -113,5 +143,12 @@ fn load_deparser(
     for name in deparser.get("order")?.items()? {
         program.emitted.push(headers.instance(&name)?.span);
     }
+    program.emitted_in_bytes = program.emitted.iter().all(|header| {
+        let fields = program.layouts[header.layout as usize].fields.iter();
+        fields
+            .map(|field| field.bits)
+            .sum::<u32>()
+            .is_multiple_of(8)
+    });
     Ok(())
 }

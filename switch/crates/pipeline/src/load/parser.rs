@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::actions::{Names, assign_field, load_primitives};
-use super::ast::Number;
+use super::actions::{Additions, Names, load_primitives, wide_number};
+use super::assemble::{Assembler, Pool, append};
+use super::ast::{Number, NumberKind, Range};
 use super::expressions::Context;
 use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::expression::Word;
-use crate::packet::Slot;
+use crate::instruction::{HeaderReference, Instruction, Place, Span};
 use crate::program::{
-    END, ErrorCodes, HeaderSpan, Operation, ParserOperation, Program, SelectCase, SelectKey, State,
-    Target,
+    Cases, END, ErrorCodes, HeaderSpan, ParserOperation, Program, SelectCase, SelectCondition,
+    State, ValueSet,
 };
 
 /// Reads the one parser of a v1model program.
@@ -20,8 +20,21 @@ pub(crate) fn load_parser(
     root: &Json<'_>,
     names: Names<'_>,
     program: &mut Program,
+    pool: &mut Pool,
+    additions: &mut Additions,
 ) -> Result<(), LoadError> {
     program.errors = load_errors(root)?;
+    let mut value_sets = HashMap::new();
+    for item in root.list("parse_vsets")? {
+        let name = item.get("name")?.text()?.to_owned();
+        value_sets.insert(name.clone(), program.value_sets.len() as u32);
+        program.value_sets.push(ValueSet {
+            name,
+            size: item.get("max_size")?.number()?,
+            bits: Vec::new(),
+            members: Vec::new(),
+        });
+    }
     let parsers = root.get("parsers")?.items()?;
     let [parser] = parsers.as_slice() else {
         return root.get("parsers")?.refuse("expected exactly one parser");
@@ -35,9 +48,17 @@ pub(crate) fn load_parser(
         None => END,
         Some(name) => state_number(&name, &numbers)?,
     };
+    let mut loader = Loader {
+        names,
+        numbers,
+        value_sets,
+        program,
+        pool,
+        additions,
+    };
     for item in &items {
-        let state = load_state(item, &numbers, names, program)?;
-        program.states.push(state);
+        let state = loader.load_state(item)?;
+        loader.program.states.push(state);
     }
     Ok(())
 }
@@ -75,133 +96,251 @@ fn load_errors(root: &Json<'_>) -> Result<ErrorCodes, LoadError> {
     Ok(codes)
 }
 
-fn load_state(
-    item: &Json<'_>,
-    numbers: &HashMap<&str, u32>,
-    names: Names<'_>,
-    program: &Program,
-) -> Result<State, LoadError> {
-    let context = Context {
-        headers: names.headers,
-        program,
-        parameters: &[],
-    };
-    let mut operations = Vec::new();
-    for operation in item.list("parser_ops")? {
-        load_operation(&operation, context, names, &mut operations)?;
+/// What the states of a parser are loaded with.
+struct Loader<'a, 'p> {
+    names: Names<'a>,
+    numbers: HashMap<&'a str, u32>,
+    value_sets: HashMap<String, u32>,
+    program: &'p mut Program,
+    pool: &'p mut Pool,
+    additions: &'p mut Additions,
+}
+
+/// A state being written: its operations, and the instructions since the last of them.
+struct Writing<'a, 'b> {
+    operations: Vec<ParserOperation>,
+    code: &'b mut Vec<Instruction>,
+    at: &'b Json<'a>,
+}
+
+impl Writing<'_, '_> {
+    /// Makes the instructions written so far an operation.
+    fn flush(&mut self, out: &mut Assembler<'_>) -> Result<(), LoadError> {
+        if out.code.is_empty() {
+            return Ok(());
+        }
+        out.push(Instruction::End);
+        let start = append(self.code, &std::mem::take(&mut out.code), self.at)?;
+        self.operations.push(ParserOperation::Code(start));
+        Ok(())
     }
-    let mut keys = Vec::new();
-    // Width of each key field, as select values are written: padded to whole bytes.
-    let mut widths = Vec::new();
-    for key in item.list("transition_key")? {
-        load_key(&key, context, &mut keys, &mut widths)?;
+
+    fn push(
+        &mut self,
+        operation: ParserOperation,
+        out: &mut Assembler<'_>,
+    ) -> Result<(), LoadError> {
+        self.flush(out)?;
+        self.operations.push(operation);
+        Ok(())
     }
-    let mut cases = Vec::new();
-    let mut otherwise = None;
-    for transition in item.list("transitions")? {
-        let next = match transition.find("next_state") {
-            None => END,
-            Some(name) => state_number(&name, numbers)?,
-        };
-        let kind = transition.get("type")?;
-        match kind.text()? {
-            "default" => otherwise = Some(next),
-            "hexstr" => {
-                let values = split(&transition.get("value")?, &widths)?;
-                let masks = match transition.find("mask") {
-                    Some(mask) => split(&mask, &widths)?,
-                    None => vec![u64::MAX; values.len()],
-                };
-                let words = values
-                    .into_iter()
-                    .zip(masks)
-                    .map(|(value, mask)| (value & mask, mask))
-                    .collect();
-                cases.push(SelectCase { words, next });
+}
+
+impl<'a> Loader<'a, '_> {
+    fn load_state(&mut self, item: &Json<'a>) -> Result<State, LoadError> {
+        // Instructions go to the program when the state is complete; until then it is only read.
+        let mut code = std::mem::take(&mut self.program.code);
+        let state = self.read_state(item, &mut code);
+        self.program.code = code;
+        let (mut state, used) = state?;
+        for (set, widths, at) in used {
+            let set = &mut self.program.value_sets[set as usize];
+            if !set.bits.is_empty() && set.bits != widths {
+                return at
+                    .refuse("two states select on this value set by keys of different widths");
             }
-            other => return kind.refuse(format!("a transition on {other:?} is not supported")),
+            set.bits = widths;
+        }
+        sort_exact(&mut state);
+        Ok(state)
+    }
+
+    #[expect(
+        clippy::type_complexity,
+        reason = "a state and the value sets it uses, taken apart at once"
+    )]
+    fn read_state(
+        &mut self,
+        item: &Json<'a>,
+        code: &mut Vec<Instruction>,
+    ) -> Result<(State, Vec<(u32, Vec<u32>, Json<'a>)>), LoadError> {
+        let context = Context {
+            headers: self.names.headers,
+            program: self.program,
+            parameters: &[],
+            parameters_at: 0,
+        };
+        let mut out = Assembler::new(self.pool);
+        let mut writing = Writing {
+            operations: Vec::new(),
+            code,
+            at: item,
+        };
+        for operation in item.list("parser_ops")? {
+            out.statement();
+            Operation {
+                json: &operation,
+                context,
+                names: self.names,
+                writing: &mut writing,
+                out: &mut out,
+                additions: self.additions,
+            }
+            .load()?;
+        }
+        out.statement();
+        let mut keys = Vec::new();
+        let mut widths = Vec::new();
+        for key in item.list("transition_key")? {
+            load_key(
+                &key,
+                context,
+                &mut writing,
+                &mut out,
+                &mut keys,
+                &mut widths,
+            )?;
+        }
+        writing.flush(&mut out)?;
+        let mut cases = Vec::new();
+        let mut otherwise = None;
+        let mut used = Vec::new();
+        for transition in item.list("transitions")? {
+            let next = match transition.find("next_state") {
+                None => END,
+                Some(name) => state_number(&name, &self.numbers)?,
+            };
+            let kind = transition.get("type")?;
+            let condition = match kind.text()? {
+                "default" => {
+                    otherwise = Some(next);
+                    continue;
+                }
+                "hexstr" => {
+                    let values = split(&transition.get("value")?, &widths)?;
+                    let masks = match transition.find("mask") {
+                        Some(mask) => split(&mask, &widths)?,
+                        None => vec![u64::MAX; values.len()],
+                    };
+                    let words = values.into_iter().zip(masks);
+                    SelectCondition::Masked(
+                        words.map(|(value, mask)| (value & mask, mask)).collect(),
+                    )
+                }
+                "parse_vset" => {
+                    let name = transition.get("value")?;
+                    if let Some(mask) = transition.find("mask") {
+                        return mask.refuse("a mask on a value set is not supported");
+                    }
+                    let Some(&set) = self.value_sets.get(name.text()?) else {
+                        return name.refuse(format!("no value set is called {:?}", name.text()?));
+                    };
+                    used.push((set, widths.clone(), name));
+                    SelectCondition::Member(set)
+                }
+                other => return kind.refuse(format!("a transition on {other:?} is not supported")),
+            };
+            cases.push(SelectCase { condition, next });
+        }
+        let state = State {
+            operations: writing.operations,
+            keys,
+            cases: Cases::Any(cases),
+            otherwise,
+        };
+        Ok((state, used))
+    }
+}
+
+/// Where a state selects by the whole of one word, its cases become a table.
+fn sort_exact(state: &mut State) {
+    let ([_], Cases::Any(cases)) = (state.keys.as_slice(), &state.cases) else {
+        return;
+    };
+    let mut exact: Vec<(u64, u32)> = Vec::new();
+    for case in cases {
+        match &case.condition {
+            SelectCondition::Masked(words) if words[0].1 == u64::MAX => {
+                // Of equal values the first counts.
+                if !exact.iter().any(|known| known.0 == words[0].0) {
+                    exact.push((words[0].0, case.next));
+                }
+            }
+            _ => return,
         }
     }
-    Ok(State {
-        operations,
-        keys,
-        cases,
-        otherwise,
-    })
+    exact.sort_by_key(|case| case.0);
+    state.cases = Cases::Exact(exact);
 }
 
 fn load_key(
     key: &Json<'_>,
     context: Context<'_>,
-    keys: &mut Vec<SelectKey>,
+    writing: &mut Writing<'_, '_>,
+    out: &mut Assembler<'_>,
+    keys: &mut Vec<Place>,
     widths: &mut Vec<u32>,
 ) -> Result<(), LoadError> {
     if key.find("type").map(|kind| kind.text()).transpose()? == Some("lookahead") {
         let (offset, bits) = lookahead(&key.get("value")?)?;
-        if bits > 64 {
-            return key.refuse("a lookahead of more than 64 bits is not supported in a select");
-        }
-        keys.push(SelectKey::Lookahead { offset, bits });
-        widths.push(bits);
+        let to = out.temporary(bits.div_ceil(64).max(1), key)?;
+        writing.push(ParserOperation::Lookahead { to, offset, bits }, out)?;
+        keys.extend((to.first..to.first + to.words).rev());
+        widths.push(bits.max(1));
         return Ok(());
     }
     let number = context.number(key)?;
-    let lowering = Lowering { at: key };
-    // A signed key is compared by its bits.
     let bits = number.range.bits + u32::from(number.range.negative);
-    match bits {
-        0..=64 => keys.push(SelectKey::Value(masked(lowering.word(&number)?, bits))),
-        65..=128 => {
-            let double = lowering.double(&number)?;
-            let high = crate::expression::Double::ShiftRight {
-                signed: false,
-                operands: Box::new((double.clone(), Word::Constant(64))),
-            };
-            keys.push(SelectKey::Value(masked(
-                Word::Truncate(Box::new(high)),
-                bits - 64,
-            )));
-            keys.push(SelectKey::Value(Word::Truncate(Box::new(double))));
+    let mut lowering = Lowering { at: key, out };
+    let span = if bits <= 64 {
+        let place = lowering.place(&number)?;
+        let first = if number.range.negative && bits < 64 {
+            // A signed key is compared by its bits.
+            let to = lowering.out.word(key)?;
+            lowering.copy(place, to, 64 - bits as u8);
+            to
+        } else {
+            place
+        };
+        Span { first, words: 1 }
+    } else {
+        let (span, _) = lowering.exact_span(&number)?;
+        if number.range.negative && !bits.is_multiple_of(64) {
+            return key.refuse("a signed select key of more than 64 bits is not supported");
         }
-        _ => return key.refuse("a select key of more than 128 bits is not supported"),
-    }
+        span
+    };
+    keys.extend((span.first..span.first + span.words).rev());
     widths.push(bits.max(1));
     Ok(())
 }
 
-fn masked(word: Word, bits: u32) -> Word {
-    if bits < 64 {
-        Word::Mask(Box::new(word), crate::bits::mask(bits))
-    } else {
-        word
-    }
-}
-
-/// Cuts a select value into the words of its keys.
+/// Cuts a select value, in which every key has whole bytes, into the words of the keys.
 fn split(json: &Json<'_>, widths: &[u32]) -> Result<Vec<u64>, LoadError> {
     let value = json.hexadecimal()?;
     let total: u32 = widths.iter().map(|width| width.div_ceil(8)).sum();
     if value.negative || value.magnitude.len() > total as usize {
         return json.refuse(format!("expected a value of at most {total} bytes"));
     }
-    let bytes = super::lower::padded(&value.magnitude, total as usize);
+    let bytes = value.padded(total as usize);
     let mut words = Vec::new();
     let mut rest = &bytes[..];
     for width in widths {
         let (field, after) = rest.split_at(width.div_ceil(8) as usize);
         rest = after;
-        let (high, low) = field.split_at(field.len().saturating_sub(8));
-        let number = |bytes: &[u8]| {
-            bytes
-                .iter()
-                .fold(0u64, |sum, byte| sum << 8 | u64::from(*byte))
-        };
-        if !high.is_empty() {
-            words.push(number(high));
-        }
-        words.push(number(low));
+        words.extend(key_words(field));
     }
     Ok(words)
+}
+
+/// Big-endian bytes as words, most significant first.
+fn key_words(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let words = bytes.rchunks(8).rev();
+    words.map(|bytes| {
+        bytes
+            .iter()
+            .fold(0u64, |sum, byte| sum << 8 | u64::from(*byte))
+    })
 }
 
 fn lookahead(pair: &Json<'_>) -> Result<(u32, u32), LoadError> {
@@ -213,141 +352,164 @@ fn lookahead(pair: &Json<'_>) -> Result<(u32, u32), LoadError> {
     Ok((offset, bits))
 }
 
-fn load_operation(
-    json: &Json<'_>,
-    context: Context<'_>,
-    names: Names<'_>,
-    operations: &mut Vec<ParserOperation>,
-) -> Result<(), LoadError> {
-    let name = json.get("op")?;
-    let parameters = json.get("parameters")?;
-    match name.text()? {
-        "extract" => {
-            let [what] = parameters.tuple()?;
-            operations.push(extract(&what, None, context)?);
-        }
-        "extract_VL" => {
-            let [what, length] = parameters.tuple()?;
-            let length = context.word(&length)?;
-            operations.push(extract(&what, Some(length), context)?);
-        }
-        "set" => {
-            let [target, source] = parameters.tuple()?;
-            operations.push(set(&target, &source, context)?);
-        }
-        "verify" => {
-            let [condition, error] = parameters.tuple()?;
-            operations.push(ParserOperation::Verify {
-                condition: context.condition(&condition)?,
-                error: context.word(&error)?,
-            });
-        }
-        "advance" => {
-            let [bits] = parameters.tuple()?;
-            operations.push(ParserOperation::Advance {
-                bits: context.word(&bits)?,
-            });
-        }
-        "shift" => {
-            let [bytes] = parameters.tuple()?;
-            let bits = Word::Constant(u64::from(bytes.number()?) * 8);
-            operations.push(ParserOperation::Advance { bits });
-        }
-        "primitive" => {
-            let primitives = load_primitives(&parameters, context, names)?;
-            for primitive in primitives {
-                if matches!(primitive, Operation::Jump(_) | Operation::JumpUnless { .. }) {
-                    return json.refuse("jumps are not supported in a parser");
-                }
-                operations.push(ParserOperation::Primitive(primitive));
+/// One operation of a state.
+struct Operation<'a, 'b, 'c, 'o, 'p> {
+    json: &'o Json<'a>,
+    context: Context<'c>,
+    names: Names<'c>,
+    writing: &'o mut Writing<'a, 'b>,
+    out: &'o mut Assembler<'p>,
+    additions: &'o mut Additions,
+}
+
+impl Operation<'_, '_, '_, '_, '_> {
+    fn load(&mut self) -> Result<(), LoadError> {
+        let name = self.json.get("op")?;
+        let parameters = self.json.get("parameters")?;
+        match name.text()? {
+            "extract" => {
+                let [what] = parameters.tuple()?;
+                self.extract(&what, None)
             }
+            "extract_VL" => {
+                let [what, length] = parameters.tuple()?;
+                let length = self.context.word(&length, self.out)?;
+                self.extract(&what, Some(length))
+            }
+            "set" => {
+                let [target, source] = parameters.tuple()?;
+                self.set(&target, &source)
+            }
+            "verify" => {
+                let [condition, error] = parameters.tuple()?;
+                let range = Range::unsigned(1);
+                let kind = NumberKind::FromTruth(Box::new(self.context.truth(&condition)?));
+                let flag = Lowering {
+                    at: &condition,
+                    out: self.out,
+                }
+                .place(&Number { range, kind })?;
+                let error = self.context.word(&error, self.out)?;
+                self.push(ParserOperation::Verify {
+                    condition: flag,
+                    error,
+                })
+            }
+            "advance" => {
+                let [bits] = parameters.tuple()?;
+                let bits = self.context.word(&bits, self.out)?;
+                self.push(ParserOperation::Advance { bits })
+            }
+            "shift" => {
+                let [bytes] = parameters.tuple()?;
+                let value = u64::from(bytes.number()?) * 8;
+                let bits = self.out.word(&bytes)?;
+                self.out.push(Instruction::Constant { to: bits, value });
+                self.push(ParserOperation::Advance { bits })
+            }
+            "primitive" => {
+                load_primitives(
+                    &parameters,
+                    self.context,
+                    self.names,
+                    self.out,
+                    self.additions,
+                )?;
+                // Each in code of its own, so that an `exit` ends only that.
+                self.writing.flush(self.out)
+            }
+            other => name.refuse(format!("parser operation {other:?} is not supported")),
         }
-        other => return name.refuse(format!("parser operation {other:?} is not supported")),
+    }
+
+    fn push(&mut self, operation: ParserOperation) -> Result<(), LoadError> {
+        self.writing.push(operation, self.out)
+    }
+
+    fn set(&mut self, target: &Json<'_>, source: &Json<'_>) -> Result<(), LoadError> {
+        if source.get("type")?.text()? == "lookahead" {
+            let (offset, bits) = lookahead(&source.get("value")?)?;
+            let to = self.out.temporary(bits.div_ceil(64).max(1), source)?;
+            self.push(ParserOperation::Lookahead { to, offset, bits })?;
+            let number = wide_number(to, bits);
+            return self.context.assign(target, &number, self.out);
+        }
+        let number = self.context.number(source)?;
+        self.context.assign(target, &number, self.out)
+    }
+
+    fn extract(&mut self, what: &Json<'_>, variable_bits: Option<Place>) -> Result<(), LoadError> {
+        let kind = what.get("type")?;
+        let name = what.get("value")?;
+        let program = self.context.program;
+        let headers = self.names.headers;
+        match kind.text()? {
+            "regular" => {
+                // p4c writes an element whose index is computed as an expression.
+                let header = if name.value.is_object() {
+                    self.context.header_reference(&name, self.out)?
+                } else {
+                    HeaderReference {
+                        first: headers.instance(&name)?.span,
+                        element: None,
+                    }
+                };
+                check_extract(what, header.first, variable_bits.is_some(), program)?;
+                let others = headers.unions().others(header.first.word);
+                if header.element.is_none() && variable_bits.is_none() && others.is_empty() {
+                    return self.push(ParserOperation::ExtractFixed(header.first));
+                }
+                self.push(ParserOperation::Extract {
+                    header,
+                    variable_bits,
+                    others,
+                })
+            }
+            "stack" => {
+                let stack = headers.stack(&name)?;
+                self.extract_next(what, stack, Box::default(), variable_bits)
+            }
+            "union_stack" => {
+                let [stack, member] = name.tuple()?;
+                let (stack, others) = headers.unions().member(&stack, &member)?;
+                self.extract_next(what, stack, others, variable_bits)
+            }
+            other => kind.refuse(format!("extracting a {other:?} is not supported")),
+        }
+    }
+
+    fn extract_next(
+        &mut self,
+        what: &Json<'_>,
+        stack: u32,
+        others: Box<[u32]>,
+        variable_bits: Option<Place>,
+    ) -> Result<(), LoadError> {
+        let program = self.context.program;
+        let first = program.stacks[stack as usize].first;
+        check_extract(what, first, variable_bits.is_some(), program)?;
+        self.push(ParserOperation::ExtractNext {
+            stack,
+            variable_bits,
+            others,
+        })
+    }
+}
+
+fn check_extract(
+    what: &Json<'_>,
+    span: HeaderSpan,
+    with_length: bool,
+    program: &Program,
+) -> Result<(), LoadError> {
+    let layout = &program.layouts[span.layout as usize];
+    if layout.variable.is_some() != with_length {
+        return what
+            .refuse("a header with a varbit needs a length to extract, and only such a header");
+    }
+    let total: u32 = layout.fields.iter().map(|field| field.bits).sum();
+    if !total.is_multiple_of(8) {
+        return what.refuse("the header is not a whole number of bytes");
     }
     Ok(())
-}
-
-fn set(
-    target: &Json<'_>,
-    source: &Json<'_>,
-    context: Context<'_>,
-) -> Result<ParserOperation, LoadError> {
-    let place = target.get("value")?;
-    if target.get("type")?.text()? != "field" {
-        return target.refuse("expected a field to set");
-    }
-    let field = context.headers.field(&place)?;
-    if source.get("type")?.text()? == "lookahead" {
-        let (offset, bits) = lookahead(&source.get("value")?)?;
-        let target = match field.slot {
-            Slot::Word { word } => Target::Word {
-                word,
-                fit: field.fit(),
-            },
-            Slot::Wide { word, words: 2 } => Target::Double {
-                word,
-                fit: field.fit(),
-            },
-            Slot::Wide { .. } | Slot::Variable { .. } => {
-                return target.refuse("a lookahead of more than 128 bits is not supported");
-            }
-        };
-        if bits > 128 {
-            return source.refuse("a lookahead of more than 128 bits is not supported");
-        }
-        return Ok(ParserOperation::Lookahead {
-            target,
-            offset,
-            bits,
-        });
-    }
-    let value: Number = context.number(source)?;
-    Ok(ParserOperation::Primitive(assign_field(
-        field, &value, source,
-    )?))
-}
-
-fn extract(
-    what: &Json<'_>,
-    variable_bits: Option<Word>,
-    context: Context<'_>,
-) -> Result<ParserOperation, LoadError> {
-    let kind = what.get("type")?;
-    let name = what.get("value")?;
-    let check = |span: HeaderSpan| -> Result<(), LoadError> {
-        let layout = &context.program.layouts[span.layout as usize];
-        let has_varbit = layout
-            .fields
-            .iter()
-            .any(|field| matches!(field.slot, Slot::Variable { .. }));
-        if has_varbit != variable_bits.is_some() {
-            return what.refuse(
-                "a header with a varbit needs a length to extract, and only such a header",
-            );
-        }
-        let total: u32 = layout.fields.iter().map(|field| field.bits).sum();
-        if !total.is_multiple_of(8) {
-            return what.refuse("the header is not a whole number of bytes");
-        }
-        Ok(())
-    };
-    match kind.text()? {
-        "regular" => {
-            let instance = context.headers.instance(&name)?;
-            check(instance.span)?;
-            Ok(ParserOperation::Extract {
-                header: instance.span,
-                variable_bits,
-            })
-        }
-        "stack" => {
-            let stack = context.headers.stack(&name)?;
-            check(context.program.stacks[stack as usize].first)?;
-            Ok(ParserOperation::ExtractNext {
-                stack,
-                variable_bits,
-            })
-        }
-        other => kind.refuse(format!("extracting a {other:?} is not supported")),
-    }
 }

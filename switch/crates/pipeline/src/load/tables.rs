@@ -1,10 +1,10 @@
 //! Tables: keys, actions, entries of the program and the default action.
 
-use super::control::Control;
+use super::control::{Control, Node};
 use super::json::Json;
 use crate::error::LoadError;
 use crate::packet::Slot;
-use crate::program::{Node, Program};
+use crate::program::Program;
 use crate::tables::{
     ActionChoice, Choice, Entry, Key, MatchKind, Shape, Table, TableAction, column_mask,
     columns_of, prefix_words, words_of,
@@ -19,7 +19,7 @@ impl<'a> Control<'a, '_> {
         item: &Json<'a>,
         program: &Program,
         tables: &mut Vec<Table>,
-    ) -> Result<Node, LoadError> {
+    ) -> Result<Node<'a>, LoadError> {
         let profile = self.load_profile(item)?;
         let timeouts = item
             .find("support_timeout")
@@ -118,7 +118,7 @@ impl<'a> Control<'a, '_> {
                 return item.refuse("a table has at most one lpm field");
             }
             let target = item.get("target")?;
-            let field = self.names.headers.field(&target)?;
+            let field = self.key_field(&target)?;
             if matches!(field.slot, Slot::Variable { .. }) {
                 return target.refuse("a varbit cannot be a key field");
             }

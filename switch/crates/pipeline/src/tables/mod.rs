@@ -22,7 +22,7 @@ use profile::Profile;
 use store::{GROUP, MEMBER, Store};
 
 use crate::error::{Code, WriteError};
-use crate::execute::set;
+use crate::execute::set_field as set;
 use crate::externs::meter::Unit;
 use crate::packet::Packet;
 use crate::pipeline::Time;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::{ActionChoice, GroupMember, SetMember};
 use crate::bits::Writer;
+use crate::checksum::write_field;
 use crate::error::{Code, WriteError};
-use crate::execute::write_field;
 use crate::externs::hash::Algorithm;
 use crate::packet::{Packet, Slot};
 

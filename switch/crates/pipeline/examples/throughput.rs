@@ -1,0 +1,341 @@
+//! Packets per second of the pipeline alone, on one core: `cargo run --release -p phb-pipeline --example throughput`.
+//!
+//! `--json` prints a list of `{name, value, unit}`; a program's name (`qos`, `router`) measures only that one, and a
+//! number after it runs that many packets once, for a profiler.
+//!
+//! - qos: the project's own program with 1,000 multi-field rules and 10,000 routes, flow WFQ on every port.
+//! - router: `switch/programs/router.p4` with 10,000 routes.
+//!
+//! A figure is the best of several runs: what else the machine does can only make a run slower.
+
+use std::time::Instant;
+
+use phb_pipeline::{EgressVerdict, Entry, Match, Options, Pipeline, QueueMetadata, Verdict};
+
+/// A program's name, and what loads it with its entries.
+type Program = (&'static str, fn() -> Pipeline);
+
+const RUNS: usize = 7;
+const PACKETS: usize = 200_000;
+const FRAMES: usize = 1024;
+const RULES: u32 = 1_000;
+const ROUTES: u32 = 10_000;
+const PORTS: u32 = 16;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let json = arguments.iter().any(|argument| argument == "--json");
+    let packets = arguments.iter().find_map(|argument| argument.parse().ok());
+    let programs: [Program; 2] = [("qos", qos), ("router", router)];
+    let wanted = |name: &str| {
+        let named = |name: &str| arguments.iter().any(|argument| argument == name);
+        named(name) || !programs.iter().any(|(name, _)| named(name))
+    };
+    let mut results = Vec::new();
+    for (name, build) in programs {
+        if wanted(name) {
+            let mut pipeline = build();
+            let frames = frames();
+            let (runs, packets) = packets.map_or((RUNS, PACKETS), |packets| (1, packets));
+            let best = (0..runs)
+                .map(|_| run(&mut pipeline, &frames, packets))
+                .fold(f64::INFINITY, f64::min);
+            results.push((name, best));
+        }
+    }
+    if json {
+        let rows: Vec<String> = results
+            .iter()
+            .map(|(name, seconds)| {
+                let rate = (1.0 / seconds).round();
+                format!(
+                    r#"{{"name": "pipeline.{name}.pps", "value": {rate}, "unit": "packets/s"}}"#
+                )
+            })
+            .collect();
+        println!("[{}]", rows.join(", "));
+    } else {
+        for (name, seconds) in results {
+            println!(
+                "{name}: {:.0} ns per packet, {:.2} Mpps",
+                seconds * 1e9,
+                1e-6 / seconds
+            );
+        }
+    }
+}
+
+/// Seconds per packet. Packets leave the queue in batches, as from a transmit ring.
+fn run(pipeline: &mut Pipeline, frames: &[Vec<u8>], packets: usize) -> f64 {
+    const BATCH: usize = 32;
+    let mut out = Vec::with_capacity(2048);
+    let mut waiting = Vec::with_capacity(BATCH);
+    let mut now = 1_000_000_000;
+    let (mut sent, mut bytes) = (0usize, 0usize);
+    let start = Instant::now();
+    for number in 0..packets {
+        now += 600;
+        let frame = &frames[number % frames.len()];
+        let processed = pipeline.ingress(now, (number % 4) as u16, frame);
+        match processed.verdict {
+            Verdict::Unicast { port, .. } => waiting.push((port, processed.packet)),
+            _ => pipeline.recycle(processed.packet),
+        }
+        if waiting.len() == BATCH || number + 1 == packets {
+            for (port, mut packet) in waiting.drain(..) {
+                let queue = QueueMetadata {
+                    egress_port: port,
+                    enq_timestamp_ns: now,
+                    deq_timedelta_ns: 5_000,
+                    ..QueueMetadata::default()
+                };
+                if pipeline.egress(now, &mut packet, &queue).verdict == EgressVerdict::Transmit {
+                    pipeline.deparse(&mut packet, &mut out);
+                    sent += 1;
+                    bytes += out.len();
+                }
+                pipeline.recycle(packet);
+            }
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64() / packets as f64;
+    assert_eq!(sent, packets, "every packet has a route");
+    assert!(bytes > packets * 60);
+    seconds
+}
+
+fn load(path: &str) -> Pipeline {
+    let path = format!("{}/../../../{path}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    Pipeline::load(&text, Options::default()).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn insert(
+    pipeline: &mut Pipeline,
+    table: &str,
+    priority: i32,
+    matches: Vec<(&str, Match)>,
+    action: &str,
+    params: &[(&str, u64)],
+) {
+    let named = matches
+        .into_iter()
+        .map(|(name, found)| (name.to_owned(), found));
+    let params = params
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), bytes(*value)));
+    let entry = Entry {
+        matches: named.collect(),
+        priority,
+        action: action.to_owned(),
+        params: params.collect(),
+        ..Entry::default()
+    };
+    pipeline
+        .table_insert(table, &entry)
+        .unwrap_or_else(|error| panic!("{table}: {error}"));
+}
+
+fn bytes(value: u64) -> Vec<u8> {
+    value.to_be_bytes().to_vec()
+}
+
+fn exact(value: u64) -> Match {
+    Match::Exact(bytes(value))
+}
+
+fn range(low: u64, high: u64) -> Match {
+    Match::Range {
+        low: bytes(low),
+        high: bytes(high),
+    }
+}
+
+/// Prefixes of 16 to 24 bits below 10.0.0.0/8, and a default.
+fn routes(pipeline: &mut Pipeline, table: &str, action: &str) {
+    let route = |number: u32, value: u64, prefix_len: u32, pipeline: &mut Pipeline| {
+        let value = bytes(value);
+        insert(
+            pipeline,
+            table,
+            0,
+            vec![("destination", Match::Lpm { value, prefix_len })],
+            action,
+            &[
+                ("port", u64::from(number % PORTS + 1)),
+                ("source_mac", 0x0600_0000_0000 + u64::from(number)),
+                ("destination_mac", 0x0600_0001_0000 + u64::from(number)),
+            ],
+        );
+    };
+    route(0, 0, 0, pipeline);
+    for number in 1..ROUTES {
+        let length = 24 - u32::from(number.is_multiple_of(10)) * (number / 10 % 8);
+        let network = (number * 6) << 8;
+        let address = 0x0a00_0000 | network;
+        let mask = u32::MAX << (32 - length);
+        if length < 24 && network & !mask != 0 {
+            // Shorter prefixes where they start on their own boundary, so that none is there twice.
+            route(number, address.into(), 24, pipeline);
+        } else {
+            route(number, (address & mask).into(), length, pipeline);
+        }
+    }
+}
+
+fn router() -> Pipeline {
+    let mut pipeline = load("switch/programs/build/router.json");
+    routes(
+        &mut pipeline,
+        "RouterIngress.ipv4_route",
+        "RouterIngress.route",
+    );
+    pipeline
+}
+
+fn qos() -> Pipeline {
+    let mut pipeline = load("p4src/build/phb.json");
+    routes(
+        &mut pipeline,
+        "PhbIngress.forward.ipv4_route",
+        "PhbIngress.forward.route",
+    );
+    let table = "PhbIngress.classify.multi_field_ipv4";
+    for rule in 0..RULES {
+        let number = u64::from(rule);
+        let network = 0x0a00_0000 | (number % 250) << 16;
+        let mut matches = vec![
+            ("source", range(network, network | 0xffff)),
+            (
+                "destination_port",
+                range(number / 250 * 1000, number / 250 * 1000 + 999),
+            ),
+        ];
+        if rule % 3 == 0 {
+            matches.push((
+                "protocol",
+                Match::Ternary {
+                    value: vec![6],
+                    mask: vec![0xff],
+                },
+            ));
+        }
+        if rule % 4 == 0 {
+            matches.push(("destination", range(0x0a00_0000, 0x0aff_ffff)));
+        }
+        if rule % 5 == 0 {
+            matches.push((
+                "tos",
+                Match::Ternary {
+                    value: vec![0],
+                    mask: vec![0x03],
+                },
+            ));
+        }
+        insert(
+            &mut pipeline,
+            table,
+            1 + rule as i32,
+            matches,
+            "PhbIngress.classify.set_class",
+            &[
+                ("policy", number),
+                ("stream", number),
+                ("traffic_class", number % 16),
+            ],
+        );
+        if rule % 2 == 0 {
+            insert(
+                &mut pipeline,
+                "PhbIngress.mark.remark",
+                0,
+                vec![("policy", exact(number))],
+                "PhbIngress.mark.set_tos",
+                &[("value", (number % 8) << 5), ("mask", 0xe0)],
+            );
+        }
+    }
+    for port in 1..=PORTS {
+        let key = || vec![("egress_port", exact(port.into()))];
+        insert(
+            &mut pipeline,
+            "PhbIngress.conversation.port_scheduler",
+            0,
+            key(),
+            "PhbIngress.conversation.flow_wfq",
+            &[
+                ("profile", 1),
+                ("base", u64::from(port) * 1024),
+                ("conversations", 256),
+                ("overhead", 24),
+            ],
+        );
+        insert(
+            &mut pipeline,
+            "PhbIngress.buffer.port_limit",
+            0,
+            key(),
+            "PhbIngress.buffer.set_limits",
+            &[("hold_queue_packets", 1000), ("conversation_packets", 64)],
+        );
+    }
+    for precedence in 0..8 {
+        insert(
+            &mut pipeline,
+            "PhbIngress.schedule.weight",
+            1,
+            vec![
+                ("profile", exact(1)),
+                (
+                    "precedence",
+                    Match::Ternary {
+                        value: bytes(precedence),
+                        mask: vec![7],
+                    },
+                ),
+            ],
+            "PhbIngress.schedule.weighted",
+            &[("level", 0), ("weight", 4096 / (precedence + 1))],
+        );
+    }
+    pipeline
+}
+
+/// IPv4 packets of many hosts, TCP and UDP, 64 to 512 bytes, all of them routed.
+fn frames() -> Vec<Vec<u8>> {
+    let mut state = 1u64;
+    let mut random = move |below: u32| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) as u32) % below
+    };
+    (0..FRAMES)
+        .map(|_| {
+            let length = [64, 128, 128, 256, 512][random(5) as usize];
+            let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+            let tcp = random(2) == 0;
+            let total = (length - 14) as u16;
+            let mut header = vec![0x45, (random(8) << 5) as u8];
+            header.extend_from_slice(&total.to_be_bytes());
+            header.extend_from_slice(&[0x12, 0x34, 0x40, 0, 64, if tcp { 6 } else { 17 }, 0, 0]);
+            let source = 0x0a00_0000 | random(1 << 24);
+            let destination = 0x0a00_0000 | random(1 << 24);
+            header.extend_from_slice(&source.to_be_bytes());
+            header.extend_from_slice(&destination.to_be_bytes());
+            let mut sum: u32 = header
+                .chunks(2)
+                .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
+                .sum();
+            sum = (sum & 0xffff) + (sum >> 16);
+            sum = (sum & 0xffff) + (sum >> 16);
+            header[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+            frame.extend_from_slice(&header);
+            frame.extend_from_slice(&(random(60_000) as u16).to_be_bytes());
+            frame.extend_from_slice(&(random(4_000) as u16).to_be_bytes());
+            frame.resize(length, 0x5a);
+            frame[46] = 0x50;
+            frame
+        })
+        .collect()
+}

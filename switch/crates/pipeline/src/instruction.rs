@@ -1,0 +1,464 @@
+//! The instructions controls, actions and expressions become.
+//!
+//! Three-address code over the words of a packet: fields, the parameters of the action that runs, and intermediate
+//! results all are words of one array, so an operand is a number of 16 bits and an instruction takes 16 bytes. bmv2
+//! computes with unlimited precision and cuts at assignment; the loader proves from operand widths which results 64 bits
+//! hold, and what needs more is a [`WideOperation`].
+
+use crate::packet::{FieldList, Slot};
+use crate::program::HeaderSpan;
+
+/// Number of a word of the packet.
+pub(crate) type Place = u16;
+
+/// Address of an instruction.
+pub(crate) type Address = u32;
+
+/// How two numbers are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    #[inline(always)]
+    pub(crate) fn holds<T: Ord>(self, left: T, right: T) -> bool {
+        match self {
+            Self::Equal => left == right,
+            Self::NotEqual => left != right,
+            Self::Less => left < right,
+            Self::LessOrEqual => left <= right,
+            Self::Greater => left > right,
+            Self::GreaterOrEqual => left >= right,
+        }
+    }
+
+    /// What holds when this does not.
+    pub(crate) fn negated(self) -> Self {
+        match self {
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::Less => Self::GreaterOrEqual,
+            Self::LessOrEqual => Self::Greater,
+            Self::Greater => Self::LessOrEqual,
+            Self::GreaterOrEqual => Self::Less,
+        }
+    }
+
+    /// The same with the operands exchanged.
+    pub(crate) fn exchanged(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            same => same,
+        }
+    }
+}
+
+/// Operators on two words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+    ShiftRightSigned,
+}
+
+/// Words `first` and those after it, least significant first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) first: Place,
+    pub(crate) words: u16,
+}
+
+/// One instruction. `cut` is how many of the upper bits of a result are cleared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Instruction {
+    Constant {
+        to: Place,
+        value: u64,
+    },
+    Copy {
+        from: Place,
+        to: Place,
+    },
+    /// `from & mask`.
+    Mask {
+        from: Place,
+        to: Place,
+        mask: u64,
+    },
+    /// `(from >> by) & mask`.
+    Slice {
+        from: Place,
+        to: Place,
+        by: u8,
+        mask: u64,
+    },
+    Add {
+        left: Place,
+        right: Place,
+        to: Place,
+        cut: u8,
+    },
+    AddConstant {
+        left: Place,
+        to: Place,
+        cut: u8,
+        value: u64,
+    },
+    ShiftLeftConstant {
+        left: Place,
+        to: Place,
+        by: u8,
+        cut: u8,
+    },
+    Or {
+        left: Place,
+        right: Place,
+        to: Place,
+    },
+    Binary {
+        operator: Operator,
+        left: Place,
+        right: Place,
+        to: Place,
+        cut: u8,
+    },
+    BinaryConstant {
+        operator: Operator,
+        left: Place,
+        to: Place,
+        cut: u8,
+        value: u64,
+    },
+    Not {
+        from: Place,
+        to: Place,
+        cut: u8,
+    },
+    /// The low bits of a word as a signed number; `unused` is how many upper bits do not belong to it.
+    SignExtend {
+        from: Place,
+        to: Place,
+        unused: u8,
+    },
+    /// Not above `limit`; with `signed` operands, not below zero either.
+    ClampUnsigned {
+        from: Place,
+        to: Place,
+        signed: bool,
+        limit: u64,
+    },
+    /// Within what a signed number of a width holds, whose greatest number is `limit`.
+    ClampSigned {
+        from: Place,
+        to: Place,
+        signed: bool,
+        limit: u64,
+    },
+    Jump(Address),
+    JumpIfEqual {
+        left: Place,
+        to: Address,
+        value: u64,
+    },
+    JumpIfNotEqual {
+        left: Place,
+        to: Address,
+        value: u64,
+    },
+    JumpIfConstant {
+        comparison: Comparison,
+        left: Place,
+        to: Address,
+        value: u64,
+    },
+    JumpIf {
+        comparison: Comparison,
+        left: Place,
+        right: Place,
+        to: Address,
+    },
+    JumpIfSigned {
+        comparison: Comparison,
+        left: Place,
+        right: Place,
+        to: Address,
+    },
+    ReadRegister {
+        register: u16,
+        index: Place,
+        to: Place,
+    },
+    WriteRegister {
+        register: u16,
+        index: Place,
+        from: Place,
+    },
+    Count {
+        counter: u16,
+        index: Place,
+    },
+    /// Back from an action to where its table leads.
+    Return,
+    /// The end of a control, or of what a parser or checksum evaluates.
+    End,
+    Table(u32),
+    /// An action without a table, too long to stand in place.
+    Call {
+        to: Address,
+        back: Address,
+    },
+    Wide(u32),
+    Extern(u32),
+}
+
+/// An operation on numbers of more than a word. Operands shorter than the result are extended; results and operands do
+/// not overlap unless the operation goes word by word.
+#[derive(Debug, Clone)]
+pub(crate) struct WideOperation {
+    pub(crate) kind: Wide,
+    pub(crate) to: Span,
+    pub(crate) left: Span,
+    pub(crate) left_signed: bool,
+    pub(crate) right: Span,
+    pub(crate) right_signed: bool,
+}
+
+/// What a [`WideOperation`] does.
+#[derive(Debug, Clone)]
+pub(crate) enum Wide {
+    Constant(Box<[u64]>),
+    /// Extends or cuts to the words of the result.
+    Copy,
+    Not,
+    Add,
+    Subtract,
+    Multiply,
+    And,
+    Or,
+    Xor,
+    /// By the word `right`.
+    ShiftLeft,
+    ShiftRight,
+    /// Both unsigned; division by zero gives zero. The words at `Span` are for the intermediate remainder.
+    Divide(Span),
+    Modulo(Span),
+    /// Clears all but the low bits, or extends the lowest bits' sign.
+    Fit {
+        bits: u32,
+        signed: bool,
+    },
+    /// Limits to what a number of a width holds.
+    Clamp {
+        bits: u32,
+        signed: bool,
+    },
+    /// 1 or 0 to the first word of the result.
+    Compare(Comparison),
+    /// The low word if the number is one from 0 to 2^64-1, else 2^64-1.
+    Amount,
+}
+
+/// A header an instruction works on: always the same, or the element of a stack a word picks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeaderReference {
+    pub(crate) first: HeaderSpan,
+    /// Word of the index, and number of elements.
+    pub(crate) element: Option<(Place, u32)>,
+}
+
+/// Fields of stack elements, `stride` words apart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Element {
+    pub(crate) first: Span,
+    pub(crate) stride: u32,
+    pub(crate) size: u32,
+    pub(crate) index: Place,
+}
+
+/// The less frequent instructions, with as many operands as they need.
+#[derive(Debug, Clone)]
+pub(crate) enum ExternOperation {
+    /// Zero beyond the end of the stack.
+    LoadElement {
+        element: Element,
+        to: Span,
+    },
+    /// Nothing beyond the end of the stack.
+    StoreElement {
+        element: Element,
+        from: Span,
+    },
+    CopyVariable {
+        from: VariablePlace,
+        to: VariablePlace,
+    },
+    /// 1 or 0 to a word: whether two varbits have the same length and bits.
+    EqualVariable {
+        left: VariablePlace,
+        right: VariablePlace,
+        to: Place,
+    },
+    AddHeader(HeaderReference),
+    RemoveHeader(HeaderReference),
+    CopyHeader {
+        from: HeaderReference,
+        to: HeaderReference,
+    },
+    CopyStack {
+        from: u32,
+        to: u32,
+    },
+    /// Of stacks that share one next index.
+    PushFront {
+        stacks: Box<[u32]>,
+        count: u32,
+    },
+    PopFront {
+        stacks: Box<[u32]>,
+        count: u32,
+    },
+    /// Invalidates the other members of a union whose member with this validity is valid.
+    OnlyMember {
+        valid: u32,
+        others: Box<[u32]>,
+    },
+    MarkToDrop {
+        egress_spec: Option<crate::program::Store>,
+        mcast_grp: Option<crate::program::Store>,
+    },
+    ReadWideRegister {
+        register: u32,
+        index: Place,
+        to: Span,
+    },
+    WriteWideRegister {
+        register: u32,
+        index: Place,
+        from: Span,
+    },
+    ExecuteMeter {
+        meter: u32,
+        index: Place,
+        to: Place,
+    },
+    Hash {
+        to: Place,
+        base: Place,
+        calculation: u32,
+        modulus: Place,
+    },
+    Random {
+        to: Place,
+        low: Place,
+        high: Place,
+    },
+    /// An `assert` or `assume` that did not hold.
+    FailedAssertion,
+    Log {
+        message: u32,
+    },
+    Truncate(Place),
+    Clone {
+        session: Place,
+        fields: FieldList,
+    },
+    Resubmit(FieldList),
+    Recirculate(FieldList),
+    Digest(u32),
+}
+
+/// A varbit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct VariablePlace {
+    pub(crate) byte: u32,
+    pub(crate) capacity: u32,
+    pub(crate) length_word: u32,
+}
+
+impl VariablePlace {
+    /// The place of a slot, if that is a varbit's.
+    pub(crate) fn of(slot: Slot) -> Option<Self> {
+        match slot {
+            Slot::Variable {
+                byte,
+                capacity,
+                length_word,
+            } => Some(Self {
+                byte,
+                capacity,
+                length_word,
+            }),
+            Slot::Word { .. } | Slot::Wide { .. } => None,
+        }
+    }
+}
+
+impl Instruction {
+    /// This instruction where all addresses lie `by` further.
+    pub(crate) fn moved(mut self, by: Address) -> Self {
+        match &mut self {
+            Self::Jump(to)
+            | Self::JumpIfEqual { to, .. }
+            | Self::JumpIfNotEqual { to, .. }
+            | Self::JumpIfConstant { to, .. }
+            | Self::JumpIf { to, .. }
+            | Self::JumpIfSigned { to, .. } => *to += by,
+            // An action has its place already.
+            Self::Call { back, .. } => *back += by,
+            _ => {}
+        }
+        self
+    }
+
+    /// Sets where a jump leads.
+    pub(crate) fn lead(&mut self, address: Address) {
+        match self {
+            Self::Jump(to)
+            | Self::JumpIfEqual { to, .. }
+            | Self::JumpIfNotEqual { to, .. }
+            | Self::JumpIfConstant { to, .. }
+            | Self::JumpIf { to, .. }
+            | Self::JumpIfSigned { to, .. } => *to = address,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instruction_takes_sixteen_bytes() {
+        assert_eq!(size_of::<Instruction>(), 16);
+    }
+
+    #[test]
+    fn negated_and_exchanged_comparisons() {
+        use Comparison::*;
+        for comparison in [Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual] {
+            for (left, right) in [(1, 1), (1, 2), (2, 1)] {
+                let holds = comparison.holds(left, right);
+                assert_eq!(comparison.negated().holds(left, right), !holds);
+                assert_eq!(comparison.exchanged().holds(right, left), holds);
+            }
+        }
+    }
+}

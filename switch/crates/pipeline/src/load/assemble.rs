@@ -1,0 +1,169 @@
+//! Puts instructions one after the other: jumps, intermediate results, and the operations instructions refer to.
+
+use super::json::Json;
+use crate::error::LoadError;
+use crate::instruction::{Address, ExternOperation, Instruction, Place, Span, Wide, WideOperation};
+
+/// Words a packet may have: as many as a [`Place`] can name.
+pub(crate) const MOST_WORDS: u32 = 1 << 16;
+
+/// Instructions of one program.
+const MOST_INSTRUCTIONS: usize = 1 << 22;
+
+/// What all instructions of a program refer to.
+#[derive(Default)]
+pub(crate) struct Pool {
+    pub(crate) wide: Vec<WideOperation>,
+    pub(crate) externs: Vec<ExternOperation>,
+    /// Where the parameters of the action that runs are.
+    pub(crate) parameters: u32,
+    /// Where intermediate results begin.
+    pub(crate) first: u32,
+    next: u32,
+    /// Words with those that any statement needs.
+    pub(crate) words: u32,
+}
+
+impl Pool {
+    /// A pool whose intermediate results follow `fields` words of fields and `parameters` of parameters.
+    pub(crate) fn new(fields: u32, parameters: u32) -> Self {
+        let first = fields + parameters;
+        Self {
+            parameters: fields,
+            first,
+            next: first,
+            words: first,
+            ..Self::default()
+        }
+    }
+}
+
+/// Jumps whose target is not known yet.
+#[derive(Default)]
+#[must_use]
+pub(crate) struct Jumps(Vec<usize>);
+
+impl Jumps {
+    pub(crate) fn and(mut self, mut others: Self) -> Self {
+        self.0.append(&mut others.0);
+        self
+    }
+}
+
+/// Code that is being written; addresses count from its own start.
+pub(crate) struct Assembler<'p> {
+    pub(crate) code: Vec<Instruction>,
+    pub(crate) pool: &'p mut Pool,
+}
+
+impl<'p> Assembler<'p> {
+    pub(crate) fn new(pool: &'p mut Pool) -> Self {
+        pool.next = pool.first;
+        Self {
+            code: Vec::new(),
+            pool,
+        }
+    }
+
+    /// A statement begins: the intermediate results of the one before are not needed any more.
+    pub(crate) fn statement(&mut self) {
+        self.pool.next = self.pool.first;
+    }
+
+    pub(crate) fn here(&self) -> Address {
+        self.code.len() as Address
+    }
+
+    pub(crate) fn push(&mut self, instruction: Instruction) {
+        self.code.push(instruction);
+    }
+
+    /// Appends a jump to a place not known yet.
+    pub(crate) fn jump(&mut self, instruction: Instruction) -> Jumps {
+        self.code.push(instruction);
+        Jumps(vec![self.code.len() - 1])
+    }
+
+    /// Lets jumps lead to what follows.
+    pub(crate) fn land(&mut self, jumps: Jumps) {
+        let here = self.here();
+        self.lead(jumps, here);
+    }
+
+    pub(crate) fn lead(&mut self, jumps: Jumps, address: Address) {
+        for at in jumps.0 {
+            if let Some(instruction) = self.code.get_mut(at) {
+                instruction.lead(address);
+            }
+        }
+    }
+
+    pub(crate) fn wide(&mut self, operation: WideOperation) {
+        self.push(Instruction::Wide(self.pool.wide.len() as u32));
+        self.pool.wide.push(operation);
+    }
+
+    /// An operation on one operand.
+    pub(crate) fn wide_of(&mut self, kind: Wide, to: Span, from: Span, signed: bool) {
+        self.wide(WideOperation {
+            kind,
+            to,
+            left: from,
+            left_signed: signed,
+            right: from,
+            right_signed: signed,
+        });
+    }
+
+    pub(crate) fn external(&mut self, operation: ExternOperation) {
+        self.push(Instruction::Extern(self.pool.externs.len() as u32));
+        self.pool.externs.push(operation);
+    }
+
+    /// Words for an intermediate result.
+    pub(crate) fn temporary(&mut self, words: u32, at: &Json<'_>) -> Result<Span, LoadError> {
+        let first = self.pool.next;
+        if words > MOST_WORDS || first + words > MOST_WORDS {
+            return at.refuse(format!(
+                "fields and intermediate results take more than {MOST_WORDS} words of 64 bits"
+            ));
+        }
+        self.pool.next += words;
+        self.pool.words = self.pool.words.max(self.pool.next);
+        Ok(Span {
+            first: first as Place,
+            words: words as u16,
+        })
+    }
+
+    /// What intermediate results there are, for [`Self::release`].
+    pub(crate) fn mark(&self) -> u32 {
+        self.pool.next
+    }
+
+    /// The intermediate results since the mark are not needed any more.
+    pub(crate) fn release(&mut self, mark: u32) {
+        self.pool.next = mark;
+    }
+
+    /// One word for an intermediate result.
+    pub(crate) fn word(&mut self, at: &Json<'_>) -> Result<Place, LoadError> {
+        Ok(self.temporary(1, at)?.first)
+    }
+}
+
+/// Appends code at the end of a program's.
+pub(crate) fn append(
+    code: &mut Vec<Instruction>,
+    body: &[Instruction],
+    at: &Json<'_>,
+) -> Result<Address, LoadError> {
+    if code.len() + body.len() > MOST_INSTRUCTIONS {
+        return at.refuse(format!(
+            "the program takes more than {MOST_INSTRUCTIONS} instructions"
+        ));
+    }
+    let start = code.len() as Address;
+    code.extend(body.iter().map(|instruction| instruction.moved(start)));
+    Ok(start)
+}
