@@ -50,6 +50,7 @@ class Demand:
 DEMANDS = (
     Demand("veth.phb.pps", over="veth.bmv2.pps", at_least=6),
     Demand("veth.phb.pps", over="veth.null.pps", at_least=0.8),
+    Demand("veth.phb.loss_free_pps", over="veth.phb.pps", at_least=0.5),
     Demand("pipeline.qos.pps", at_least=1.5e6),
     Demand("pipeline.router.pps", at_least=6e6),
     Demand("classify.10000.ns", over="classify.100.ns", at_most=2),

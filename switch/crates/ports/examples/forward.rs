@@ -1,8 +1,7 @@
 //! A forwarder that does no work: frames of either interface leave by the other. What a switch can't be faster than.
 //!
-//! `forward INTERFACE INTERFACE [SPIN_MICROSECONDS]`
-
-use std::time::{Duration, Instant};
+//! `forward INTERFACE INTERFACE [plain]`: `plain` does without rings, with a system call for every frame on its way in
+//! and another on its way out, as a simple program with packet sockets would.
 
 use phb_ports::{PacketPort, Port, Waiter};
 
@@ -10,17 +9,15 @@ const BATCH: usize = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [first, second, rest @ ..] = arguments.as_slice() else {
-        return Err("usage: forward INTERFACE INTERFACE [SPIN_MICROSECONDS]".into());
+    let (first, second, rings) = match arguments.as_slice() {
+        [first, second] => (first, second, true),
+        [first, second, plain] if plain == "plain" => (first, second, false),
+        _ => return Err("usage: forward INTERFACE INTERFACE [plain]".into()),
     };
-    let spin = match rest {
-        [microseconds, ..] => Duration::from_micros(microseconds.parse()?),
-        [] => Duration::from_micros(50),
-    };
-    let mut ports = [PacketPort::open(first)?, PacketPort::open(second)?];
+    let open = |name| PacketPort::open_with(name, rings);
+    let mut ports = [open(first)?, open(second)?];
     println!("ready");
     let mut waiter = Waiter::new();
-    let mut last = Instant::now();
     loop {
         let mut moved = false;
         for from in 0..2 {
@@ -36,9 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             });
             sender.flush();
         }
-        if moved {
-            last = Instant::now();
-        } else if last.elapsed() > spin {
+        if !moved {
             let descriptors = ports.iter().map(Port::descriptor);
             waiter.wait(descriptors, None)?;
         }

@@ -4,7 +4,7 @@
 //! sent in turn. PER_SECOND 0 is as fast as possible. The last 16 bytes of each become a mark and the time of sending.
 //! Prints one JSON object: counts, rates, and the time from sending to coming back.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use phb_ports::{PacketPort, Port};
 
@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut sent, mut received) = (0u64, 0u64);
     let mut next = 0;
     let mut last_received = start;
+    let mut first_received = 0;
     let mut sending_ended = None;
     loop {
         let elapsed = start.elapsed();
@@ -75,6 +76,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         if any {
             last_received = Instant::now();
+            if first_received == 0 {
+                first_received = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+            }
         }
     }
     let active = last_received
@@ -91,7 +95,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (sending, receiving) = (sender.counters().read(), receiver.counters().read());
     println!(
         "{{\"sent\": {sent}, \"send_errors\": {}, \"received\": {received}, \"missed\": {}, \"seconds\": {active:.6}, \
-         \"sent_per_second\": {:.0}, \"received_per_second\": {:.0}, \"p50_ns\": {}, \"p99_ns\": {}, \"p999_ns\": {}}}",
+         \"sent_per_second\": {:.0}, \"received_per_second\": {:.0}, \"first_received_ns\": {first_received}, \"p50_ns\": {}, \"p99_ns\": {}, \"p999_ns\": {}}}",
         sending.send_errors,
         receiving.missed,
         sent as f64 / duration.as_secs_f64(),
