@@ -6,11 +6,12 @@
   counter                  ------ veth pair ---- port 2   phb-switch, forwarder or bmv2, processor 1
 ```
 
-The same 128-byte frames go through phb-switch, through a forwarder that does nothing and, where it is installed, through
-bmv2, in turns. The forwarder is an example of the crate phb-ports: the same rings, no switch ("plain" is without rings).
-phb-switch and bmv2 run phb.json with the entries of one policy of 1,000 rules, which `phb push` writes to either. A rate
-is the highest that came back of several offered ones; a figure is the median of the turns. Delays are those of 50,000
-frames a second through phb-switch, less what the generator measures on a veth pair without a switch.
+The same 128-byte frames go through phb-switch, through a forwarder that does nothing and, where it is installed,
+through bmv2, in turns. The forwarder is an example of the crate phb-ports: the same rings, no switch ("plain" is
+without rings). phb-switch and bmv2 run phb.json with the entries of one policy of 1,000 rules, which `phb push`
+writes to either. A rate is the highest that came back of several offered ones; a figure is the median of the turns.
+Delays are those of 50,000 frames a second through phb-switch, less what the generator measures on a veth pair without
+a switch.
 """
 
 import argparse
