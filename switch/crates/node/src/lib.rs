@@ -19,6 +19,7 @@
 //! - [`realtime`]: the runner on ports and the monotonic clock.
 
 pub mod digests;
+mod idle;
 pub mod packet_in;
 pub mod path;
 pub mod realtime;

@@ -8,6 +8,7 @@ use phb_pipeline::Pipeline;
 use phb_traffic_manager::{PortConfig, PortQueue};
 
 use crate::digests::Digests;
+use crate::idle::Idle;
 use crate::packet_in::PacketIns;
 use crate::path::{Again, Waiting};
 use crate::replication::Replication;
@@ -65,6 +66,7 @@ pub struct SwitchNode {
     packet_outs: Vec<Vec<u8>>,
     pub(crate) packet_ins: Arc<PacketIns>,
     pub(crate) digests: Arc<Digests>,
+    pub(crate) idle: Idle,
     waker: Option<Waker>,
     pub(crate) statistics: Statistics,
     /// Ports at which something may move. Empty between two calls, as are the two below.
@@ -95,6 +97,7 @@ impl SwitchNode {
             packet_outs: Vec::new(),
             packet_ins: Arc::default(),
             digests: Arc::default(),
+            idle: Idle::default(),
             waker: None,
             statistics: Statistics::default(),
             busy: VecDeque::new(),
@@ -126,6 +129,7 @@ impl SwitchNode {
     }
 
     pub(crate) fn pipeline_mut(&mut self) -> Option<&mut Pipeline> {
+        self.wake();
         self.pipeline.as_mut()
     }
 
@@ -192,10 +196,15 @@ impl SwitchNode {
         }
         self.statistics.injected += 1;
         self.packet_outs.push(frame);
+        self.wake();
+        true
+    }
+
+    /// Wakes a runner that waits, for what it waited for may not be the next thing any more.
+    fn wake(&self) {
         if let Some(waker) = &self.waker {
             waker();
         }
-        true
     }
 
     /// Sets whom to wake when a frame comes from a controller.
@@ -237,6 +246,18 @@ impl SwitchNode {
     #[must_use]
     pub fn check(&self) -> i128 {
         self.statistics().imbalance()
+    }
+
+    /// When a packet moves next (ns). Unlike ticks, which also serve to look for idle entries, this comes to an end.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Time> {
+        if !self.packet_outs.is_empty() {
+            return Some(0);
+        }
+        self.ports
+            .iter()
+            .filter_map(|port| port.queue.next_event())
+            .min()
     }
 
     /// Takes a frame that arrives at `port` at `now` (ns), as [`Node::receive`] does, from memory that stays the
@@ -299,6 +320,7 @@ impl Node for SwitchNode {
     }
 
     fn tick(&mut self, now: Time, out: &mut Output) {
+        self.search_idle(now);
         self.take_packet_outs(now, out);
         for at in 0..self.ports.len() {
             let next = self.ports[at].queue.next_event();
@@ -309,12 +331,7 @@ impl Node for SwitchNode {
     }
 
     fn next_tick(&self) -> Option<Time> {
-        if !self.packet_outs.is_empty() {
-            return Some(0);
-        }
-        self.ports
-            .iter()
-            .filter_map(|port| port.queue.next_event())
-            .min()
+        let (event, search) = (self.next_event(), self.next_search());
+        [event, search].into_iter().flatten().min()
     }
 }

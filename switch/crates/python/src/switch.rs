@@ -312,7 +312,7 @@ impl Switch {
             out.begin(now);
             node.receive(now, number, Frame::new(frame), &mut out);
             sent.extend(out.drain());
-            while let Some(tick) = node.next_tick() {
+            while let Some(tick) = node.next_event() {
                 now = now.max(tick);
                 out.begin(now);
                 node.tick(now, &mut out);

@@ -73,7 +73,18 @@ control SteeredVerify(inout headers_t headers, inout metadata_t meta) {
 }
 
 control SteeredIngress(inout headers_t headers, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    table known {
+        key = {
+            headers.steering.port: exact;
+        }
+        actions = {
+            NoAction;
+        }
+        support_timeout = true;
+    }
+
     apply {
+        known.apply();
         standard_metadata.egress_spec = (bit<9>)headers.steering.port;
         standard_metadata.priority = (bit<3>)headers.steering.priority;
 #ifdef RANKED
