@@ -160,7 +160,7 @@ def run(artifact: Path, p4info: Path, statements: list[Statement], folder: Path)
     interfaces = [part for port in ports for part in ("-i", f"{port}@{folder / str(port)}")]
     command = ["simple_switch_grpc", "--no-p4", "--device-id", str(DEVICE), "--use-files", str(WAIT_S), *interfaces]
     command += ["--thrift-port", str(_free_port()), "--log-file", str(folder / "log"), "--log-flush"]
-    command += ["--", "--grpc-server-addr", address]
+    command += ["--", "--priority-queues", "8", "--grpc-server-addr", address]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
     try:
         _program(address, info, artifact.read_bytes(), updates)
