@@ -24,6 +24,10 @@ BMV2_DIFFERS = {
     ("parser_errors", 15): "bmv2 accepts where no case of a select fits; P4_16 has error.NoMatch",
 }
 
+BMV2_FAILS = {
+    "hash_random": "bmv2 has no hash algorithm `random` and ends with a segmentation fault",
+}
+
 AT_ONCE = 12
 
 
@@ -53,6 +57,8 @@ def on_bmv2(tmp_path_factory):
     with ThreadPoolExecutor(AT_ONCE) as pool:
         started: dict[Path, list[Future[dict[int, list[bytes]]]]] = {}
         for stf in FILES:
+            if stf.stem in BMV2_FAILS:
+                continue
             artifact, p4info = DIRECTORY.artifact(stf.stem), DIRECTORY.p4info(stf.stem)
             started[stf] = [
                 pool.submit(bmv2.run, artifact, p4info, burst, tmp_path_factory.mktemp(stf.stem))
@@ -63,6 +69,8 @@ def on_bmv2(tmp_path_factory):
 
 @pytest.mark.parametrize("stf", FILES, ids=lambda path: path.stem)
 def test_bmv2_does_the_same(on_bmv2, stf):
+    if stf.stem in BMV2_FAILS:
+        pytest.skip(BMV2_FAILS[stf.stem])
     try:
         sent = [burst.result() for burst in on_bmv2[stf]]
     except bmv2.UnsupportedError as error:
