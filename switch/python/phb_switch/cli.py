@@ -385,8 +385,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    if sys.stderr is not None:
-        print(f"phb-switch: {message}", file=sys.stderr)
+    print(f"phb-switch: {message}", file=sys.stderr)
     return code
 
 
@@ -394,8 +393,7 @@ def main() -> NoReturn:
     """Entry point of the command `phb-switch`."""
     code = run(sys.argv[1:])
     try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except OSError:
         # What is left in the buffer would fail once more, with a traceback, when the interpreter closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

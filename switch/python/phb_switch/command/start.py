@@ -15,6 +15,7 @@ from phb_switch.command.errors import FailedError, InputError
 from phb_switch.command.log import LOG, open_log
 from phb_switch.command.options import Options
 from phb_switch.command.ports import TAP
+from phb_switch.gnmi.service import SUBSCRIPTIONS, GnmiService
 from phb_switch.server import P4RuntimeServer
 
 _CHECK_SECONDS = 0.5
@@ -50,12 +51,21 @@ def start(options: Options) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
         stack.callback(signal.pthread_sigmask, signal.SIG_UNBLOCK, _STOPPING)
         runner = RealTime(switch, _opened(options, stack), report=lambda line: LOG.info("%s", line))
+        gnmi = GnmiService(
+            switch,
+            device_id=options.device_id,
+            names=options.interfaces,
+            attachments=lambda: runner.statistics()["ports"],
+            authorization=authorization,
+        )
         server = P4RuntimeServer(
             switch,
             device_id=options.device_id,
             address=options.address,
             credentials=credentials,
             authorization=authorization,
+            services=[gnmi.add_to],
+            threads=SUBSCRIPTIONS,
         )
         try:
             listening = server.start()
