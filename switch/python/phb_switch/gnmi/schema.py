@@ -145,6 +145,11 @@ def names(path: Sequence[Element]) -> tuple[str, ...]:
     return tuple(element.name for element in path)
 
 
+def leaves_keys_out(path: Sequence[Element]) -> bool:
+    """Whether it stands for all entries of a list by naming none."""
+    return any(names(path[:depth]) in LISTS and not element.keys for depth, element in enumerate(path, 1))
+
+
 def module_of(path: tuple[str, ...]) -> str:
     """The module that a container or leaf is from."""
     if path in LEAVES:

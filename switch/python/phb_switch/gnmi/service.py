@@ -150,7 +150,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
 def _values(path: Path, data: list[Datum], how: int) -> Iterator[gnmi.Update]:
     """The values at and below a path: leaf by leaf, or one JSON document for each node that the path stands for."""
     found = [datum for datum in data if paths.covers(path, datum[0])]
-    if not found and not paths.is_pattern(path):
+    if not found and not paths.is_pattern(path) and not schema.leaves_keys_out(path):
         if schema.names(path) not in {*schema.LEAVES, *schema.CONTAINERS}:
             raise StatusError(INVALID_ARGUMENT, f"{paths.text(path)}: the models here have no such node")
         raise StatusError(NOT_FOUND, f"{paths.text(path)}: there is nothing")

@@ -16,6 +16,10 @@ QUEUE: Final = "output"
 
 _OPER_STATUS = {"up": "UP", "down": "DOWN", "absent": "NOT_PRESENT"}
 
+_QUEUE_REASONS = ("buffer", "queue", "priority")
+_OUTGOING_REASONS = ("egress", "reloaded", "cpu_buffer")
+"""Counted at the port a packet was to leave by; all others at the one it came in by. See `Switch.statistics`."""
+
 Counters = Callable[[], Mapping[int, Mapping[str, Any]]]
 
 
@@ -100,7 +104,9 @@ def _of_port(
     name: str, number: int, counted: Mapping[str, Any], attachment: Mapping[str, Any] | None
 ) -> Iterator[tuple[Path, Value]]:
     state = settings.below(settings.interface_path(name), "state")
-    dropped = sum(counted.get("dropped", {}).values())
+    drops: Mapping[str, int] = counted.get("dropped", {})
+    by_queue = sum(drops.get(reason, 0) for reason in _QUEUE_REASONS)
+    outgoing = by_queue + sum(drops.get(reason, 0) for reason in _OUTGOING_REASONS)
     link = "UNKNOWN" if attachment is None else _OPER_STATUS[attachment["link"]]
     at_interface: Mapping[str, Any] = attachment or {}
     values: dict[str, Value] = {
@@ -109,11 +115,14 @@ def _of_port(
         "oper-status": link,
         "counters/in-octets": counted.get("received_bytes", 0),
         "counters/in-pkts": counted.get("received_packets", 0),
-        "counters/in-discards": at_interface.get("missed", 0) + at_interface.get("refused", 0),
+        "counters/in-discards": at_interface.get("missed", 0)
+        + at_interface.get("refused", 0)
+        + sum(drops.values())
+        - outgoing,
         "counters/in-errors": at_interface.get("receive_errors", 0),
         "counters/out-octets": counted.get("transmitted_bytes", 0),
         "counters/out-pkts": counted.get("transmitted_packets", 0),
-        "counters/out-discards": dropped,
+        "counters/out-discards": outgoing,
         "counters/out-errors": at_interface.get("send_errors", 0),
     }
     for names, value in values.items():
@@ -124,4 +133,4 @@ def _of_port(
     yield settings.below(queue, "state/name"), QUEUE
     yield settings.below(queue, "state/transmit-pkts"), counted.get("transmitted_packets", 0)
     yield settings.below(queue, "state/transmit-octets"), counted.get("transmitted_bytes", 0)
-    yield settings.below(queue, "state/dropped-pkts"), dropped
+    yield settings.below(queue, "state/dropped-pkts"), by_queue

@@ -1,5 +1,6 @@
 """bmv2's spelling of options."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,10 @@ BMV2_VALUES = [
 def test_every_option_of_bmv2_is_known(names: list[str], takes_value: bool) -> None:
     ours = spellings()
     assert {name: ours[name].takes_value for name in names if name in ours} == dict.fromkeys(names, takes_value)
+
+
+def test_the_documentation_lists_every_option() -> None:
+    text = (Path(__file__).parents[4] / "docs" / "switch.md").read_text()
+    table = text[text.index("| option | here |") :]
+    first_cells = " ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| "))
+    assert set(re.findall(r"`(--?[a-zA-Z][a-z0-9-]*)", first_cells)) == set(spellings())

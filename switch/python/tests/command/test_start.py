@@ -1,0 +1,216 @@
+"""`phb-switch` as a process, without interfaces: how it starts, what it prints, how it ends."""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from finsy.proto import p4r
+
+from ..gnmi.support import Client as GnmiClient
+from ..support import DEVICE, PROGRAMS, Client, connect, insert
+
+WAIT_SECONDS = 20.0
+COMMAND = [sys.executable, "-m", "phb_switch"]
+ANYWHERE = "127.0.0.1:0"
+
+
+@contextmanager
+def running(folder: Path, *arguments: str, device_id: int = DEVICE) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A switch, and the port it listens at."""
+    ready = folder / "ready.json"
+    words = ["--device-id", str(device_id), "--ready-file", str(ready), *arguments]
+    process = subprocess.Popen(
+        [*COMMAND, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        end = time.monotonic() + WAIT_SECONDS
+        while not ready.exists():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        yield process, int(json.loads(ready.read_text())["grpc_server_addr"].rpartition(":")[2])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def stopped(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=WAIT_SECONDS)
+    return process.returncode, output, errors
+
+
+def test_a_program_and_no_p4info_yet(tmp_path: Path) -> None:
+    """As with bmv2: the program forwards from the start, and a controller brings its p4info later."""
+    arguments = (str(PROGRAMS / "router.json"), "--thrift-port", "9090", "--", "--grpc-server-addr", ANYWHERE)
+    with running(tmp_path, *arguments) as (process, port):
+        client = Client(port)
+        client.primary()
+        with pytest.raises(grpc.RpcError) as caught:
+            client.write(insert(connect(0, 1)))
+        assert caught.value.code() == grpc.StatusCode.FAILED_PRECONDITION
+        client.configure(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
+        client.write(insert(connect(0, 1)))
+        client.close()
+        code, output, errors = stopped(process)
+    assert code == 0
+    assert f"device {DEVICE}, P4Runtime at 127.0.0.1:{port}" in output
+    assert "--thrift-port ignored (there is no Thrift server" in errors
+    assert "phb-switch: stopped; received 0" in errors
+
+
+def test_gnmi_answers_at_the_same_port(tmp_path: Path) -> None:
+    with running(tmp_path, "--no-p4", "--grpc-server-addr", ANYWHERE) as (_, port):
+        client = GnmiClient(port)
+        assert client.values("/interfaces/interface/name") == {}
+        client.channel.close()
+
+
+def pcap(*frames: bytes) -> bytes:
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    return header + b"".join(
+        struct.pack("<IIII", 1, number, len(each), len(each)) + each for number, each in enumerate(frames)
+    )
+
+
+def frames_of(capture: bytes) -> list[bytes]:
+    found, position = [], 24
+    while position < len(capture):
+        length = struct.unpack_from("<IIII", capture, position)[2]
+        found.append(capture[position + 16 : position + 16 + length])
+        position += 16 + length
+    return found
+
+
+def test_files_instead_of_interfaces(tmp_path: Path) -> None:
+    """X_in.pcap goes in, X_out.pcap comes out; ranked.p4 sends where the frame itself says."""
+    to = {port: (bytes(4) + port.to_bytes(2, "big") + bytes(8)).ljust(100, b"x") for port in (1, 2)}
+    (tmp_path / "left_in.pcap").write_bytes(pcap(to[2], to[1], to[2]))
+    (tmp_path / "right_in.pcap").write_bytes(pcap(to[1]))
+    arguments = ("--use-files", "0", "-i", "1@left", "-i", "2@right", str(PROGRAMS / "ranked.json"))
+    with running(tmp_path, *arguments, "--", "--grpc-server-addr", ANYWHERE) as (process, port):
+        client = GnmiClient(port)
+        end = time.monotonic() + WAIT_SECONDS
+        while sum(client.values("/.../out-pkts").values()) < 4:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        client.channel.close()
+        assert stopped(process)[0] == 0
+    assert frames_of((tmp_path / "left_out.pcap").read_bytes()) == [to[1], to[1]]
+    assert frames_of((tmp_path / "right_out.pcap").read_bytes()) == [to[2], to[2]]
+
+
+def test_log_file(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with running(tmp_path, "--no-p4", "--nanolog", "x", "--log-file", str(log), "--grpc-server-addr", ANYWHERE) as (
+        process,
+        _,
+    ):
+        _, _, errors = stopped(process)
+    assert "--nanolog ignored" not in errors
+    assert "[INFO] --nanolog ignored (" in log.read_text()
+
+
+def test_a_warning_where_anybody_may_come(tmp_path: Path) -> None:
+    with running(tmp_path, "--no-p4", "--grpc-server-addr", "0.0.0.0:0") as (process, _):
+        assert "listening at 0.0.0.0:0 without TLS" in stopped(process)[2]
+    with running(tmp_path, "--no-p4", "--grpc-server-addr", f"unix:{tmp_path}/socket") as (process, _):
+        assert "without TLS" not in stopped(process)[2]
+
+
+def ended(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], check=False, timeout=WAIT_SECONDS, text=True, stderr=subprocess.PIPE, **more
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--no-p4", "--grpc-server-addr", ANYWHERE], ["--version"]])
+def test_stdout_is_full(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = ended(*arguments, stdout=full)
+    assert result.returncode == 1
+    assert "phb-switch: No space left on device" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_descriptors(tmp_path: Path, closed: str) -> None:
+    words = f"exec {sys.executable} -m phb_switch --no-p4 --grpc-server-addr {ANYWHERE} --ready-file ready {closed}"
+    with (tmp_path / "errors").open("w") as errors:
+        process = subprocess.Popen(["sh", "-c", words], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=errors)
+    try:
+        end = time.monotonic() + WAIT_SECONDS
+        while not (tmp_path / "ready").exists():
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(WAIT_SECONDS) == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert "Traceback" not in (tmp_path / "errors").read_text()
+
+
+def test_help_into_a_closed_stdout() -> None:
+    result = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m phb_switch --help >&-"], capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_interrupt_while_importing() -> None:
+    """SIGINT as soon as there is a process that has reached its entry point."""
+    words = (
+        "import os, signal, sys\n"
+        "sys.argv = ['phb-switch', '--no-p4']\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'grpc':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from phb_switch.__main__ import main\n"
+        "main()\n"
+    )
+    result = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
+
+
+def test_version() -> None:
+    result = ended("--version", stdout=subprocess.PIPE)
+    assert result.returncode == 0
+    assert result.stdout.startswith("phb-switch ")
+    assert ended("-v", stdout=subprocess.PIPE).stdout == result.stdout
+    assert ended("--json-version", stdout=subprocess.PIPE).stdout == "2.24\n"
+
+
+def test_completion() -> None:
+    environment: Mapping[str, str] = {
+        **os.environ,
+        "_PHB_SWITCH_COMPLETE": "complete_bash",
+        "COMP_WORDS": "phb-switch --grpc-server-a",
+        "COMP_CWORD": "1",
+    }
+    words = "import sys; sys.argv = ['phb-switch']; from phb_switch.__main__ import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", words], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert result.stdout.split() == ["--grpc-server-addr"]
+
+
+def test_a_ready_file_that_can_not_be_written(tmp_path: Path) -> None:
+    result = ended(
+        "--no-p4", "--grpc-server-addr", ANYWHERE, "--ready-file", str(tmp_path / "a" / "b"), stdout=subprocess.PIPE
+    )
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1].startswith(f"phb-switch: --ready-file {tmp_path}/a/b: No such file")
