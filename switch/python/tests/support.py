@@ -7,6 +7,7 @@ from pathlib import Path
 import grpc
 from finsy.proto import p4i, p4r, p4r_grpc, rpc_status
 from google.protobuf import text_format
+from google.protobuf.message import Message
 
 from phb_switch import PortConfig, Switch
 
@@ -33,6 +34,8 @@ class Names:
         self.counter = {counter.preamble.alias: counter.preamble.id for counter in info.counters}
         self.register = {register.preamble.alias: register.preamble.id for register in info.registers}
         self.meter = {meter.preamble.alias: meter.preamble.id for meter in info.meters}
+        self.profile = {profile.preamble.alias: profile.preamble.id for profile in info.action_profiles}
+        self.digest = {digest.preamble.alias: digest.preamble.id for digest in info.digests}
 
 
 NAMES = Names(p4info())
@@ -145,6 +148,20 @@ class Client:
 
 def new_switch() -> Switch:
     return Switch("test", {port: PortConfig(queues=8) for port in range(4)}, cpu_port=CPU_PORT)
+
+
+def entity(message: Message) -> p4r.Entity:
+    """An entity that holds a message, whatever kind it is of."""
+    for field in p4r.Entity.DESCRIPTOR.fields:
+        if field.message_type is message.DESCRIPTOR:
+            made = p4r.Entity()
+            getattr(made, field.name).CopyFrom(message)
+            return made
+    raise ValueError(message.DESCRIPTOR.name)
+
+
+def update(update_type: int, message: Message) -> p4r.Update:
+    return p4r.Update(type=update_type, entity=entity(message))
 
 
 def errors(error: grpc.RpcError) -> list[tuple[int, str]]:

@@ -35,4 +35,4 @@ pub use realtime::{RealTime, Report, RunnerConfig};
 pub use replication::{CloneSession, Replica, Replication};
 pub use statistics::{DropReason, Drops, PortStatistics, QueueStatistics, Statistics};
 pub use switch::{SwitchConfig, SwitchNode, Waker, unlimited};
-pub use write::{Failure, Update};
+pub use write::{Cells, Failure, Member, Update};

@@ -1,36 +1,199 @@
 //! Actions: validated, brought into their canonical form, and translated for the switch.
 
-use phb_pipeline::Param;
+use phb_pipeline::{Indirect, Param, WeightedAction};
 
-use crate::bytestring::canonical;
-use crate::message::entity::{Action, TableAction, TableActionKind};
-use crate::schema::{self, Schema, Scope, Table};
+use crate::bytestring::{canonical, of_number};
+use crate::message::entity::{
+    Action, ActionProfileActionSet, TableAction, TableActionKind, WatchKind,
+};
+use crate::schema::{self, Profile, Schema, Scope, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
+use crate::store::Store;
 
 /// An action's name and parameters.
 pub(crate) type Call = (String, Vec<Param>);
 
-/// The action of an entry of a table without action profile.
-pub(crate) fn of_entry(given: &mut TableAction, table: &Table, schema: &Schema) -> Result<Call> {
-    if table.profile.is_some() {
+/// What an entry does.
+pub(crate) enum Choice {
+    Direct(Call),
+    Indirect(Indirect),
+}
+
+/// The action of an entry of a table.
+pub(crate) fn of_entry(
+    given: &mut TableAction,
+    table: &Table,
+    schema: &Schema,
+    store: &Store,
+) -> Result<Choice> {
+    let Some(profile) = table.profile else {
+        let (action, scope, given) = direct(given, table, schema)?;
+        in_entry(action, scope, table)?;
+        return call(given, action).map(Choice::Direct);
+    };
+    let profile = schema.profile(profile)?;
+    let styles = store
+        .rest
+        .styles
+        .get(&profile.id)
+        .copied()
+        .unwrap_or_default();
+    match &mut given.kind {
+        Some(TableActionKind::Member(_) | TableActionKind::Group(_)) if styles.one_shot > 0 => {
+            invalid(format!(
+                "table {}: its action profile is programmed with action sets, so entries take no members and groups",
+                table.name
+            ))
+        }
+        Some(TableActionKind::Member(id)) => Ok(Choice::Indirect(Indirect::Member(*id))),
+        Some(TableActionKind::Group(id)) if profile.with_selector => {
+            Ok(Choice::Indirect(Indirect::Group(*id)))
+        }
+        Some(TableActionKind::Set(set)) if profile.with_selector => {
+            let members = (profile.id, 0)..=(profile.id, u32::MAX);
+            if styles.by_number > 0 || store.rest.members.range(members).next().is_some() {
+                return invalid(format!(
+                    "table {}: its action profile is programmed with members and groups, so entries take no action sets",
+                    table.name
+                ));
+            }
+            action_set(set, table, profile, schema)
+        }
+        other => invalid(format!(
+            "table {}: expected a member{} of its action profile, got {}",
+            table.name,
+            if profile.with_selector {
+                ", a group or an action set"
+            } else {
+                ""
+            },
+            other.as_ref().map_or("nothing", kind)
+        )),
+    }
+}
+
+fn in_entry(action: &schema::Action, scope: Scope, table: &Table) -> Result<()> {
+    let place = match scope {
+        Scope::DefaultOnly => "its default action",
+        Scope::GroupOnly => "a group action",
+        Scope::Anywhere | Scope::EntryOnly => return Ok(()),
+    };
+    denied(format!(
+        "table {}: {} can only be {place}",
+        table.name, action.name
+    ))
+}
+
+/// Values of ActionSelectionMode and SizeSemantics.
+const HASH: i32 = 1;
+const SUM_OF_WEIGHTS: i32 = 1;
+const SUM_OF_MEMBERS: i32 = 2;
+
+fn action_set(
+    set: &mut ActionProfileActionSet,
+    table: &Table,
+    profile: &Profile,
+    schema: &Schema,
+) -> Result<Choice> {
+    let name = &profile.name;
+    if set.group_action.is_some() {
         return unimplemented(format!(
-            "table {}: action profiles are not supported",
-            table.name
+            "action profile {name}: group actions are not supported"
         ));
     }
-    let (action, scope, given) = direct(given, table, schema)?;
-    if matches!(scope, Scope::DefaultOnly | Scope::GroupOnly) {
-        let place = if scope == Scope::DefaultOnly {
-            "its default action"
+    if !matches!(set.action_selection_mode, 0 | HASH) {
+        return unimplemented(format!(
+            "action profile {name}: its selector hashes and nothing else"
+        ));
+    }
+    let declared = match profile.max_member_weight {
+        None => SUM_OF_WEIGHTS,
+        Some(_) => SUM_OF_MEMBERS,
+    };
+    if set.size_semantics != 0 && set.size_semantics != declared {
+        return unimplemented(format!(
+            "action profile {name}: the meaning of sizes is that of the p4info for all groups"
+        ));
+    }
+    let mut actions = Vec::with_capacity(set.actions.len());
+    let mut size: i64 = 0;
+    for given in &mut set.actions {
+        let weight = weight(given.weight, profile)?;
+        size += if declared == SUM_OF_WEIGHTS {
+            i64::from(weight)
         } else {
-            "a group action"
+            1
         };
-        return denied(format!(
-            "table {}: {} can only be {place}",
-            table.name, action.name
+        let watch_port = watch_port(&mut given.watch, profile)?;
+        let Some(given) = &mut given.action else {
+            return invalid(format!(
+                "action profile {name}: a member of the set has no action"
+            ));
+        };
+        let (action, scope) = schema.action_of(table, given.action_id)?;
+        in_entry(action, scope, table)?;
+        let (action, params) = call(given, action)?;
+        actions.push(WeightedAction {
+            action,
+            params,
+            weight,
+            watch_port,
+        });
+    }
+    if profile.max_group_size > 0 && size > i64::from(profile.max_group_size) {
+        return invalid(format!(
+            "action profile {name}: a set of size {size}; at most {} is allowed",
+            profile.max_group_size
         ));
     }
-    call(given, action)
+    Ok(Choice::Indirect(Indirect::ActionSet(actions)))
+}
+
+/// The weight of a member for the switch, where all weigh 1 if the program disallows weights.
+pub(crate) fn weight(given: i32, profile: &Profile) -> Result<u32> {
+    let name = &profile.name;
+    if profile.weights_disallowed {
+        return match given {
+            0 => Ok(1),
+            _ => invalid(format!(
+                "action profile {name}: the program disallows weights"
+            )),
+        };
+    }
+    match u32::try_from(given) {
+        Ok(weight @ 1..) => match profile.max_member_weight {
+            Some(most) if most > 0 && given > most => invalid(format!(
+                "action profile {name}: weight {given}; at most {most} is allowed"
+            )),
+            _ => Ok(weight),
+        },
+        _ => invalid(format!(
+            "action profile {name}: weight {given}; expected 1 or more"
+        )),
+    }
+}
+
+/// The port to watch, in the newer of its two forms.
+pub(crate) fn watch_port(given: &mut Option<WatchKind>, profile: &Profile) -> Result<Vec<u8>> {
+    match given {
+        None => Ok(Vec::new()),
+        Some(WatchKind::Watch(port)) => match u32::try_from(*port) {
+            Ok(port) => Ok(of_number(port.into())),
+            Err(_) => invalid(format!(
+                "action profile {}: watch {port} is negative",
+                profile.name
+            )),
+        },
+        Some(WatchKind::WatchPort(port)) if port.is_empty() => Ok(Vec::new()),
+        Some(WatchKind::WatchPort(port)) => {
+            canonical(
+                port,
+                32,
+                format_args!("action profile {}, watch_port", profile.name),
+            )?;
+            Ok(port.clone())
+        }
+    }
 }
 
 /// The default action of a table.

@@ -64,6 +64,10 @@ impl Configuration {
             let entry = crate::message::entity::DigestEntry { digest_id, config };
             updates.push(update(INSERT, Kind::Digest(entry)));
         }
+        let members = store.rest.members.values();
+        updates.extend(members.map(|member| update(INSERT, Kind::Member(member.clone()))));
+        let groups = store.rest.groups.values();
+        updates.extend(groups.map(|group| update(INSERT, Kind::Group(group.clone()))));
         for table in self.schema.tables.values() {
             let entries = store.entries(table.id);
             let mut place = 0;
@@ -79,6 +83,7 @@ impl Configuration {
                 if table.direct_counter && new.counts_like(table) {
                     entry = crate::read::with_counter(entry, table, pipeline);
                 }
+                entry = crate::read::with_meter(entry, table, pipeline);
                 updates.push(update(INSERT, Kind::Table(entry)));
             }
         }

@@ -82,6 +82,17 @@ pub(crate) struct Styles {
     pub by_number: usize,
 }
 
+impl Styles {
+    /// The count of one of the two ways.
+    pub fn of(&mut self, one_shot: bool) -> &mut usize {
+        if one_shot {
+            &mut self.one_shot
+        } else {
+            &mut self.by_number
+        }
+    }
+}
+
 /// All state of a configuration that clients can read back.
 #[derive(Default)]
 pub(crate) struct Store {

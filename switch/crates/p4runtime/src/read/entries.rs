@@ -9,11 +9,12 @@ use super::arrays::data;
 use super::{Source, ready, write_entity, write_table_entry};
 use crate::keys::{identity, key};
 use crate::message::entity::{
-    DirectCounterEntry, Entity, Kind, TableAction, TableActionKind, TableEntry,
+    DirectCounterEntry, DirectMeterEntry, Entity, Kind, TableAction, TableActionKind, TableEntry,
 };
 use crate::schema::{Schema, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::{self, Store};
+use crate::write::config;
 
 /// Entries of one table that are still to be given out, if they fit what was asked for.
 pub(super) struct Entries {
@@ -36,8 +37,9 @@ struct Filter {
 /// What is told of an entry.
 #[derive(Clone, Copy)]
 enum Answer {
-    Entry { counter: bool },
+    Entry { counter: bool, meter: bool },
     DirectCounter,
+    DirectMeter,
 }
 
 impl Filter {
@@ -72,7 +74,14 @@ impl Entries {
             return false;
         };
         self.place = next;
-        if matches!(self.answer, Answer::Entry { counter: false }) && self.filter.is_none() {
+        let plain = matches!(
+            self.answer,
+            Answer::Entry {
+                counter: false,
+                meter: false
+            }
+        );
+        if plain && self.filter.is_none() {
             write_table_entry(piece, serialized);
             return true;
         }
@@ -84,8 +93,21 @@ impl Entries {
             return true;
         }
         let kind = match self.answer {
-            Answer::Entry { .. } => Some(Kind::Table(with_counter(entry, &self.table, pipeline))),
+            Answer::Entry { counter, meter } => {
+                let entry = if counter {
+                    with_counter(entry, &self.table, pipeline)
+                } else {
+                    entry
+                };
+                let entry = if meter {
+                    with_meter(entry, &self.table, pipeline)
+                } else {
+                    entry
+                };
+                Some(Kind::Table(entry))
+            }
             Answer::DirectCounter => direct_counter(entry, &self.table, pipeline),
+            Answer::DirectMeter => direct_meter(entry, &self.table, pipeline),
         };
         if kind.is_some() {
             write_entity(piece, &Entity { kind });
@@ -118,18 +140,45 @@ pub(crate) fn with_counter(
     entry
 }
 
+/// Adds the entry's meter, if its table has one and it is configured.
+pub(crate) fn with_meter(mut entry: TableEntry, table: &Table, pipeline: &Pipeline) -> TableEntry {
+    if table.direct_meter.is_some() {
+        entry.meter_config = native(&entry, table)
+            .and_then(|native| pipeline.direct_meter_rates(&table.name, &native).ok()?)
+            .as_ref()
+            .map(config);
+    }
+    entry
+}
+
+/// What identifies an entry.
+fn key_of(entry: TableEntry) -> TableEntry {
+    TableEntry {
+        table_id: entry.table_id,
+        matches: entry.matches,
+        priority: entry.priority,
+        ..TableEntry::default()
+    }
+}
+
+/// None for an entry that has been deleted since the read began.
+fn direct_meter(entry: TableEntry, table: &Table, pipeline: &Pipeline) -> Option<Kind> {
+    let native = native(&entry, table)?;
+    let rates = pipeline.direct_meter_rates(&table.name, &native).ok()?;
+    Some(Kind::DirectMeter(DirectMeterEntry {
+        table_entry: Some(key_of(entry)),
+        config: rates.as_ref().map(config),
+        counter_data: None,
+    }))
+}
+
 /// None for an entry that has been deleted since the read began.
 fn direct_counter(entry: TableEntry, table: &Table, pipeline: &Pipeline) -> Option<Kind> {
     let counts = pipeline
         .direct_counter_read(&table.name, &native(&entry, table)?)
         .ok()?;
     Some(Kind::DirectCounter(DirectCounterEntry {
-        table_entry: Some(TableEntry {
-            table_id: entry.table_id,
-            matches: entry.matches,
-            priority: entry.priority,
-            ..TableEntry::default()
-        }),
+        table_entry: Some(key_of(entry)),
         data: Some(data(counts)),
     }))
 }
@@ -141,6 +190,7 @@ pub(super) fn table_entries(
 ) -> Result<Vec<Source>> {
     let answer = Answer::Entry {
         counter: wanted.counter_data.is_some(),
+        meter: wanted.meter_config.is_some(),
     };
     if wanted.meter_counter_data.is_some() {
         return unimplemented("meters have no counters per colour");
@@ -236,21 +286,43 @@ pub(super) fn direct_counters(
     wanted: DirectCounterEntry,
 ) -> Result<Vec<Source>> {
     let wanted = wanted.table_entry.unwrap_or_default();
+    let has = |table: &Table| table.direct_counter;
+    resources(schema, store, wanted, "counter", has, Answer::DirectCounter)
+}
+
+pub(super) fn direct_meters(
+    schema: &Schema,
+    store: &Store,
+    wanted: DirectMeterEntry,
+) -> Result<Vec<Source>> {
+    if wanted.counter_data.is_some() {
+        return unimplemented("meters have no counters per colour");
+    }
+    let wanted = wanted.table_entry.unwrap_or_default();
+    let has = |table: &Table| table.direct_meter.is_some();
+    resources(schema, store, wanted, "meter", has, Answer::DirectMeter)
+}
+
+/// The direct resources of one entry, of all of a table, or of all there are.
+fn resources(
+    schema: &Schema,
+    store: &Store,
+    wanted: TableEntry,
+    what: &str,
+    has: impl Fn(&Table) -> bool,
+    answer: Answer,
+) -> Result<Vec<Source>> {
     let tables: Vec<&Table> = if wanted.table_id == 0 {
-        schema
-            .tables
-            .values()
-            .filter(|table| table.direct_counter)
-            .collect()
+        schema.tables.values().filter(|table| has(table)).collect()
     } else {
         let table = schema.table(wanted.table_id)?;
-        if !table.direct_counter {
-            return invalid(format!("table {} has no direct counter", table.name));
+        if !has(table) {
+            return invalid(format!("table {} has no direct {what}", table.name));
         }
         vec![table]
     };
     if wanted.is_default_action {
-        return unimplemented("a default entry has no counter of its own");
+        return unimplemented(format!("a default entry has no {what} of its own"));
     }
     let mut sources = Vec::new();
     for table in tables {
@@ -264,8 +336,7 @@ pub(super) fn direct_counters(
                 ));
             }
         }
-        let of_table = of_one_table(schema, store, table, wanted.clone(), Answer::DirectCounter)?;
-        sources.extend(of_table);
+        sources.extend(of_one_table(schema, store, table, wanted.clone(), answer)?);
     }
     Ok(sources)
 }

@@ -7,7 +7,7 @@ mod arrays;
 mod entries;
 mod rest;
 
-pub(crate) use entries::with_counter;
+pub(crate) use entries::{with_counter, with_meter};
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -135,12 +135,12 @@ fn sources(schema: &Schema, store: &Store, entity: Entity) -> Result<Vec<Source>
         Some(Kind::Counter(wanted)) => arrays::counters(schema, &wanted),
         Some(Kind::Register(wanted)) => arrays::registers(schema, &wanted),
         Some(Kind::Meter(wanted)) => arrays::meters(schema, &wanted),
+        Some(Kind::DirectMeter(wanted)) => entries::direct_meters(schema, store, wanted),
+        Some(Kind::Member(wanted)) => rest::members(schema, store, &wanted).map(ready),
+        Some(Kind::Group(wanted)) => rest::groups(schema, store, &wanted).map(ready),
         Some(Kind::Digest(wanted)) => rest::digests(schema, store, wanted).map(ready),
         // All there is of a kind that this switch does not have is nothing.
         Some(other) if names_nothing(&other) => Ok(Vec::new()),
-        Some(Kind::DirectMeter(_)) => unimplemented("direct_meter_entry is not supported"),
-        Some(Kind::Member(_)) => unimplemented("action_profile_member is not supported"),
-        Some(Kind::Group(_)) => unimplemented("action_profile_group is not supported"),
         Some(Kind::Replication(_)) => {
             unimplemented("packet_replication_engine_entry is not supported")
         }
@@ -159,12 +159,6 @@ fn ready(entities: Vec<Entity>) -> Vec<Source> {
 fn names_nothing(kind: &Kind) -> bool {
     match kind {
         Kind::Extern(wanted) => wanted.encoded_len() == 0,
-        Kind::DirectMeter(wanted) => wanted
-            .table_entry
-            .as_ref()
-            .is_none_or(|entry| entry.encoded_len() == 0),
-        Kind::Member(wanted) => wanted.encoded_len() == 0,
-        Kind::Group(wanted) => wanted.encoded_len() == 0,
         Kind::ValueSet(wanted) => wanted.encoded_len() == 0,
         Kind::Replication(_) => true,
         _ => false,

@@ -1,8 +1,10 @@
 //! Entities of which there are few: all of them are collected when the read begins.
 
-use crate::message::entity::{DigestEntry, Entity, Kind};
+use std::collections::BTreeMap;
+
+use crate::message::entity::{ActionProfileGroup, ActionProfileMember, DigestEntry, Entity, Kind};
 use crate::schema::{Schema, find};
-use crate::status::Result;
+use crate::status::{Result, invalid};
 use crate::store::Store;
 
 fn entity(kind: Kind) -> Entity {
@@ -22,4 +24,43 @@ pub(super) fn digests(schema: &Schema, store: &Store, wanted: DigestEntry) -> Re
             config: Some(*config),
         });
     Ok(found.map(Kind::Digest).map(entity).collect())
+}
+
+pub(super) fn members(
+    schema: &Schema,
+    store: &Store,
+    wanted: &ActionProfileMember,
+) -> Result<Vec<Entity>> {
+    let of = (wanted.action_profile_id, wanted.member_id);
+    let found = of_profile(schema, &store.rest.members, of)?;
+    Ok(found.cloned().map(Kind::Member).map(entity).collect())
+}
+
+pub(super) fn groups(
+    schema: &Schema,
+    store: &Store,
+    wanted: &ActionProfileGroup,
+) -> Result<Vec<Entity>> {
+    let of = (wanted.action_profile_id, wanted.group_id);
+    let found = of_profile(schema, &store.rest.groups, of)?;
+    Ok(found.cloned().map(Kind::Group).map(entity).collect())
+}
+
+/// What an action profile has with a number, all it has, or all that all have.
+fn of_profile<'a, T>(
+    schema: &Schema,
+    known: &'a BTreeMap<(u32, u32), T>,
+    (profile, number): (u32, u32),
+) -> Result<impl Iterator<Item = &'a T>> {
+    if profile != 0 {
+        schema.profile(profile)?;
+    } else if number != 0 {
+        return invalid("a read of one member or group needs its action_profile_id");
+    }
+    Ok(known
+        .iter()
+        .filter(move |((of, id), _)| {
+            (profile == 0 || *of == profile) && (number == 0 || *id == number)
+        })
+        .map(|(_, value)| value))
 }

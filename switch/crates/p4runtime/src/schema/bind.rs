@@ -14,6 +14,7 @@ impl Schema {
                 return disagree(&format!("table {} is not in the artifact", table.name));
             };
             bind_keys(table, native)?;
+            bind_properties(table, native)?;
             for (id, _) in &table.actions {
                 let Some(action) = self.actions.get_mut(id) else {
                     continue; // reading the p4info has made sure that there is one
@@ -94,6 +95,25 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
         listed(&ours),
         listed(&theirs)
     ))
+}
+
+/// What the p4info promises for a table beside keys and actions.
+fn bind_properties(table: &Table, native: &TableInfo) -> Result<()> {
+    let promises = [
+        ("a direct counter", table.direct_counter, native.direct_counter.is_some()),
+        ("a direct meter", table.direct_meter.is_some(), native.direct_meter.is_some()),
+        ("an action profile", table.profile.is_some(), native.action_profile.is_some()),
+        ("idle timeouts", table.idle_timeout, native.idle_timeouts),
+    ];
+    for (what, ours, theirs) in promises {
+        if ours && !theirs {
+            return disagree(&format!(
+                "table {} has {what} in the p4info, none in the artifact",
+                table.name
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn listed(words: &[String]) -> String {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use phb_node::Update as Change;
+use phb_node::{Cells, Update as Change};
 use phb_pipeline::MeterRates;
 
 use super::Step;
@@ -15,22 +15,24 @@ use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 
 pub(super) fn counter(entry: &CounterEntry, schema: &Schema) -> Result<Step> {
     let counter = find(&schema.counters, entry.counter_id, "counter")?;
-    let cells = cells(&counter.name, counter.size, entry.index)?;
+    let cell = cell(&counter.name, counter.size, entry.index)?;
     let Some(data) = &entry.data else {
         return Ok(Step::of(Vec::new()));
     };
     let value = counts(data)?;
-    let changes = cells.map(|index| Change::Counter {
-        name: counter.name.clone(),
-        index,
-        value,
-    });
-    Ok(Step::of(changes.collect()))
+    let name = counter.name.clone();
+    Ok(Step::of(vec![match cell {
+        Some(index) => Change::Counter { name, index, value },
+        None => Change::Counters {
+            name,
+            values: Cells::Same(value),
+        },
+    }]))
 }
 
 pub(super) fn register(entry: RegisterEntry, schema: &Schema) -> Result<Step> {
     let register = find(&schema.registers, entry.register_id, "register")?;
-    let cells = cells(&register.name, register.size, entry.index)?;
+    let cell = cell(&register.name, register.size, entry.index)?;
     let bytes = register_value(register, entry.data)?;
     let Some(value) = number(&bytes) else {
         return unimplemented(format!(
@@ -38,17 +40,19 @@ pub(super) fn register(entry: RegisterEntry, schema: &Schema) -> Result<Step> {
             register.name
         ));
     };
-    let changes = cells.map(|index| Change::Register {
-        name: register.name.clone(),
-        index,
-        value,
-    });
-    Ok(Step::of(changes.collect()))
+    let name = register.name.clone();
+    Ok(Step::of(vec![match cell {
+        Some(index) => Change::Register { name, index, value },
+        None => Change::Registers {
+            name,
+            values: Cells::Same(value),
+        },
+    }]))
 }
 
 pub(super) fn meter(entry: &MeterEntry, schema: &Schema) -> Result<Step> {
     let meter = find(&schema.meters, entry.meter_id, "meter")?;
-    let cells = cells(&meter.name, meter.size, entry.index)?;
+    let cell = cell(&meter.name, meter.size, entry.index)?;
     if entry.counter_data.is_some() {
         return unimplemented(format!(
             "meter {}: counters per colour are not supported",
@@ -59,18 +63,20 @@ pub(super) fn meter(entry: &MeterEntry, schema: &Schema) -> Result<Step> {
     let rates = config
         .map(|config| rates(&meter.name, config, meter.kind))
         .transpose()?;
-    let changes = cells.map(|index| Change::Meter {
-        name: meter.name.clone(),
-        index,
-        rates,
-    });
-    Ok(Step::of(changes.collect()))
+    let name = meter.name.clone();
+    Ok(Step::of(vec![match cell {
+        Some(index) => Change::Meter { name, index, rates },
+        None => Change::Meters {
+            name,
+            rates: Cells::Same(rates),
+        },
+    }]))
 }
 
-/// The cells a message is about: the one it names, or all.
-pub(crate) fn cells(name: &str, size: u64, index: Option<Index>) -> Result<Range<usize>> {
+/// The cell a message is about; none if it is about all.
+pub(crate) fn cell(name: &str, size: u64, index: Option<Index>) -> Result<Option<usize>> {
     let Some(Index { index }) = index else {
-        return Ok(0..size as usize);
+        return Ok(None);
     };
     match u64::try_from(index) {
         Err(_) => invalid(format!("{name}: index {index} is negative")),
@@ -78,8 +84,14 @@ pub(crate) fn cells(name: &str, size: u64, index: Option<Index>) -> Result<Range
             Code::OutOfRange,
             format!("{name}: index {index} is beyond its {size} cells"),
         )),
-        Ok(index) => Ok(index as usize..index as usize + 1),
+        Ok(index) => Ok(Some(index as usize)),
     }
+}
+
+/// The cells a message is about, as a range.
+pub(crate) fn cells(name: &str, size: u64, index: Option<Index>) -> Result<Range<usize>> {
+    let cell = cell(name, size, index)?;
+    Ok(cell.map_or(0..size as usize, |cell| cell..cell + 1))
 }
 
 /// Packets and bytes.

@@ -5,6 +5,7 @@
 
 mod cells;
 mod digest;
+mod profile;
 mod table;
 
 pub(crate) use cells::{cells, config};
@@ -73,7 +74,7 @@ pub(crate) fn one_by_one(
         let mut node = lock(node);
         for update in updates.by_ref().take(AT_A_TIME) {
             outcomes.push(plan(update, schema, store).and_then(|step| {
-                for result in node.write(&step.changes, step.changes.len() > 1) {
+                for result in node.write_unsettled(&step.changes, step.changes.len() > 1) {
                     match result {
                         Ok(()) | Err(phb_node::Failure::Aborted) => {}
                         Err(failure) => return Err(failure.into()),
@@ -85,6 +86,7 @@ pub(crate) fn one_by_one(
                 Ok(())
             }));
         }
+        node.settle_tables();
     }
     outcomes
 }
@@ -162,13 +164,13 @@ fn plan(update: Update, schema: &Schema, store: &Store) -> Result<Step> {
             only_modify(operation, "meter_entry")?;
             cells::meter(&entry, schema)
         }
-        Kind::DirectMeter(_) => {
+        Kind::DirectMeter(entry) => {
             only_modify(operation, "direct_meter_entry")?;
-            unimplemented("direct_meter_entry is not supported")
+            table::direct_meter(entry, schema)
         }
         Kind::Digest(entry) => digest::digest(operation, entry, schema, store),
-        Kind::Member(_) => unimplemented("action_profile_member is not supported"),
-        Kind::Group(_) => unimplemented("action_profile_group is not supported"),
+        Kind::Member(entry) => profile::member(operation, entry, schema, store),
+        Kind::Group(entry) => profile::group(operation, entry, schema, store),
         Kind::Replication(_) => unimplemented("packet_replication_engine_entry is not supported"),
         Kind::ValueSet(_) => unimplemented("value_set_entry is not supported"),
         Kind::Extern(_) => {

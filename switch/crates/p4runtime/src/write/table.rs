@@ -1,25 +1,22 @@
 //! TableEntry, and the direct resources of one.
 
 use phb_node::Update as Change;
-use phb_pipeline::{Entry, Param};
+use phb_pipeline::Entry;
 
-use super::cells::counts;
+use super::cells::{counts, rates};
 use super::{Operation, Step};
-use crate::actions;
+use crate::actions::{self, Choice};
 use crate::keys::{Matches, identity, key};
-use crate::message::entity::{DirectCounterEntry, TableEntry};
+use crate::message::entity::{DirectCounterEntry, DirectMeterEntry, TableActionKind, TableEntry};
 use crate::schema::{Schema, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 
-/// An entry for the switch, which has no action where it only identifies.
-fn native(matches: Matches, priority: i32, action: Option<(String, Vec<Param>)>) -> Entry {
-    let (action, params) = action.unwrap_or_default();
+/// An entry for the switch that only identifies.
+fn named(matches: Matches, priority: i32) -> Entry {
     Entry {
         matches,
         priority,
-        action,
-        params,
         ..Entry::default()
     }
 }
@@ -47,11 +44,14 @@ pub(super) fn entry(
     if operation == Operation::Delete {
         let change = Change::Delete {
             table: name.clone(),
-            entry: native(matches, entry.priority, None),
+            entry: named(matches, entry.priority),
         };
         let id = table.id;
+        let profile = table.profile;
         return Ok(Step::new(vec![change], move |store| {
-            store.remove(id, &identity)
+            let before = profile.and_then(|_| store.entry(id, &identity));
+            store.remove(id, &identity);
+            count_style(store, profile, before.as_ref(), None);
         }));
     }
     if table.fields.is_empty() {
@@ -61,27 +61,29 @@ pub(super) fn entry(
     }
     check_resources(&entry, table)?;
     let action = match &mut entry.action {
-        Some(action) => Some(actions::of_entry(action, table, schema)?),
+        Some(action) => Some(actions::of_entry(action, table, schema, store)?),
         None if operation == Operation::Insert => {
             return invalid(format!("table {name}: an entry to insert needs an action"));
         }
         None => None,
     };
-    let counter_data = entry.counter_data.take();
-    let counter = counter_data
-        .map(|data| {
-            counts(&data).map(|value| Change::DirectCounter {
-                table: name.clone(),
-                entry: native(matches.clone(), entry.priority, None),
-                value,
-            })
-        })
-        .transpose()?;
+    let mut changes = Vec::with_capacity(1);
+    let mut resources = direct_resources(operation, &mut entry, table, &matches)?;
     let keeps_action = action.is_none();
-    let changed = native(matches, entry.priority, action);
+    let mut changed = named(matches, entry.priority);
+    changed.idle_timeout_ns = entry.idle_timeout_ns.unsigned_abs();
+    match action {
+        Some(Choice::Direct(call)) => (changed.action, changed.params) = call,
+        Some(Choice::Indirect(indirect)) => changed.indirect = Some(indirect),
+        None => {}
+    }
     let table_name = name.clone();
-    let mut changes = vec![match operation {
+    changes.push(match operation {
         Operation::Insert => Change::Insert {
+            table: table_name,
+            entry: changed,
+        },
+        _ if keeps_action && table.idle_timeout => Change::IdleTimeout {
             table: table_name,
             entry: changed,
         },
@@ -93,19 +95,80 @@ pub(super) fn entry(
             table: table_name,
             entry: changed,
         },
-    }];
-    changes.extend(counter);
+    });
+    changes.append(&mut resources);
+    let profile = table.profile;
     Ok(Step::new(changes, move |store| {
+        let mut before = None;
         if operation == Operation::Modify
-            && let Some(before) = store.entry(entry.table_id, &identity)
+            && let Some(known) = store.entry(entry.table_id, &identity)
         {
-            entry.is_const = before.is_const;
+            entry.is_const = known.is_const;
             if keeps_action {
-                entry.action = before.action;
+                entry.action.clone_from(&known.action);
             }
+            before = Some(known);
         }
+        count_style(store, profile, before.as_ref(), Some(&entry));
         store.put(identity, &entry);
     }))
+}
+
+/// Keeps count of how the entries of an action profile's tables name their actions.
+fn count_style(
+    store: &mut Store,
+    profile: Option<u32>,
+    before: Option<&TableEntry>,
+    after: Option<&TableEntry>,
+) {
+    let Some(profile) = profile else {
+        return;
+    };
+    let one_shot = |entry: &TableEntry| {
+        let kind = entry
+            .action
+            .as_ref()
+            .and_then(|action| action.kind.as_ref());
+        matches!(kind, Some(TableActionKind::Set(_)))
+    };
+    let styles = store.rest_mut().styles.entry(profile).or_default();
+    if let Some(after) = after {
+        *styles.of(one_shot(after)) += 1;
+    }
+    if let Some(before) = before {
+        let count = styles.of(one_shot(before));
+        *count = count.saturating_sub(1);
+    }
+}
+
+/// What becomes of an entry's counter and meter. Their values are the switch's, so they leave the entry.
+fn direct_resources(
+    operation: Operation,
+    entry: &mut TableEntry,
+    table: &Table,
+    matches: &Matches,
+) -> Result<Vec<Change>> {
+    let mut changes = Vec::new();
+    if let Some(data) = entry.counter_data.take() {
+        changes.push(Change::DirectCounter {
+            table: table.name.clone(),
+            entry: named(matches.clone(), entry.priority),
+            value: counts(&data)?,
+        });
+    }
+    let config = entry.meter_config.take();
+    // A new entry's meter is unconfigured anyway; a modified one's becomes so unless a configuration is given.
+    if let Some(kind) = table.direct_meter
+        && (config.is_some() || operation == Operation::Modify)
+    {
+        let rates = config.map(|config| rates(&table.name, &config, kind));
+        changes.push(Change::DirectMeter {
+            table: table.name.clone(),
+            entry: named(matches.clone(), entry.priority),
+            rates: rates.transpose()?,
+        });
+    }
+    Ok(changes)
 }
 
 fn is_const(store: &Store, table: &Table, identity: &[u8]) -> bool {
@@ -128,17 +191,18 @@ fn check_resources(entry: &TableEntry, table: &Table) -> Result<()> {
     if entry.idle_timeout_ns < 0 {
         return invalid(format!("table {name}: idle_timeout_ns can not be negative"));
     }
-    if entry.idle_timeout_ns != 0 {
-        return unimplemented(format!("table {name}: idle timeout is not supported"));
-    }
     if entry.counter_data.is_some() && !table.direct_counter {
         return invalid(format!("table {name} has no direct counter"));
     }
-    if entry.meter_config.is_some() || entry.meter_counter_data.is_some() {
-        if table.direct_meter.is_none() {
-            return invalid(format!("table {name} has no direct meter"));
-        }
-        return unimplemented(format!("table {name}: direct meters are not supported"));
+    if (entry.meter_config.is_some() || entry.meter_counter_data.is_some())
+        && table.direct_meter.is_none()
+    {
+        return invalid(format!("table {name} has no direct meter"));
+    }
+    if entry.meter_counter_data.is_some() {
+        return unimplemented(format!(
+            "table {name}: counters per colour are not supported"
+        ));
     }
     Ok(())
 }
@@ -175,9 +239,14 @@ pub(super) fn default_entry(
         ));
     }
     check_resources(&entry, table)?;
-    if entry.counter_data.is_some() {
+    if entry.counter_data.is_some() || entry.meter_config.is_some() {
         return unimplemented(format!(
-            "table {name}: the default entry has no counter of its own"
+            "table {name}: the default entry has no counter and no meter of its own"
+        ));
+    }
+    if table.profile.is_some() && entry.action.is_some() {
+        return invalid(format!(
+            "table {name}: the default action of a table with an action profile can not be changed"
         ));
     }
     let id = table.id;
@@ -213,7 +282,7 @@ pub(super) fn direct_counter(entry: DirectCounterEntry, schema: &Schema) -> Resu
         ));
     }
     let matches = key(&mut of, table)?;
-    let of = native(matches, of.priority, None);
+    let of = named(matches, of.priority);
     let table = name.clone();
     Ok(Step::of(vec![match &entry.data {
         // Nothing to change, yet the entry must exist.
@@ -223,5 +292,31 @@ pub(super) fn direct_counter(entry: DirectCounterEntry, schema: &Schema) -> Resu
             entry: of,
             value: counts(data)?,
         },
+    }]))
+}
+
+pub(super) fn direct_meter(entry: DirectMeterEntry, schema: &Schema) -> Result<Step> {
+    let mut of = entry.table_entry.unwrap_or_default();
+    let table = schema.table(of.table_id)?;
+    let name = &table.name;
+    let Some(kind) = table.direct_meter else {
+        return invalid(format!("table {name} has no direct meter"));
+    };
+    if of.is_default_action {
+        return unimplemented(format!(
+            "table {name}: the default entry has no meter of its own"
+        ));
+    }
+    if entry.counter_data.is_some() {
+        return unimplemented(format!(
+            "table {name}: counters per colour are not supported"
+        ));
+    }
+    let matches = key(&mut of, table)?;
+    let rates = entry.config.map(|config| rates(name, &config, kind));
+    Ok(Step::of(vec![Change::DirectMeter {
+        table: name.clone(),
+        entry: named(matches, of.priority),
+        rates: rates.transpose()?,
     }]))
 }

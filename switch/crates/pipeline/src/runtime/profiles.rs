@@ -100,6 +100,19 @@ impl Pipeline {
         Ok(profile.members().map(describe).collect())
     }
 
+    /// Action and parameters of one member.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such profile or member.
+    pub fn profile_member(&self, profile: &str, id: u32) -> Result<(String, Vec<Param>)> {
+        let (table, found) = self.first_of(profile)?;
+        match found.members().find(|(known, _)| *known == id) {
+            Some((_, choice)) => Ok(self.describe_choice(table, choice)),
+            None => Err(no_such(profile, "member", id)),
+        }
+    }
+
     /// Adds a group.
     ///
     /// # Errors
@@ -142,20 +155,20 @@ impl Pipeline {
     /// `NotFound` for an unknown profile.
     pub fn profile_groups(&self, profile: &str) -> Result<Vec<Group>> {
         let (_, profile) = self.first_of(profile)?;
-        let describe = |(id, group): (u32, &tables::profile::Group)| Group {
-            id,
-            max_size: group.max_size,
-            members: group
-                .members
-                .iter()
-                .map(|member| GroupMember {
-                    member: member.member,
-                    weight: member.weight,
-                    watch_port: member.watch.clone(),
-                })
-                .collect(),
-        };
-        Ok(profile.groups().map(describe).collect())
+        Ok(profile.groups().map(describe_group).collect())
+    }
+
+    /// One group of a profile.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such profile or group.
+    pub fn profile_group(&self, profile: &str, id: u32) -> Result<Group> {
+        let (_, found) = self.first_of(profile)?;
+        let group = found.groups().find(|(known, _)| *known == id);
+        group
+            .map(describe_group)
+            .ok_or_else(|| no_such(profile, "group", id))
     }
 
     fn first_of(&self, name: &str) -> Result<(&Table, &Profile)> {
@@ -228,6 +241,24 @@ fn members(group: &Group) -> Vec<tables::GroupMember> {
         watch: member.watch_port.clone(),
     });
     members.collect()
+}
+
+fn describe_group((id, group): (u32, &tables::profile::Group)) -> Group {
+    let members = group.members.iter().map(|member| GroupMember {
+        member: member.member,
+        weight: member.weight,
+        watch_port: member.watch.clone(),
+    });
+    Group {
+        id,
+        max_size: group.max_size,
+        members: members.collect(),
+    }
+}
+
+fn no_such(profile: &str, what: &str, id: u32) -> WriteError {
+    let message = format!("action profile {profile}: no {what} {id}");
+    WriteError::new(Code::NotFound, message)
 }
 
 fn unknown(name: &str) -> WriteError {

@@ -1,0 +1,89 @@
+//! Making a change.
+
+use phb_pipeline::{Code, Entry, Pipeline, WriteError};
+
+use super::update::Update;
+
+pub(super) fn apply(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> {
+    match update {
+        Update::Insert { table, entry } => pipeline.table_insert(table, entry),
+        Update::Modify { table, entry } => pipeline.table_modify(table, entry),
+        Update::Find { table, entry } => pipeline.table_entry(table, entry).map(|_| ()),
+        Update::IdleTimeout { table, entry } => set_idle_timeout(pipeline, table, entry),
+        Update::Delete { table, entry } => pipeline.table_delete(table, entry),
+        Update::DefaultAction { table, action } => {
+            let action = action
+                .as_ref()
+                .map(|(name, params)| (name.as_str(), params.as_slice()));
+            pipeline.set_default_action(table, action)
+        }
+        Update::InsertMember(member) => {
+            let (action, params) = &member.action;
+            pipeline.profile_member_insert(&member.profile, member.id, action, params)
+        }
+        Update::ModifyMember(member) => {
+            let (action, params) = &member.action;
+            pipeline.profile_member_modify(&member.profile, member.id, action, params)
+        }
+        Update::DeleteMember { profile, id } => pipeline.profile_member_delete(profile, *id),
+        Update::InsertGroup { profile, group } => pipeline.profile_group_insert(profile, group),
+        Update::ModifyGroup { profile, group } => pipeline.profile_group_modify(profile, group),
+        Update::DeleteGroup { profile, id } => pipeline.profile_group_delete(profile, *id),
+        Update::Counter { name, index, value } => pipeline.counter_write(name, *index, *value),
+        Update::Counters { name, values } => {
+            let size = pipeline.counter_size(name)?;
+            values
+                .of(size)
+                .try_for_each(|(index, value)| pipeline.counter_write(name, index, value))
+        }
+        Update::DirectCounter {
+            table,
+            entry,
+            value,
+        } => pipeline.direct_counter_write(table, entry, *value),
+        Update::Register { name, index, value } => pipeline.register_write(name, *index, *value),
+        Update::Registers { name, values } => {
+            let size = size(pipeline.registers().into_iter(), "register", name)?;
+            values
+                .of(size)
+                .try_for_each(|(index, value)| pipeline.register_write(name, index, value))
+        }
+        Update::Meter { name, index, rates } => pipeline.meter_configure(name, *index, *rates),
+        Update::Meters { name, rates } => {
+            let meters = pipeline.meters().into_iter();
+            let size = size(meters.map(|(name, size)| (name, size, 0)), "meter", name)?;
+            rates
+                .of(size)
+                .try_for_each(|(index, rates)| pipeline.meter_configure(name, index, rates))
+        }
+        Update::DirectMeter {
+            table,
+            entry,
+            rates,
+        } => pipeline.direct_meter_configure(table, entry, *rates),
+    }
+}
+
+fn set_idle_timeout(pipeline: &mut Pipeline, table: &str, entry: &Entry) -> Result<(), WriteError> {
+    let mut known = pipeline.table_entry(table, entry)?;
+    if known.idle_timeout_ns == entry.idle_timeout_ns {
+        return Ok(());
+    }
+    known.idle_timeout_ns = entry.idle_timeout_ns;
+    pipeline.table_modify(table, &known)
+}
+
+/// The number of cells of an array.
+pub(super) fn size(
+    mut arrays: impl Iterator<Item = (String, usize, u32)>,
+    what: &str,
+    name: &str,
+) -> Result<usize, WriteError> {
+    match arrays.find(|(known, ..)| known == name) {
+        Some((_, size, _)) => Ok(size),
+        None => Err(WriteError {
+            code: Code::NotFound,
+            message: format!("no {what} is called {name}"),
+        }),
+    }
+}

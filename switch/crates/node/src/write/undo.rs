@@ -1,0 +1,157 @@
+//! What undoes a change, found out before it is made.
+
+use phb_pipeline::{Entry, Pipeline, WriteError};
+
+use super::apply::{apply, size};
+use super::update::{Cells, Member, Update};
+
+/// What undoes a change. Inserting is by far the most frequent one, so its inverse copies nothing.
+pub(super) enum Undo<'a> {
+    Delete { table: &'a str, entry: &'a Entry },
+    Changes(Vec<Update>),
+}
+
+impl<'a> Undo<'a> {
+    /// What undoes a change that is about to be made. Nothing for one that will be refused.
+    pub(super) fn of(update: &'a Update, pipeline: &Pipeline) -> Self {
+        match update {
+            Update::Insert { table, entry } => Self::Delete { table, entry },
+            _ => Self::Changes(inverse(update, pipeline).unwrap_or_default()),
+        }
+    }
+
+    pub(super) fn apply(self, pipeline: &mut Pipeline) -> Result<(), WriteError> {
+        match self {
+            Self::Delete { table, entry } => pipeline.table_delete(table, entry),
+            Self::Changes(changes) => changes
+                .iter()
+                .try_for_each(|change| apply(change, pipeline)),
+        }
+    }
+}
+
+/// The inverse, in the order in which to make its changes.
+fn inverse(update: &Update, pipeline: &Pipeline) -> Result<Vec<Update>, WriteError> {
+    Ok(match update {
+        Update::Insert { .. } | Update::Find { .. } => Vec::new(),
+        Update::Modify { table, entry } | Update::IdleTimeout { table, entry } => {
+            vec![Update::Modify {
+                table: table.clone(),
+                entry: pipeline.table_entry(table, entry)?,
+            }]
+        }
+        Update::Delete { table, entry } => deleted(table, entry, pipeline)?,
+        Update::DefaultAction { table, .. } => vec![Update::DefaultAction {
+            table: table.clone(),
+            action: pipeline.default_action(table)?,
+        }],
+        Update::InsertMember(member) => vec![Update::DeleteMember {
+            profile: member.profile.clone(),
+            id: member.id,
+        }],
+        Update::ModifyMember(Member { profile, id, .. }) => {
+            vec![Update::ModifyMember(member(profile, *id, pipeline)?)]
+        }
+        Update::DeleteMember { profile, id } => {
+            vec![Update::InsertMember(member(profile, *id, pipeline)?)]
+        }
+        Update::InsertGroup { profile, group } => vec![Update::DeleteGroup {
+            profile: profile.clone(),
+            id: group.id,
+        }],
+        Update::ModifyGroup { profile, group } => vec![Update::ModifyGroup {
+            profile: profile.clone(),
+            group: pipeline.profile_group(profile, group.id)?,
+        }],
+        Update::DeleteGroup { profile, id } => vec![Update::InsertGroup {
+            profile: profile.clone(),
+            group: pipeline.profile_group(profile, *id)?,
+        }],
+        Update::DirectCounter { table, entry, .. } => vec![Update::DirectCounter {
+            table: table.clone(),
+            entry: entry.clone(),
+            value: pipeline.direct_counter_read(table, entry)?,
+        }],
+        Update::DirectMeter { table, entry, .. } => vec![Update::DirectMeter {
+            table: table.clone(),
+            entry: entry.clone(),
+            rates: pipeline.direct_meter_rates(table, entry)?,
+        }],
+        _ => vec![cells(update, pipeline)?],
+    })
+}
+
+/// What brings an entry back that is about to be deleted.
+fn deleted(table: &str, entry: &Entry, pipeline: &Pipeline) -> Result<Vec<Update>, WriteError> {
+    let mut changes = vec![Update::Insert {
+        table: table.to_owned(),
+        entry: pipeline.table_entry(table, entry)?,
+    }];
+    // Refused for a table without direct counter or meter, which has nothing to bring back.
+    if let Ok(value) = pipeline.direct_counter_read(table, entry) {
+        changes.push(Update::DirectCounter {
+            table: table.to_owned(),
+            entry: entry.clone(),
+            value,
+        });
+    }
+    if let Ok(rates) = pipeline.direct_meter_rates(table, entry) {
+        changes.push(Update::DirectMeter {
+            table: table.to_owned(),
+            entry: entry.clone(),
+            rates,
+        });
+    }
+    Ok(changes)
+}
+
+fn member(profile: &str, id: u32, pipeline: &Pipeline) -> Result<Member, WriteError> {
+    Ok(Member {
+        profile: profile.to_owned(),
+        id,
+        action: pipeline.profile_member(profile, id)?,
+    })
+}
+
+/// The inverse of a change of an array.
+fn cells(update: &Update, pipeline: &Pipeline) -> Result<Update, WriteError> {
+    Ok(match update {
+        Update::Counter { name, index, .. } => Update::Counter {
+            name: name.clone(),
+            index: *index,
+            value: pipeline.counter_read(name, *index)?,
+        },
+        Update::Counters { name, .. } => Update::Counters {
+            name: name.clone(),
+            values: Cells::Each(pipeline.counter_read_all(name)?.to_vec()),
+        },
+        Update::Register { name, index, .. } => Update::Register {
+            name: name.clone(),
+            index: *index,
+            value: pipeline.register_read(name, *index)?,
+        },
+        Update::Registers { name, .. } => {
+            let cells = 0..size(pipeline.registers().into_iter(), "register", name)?;
+            let values = cells.map(|index| pipeline.register_read(name, index));
+            Update::Registers {
+                name: name.clone(),
+                values: Cells::Each(values.collect::<Result<_, _>>()?),
+            }
+        }
+        Update::Meter { name, index, .. } => Update::Meter {
+            name: name.clone(),
+            index: *index,
+            rates: pipeline.meter_rates(name, *index)?,
+        },
+        Update::Meters { name, .. } => {
+            let meters = pipeline.meters().into_iter();
+            let cells = 0..size(meters.map(|(name, size)| (name, size, 0)), "meter", name)?;
+            let rates = cells.map(|index| pipeline.meter_rates(name, index));
+            Update::Meters {
+                name: name.clone(),
+                rates: Cells::Each(rates.collect::<Result<_, _>>()?),
+            }
+        }
+        other => other.clone(),
+    })
+}
