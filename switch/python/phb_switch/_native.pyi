@@ -94,10 +94,26 @@ class Update:
         table: str,
         matches: Sequence[tuple[str, Match]],
         priority: int,
-        action: str,
-        parameters: Sequence[tuple[str, bytes]],
+        action: str | None,
+        parameters: Sequence[tuple[str, bytes]] = ...,
+        *,
+        member: int | None = None,
+        group: int | None = None,
+        idle_timeout_ns: int = 0,
     ) -> Update:
-        """Adds an entry; of two that match, the one with the larger `priority` wins."""
+        """Adds an entry, with an action or, if the table has an action profile, with a member or group of it.
+
+        Args:
+            table: its name.
+            matches: key field and what it matches; fields that are left out match anything.
+            priority: above 0 in a table with ternary, range or optional keys, else 0.
+            action: name of the action; None for an entry with a member or group.
+            parameters: of the action.
+            member: of the table's action profile.
+            group: of the table's action profile.
+            idle_timeout_ns: after how long without a hit the entry is idle; 0 is never.
+
+        """
     @staticmethod
     def modify(
         table: str,
@@ -131,6 +147,45 @@ class Update:
         `rates` is committed rate and burst, peak rate and burst, in bytes/s and bytes (or packets/s and packets, as the
         program declares the meter); None: every packet is green.
         """
+    @staticmethod
+    def direct_meter(
+        table: str,
+        matches: Sequence[tuple[str, Match]],
+        priority: int,
+        rates: tuple[int, int, int, int] | None,
+    ) -> Update:
+        """Configures the meter of an entry, as `meter` does a cell."""
+    @staticmethod
+    def multicast_group(group: int, replicas: Sequence[tuple[int, int]] | None) -> Update:
+        """Makes or replaces a multicast group of (port, instance); None removes it."""
+    @staticmethod
+    def clone_session(
+        session: int,
+        replicas: Sequence[tuple[int, int]] | None,
+        class_of_service: int = 0,
+        packet_length_bytes: int | None = None,
+    ) -> Update:
+        """Makes or replaces a clone session of (port, instance); None removes it.
+
+        Args:
+            session: its number.
+            replicas: who gets copies.
+            class_of_service: priority of the copies.
+            packet_length_bytes: to how many bytes they are cut; None leaves them whole.
+
+        """
+    @staticmethod
+    def member(
+        profile: str,
+        member: int,
+        action: str | None,
+        parameters: Sequence[tuple[str, bytes]] = ...,
+        modify: bool = False,
+    ) -> Update:
+        """Adds (or modifies) a member of an action profile; without an action, removes it."""
+    @staticmethod
+    def group(profile: str, group: int, members: Sequence[tuple[int, int]] | None, modify: bool = False) -> Update:
+        """Adds (or modifies) a group of (member, weight) of an action profile; without members, removes it."""
 
 @final
 class Table:
@@ -243,6 +298,13 @@ class Switch:
         """
     def packets_in(self, timeout_ms: int = 0) -> list[bytes]:
         """Takes the frames that went out of the CPU port, waiting up to `timeout_ms` for the first."""
+    def digests_in(self, timeout_ms: int = 0) -> list[tuple[str, list[bytes]]]:
+        """Takes the digest messages of the program, waiting up to `timeout_ms` for the first.
+
+        Returns:
+            For each the name of its list, and its fields, big-endian in as many bytes as they take.
+
+        """
     def process(self, port: int, frame: bytes, now_ns: int) -> list[tuple[int, int, bytes]]:
         """Drives the switch by hand: a frame arrives, and everything that follows happens until it is idle.
 
@@ -373,6 +435,16 @@ class Configuration:
         """Hands the program with its state to `switch`, whose own state is gone."""
     def packet_in(self, frame: bytes) -> bytes:
         """The serialized StreamMessageResponse for a frame from the CPU port; RefusedError if it is too short."""
+    def digest(self, name: str) -> tuple[int, int, int, int] | None:
+        """None if clients have not enabled the digest, else its id and how it is to be sent.
+
+        That is the longest delay in ns, the most messages of a list (0: no limit) and the time in ns for which a
+        message that has not been acknowledged is not sent again.
+        """
+    def has_digest(self, id: int) -> bool:
+        """Whether the p4info has a digest with this id."""
+    def digest_data(self, name: str, fields: Sequence[bytes]) -> bytes | None:
+        """One message of a digest as a serialized p4.v1.P4Data; None if the p4info has no such digest."""
     def packet_out(self, packet: bytes) -> bytes:
         """The frame for a serialized p4.v1.PacketOut; RefusedError if its metadata are not those of the program."""
 

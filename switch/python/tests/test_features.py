@@ -338,7 +338,8 @@ def test_state_is_kept_by_reconcile(client: Client, switch: Switch) -> None:
 
 
 def test_many_cells_come_in_pieces(client: Client, switch: Switch) -> None:
-    everywhere = p4r.RegisterEntry(register_id=NAMES.register["large"], data=p4r.P4Data(bitstring=MAC))
+    everywhere = p4r.RegisterEntry(register_id=NAMES.register["large"])
+    everywhere.data.bitstring = MAC
     client.write(update(MODIFY, everywhere))
     request = p4r.ReadRequest(device_id=DEVICE, entities=[entity(p4r.RegisterEntry())])
     call = client.stub.Read(request)
@@ -358,3 +359,108 @@ def test_a_read_that_is_given_up(client: Client) -> None:
         next(call)
         call.cancel()
     insert(client, member(1, 2))
+
+
+def multicast(number: int, *replicas: tuple[int, int], **fields: object) -> p4r.PacketReplicationEngineEntry:
+    made = p4r.PacketReplicationEngineEntry()
+    made.multicast_group_entry.CopyFrom(p4r.MulticastGroupEntry(multicast_group_id=number, **fields))
+    for port, instance in replicas:
+        made.multicast_group_entry.replicas.add(port=bytes([port]), instance=instance)
+    return made
+
+
+def clone_session(number: int, *replicas: tuple[int, int], **fields: object) -> p4r.PacketReplicationEngineEntry:
+    made = p4r.PacketReplicationEngineEntry()
+    made.clone_session_entry.CopyFrom(p4r.CloneSessionEntry(session_id=number, **fields))
+    for port, instance in replicas:
+        made.clone_session_entry.replicas.add(egress_port=port, instance=instance)
+    return made
+
+
+def with_backup(made: p4r.PacketReplicationEngineEntry) -> p4r.PacketReplicationEngineEntry:
+    made.multicast_group_entry.replicas[0].backup_replicas.add(port=b"\x02")
+    return made
+
+
+FLOOD = entry("switching", MAC.lstrip(b"\0"), p4r.TableAction(action=action("multicast", 5)))
+
+
+def test_multicast(client: Client, switch: Switch) -> None:
+    five = multicast(5, (1, 1), (3, 2), (3, 7), metadata=b"mine")
+    insert(client, five, FLOOD)
+    assert sorted(sent(switch, 1)) == [1, 3, 3]
+    assert read(client, multicast(0)) == [five]
+    assert read(client, multicast(5)) == [five]
+    assert read(client, multicast(6)) == []
+    assert read(client, p4r.PacketReplicationEngineEntry()) == [five]
+    fewer = multicast(5, (2, 1))
+    client.write(update(MODIFY, fewer))
+    assert sent(switch, 2) == [2]
+    client.write(update(DELETE, multicast(5)))
+    assert sent(switch, 3) == []
+    assert read(client, multicast(0)) == []
+
+
+def test_clone_sessions(client: Client, switch: Switch) -> None:
+    mirror = entry("mirrors", b"\0", p4r.TableAction(action=action("clone_to", 9)))
+    nine = clone_session(9, (2, 1), (3, 1), class_of_service=2, packet_length_bytes=20)
+    insert(client, nine, mirror, member(1, 1), by_profile(1))
+    lengths = {port: len(frame) for _, port, frame in switch.process(0, MAC + bytes(6) + b"\x08\x00" + bytes(46), 1)}
+    assert lengths == {1: 60, 2: 20, 3: 20}
+    assert read(client, clone_session(0)) == [nine]
+    client.write(update(DELETE, clone_session(9)))
+    assert sent(switch, 2) == [1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "words"),
+    [
+        (update(INSERT, multicast(0)), rpc_code.INVALID_ARGUMENT, "from 1"),
+        (update(INSERT, multicast(1 << 16)), rpc_code.INVALID_ARGUMENT, "from 1"),
+        (update(INSERT, multicast(5)), rpc_code.ALREADY_EXISTS, "multicast group 5"),
+        (update(MODIFY, multicast(6)), rpc_code.NOT_FOUND, "multicast group 6"),
+        (update(DELETE, multicast(6)), rpc_code.NOT_FOUND, "multicast group 6"),
+        (update(INSERT, multicast(6, (1, 1), (1, 1))), rpc_code.INVALID_ARGUMENT, "given twice"),
+        (update(INSERT, multicast(6, (1, 1 << 16))), rpc_code.INVALID_ARGUMENT, "16 bit"),
+        (update(INSERT, with_backup(multicast(6, (1, 1)))), rpc_code.UNIMPLEMENTED, "backup"),
+        (update(INSERT, clone_session(0)), rpc_code.INVALID_ARGUMENT, "from 1"),
+        (update(INSERT, clone_session(6, (512, 1))), rpc_code.INVALID_ARGUMENT, "9 bit"),
+        (update(INSERT, clone_session(6, class_of_service=8)), rpc_code.INVALID_ARGUMENT, "0 to 7"),
+        (update(INSERT, clone_session(6, packet_length_bytes=-1)), rpc_code.INVALID_ARGUMENT, "negative"),
+        (update(MODIFY, clone_session(6)), rpc_code.NOT_FOUND, "clone session 6"),
+        (update(INSERT, p4r.PacketReplicationEngineEntry()), rpc_code.INVALID_ARGUMENT, "neither"),
+    ],
+)
+def test_refusals_of_replication(client: Client, wrong: p4r.Update, code: int, words: str) -> None:
+    insert(client, multicast(5))
+    ((got, message),) = refused(client, wrong)
+    assert got == code, message
+    assert words in message
+
+
+def test_replication_is_undone_and_kept(client: Client, switch: Switch) -> None:
+    insert(client, multicast(5, (1, 1)), FLOOD)
+    outcomes = refused(
+        client,
+        update(MODIFY, multicast(5, (2, 1))),
+        update(INSERT, multicast(6, (2, 1))),
+        update(DELETE, multicast(5)),
+        update(INSERT, clone_session(1)),
+        update(DELETE, multicast(7)),
+        atomicity=p4r.WriteRequest.DATAPLANE_ATOMIC,
+    )
+    assert [code for code, _ in outcomes] == [rpc_code.ABORTED] * 4 + [rpc_code.NOT_FOUND]
+    assert read(client, p4r.PacketReplicationEngineEntry()) == [multicast(5, (1, 1))]
+    assert sent(switch, 1) == [1]
+    kept = {"info": p4info("features"), "config": artifact("features")}
+    client.configure(p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT, **kept)
+    assert sent(switch, 2) == [1]
+    # Groups of a saved config are not those of the committed one.
+    client.configure(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_SAVE, **kept)
+    insert(client, multicast(5, (3, 1)), FLOOD)
+    assert sent(switch, 3) == [1]
+    client.configure(p4r.SetForwardingPipelineConfigRequest.COMMIT, empty=True)
+    assert sent(switch, 4) == [3]
+    client.configure(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, **kept)
+    insert(client, FLOOD)
+    assert sent(switch, 5) == []

@@ -90,7 +90,7 @@ def test_errors_of_a_batch(filled: Client) -> None:
     request.entities.add().table_entry.table_id = 12345
     request.entities.add().counter_entry.counter_id = 12345
     request.entities.add()
-    request.entities.add().action_profile_member.member_id = 1
+    request.entities.add().extern_entry.extern_id = 1
     call = filled.stub.Read(request)
     assert len(next(call).entities) == 2
     with pytest.raises(grpc.RpcError) as caught:

@@ -14,8 +14,6 @@
 //! `bytestring`, `keys` and `actions` (the parts of entities), `store` (what clients read back), `write`, `read`,
 //! `reconcile` (what a new program keeps of the old one's state), `packet_io`, `digest`, `batch` (how outcomes travel).
 
-#![allow(dead_code)]
-
 mod actions;
 mod batch;
 mod bytestring;
@@ -96,8 +94,14 @@ impl Configuration {
 
     /// Hands the program with its state from one switch to another, whose own state is gone.
     pub fn commit(&self, from: &Mutex<SwitchNode>, to: &Mutex<SwitchNode>) {
-        if let Some(pipeline) = write::lock(from).take_pipeline() {
-            write::lock(to).install(pipeline);
+        let (pipeline, replication) = {
+            let mut from = write::lock(from);
+            (from.take_pipeline(), from.replication().clone())
+        };
+        if let Some(pipeline) = pipeline {
+            let mut to = write::lock(to);
+            to.install(pipeline);
+            to.set_replication(replication);
         }
     }
 

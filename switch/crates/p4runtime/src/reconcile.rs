@@ -6,7 +6,10 @@ use phb_node::{SwitchNode, Update as Change};
 use phb_pipeline::Pipeline;
 use prost::Message;
 
-use crate::message::entity::{Entity, Index, Kind, MeterEntry, TableEntry};
+use crate::message::entity::{
+    DigestEntry, Entity, Index, Kind, MeterEntry, PacketReplicationEngineEntry, ReplicationKind,
+    TableEntry,
+};
 use crate::message::request::Update;
 use crate::schema::Table;
 use crate::status::Result;
@@ -61,9 +64,25 @@ impl Configuration {
         let store = self.store();
         for config in &store.rest.digests {
             let (digest_id, config) = (*config.0, Some(*config.1));
-            let entry = crate::message::entity::DigestEntry { digest_id, config };
+            let entry = DigestEntry { digest_id, config };
             updates.push(update(INSERT, Kind::Digest(entry)));
         }
+        let groups = store
+            .rest
+            .multicast
+            .values()
+            .cloned()
+            .map(ReplicationKind::Multicast);
+        let sessions = store
+            .rest
+            .clones
+            .values()
+            .cloned()
+            .map(ReplicationKind::Clone);
+        updates.extend(groups.chain(sessions).map(|kind| {
+            let entry = PacketReplicationEngineEntry { kind: Some(kind) };
+            update(INSERT, Kind::Replication(entry))
+        }));
         let members = store.rest.members.values();
         updates.extend(members.map(|member| update(INSERT, Kind::Member(member.clone()))));
         let groups = store.rest.groups.values();

@@ -100,6 +100,30 @@ impl Configuration {
         Ok(PyBytes::new(py, &message))
     }
 
+    fn digest(&self, name: &str) -> Option<(u32, u64, usize, u64)> {
+        let config = self.inner.digest_config(name)?;
+        Some((
+            config.id,
+            config.max_timeout_ns,
+            config.max_list_size,
+            config.ack_timeout_ns,
+        ))
+    }
+
+    fn has_digest(&self, id: u32) -> bool {
+        self.inner.has_digest(id)
+    }
+
+    fn digest_data<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        fields: Vec<Vec<u8>>,
+    ) -> Option<Bound<'py, PyBytes>> {
+        let data = self.inner.digest_data(name, fields)?;
+        Some(PyBytes::new(py, &data))
+    }
+
     fn packet_out<'py>(&self, py: Python<'py>, packet: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let frame = self.inner.packet_out(packet);
         let frame = frame.map_err(|refusal| refused(py, refusal))?;

@@ -1,7 +1,7 @@
 //! The classes of the control plane: `Match`, `Update`, `Table`.
 
-use phb_node::Failure;
-use phb_pipeline::{Entry, MatchKind, MeterRates, TableInfo};
+use phb_node::{Failure, Replica};
+use phb_pipeline::{Entry, Group, GroupMember, Indirect, MatchKind, MeterRates, TableInfo};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
@@ -70,16 +70,24 @@ pub struct Update(pub(crate) phb_node::Update);
 #[pymethods]
 impl Update {
     #[staticmethod]
+    #[pyo3(signature = (table, matches, priority, action, parameters=Vec::new(), *, member=None, group=None, idle_timeout_ns=0))]
+    #[allow(clippy::too_many_arguments)] // they are the keyword arguments of a Python function
     fn insert(
         table: String,
         matches: Matches<'_>,
         priority: i32,
-        action: String,
+        action: Option<String>,
         parameters: Parameters,
+        member: Option<u32>,
+        group: Option<u32>,
+        idle_timeout_ns: u64,
     ) -> Self {
+        let group = group.map(Indirect::Group);
         let entry = Entry {
-            action,
+            action: action.unwrap_or_default(),
             params: parameters,
+            indirect: member.map(Indirect::Member).or(group),
+            idle_timeout_ns,
             ..entry(matches, priority)
         };
         Self(phb_node::Update::Insert { table, entry })
@@ -168,20 +176,114 @@ impl Update {
     #[staticmethod]
     #[pyo3(signature = (name, index, rates))]
     fn meter(name: String, index: usize, rates: Option<(u64, u64, u64, u64)>) -> Self {
-        let rates =
-            rates.map(
-                |(committed_rate, committed_burst, peak_rate, peak_burst)| MeterRates {
-                    committed_rate,
-                    committed_burst,
-                    peak_rate,
-                    peak_burst,
-                },
-            );
+        let rates = rates.map(meter_rates);
         Self(phb_node::Update::Meter { name, index, rates })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (table, matches, priority, rates))]
+    fn direct_meter(
+        table: String,
+        matches: Matches<'_>,
+        priority: i32,
+        rates: Option<(u64, u64, u64, u64)>,
+    ) -> Self {
+        Self(phb_node::Update::DirectMeter {
+            table,
+            entry: entry(matches, priority),
+            rates: rates.map(meter_rates),
+        })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (group, replicas))]
+    fn multicast_group(group: u16, replicas: Option<Vec<(u16, u16)>>) -> Self {
+        let replicas = replicas.map(|all| all.into_iter().map(replica).collect());
+        Self(phb_node::Update::MulticastGroup { group, replicas })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (session, replicas, class_of_service=0, packet_length_bytes=None))]
+    fn clone_session(
+        session: u16,
+        replicas: Option<Vec<(u16, u16)>>,
+        class_of_service: u8,
+        packet_length_bytes: Option<u32>,
+    ) -> Self {
+        let value = replicas.map(|all| phb_node::CloneSession {
+            replicas: all.into_iter().map(replica).collect(),
+            class_of_service,
+            packet_length_bytes,
+        });
+        Self(phb_node::Update::CloneSession { session, value })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (profile, member, action, parameters=Vec::new(), modify=false))]
+    fn member(
+        profile: String,
+        member: u32,
+        action: Option<String>,
+        parameters: Parameters,
+        modify: bool,
+    ) -> Self {
+        let Some(action) = action else {
+            let id = member;
+            return Self(phb_node::Update::DeleteMember { profile, id });
+        };
+        let member = phb_node::Member {
+            profile,
+            id: member,
+            action: (action, parameters),
+        };
+        Self(if modify {
+            phb_node::Update::ModifyMember(member)
+        } else {
+            phb_node::Update::InsertMember(member)
+        })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (profile, group, members, modify=false))]
+    fn group(profile: String, group: u32, members: Option<Vec<(u32, u32)>>, modify: bool) -> Self {
+        let Some(members) = members else {
+            let id = group;
+            return Self(phb_node::Update::DeleteGroup { profile, id });
+        };
+        let members = members.into_iter().map(|(member, weight)| GroupMember {
+            member,
+            weight,
+            watch_port: Vec::new(),
+        });
+        let group = Group {
+            id: group,
+            members: members.collect(),
+            max_size: 0,
+        };
+        Self(if modify {
+            phb_node::Update::ModifyGroup { profile, group }
+        } else {
+            phb_node::Update::InsertGroup { profile, group }
+        })
     }
 
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
+    }
+}
+
+fn replica((port, instance): (u16, u16)) -> Replica {
+    Replica { port, instance }
+}
+
+fn meter_rates(
+    (committed_rate, committed_burst, peak_rate, peak_burst): (u64, u64, u64, u64),
+) -> MeterRates {
+    MeterRates {
+        committed_rate,
+        committed_burst,
+        peak_rate,
+        peak_burst,
     }
 }
 

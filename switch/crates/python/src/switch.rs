@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use phb_network::{Frame, Node, Output, Time};
-use phb_node::{PacketIns, SwitchConfig, SwitchNode};
+use phb_node::{Digests, PacketIns, SwitchConfig, SwitchNode};
 use phb_pipeline::{Options, Pipeline, WriteError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
@@ -27,6 +27,7 @@ create_exception!(
 pub struct Switch {
     pub(crate) node: Arc<Mutex<SwitchNode>>,
     packet_ins: Arc<PacketIns>,
+    digests: Arc<Digests>,
     config: SwitchConfig,
 }
 
@@ -102,9 +103,11 @@ impl Switch {
         }
         let node = SwitchNode::new(config.clone(), configured);
         let packet_ins = node.packet_ins();
+        let digests = node.digests();
         Ok(Self {
             node: Arc::new(Mutex::new(node)),
             packet_ins,
+            digests,
             config,
         })
     }
@@ -295,6 +298,27 @@ impl Switch {
     fn packets_in<'py>(&self, py: Python<'py>, timeout_ms: u64) -> Vec<Bound<'py, PyBytes>> {
         let frames = py.detach(|| self.packet_ins.take(Duration::from_millis(timeout_ms)));
         frames.iter().map(|frame| PyBytes::new(py, frame)).collect()
+    }
+
+    #[pyo3(signature = (timeout_ms=0))]
+    fn digests_in<'py>(
+        &self,
+        py: Python<'py>,
+        timeout_ms: u64,
+    ) -> Vec<(String, Vec<Bound<'py, PyBytes>>)> {
+        let messages = py.detach(|| self.digests.take(Duration::from_millis(timeout_ms)));
+        if messages.is_empty() {
+            return Vec::new();
+        }
+        let lists = self.with(py, |node| node.pipeline().map(Pipeline::digest_lists));
+        let lists = lists.unwrap_or_default();
+        // A message of a program that has been replaced meanwhile may have no list any more.
+        let named = messages.iter().filter_map(|message| {
+            let list = lists.get(message.list as usize)?;
+            let fields = message.fields.iter().map(|field| PyBytes::new(py, field));
+            Some((list.name.clone(), fields.collect()))
+        });
+        named.collect()
     }
 
     fn process<'py>(

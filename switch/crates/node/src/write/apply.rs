@@ -3,8 +3,28 @@
 use phb_pipeline::{Code, Entry, Pipeline, WriteError};
 
 use super::update::Update;
+use crate::switch::SwitchNode;
 
-pub(super) fn apply(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> {
+/// Makes a change of a switch. Nothing happens, and that counts as done, to the tables of one that has no program: whoever
+/// calls has made sure that there is one.
+pub(super) fn apply(update: &Update, node: &mut SwitchNode) -> Result<(), WriteError> {
+    match update {
+        Update::MulticastGroup { group, replicas } => {
+            node.set_multicast_group(*group, replicas.clone());
+            Ok(())
+        }
+        Update::CloneSession { session, value } => {
+            node.set_clone_session(*session, value.clone());
+            Ok(())
+        }
+        _ => match node.pipeline_mut() {
+            Some(pipeline) => apply_to(update, pipeline),
+            None => Ok(()),
+        },
+    }
+}
+
+fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> {
     match update {
         Update::Insert { table, entry } => pipeline.table_insert(table, entry),
         Update::Modify { table, entry } => pipeline.table_modify(table, entry),
@@ -61,6 +81,7 @@ pub(super) fn apply(update: &Update, pipeline: &mut Pipeline) -> Result<(), Writ
             entry,
             rates,
         } => pipeline.direct_meter_configure(table, entry, *rates),
+        Update::MulticastGroup { .. } | Update::CloneSession { .. } => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ mod update;
 
 use std::borrow::Borrow;
 
-use phb_pipeline::{Pipeline, WriteError};
+use phb_pipeline::WriteError;
 
 pub use update::{Cells, Member, Update};
 
@@ -49,14 +49,14 @@ impl SwitchNode {
         updates: &[U],
         atomic: bool,
     ) -> Vec<Result<(), Failure>> {
-        let Some(pipeline) = self.pipeline_mut() else {
+        if self.pipeline().is_none() {
             return vec![Err(Failure::NoPipeline); updates.len()];
-        };
+        }
         if !atomic {
-            let apply = |update: &U| apply(update.borrow(), pipeline).map_err(Failure::Refused);
+            let apply = |update: &U| apply(update.borrow(), self).map_err(Failure::Refused);
             return updates.iter().map(apply).collect();
         }
-        match apply_all(updates, pipeline) {
+        match apply_all(updates, self) {
             Ok(()) => vec![Ok(()); updates.len()],
             Err((place, refusal)) => {
                 let mut results = vec![Err(Failure::Aborted); updates.len()];
@@ -77,17 +77,17 @@ impl SwitchNode {
 /// Applies everything, or nothing and says which change was refused.
 fn apply_all<U: Borrow<Update>>(
     updates: &[U],
-    pipeline: &mut Pipeline,
+    node: &mut SwitchNode,
 ) -> Result<(), (usize, WriteError)> {
     let mut undo: Vec<Undo<'_>> = Vec::new();
     for (place, update) in updates.iter().map(Borrow::borrow).enumerate() {
         // Nothing comes after the last change that could make it necessary to undo it, unless it is half done itself.
         let last = place + 1 == updates.len();
-        let inverse = (!last || undo_needed(update)).then(|| Undo::of(update, pipeline));
-        if let Err(refusal) = apply(update, pipeline) {
+        let inverse = (!last || undo_needed(update)).then(|| Undo::of(update, node));
+        if let Err(refusal) = apply(update, node) {
             let half = inverse.filter(|_| undo_needed(update));
             for inverse in half.into_iter().chain(undo.into_iter().rev()) {
-                let undone = inverse.apply(pipeline);
+                let undone = inverse.apply(node);
                 debug_assert!(undone.is_ok(), "a change could not be undone: {undone:?}");
             }
             return Err((place, refusal));

@@ -4,6 +4,7 @@ use phb_pipeline::{Entry, Pipeline, WriteError};
 
 use super::apply::{apply, size};
 use super::update::{Cells, Member, Update};
+use crate::switch::SwitchNode;
 
 /// What undoes a change. Inserting is by far the most frequent one, so its inverse copies nothing.
 pub(super) enum Undo<'a> {
@@ -13,19 +14,31 @@ pub(super) enum Undo<'a> {
 
 impl<'a> Undo<'a> {
     /// What undoes a change that is about to be made. Nothing for one that will be refused.
-    pub(super) fn of(update: &'a Update, pipeline: &Pipeline) -> Self {
+    pub(super) fn of(update: &'a Update, node: &SwitchNode) -> Self {
         match update {
             Update::Insert { table, entry } => Self::Delete { table, entry },
-            _ => Self::Changes(inverse(update, pipeline).unwrap_or_default()),
+            Update::MulticastGroup { group, .. } => Self::Changes(vec![Update::MulticastGroup {
+                group: *group,
+                replicas: node.multicast_group(*group).map(<[_]>::to_vec),
+            }]),
+            Update::CloneSession { session, .. } => Self::Changes(vec![Update::CloneSession {
+                session: *session,
+                value: node.clone_session(*session).cloned(),
+            }]),
+            _ => {
+                let inverse = node.pipeline().map(|pipeline| inverse(update, pipeline));
+                Self::Changes(inverse.and_then(Result::ok).unwrap_or_default())
+            }
         }
     }
 
-    pub(super) fn apply(self, pipeline: &mut Pipeline) -> Result<(), WriteError> {
+    pub(super) fn apply(self, node: &mut SwitchNode) -> Result<(), WriteError> {
         match self {
-            Self::Delete { table, entry } => pipeline.table_delete(table, entry),
-            Self::Changes(changes) => changes
-                .iter()
-                .try_for_each(|change| apply(change, pipeline)),
+            Self::Delete { table, entry } => match node.pipeline_mut() {
+                Some(pipeline) => pipeline.table_delete(table, entry),
+                None => Ok(()),
+            },
+            Self::Changes(changes) => changes.iter().try_for_each(|change| apply(change, node)),
         }
     }
 }

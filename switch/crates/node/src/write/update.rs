@@ -1,5 +1,6 @@
 //! The changes that there are.
 
+use crate::replication::{CloneSession, Replica};
 use phb_pipeline::{Count, Entry, Group, MeterRates, Param};
 
 /// One change. Tables, counters, registers, meters and action profiles go by their full names.
@@ -144,6 +145,20 @@ pub enum Update {
         entry: Entry,
         /// The rates.
         rates: Option<MeterRates>,
+    },
+    /// Makes or replaces a multicast group; without replicas, removes it.
+    MulticastGroup {
+        /// The group's number.
+        group: u16,
+        /// Who gets copies.
+        replicas: Option<Vec<Replica>>,
+    },
+    /// Makes or replaces a clone session; without a value, removes it.
+    CloneSession {
+        /// The session's number.
+        session: u16,
+        /// What becomes of packets cloned to it.
+        value: Option<CloneSession>,
     },
 }
 

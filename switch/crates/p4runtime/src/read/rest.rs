@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::message::entity::{ActionProfileGroup, ActionProfileMember, DigestEntry, Entity, Kind};
+use crate::message::entity::{
+    ActionProfileGroup, ActionProfileMember, DigestEntry, Entity, Kind,
+    PacketReplicationEngineEntry, ReplicationKind,
+};
 use crate::schema::{Schema, find};
 use crate::status::{Result, invalid};
 use crate::store::Store;
@@ -63,4 +66,39 @@ fn of_profile<'a, T>(
             (profile == 0 || *of == profile) && (number == 0 || *id == number)
         })
         .map(|(_, value)| value))
+}
+
+/// Groups or sessions, as the request says: the one with the given number, or all.
+pub(super) fn replication(
+    store: &Store,
+    wanted: PacketReplicationEngineEntry,
+) -> Result<Vec<Entity>> {
+    let rest = &store.rest;
+    let kinds: Vec<ReplicationKind> = match wanted.kind {
+        Some(ReplicationKind::Multicast(group)) => {
+            chosen(&rest.multicast, group.multicast_group_id)
+                .map(ReplicationKind::Multicast)
+                .collect()
+        }
+        Some(ReplicationKind::Clone(session)) => chosen(&rest.clones, session.session_id)
+            .map(ReplicationKind::Clone)
+            .collect(),
+        None => {
+            let groups = chosen(&rest.multicast, 0).map(ReplicationKind::Multicast);
+            groups
+                .chain(chosen(&rest.clones, 0).map(ReplicationKind::Clone))
+                .collect()
+        }
+    };
+    let entries = kinds
+        .into_iter()
+        .map(|kind| PacketReplicationEngineEntry { kind: Some(kind) });
+    Ok(entries.map(Kind::Replication).map(entity).collect())
+}
+
+fn chosen<T: Clone>(known: &BTreeMap<u32, T>, id: u32) -> impl Iterator<Item = T> {
+    let chosen = known
+        .iter()
+        .filter(move |(known, _)| id == 0 || **known == id);
+    chosen.map(|(_, value)| value.clone())
 }

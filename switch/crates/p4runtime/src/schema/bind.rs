@@ -40,6 +40,16 @@ impl Schema {
                 }
             }
         }
+        for digest in self.digests.values() {
+            let lists = program.digest_lists();
+            let list = lists.iter().find(|list| list.name == digest.name);
+            if list.is_none_or(|list| list.fields.len() != digest.shape.leaves()) {
+                return disagree(&format!(
+                    "digest {} is not in the artifact, or has other fields there",
+                    digest.name
+                ));
+            }
+        }
         self.bind_arrays(program)
     }
 
@@ -100,9 +110,21 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
 /// What the p4info promises for a table beside keys and actions.
 fn bind_properties(table: &Table, native: &TableInfo) -> Result<()> {
     let promises = [
-        ("a direct counter", table.direct_counter, native.direct_counter.is_some()),
-        ("a direct meter", table.direct_meter.is_some(), native.direct_meter.is_some()),
-        ("an action profile", table.profile.is_some(), native.action_profile.is_some()),
+        (
+            "a direct counter",
+            table.direct_counter,
+            native.direct_counter.is_some(),
+        ),
+        (
+            "a direct meter",
+            table.direct_meter.is_some(),
+            native.direct_meter.is_some(),
+        ),
+        (
+            "an action profile",
+            table.profile.is_some(),
+            native.action_profile.is_some(),
+        ),
         ("idle timeouts", table.idle_timeout, native.idle_timeouts),
     ];
     for (what, ours, theirs) in promises {

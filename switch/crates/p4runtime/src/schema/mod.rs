@@ -106,18 +106,10 @@ pub(crate) struct Profile {
     pub name: String,
     pub tables: Vec<u32>,
     pub with_selector: bool,
-    pub size: i64,
     pub max_group_size: i32,
     /// A group's size is the number of its members, whose weights have this limit (0: none); else the sum of weights.
     pub max_member_weight: Option<i32>,
     pub weights_disallowed: bool,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct ValueSet {
-    pub name: String,
-    pub fields: Vec<KeyField>,
-    pub size: i32,
 }
 
 #[derive(Clone, Debug)]
@@ -136,7 +128,6 @@ pub(crate) struct Schema {
     pub meters: BTreeMap<u32, Meter>,
     pub registers: BTreeMap<u32, Register>,
     pub profiles: BTreeMap<u32, Profile>,
-    pub value_sets: BTreeMap<u32, ValueSet>,
     pub digests: BTreeMap<u32, Digest>,
     pub packet_in: Vec<Field>,
     pub packet_out: Vec<Field>,

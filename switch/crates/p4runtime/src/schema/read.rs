@@ -7,7 +7,7 @@ use prost::Message;
 
 use super::{
     Action, Array, DataShape, Digest, Field, KeyField, Meter, MeterKind, Profile, Register, Schema,
-    Scope, Table, ValueSet,
+    Scope, Table,
 };
 use crate::message::p4info::{self, NamedType, P4Info, Preamble, Representation, TypeInfo};
 use crate::status::{Refusal, Result, invalid, unimplemented};
@@ -74,14 +74,11 @@ impl Schema {
     }
 
     fn read_rest(&mut self, info: &P4Info, types: Types<'_>) -> Result<()> {
-        for set in &info.value_sets {
-            let (id, name) = identity(set.preamble.as_ref());
-            let fields = set.matches.iter();
-            let fields = fields
-                .map(|field| types.key(&format!("value set {name}"), field))
-                .collect::<Result<_>>()?;
-            let size = set.size;
-            self.value_sets.insert(id, ValueSet { name, fields, size });
+        if let Some(set) = info.value_sets.first() {
+            let (_, name) = identity(set.preamble.as_ref());
+            return unimplemented(format!(
+                "p4info: value set {name}: value sets are not supported"
+            ));
         }
         for digest in &info.digests {
             let (id, name) = identity(digest.preamble.as_ref());
@@ -150,7 +147,6 @@ fn profile_of(id: u32, name: String, profile: &p4info::ActionProfile) -> Profile
         name,
         tables: profile.table_ids.clone(),
         with_selector: profile.with_selector,
-        size: profile.size,
         max_group_size: profile.max_group_size,
         max_member_weight: profile
             .sum_of_members

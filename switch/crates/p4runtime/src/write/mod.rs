@@ -6,6 +6,7 @@
 mod cells;
 mod digest;
 mod profile;
+mod replication;
 mod table;
 
 pub(crate) use cells::{cells, config};
@@ -171,7 +172,7 @@ fn plan(update: Update, schema: &Schema, store: &Store) -> Result<Step> {
         Kind::Digest(entry) => digest::digest(operation, entry, schema, store),
         Kind::Member(entry) => profile::member(operation, entry, schema, store),
         Kind::Group(entry) => profile::group(operation, entry, schema, store),
-        Kind::Replication(_) => unimplemented("packet_replication_engine_entry is not supported"),
+        Kind::Replication(entry) => replication::entry(operation, entry, store),
         Kind::ValueSet(_) => unimplemented("value_set_entry is not supported"),
         Kind::Extern(_) => {
             unimplemented("extern_entry is not supported: v1model has no such externs")

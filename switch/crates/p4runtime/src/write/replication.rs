@@ -1,0 +1,164 @@
+//! PacketReplicationEngineEntry: multicast groups and clone sessions.
+
+use phb_node::{CloneSession, Replica, Update as Change};
+
+use super::{Operation, Step};
+use crate::bytestring::{canonical, number};
+use crate::message::entity::{
+    self, CloneSessionEntry, MulticastGroupEntry, PacketReplicationEngineEntry, ReplicaPort,
+    ReplicationKind,
+};
+use crate::status::{Code, Refusal, Result, invalid, unimplemented};
+use crate::store::Store;
+
+/// v1model's ports have 9 bits.
+const PORT_BITS: u32 = 9;
+/// v1model's priorities have 3 bits.
+const HIGHEST_CLASS: u32 = 7;
+
+pub(super) fn entry(
+    operation: Operation,
+    entry: PacketReplicationEngineEntry,
+    store: &Store,
+) -> Result<Step> {
+    match entry.kind {
+        Some(ReplicationKind::Multicast(group)) => multicast(operation, group, store),
+        Some(ReplicationKind::Clone(session)) => clone_session(operation, session, store),
+        None => invalid("the packet_replication_engine_entry has neither a group nor a session"),
+    }
+}
+
+fn multicast(operation: Operation, mut entry: MulticastGroupEntry, store: &Store) -> Result<Step> {
+    let id = entry.multicast_group_id;
+    let what = format!("multicast group {id}");
+    let group = number_of(id, &what)?;
+    exists(operation, store.rest.multicast.contains_key(&id), &what)?;
+    if operation == Operation::Delete {
+        let change = Change::MulticastGroup {
+            group,
+            replicas: None,
+        };
+        return Ok(Step::new(vec![change], move |store| {
+            store.rest_mut().multicast.remove(&id);
+        }));
+    }
+    let replicas = replicas(&mut entry.replicas, &what)?;
+    let change = Change::MulticastGroup {
+        group,
+        replicas: Some(replicas),
+    };
+    Ok(Step::new(vec![change], move |store| {
+        store.rest_mut().multicast.insert(id, entry);
+    }))
+}
+
+fn clone_session(
+    operation: Operation,
+    mut entry: CloneSessionEntry,
+    store: &Store,
+) -> Result<Step> {
+    let id = entry.session_id;
+    let what = format!("clone session {id}");
+    let session = number_of(id, &what)?;
+    exists(operation, store.rest.clones.contains_key(&id), &what)?;
+    if operation == Operation::Delete {
+        let change = Change::CloneSession {
+            session,
+            value: None,
+        };
+        return Ok(Step::new(vec![change], move |store| {
+            store.rest_mut().clones.remove(&id);
+        }));
+    }
+    let replicas = replicas(&mut entry.replicas, &what)?;
+    if entry.class_of_service > HIGHEST_CLASS {
+        return invalid(format!(
+            "{what}: class_of_service {}; expected 0 to {HIGHEST_CLASS}",
+            entry.class_of_service
+        ));
+    }
+    let Ok(length) = u32::try_from(entry.packet_length_bytes) else {
+        return invalid(format!("{what}: packet_length_bytes is negative"));
+    };
+    let value = CloneSession {
+        replicas,
+        class_of_service: entry.class_of_service as u8,
+        packet_length_bytes: Some(length).filter(|length| *length > 0),
+    };
+    let change = Change::CloneSession {
+        session,
+        value: Some(value),
+    };
+    Ok(Step::new(vec![change], move |store| {
+        store.rest_mut().clones.insert(id, entry);
+    }))
+}
+
+/// The number that packets carry; 0 means none in P4Runtime.
+fn number_of(id: u32, what: &str) -> Result<u16> {
+    match u16::try_from(id) {
+        Ok(number @ 1..) => Ok(number),
+        _ => invalid(format!("{what}: expected a number from 1 to {}", u16::MAX)),
+    }
+}
+
+fn exists(operation: Operation, exists: bool, what: &str) -> Result<()> {
+    match (operation, exists) {
+        (Operation::Insert, true) => {
+            let message = format!("{what} exists already");
+            Err(Refusal::new(Code::AlreadyExists, message))
+        }
+        (Operation::Modify | Operation::Delete, false) => {
+            Err(Refusal::new(Code::NotFound, format!("there is no {what}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Who gets copies. Ports end up in their canonical form.
+fn replicas(given: &mut [entity::Replica], what: &str) -> Result<Vec<Replica>> {
+    let mut replicas: Vec<Replica> = Vec::with_capacity(given.len());
+    for replica in given {
+        if !replica.backup_replicas.is_empty() {
+            return unimplemented(format!("{what}: backup replicas are not supported"));
+        }
+        let port = match &mut replica.port {
+            // Messages of before P4Runtime 1.4 leave port 0 out.
+            None => 0,
+            Some(ReplicaPort::EgressPort(port)) => *port,
+            Some(ReplicaPort::Port(port)) => {
+                canonical(port, PORT_BITS, format_args!("{what}, port"))?;
+                number(port)
+                    .and_then(|port| u32::try_from(port).ok())
+                    .unwrap_or(u32::MAX)
+            }
+        };
+        let port = match u16::try_from(port) {
+            Ok(port) if port < 1 << PORT_BITS => port,
+            _ => {
+                return invalid(format!(
+                    "{what}: port {port} does not fit into {PORT_BITS} bit"
+                ));
+            }
+        };
+        let Ok(instance) = u16::try_from(replica.instance) else {
+            return invalid(format!(
+                "{what}: instance {} does not fit into 16 bit",
+                replica.instance
+            ));
+        };
+        replicas.push(Replica { port, instance });
+    }
+    let mut sorted: Vec<(u16, u16)> = replicas
+        .iter()
+        .map(|replica| (replica.port, replica.instance))
+        .collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => invalid(format!(
+            "{what}: port {} with instance {} is given twice",
+            pair[0].0, pair[0].1
+        )),
+        None => Ok(replicas),
+    }
+}
