@@ -35,8 +35,8 @@ enum Side {
 }
 
 struct Clusters {
-    /// Which dimensions are of bits.
-    bits: Vec<bool>,
+    /// Which dimensions are of bits, and of how many.
+    bits: Vec<Option<u32>>,
     /// Where each entry stands in each dimension: those of one entry side by side.
     spans: Vec<(u16, u16)>,
     /// Rows of each dimension.
@@ -44,14 +44,14 @@ struct Clusters {
     parts: Vec<Vec<u32>>,
 }
 
-/// Blocks of at most 64 orders, given sorted.
+/// Blocks of at most 64 orders, given sorted; none if nothing tells entries apart.
 pub(super) fn blocks(
     dimensions: &[Dimension],
     orders: &[u64],
     matches: Matches<'_>,
-) -> Vec<Vec<u64>> {
+) -> Option<Vec<Vec<u64>>> {
     let mut clusters = Clusters {
-        bits: dimensions.iter().map(Dimension::is_bits).collect(),
+        bits: dimensions.iter().map(Dimension::bits).collect(),
         spans: Vec::with_capacity(orders.len() * dimensions.len()),
         rows: dimensions.iter().map(|d| d.rows() as u16).collect(),
         parts: Vec::new(),
@@ -63,6 +63,9 @@ pub(super) fn blocks(
             .extend(dimensions.iter().map(|dimension| dimension.span(entry)));
     }
     clusters.part((0..orders.len() as u32).collect());
+    if clusters.parts.len() < 2 {
+        return None;
+    }
     let mut blocks: Vec<Vec<u64>> = Vec::new();
     for part in &clusters.parts {
         if let Some(last) = blocks.last()
@@ -84,7 +87,7 @@ pub(super) fn blocks(
         block.sort_unstable();
     }
     blocks.sort_unstable();
-    blocks
+    Some(blocks)
 }
 
 impl Clusters {
@@ -167,8 +170,8 @@ impl Clusters {
         };
         let mut middles = Vec::with_capacity(sample.len());
         for (dimension, &bits) in self.bits.iter().enumerate() {
-            if bits {
-                (0..8).for_each(|bit| consider(Cut::Bit { dimension, bit }));
+            if let Some(bits) = bits {
+                (0..bits).for_each(|bit| consider(Cut::Bit { dimension, bit }));
                 continue;
             }
             middles.clear();

@@ -2,27 +2,33 @@
 
 use super::{Matches, Test};
 
-/// Rows of a dimension of intervals, by the number of entries: more rows tell more apart and take more memory.
-fn most_rows(entries: usize) -> usize {
+/// Rows of a dimension of intervals, by the number of entries and of columns: more rows tell more apart, but all of them
+/// should fit the cache.
+fn most_rows(entries: usize, columns: usize) -> usize {
     match entries {
         0..=256 => 64,
-        257..=1024 => 128,
-        1025..=16_384 => 256,
-        16_385..=65_536 => 512,
+        257..=1024 => 256,
+        1025..=16_384 if columns > 2 => 256,
         _ => 1024,
     }
 }
 
+/// Bits of a dimension of bits, by the number of entries: few where the rows of more would take too much
+/// memory.
+fn bits_width(entries: usize) -> u32 {
+    if entries <= 1 << 16 { 8 } else { 4 }
+}
+
 /// Which row a value falls into.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Rows {
     /// The number of starts that are not greater than it. Padded at the end to 16, 64, 256 or 1024.
     Intervals { starts: Vec<u64>, count: usize },
-    /// Eight of its bits.
-    Bits { shift: u32 },
+    /// So many of its bits.
+    Bits { shift: u32, width: u32 },
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Dimension {
     column: usize,
     rows: Rows,
@@ -46,6 +52,18 @@ pub(super) fn choose(
 ) -> Vec<Dimension> {
     let mut dimensions = Vec::new();
     let entry = |&order: &u64| matches.entry(order as u32);
+    // Columns that any entry says something about.
+    let says = |column: &usize| {
+        let first = orders.first().map(entry).unwrap_or_default();
+        let pair = |entry: &[u64]| {
+            (
+                entry.get(2 * column).copied(),
+                entry.get(2 * column + 1).copied(),
+            )
+        };
+        orders.iter().any(|order| pair(entry(order)) != pair(first))
+    };
+    let used = (0..full.len()).filter(says).count();
     for &test in tests {
         let columns = match test {
             Test::Wide { column, columns } => column..column + columns,
@@ -54,7 +72,7 @@ pub(super) fn choose(
         for column in columns.clone() {
             let mut dimension = Dimension {
                 column,
-                rows: Rows::Bits { shift: 0 },
+                rows: Rows::Bits { shift: 0, width: 8 },
                 masked: matches!(test, Test::Masked { .. }),
                 above: columns.end - 1 - column,
                 full: full[column],
@@ -67,12 +85,11 @@ pub(super) fn choose(
                 let masks = orders
                     .iter()
                     .fold(0, |any, order| any | entry(order)[2 * column + 1]);
-                for shift in (0..64)
-                    .step_by(8)
-                    .filter(|shift| masks >> shift & 0xff != 0)
-                {
+                let width = bits_width(orders.len());
+                let care = |shift: &u32| masks >> shift & ((1 << width) - 1) != 0;
+                for shift in (0..64).step_by(width as usize).filter(care) {
                     dimensions.push(Dimension {
-                        rows: Rows::Bits { shift },
+                        rows: Rows::Bits { shift, width },
                         words: Vec::new(),
                         ..dimension
                     });
@@ -80,7 +97,7 @@ pub(super) fn choose(
                 continue;
             }
             let intervals = orders.iter().map(|order| dimension.interval(entry(order)));
-            let starts = starts(intervals, full[column], most_rows(orders.len()));
+            let starts = starts(intervals, full[column], most_rows(orders.len(), used));
             if starts.is_empty() {
                 continue;
             }
@@ -194,7 +211,7 @@ impl Dimension {
     #[inline]
     fn row_of(&self, value: u64) -> usize {
         match &self.rows {
-            Rows::Bits { shift } => (value >> shift & 0xff) as usize,
+            Rows::Bits { shift, width } => (value >> shift & ((1 << width) - 1)) as usize,
             Rows::Intervals { starts, count } => {
                 let row = match starts.len() {
                     16 => count_below::<16>(starts, value),
@@ -209,7 +226,7 @@ impl Dimension {
 
     pub(super) fn rows(&self) -> usize {
         match &self.rows {
-            Rows::Bits { .. } => 256,
+            Rows::Bits { width, .. } => 1 << width,
             Rows::Intervals { count, .. } => count + 1,
         }
     }
@@ -217,11 +234,11 @@ impl Dimension {
     /// Where an entry stands: the first and the last row of intervals, or value and mask of bits.
     pub(super) fn span(&self, entry: &[u64]) -> (u16, u16) {
         match &self.rows {
-            Rows::Bits { shift } => {
-                let byte = |word: u64| (word >> shift & 0xff) as u16;
+            Rows::Bits { shift, width } => {
+                let bits = |word: u64| (word >> shift & ((1 << width) - 1)) as u16;
                 (
-                    byte(entry[2 * self.column]),
-                    byte(entry[2 * self.column + 1]),
+                    bits(entry[2 * self.column]),
+                    bits(entry[2 * self.column + 1]),
                 )
             }
             Rows::Intervals { .. } => {
@@ -231,8 +248,12 @@ impl Dimension {
         }
     }
 
-    pub(super) fn is_bits(&self) -> bool {
-        matches!(self.rows, Rows::Bits { .. })
+    /// How many bits, if it is a dimension of bits.
+    pub(super) fn bits(&self) -> Option<u32> {
+        match self.rows {
+            Rows::Bits { width, .. } => Some(width),
+            Rows::Intervals { .. } => None,
+        }
     }
 
     /// The row that the key falls into: summary and bit vector.
@@ -263,17 +284,18 @@ impl Dimension {
                 let taken = taken.filter(|&(_, &order)| order != super::NONE);
                 taken.map(|(bit, &order)| (1 << bit, self.span(matches.entry(order as u32))))
             };
-            if self.is_bits() {
+            if let Some(width) = self.bits() {
+                let width = width as usize;
                 let (mut zero, mut one) = ([0u64; 8], [0u64; 8]);
                 for (entry, (value, mask)) in members() {
-                    for bit in 0..8 {
+                    for bit in 0..width {
                         let (cares, is_one) = (mask >> bit & 1 == 1, value >> bit & 1 == 1);
                         zero[bit] |= if cares && is_one { 0 } else { entry };
                         one[bit] |= if cares && !is_one { 0 } else { entry };
                     }
                 }
                 column[0] = u64::MAX;
-                for bit in 0..8 {
+                for bit in 0..width {
                     for row in 0..1 << bit {
                         column[row | 1 << bit] = column[row] & one[bit];
                         column[row] &= zero[bit];
@@ -302,13 +324,14 @@ impl Dimension {
     pub(super) fn set(&mut self, entry: &[u64], place: usize, present: bool) {
         let (block, bit) = (place / 64, 1u64 << (place % 64));
         let (first, second) = self.span(entry);
-        let rows = if self.is_bits() {
-            0..256
+        let is_bits = self.bits().is_some();
+        let rows = if is_bits {
+            0..self.rows()
         } else {
             usize::from(first)..usize::from(second) + 1
         };
         for row in rows {
-            if self.is_bits() && (row as u16 ^ first) & second != 0 {
+            if is_bits && (row as u16 ^ first) & second != 0 {
                 continue;
             }
             let row = &mut self.words[row * self.stride..][..self.stride];

@@ -18,13 +18,15 @@ mod dimension;
 
 use dimension::Dimension;
 
+use super::exact::hash;
+
 /// Sets of up to this many entries are compared one after the other.
 const SMALL: usize = 8;
 
 /// Dimensions used at most; the least selective ones are left out.
-const DIMENSIONS: usize = 16;
+const DIMENSIONS: usize = 32;
 
-/// Candidate blocks among 64 from which on they are looked at eight at a time.
+/// Candidate blocks among 64 from which on they are looked at together.
 const DENSE: u32 = 20;
 
 /// No entry: later than any order.
@@ -86,6 +88,49 @@ impl<'a> Matches<'a> {
     }
 }
 
+/// What a look-up costs, in rows of eight words that are read.
+trait Cost {
+    fn add(&mut self, cost: usize);
+}
+
+/// A look-up of a packet, of which nobody asks.
+struct Uncounted;
+
+impl Cost for Uncounted {
+    #[inline]
+    fn add(&mut self, _: usize) {}
+}
+
+impl Cost for usize {
+    fn add(&mut self, cost: usize) {
+        *self += cost;
+    }
+}
+
+/// What it costs to look at a single block, and to compare an entry.
+const BLOCK_COST: usize = 5;
+const COMPARE_COST: usize = 3;
+
+/// Look-ups by which the better of two arrangements is found.
+const TRIALS: usize = 64;
+
+/// Blocks that are looked at together.
+const TOGETHER: usize = 8;
+
+/// What the words at `position` and `word` have in common.
+#[inline]
+fn common(rows: &[&[u64]], position: usize, mut word: u64) -> u64 {
+    for four in rows.chunks(4) {
+        for row in four {
+            word &= row[position];
+        }
+        if word == 0 {
+            break;
+        }
+    }
+    word
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Classifier {
     /// What to compare, what tells most first.
@@ -133,7 +178,7 @@ impl Classifier {
             let matched = |&&order: &&u64| self.matched(matches.entry(order as u32), key);
             return self.few.iter().find(matched).map(|&order| order as u32);
         }
-        match self.search(key, matches) {
+        match self.search(key, matches, &mut Uncounted) {
             NONE => None,
             order => Some(order as u32),
         }
@@ -144,7 +189,7 @@ impl Classifier {
         self.tests.iter().all(|test| test.holds(entry, key))
     }
 
-    fn search(&self, key: &[u64], matches: Matches<'_>) -> u64 {
+    fn search(&self, key: &[u64], matches: Matches<'_>, cost: &mut impl Cost) -> u64 {
         let mut rows: [&[u64]; DIMENSIONS] = [&[]; DIMENSIONS];
         for (row, dimension) in rows.iter_mut().zip(&self.dimensions) {
             *row = dimension.row(key);
@@ -164,61 +209,59 @@ impl Classifier {
                 continue;
             }
             if candidates.count_ones() >= DENSE {
-                self.search_dense(rows, candidates, group, key, matches, &mut found);
+                for part in 0..64 / TOGETHER {
+                    let start = group * 64 + part * TOGETHER;
+                    if start >= self.best.len() || self.best_from[start] >= found {
+                        break;
+                    }
+                    cost.add(rows.len());
+                    self.search_dense(rows, start, key, matches, &mut found, cost);
+                }
                 continue;
             }
             while candidates != 0 {
                 let block = group * 64 + candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
-                if self.best[block] >= found {
-                    continue;
+                if self.best[block] < found {
+                    let word = common(rows, summary + block, u64::MAX);
+                    cost.add(BLOCK_COST);
+                    self.compare(block, word, key, matches, &mut found, cost);
                 }
-                let mut word = u64::MAX;
-                for row in rows {
-                    word &= row[summary + block];
-                }
-                self.compare(block, word, key, matches, &mut found);
             }
         }
         found
     }
 
-    /// Goes through 64 blocks of which many have candidates.
+    /// Goes through some blocks of which many have candidates.
     fn search_dense(
         &self,
         rows: &[&[u64]],
-        candidates: u64,
-        group: usize,
+        start: usize,
         key: &[u64],
         matches: Matches<'_>,
         found: &mut u64,
+        cost: &mut impl Cost,
     ) {
-        let summary = self.best.len().div_ceil(64);
-        for eight in 0..8 {
-            let start = group * 64 + eight * 8;
-            if candidates >> (eight * 8) & 0xff == 0 {
-                continue;
-            }
-            if self.best_from[start] >= *found {
-                return;
-            }
-            let mut words = [u64::MAX; 8];
-            for four in rows.chunks(4) {
-                for row in four {
-                    if let Some(row) = row[summary + start..].first_chunk::<8>() {
-                        for (word, row) in words.iter_mut().zip(row) {
-                            *word &= row;
-                        }
+        let from = self.best.len().div_ceil(64) + start;
+        let mut words = [u64::MAX; TOGETHER];
+        for four in rows.chunks(4) {
+            for row in four {
+                if let Some(row) = row
+                    .get(from..)
+                    .and_then(|row| row.first_chunk::<TOGETHER>())
+                {
+                    for (word, row) in words.iter_mut().zip(row) {
+                        *word &= row;
                     }
                 }
-                if words.iter().fold(0, |any, word| any | word) == 0 {
-                    break;
-                }
             }
-            for (offset, &word) in words.iter().enumerate() {
-                if word != 0 && self.best[start + offset] < *found {
-                    self.compare(start + offset, word, key, matches, found);
-                }
+            if words.iter().fold(0, |any, word| any | word) == 0 {
+                return;
+            }
+        }
+        for (block, &word) in (start..).zip(&words) {
+            if word != 0 && self.best[block] < *found {
+                self.compare(block, word, key, matches, found, cost);
             }
         }
     }
@@ -232,10 +275,12 @@ impl Classifier {
         key: &[u64],
         matches: Matches<'_>,
         found: &mut u64,
+        cost: &mut impl Cost,
     ) {
         while word != 0 {
             let order = self.orders[block * 64 + word.trailing_zeros() as usize];
             word &= word - 1;
+            cost.add(COMPARE_COST);
             if order < *found && self.matched(matches.entry(order as u32), key) {
                 *found = order;
             }
@@ -333,10 +378,61 @@ impl Classifier {
             self.best_from = Vec::new();
             return;
         }
-        let mut dimensions = dimension::choose(&self.tests, &self.full, &orders, matches);
-        let blocks = cluster::blocks(&dimensions, &orders, matches);
+        let dimensions = dimension::choose(&self.tests, &self.full, &orders, matches);
+        let clusters = cluster::blocks(&dimensions, &orders, matches);
+        if let Some(clusters) = clusters {
+            // Blocks of entries that are alike, or best entries first?
+            let mut other = Self::new(self.tests.clone(), self.full.clone());
+            other.length = self.length;
+            other.arrange(clusters, dimensions.clone(), matches);
+            let ranked = orders.chunks(64).map(<[u64]>::to_vec).collect();
+            self.arrange(ranked, dimensions, matches);
+            if other.cost(&orders, matches) < self.cost(&orders, matches) {
+                *self = other;
+            }
+        } else {
+            let ranked = orders.chunks(64).map(<[u64]>::to_vec).collect();
+            self.arrange(ranked, dimensions, matches);
+        }
+    }
+
+    /// What look-ups cost, by trial: of values that entries match, of values from several entries, and of any values.
+    fn cost(&self, orders: &[u64], matches: Matches<'_>) -> usize {
+        let mut cost = 0;
+        let mut key = vec![0; self.full.len()];
+        for trial in 0..TRIALS {
+            for (column, value) in key.iter_mut().enumerate() {
+                let stray = if trial % 4 == 0 { 0 } else { column + 1 };
+                let place =
+                    (trial * orders.len() / TRIALS + stray * orders.len() / 7) % orders.len();
+                let entry = matches.entry(orders[place] as u32);
+                let (first, second) = (entry[2 * column], entry[2 * column + 1]);
+                // Bits that are not cared for are taken from some number; of a range the middle.
+                let some = hash(&[trial as u64, column as u64]) as u64 & self.full[column];
+                let ranged =
+                    |test: &Test| test.column() == column && matches!(test, Test::Range { .. });
+                *value = if trial % 4 == 3 {
+                    some
+                } else if self.tests.iter().any(ranged) {
+                    first + (second - first) / 2
+                } else {
+                    first | (some & !second)
+                };
+            }
+            self.search(&key, matches, &mut cost);
+        }
+        cost
+    }
+
+    /// Puts the entries into blocks, each sorted, the blocks in the order of their first entries.
+    fn arrange(
+        &mut self,
+        blocks: Vec<Vec<u64>>,
+        mut dimensions: Vec<Dimension>,
+        matches: Matches<'_>,
+    ) {
         // Room for what comes before the next time.
-        let room = (blocks.len() + blocks.len() / 4 + 2).next_multiple_of(8);
+        let room = (blocks.len() + blocks.len() / 4 + 2).next_multiple_of(TOGETHER);
         self.orders = vec![NONE; room * 64];
         self.best = vec![NONE; room];
         for (block, members) in blocks.iter().enumerate() {
@@ -347,18 +443,19 @@ impl Classifier {
         for block in (1..room).rev() {
             self.best_from[block - 1] = self.best_from[block - 1].min(self.best_from[block]);
         }
-        let numbers = orders.iter().map(|&order| order as u32 as usize + 1);
+        let numbers = self.orders.iter().filter(|&&order| order != NONE);
+        let numbers = numbers.map(|&order| order as u32 as usize + 1);
         self.places = vec![0; numbers.max().unwrap_or(0)];
+        self.free.clear();
+        // New entries go together, after those that are in the order of the clusters.
+        let used = blocks.len() * 64;
         for (place, &order) in self.orders.iter().enumerate().rev() {
-            if order == NONE {
-                self.free.push(place as u32);
-            } else {
+            if order != NONE {
                 self.places[order as u32 as usize] = place as u32;
+            } else if place >= used {
+                self.free.push(place as u32);
             }
         }
-        // New entries go together, after those that are in the order of the clusters.
-        let used = blocks.len() as u32 * 64;
-        self.free.retain(|&place| place >= used);
         for dimension in &mut dimensions {
             dimension.fill(&self.orders, matches);
         }
