@@ -37,7 +37,7 @@ pub(crate) struct Origin {
 
 /// A packet in a queue.
 pub(crate) struct Waiting {
-    packet: Packet,
+    packet: Box<Packet>,
     /// The program it belongs to: its slots mean nothing to another one.
     program: u64,
     origin: Origin,
@@ -45,7 +45,7 @@ pub(crate) struct Waiting {
 
 /// A packet that is to pass ingress again.
 pub(crate) struct Again {
-    packet: Packet,
+    packet: Box<Packet>,
     frame: Vec<u8>,
     fields: FieldList,
     origin: Origin,
@@ -171,7 +171,7 @@ impl SwitchNode {
     fn multicast(
         &mut self,
         now: Time,
-        mut packet: Packet,
+        mut packet: Box<Packet>,
         group: u16,
         schedule: Schedule,
         origin: Origin,
@@ -227,7 +227,13 @@ impl SwitchNode {
         None
     }
 
-    fn send_clone(&mut self, now: Time, mut copy: Packet, session: &CloneSession, origin: Origin) {
+    fn send_clone(
+        &mut self,
+        now: Time,
+        mut copy: Box<Packet>,
+        session: &CloneSession,
+        origin: Origin,
+    ) {
         if let Some(bytes) = session.packet_length_bytes {
             copy.truncate(bytes);
         }
@@ -253,7 +259,7 @@ impl SwitchNode {
     fn replicate(
         &mut self,
         now: Time,
-        packet: Packet,
+        packet: Box<Packet>,
         replicas: &[Replica],
         schedule: Schedule,
         origin: Origin,
@@ -276,7 +282,7 @@ impl SwitchNode {
     fn queue_replica(
         &mut self,
         now: Time,
-        mut copy: Packet,
+        mut copy: Box<Packet>,
         replica: Replica,
         schedule: Schedule,
         origin: Origin,
@@ -293,7 +299,7 @@ impl SwitchNode {
         }
     }
 
-    fn waiting(&self, packet: Packet, origin: Origin) -> Waiting {
+    fn waiting(&self, packet: Box<Packet>, origin: Origin) -> Waiting {
         Waiting {
             packet,
             program: self.program,
@@ -305,7 +311,7 @@ impl SwitchNode {
     fn send_to(
         &mut self,
         now: Time,
-        packet: Packet,
+        packet: Box<Packet>,
         number: Port,
         schedule: Schedule,
         origin: Origin,
@@ -340,7 +346,14 @@ impl SwitchNode {
         }
     }
 
-    fn queue(&mut self, now: Time, packet: Packet, at: usize, schedule: Schedule, origin: Origin) {
+    fn queue(
+        &mut self,
+        now: Time,
+        packet: Box<Packet>,
+        at: usize,
+        schedule: Schedule,
+        origin: Origin,
+    ) {
         let waiting = self.waiting(packet, origin);
         let port = &mut self.ports[at];
         let Schedule {
@@ -521,7 +534,7 @@ impl SwitchNode {
         port.transmitted_bytes += length;
     }
 
-    fn recycle(&mut self, packet: Packet) {
+    fn recycle(&mut self, packet: Box<Packet>) {
         if let Some(pipeline) = self.pipeline.as_mut() {
             pipeline.recycle(packet);
         }

@@ -24,7 +24,7 @@ impl Pipeline {
         frame: &[u8],
         of: &Packet,
         fields: FieldList,
-    ) -> Packet {
+    ) -> Box<Packet> {
         let mut packet = self.fresh(frame);
         let standard = &self.program().standard;
         // A parser may select on the port.
@@ -36,7 +36,7 @@ impl Pipeline {
 
     /// A copy, for a clone session, of a packet after egress: its headers and payload as they are, and the listed
     /// metadata. It is to be queued for egress.
-    pub fn clone_egress(&mut self, of: &Packet, fields: FieldList) -> Packet {
+    pub fn clone_egress(&mut self, of: &Packet, fields: FieldList) -> Box<Packet> {
         let mut packet = self.duplicate(of);
         self.keep_only(&mut packet, of, fields, EGRESS_CLONE);
         packet.truncate_to = None;
@@ -44,7 +44,7 @@ impl Pipeline {
     }
 
     /// A copy for one member of a multicast group: the packet as it is, with `rid` as its instance.
-    pub fn replicate(&mut self, of: &Packet, rid: u16) -> Packet {
+    pub fn replicate(&mut self, of: &Packet, rid: u16) -> Box<Packet> {
         let mut packet = self.duplicate(of);
         self.mark_replicated(&mut packet);
         self.set_instance(&mut packet, rid);
@@ -102,7 +102,7 @@ impl Pipeline {
     }
 
     /// A packet like another one.
-    pub fn duplicate(&mut self, of: &Packet) -> Packet {
+    pub fn duplicate(&mut self, of: &Packet) -> Box<Packet> {
         let mut packet = self.pooled();
         packet.words.clone_from(&of.words);
         packet.bytes.clone_from(&of.bytes);

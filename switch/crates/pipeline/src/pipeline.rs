@@ -70,7 +70,7 @@ pub enum EgressVerdict {
 #[derive(Debug)]
 pub struct Processed {
     /// The packet; whatever the verdict, give it back sooner or later.
-    pub packet: Packet,
+    pub packet: Box<Packet>,
     /// Where it goes.
     pub verdict: Verdict,
     /// A copy of the frame as it arrived is wanted (see [`Pipeline::clone_ingress`]), whatever the verdict.
@@ -113,7 +113,9 @@ pub struct Pipeline {
     pub(crate) externs: Externs,
     pub(crate) table_names: HashMap<String, u32>,
     options: Options,
-    pool: Vec<Packet>,
+    /// Boxed, for a packet goes through many hands.
+    #[expect(clippy::vec_box)]
+    pool: Vec<Box<Packet>>,
     scratch: Vec<u8>,
     pub(crate) digests: Digests,
 }
@@ -172,7 +174,7 @@ impl Pipeline {
     }
 
     /// A packet with nothing but its length.
-    pub(crate) fn fresh(&mut self, frame: &[u8]) -> Packet {
+    pub(crate) fn fresh(&mut self, frame: &[u8]) -> Box<Packet> {
         let mut packet = self.pooled();
         let (words, bytes) = (self.program.words, self.program.bytes);
         packet.reset(words as usize, bytes as usize, frame.len());
@@ -180,12 +182,17 @@ impl Pipeline {
     }
 
     /// Memory of a packet that is gone, with whatever is in it.
-    pub(crate) fn pooled(&mut self) -> Packet {
+    pub(crate) fn pooled(&mut self) -> Box<Packet> {
         self.pool.pop().unwrap_or_default()
     }
 
     /// Parser and ingress, on a packet whose metadata are set.
-    pub(crate) fn process(&mut self, now: Time, mut packet: Packet, frame: &[u8]) -> Processed {
+    pub(crate) fn process(
+        &mut self,
+        now: Time,
+        mut packet: Box<Packet>,
+        frame: &[u8],
+    ) -> Processed {
         let (mut machine, tables) = machine(
             &self.program,
             &mut self.tables,
@@ -327,7 +334,7 @@ impl Pipeline {
     }
 
     /// Takes back a packet that is sent or dropped, to reuse its memory.
-    pub fn recycle(&mut self, packet: Packet) {
+    pub fn recycle(&mut self, packet: Box<Packet>) {
         if self.pool.len() < POOL {
             self.pool.push(packet);
         }

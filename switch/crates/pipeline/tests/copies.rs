@@ -34,7 +34,7 @@ fn report(frame: &[u8]) -> (Report, Vec<u8>) {
     (report, frame[28..].to_vec())
 }
 
-fn leave(pipeline: &mut Pipeline, mut packet: Packet) -> (Report, Vec<u8>) {
+fn leave(pipeline: &mut Pipeline, mut packet: Box<Packet>) -> (Report, Vec<u8>) {
     let departing = pipeline.egress(0, &mut packet, &QueueMetadata::default());
     assert_eq!((departing.clone, departing.recirculate), (None, None));
     let mut out = Vec::new();

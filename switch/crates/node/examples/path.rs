@@ -1,0 +1,118 @@
+//! Measures what the switch costs beside its pipeline: `cargo run --release -p phb-node --example path [-- --json]`.
+//!
+//! The same program runs the same frames twice, on the pipeline alone (ingress, egress, deparser) and through a switch
+//! (ports, counters, queue, shaper, output); the difference is the switch's. The program is a small one, so that the
+//! difference stands out.
+
+use std::time::Instant;
+
+use phb_network::{Node, Output, Port};
+use phb_node::{SwitchConfig, SwitchNode, unlimited};
+use phb_pipeline::{Options, Pipeline, QueueMetadata};
+use phb_traffic_manager::PortConfig;
+
+const PROGRAM: &str = include_str!("../tests/programs/steered_ranked.json");
+const BATCH: usize = 64;
+const ROUNDS: usize = 20;
+const RUNS: usize = 2_000;
+
+fn pipeline() -> Pipeline {
+    Pipeline::load(PROGRAM, Options::default()).expect("the artifact loads")
+}
+
+fn frame(rank: u8) -> Vec<u8> {
+    let mut frame = vec![0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, rank];
+    frame.resize(128, 0);
+    frame
+}
+
+/// Nanoseconds per packet, the best of some runs.
+fn best(mut round: impl FnMut(u64)) -> f64 {
+    let mut best = f64::MAX;
+    let mut number = 0;
+    for _ in 0..RUNS {
+        let start = Instant::now();
+        for _ in 0..ROUNDS {
+            number += 1;
+            round(number);
+        }
+        best = best.min(start.elapsed().as_nanos() as f64 / (ROUNDS * BATCH) as f64);
+    }
+    best
+}
+
+fn alone(frames: &[(Port, Vec<u8>)]) -> f64 {
+    let mut pipeline = pipeline();
+    let mut out = Vec::new();
+    let metadata = QueueMetadata {
+        egress_port: 1,
+        ..QueueMetadata::default()
+    };
+    best(|now| {
+        for (port, frame) in frames {
+            let mut packet = pipeline.ingress(now, *port, frame).packet;
+            pipeline.egress(now, &mut packet, &metadata);
+            pipeline.deparse(&mut packet, &mut out);
+            std::hint::black_box(&out);
+            pipeline.recycle(packet);
+        }
+    })
+}
+
+/// Each round a batch comes, and time passes until it has left.
+fn switched(frames: &[(Port, Vec<u8>)], line: PortConfig) -> f64 {
+    let config = SwitchConfig {
+        name: "measured".to_owned(),
+        cpu_port: None,
+        drop_port: 511,
+        seed: 1,
+    };
+    let mut switch = SwitchNode::new(config, [(0, unlimited()), (1, line)]);
+    switch.install(pipeline());
+    let mut out = Output::new();
+    let mut now = 0;
+    best(|_| {
+        out.begin(now);
+        let borrowed = frames.iter().map(|(port, frame)| (*port, &frame[..]));
+        switch.receive_batch(now, borrowed, &mut out);
+        std::hint::black_box(out.sent());
+        while let Some(next) = switch.next_tick() {
+            now = next;
+            out.begin(now);
+            switch.tick(now, &mut out);
+            std::hint::black_box(out.sent());
+        }
+    })
+}
+
+fn main() {
+    let json = std::env::args().any(|argument| argument == "--json");
+    let frames: Vec<(Port, Vec<u8>)> = (0..BATCH as u8)
+        .map(|number| (0, frame(number.wrapping_mul(37))))
+        .collect();
+    let alone = alone(&frames);
+    let line = PortConfig {
+        rate_bps: Some(10_000_000_000),
+        ..unlimited()
+    };
+    let figures = [
+        ("switch.pipeline.ns", alone),
+        (
+            "switch.unlimited.ns",
+            switched(&frames, unlimited()) - alone,
+        ),
+        ("switch.line.ns", switched(&frames, line) - alone),
+    ];
+    let rows = figures.map(|(name, value)| {
+        if json {
+            format!("  {{\"name\": \"{name}\", \"value\": {value:.1}, \"unit\": \"ns\"}}")
+        } else {
+            format!("{name}: {value:.1} ns per packet")
+        }
+    });
+    if json {
+        println!("[\n{}\n]", rows.join(",\n"));
+    } else {
+        println!("{}", rows.join("\n"));
+    }
+}
