@@ -280,10 +280,12 @@ class Switch:
     def statistics(self) -> dict[str, Any]:
         """Counters of the switch and of each port.
 
-        `received + injected = transmitted + to_cpu + sum(dropped) + queued` holds at every moment; `imbalance` is left
-        side minus right side. Keys: `received, injected, transmitted, to_cpu, dropped (reason: packets), queued,
-        imbalance, ports (number: {received_packets, received_bytes, transmitted_packets, transmitted_bytes, dropped,
-        queued, queue_depth_max, queue_delay_sum_ns, queue_delay_max_ns, queue_delay_packets})`.
+        `received + injected + copied = transmitted + to_cpu + sum(dropped) + queued` holds at every moment; `imbalance`
+        is left side minus right side. Keys: `received, injected, copied, resubmitted, recirculated, digests,
+        digests_lost, transmitted, to_cpu, dropped (reason: packets), queued, imbalance, ports (number:
+        {received_packets, received_bytes, transmitted_packets, transmitted_bytes, dropped, queued, queue_depth_max,
+        queue_delay_sum_ns, queue_delay_max_ns, queue_delay_packets, queues (by priority: [{depth, depth_max,
+        passed_packets, passed_bytes, dropped_packets}])})`.
         """
     def check(self) -> int:
         """The imbalance of the conservation law (see `statistics`); 0 unless there is a bug."""
@@ -303,6 +305,21 @@ class Switch:
 
         Returns:
             For each the name of its list, and its fields, big-endian in as many bytes as they take.
+
+        """
+    def log_packets(self, bytes: int | None = 0) -> None:
+        """Starts a log of what happens to packets, with the first `bytes` of each frame; None ends it.
+
+        The switch never waits for whoever reads it: lines that find no room are lost and counted.
+        """
+    def packet_log(self, timeout_ms: int = 0) -> tuple[list[tuple[int, str, int | None, int, str | None, bytes]], int]:
+        """Takes the lines of the log, waiting up to `timeout_ms` for the first, and how many were lost.
+
+        A line is time in ns, event ("received", "transmitted", "to_controller", "dropped"), port, length of the frame
+        (0 if dropped), why it was dropped, and the frame's first bytes.
+
+        Raises:
+            RuntimeError: packets are not logged.
 
         """
     def process(self, port: int, frame: bytes, now_ns: int) -> list[tuple[int, int, bytes]]:

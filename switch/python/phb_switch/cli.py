@@ -222,6 +222,22 @@ def command(
             metavar="PORT=N", rich_help_panel=_LINES, help="Packets that may wait in the scheduler; repeatable."
         ),
     ] = None,
+    queue_depth: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PORT=N",
+            rich_help_panel=_LINES,
+            help="Packets that may wait in each strict-priority queue, 64 unless given; repeatable.",
+        ),
+    ] = None,
+    queue_rate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PORT=PPS",
+            rich_help_panel=_LINES,
+            help="Packets per second that each strict-priority queue passes; repeatable.",
+        ),
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(min=0, max=2**64 - 1, rich_help_panel=_LINES, help="Seed of everything random in the program."),
@@ -272,9 +288,12 @@ def command(
     options.check_ports(interfaces, cpu_port=cpu_port, drop_port=drop_port, max_port_count=max_port_count)
     configs = ports.configured(
         list(interfaces),
+        queues=priority_queues,
         rates=port_rate or [],
         transmit_rings=transmit_ring or [],
         buffers=buffer_packets or [],
+        queue_depths=queue_depth or [],
+        queue_rates=queue_rate or [],
     )
     loaded, of_program = options.check_program(program, no_p4=no_p4)
     logging, of_log = options.check_logging(

@@ -16,11 +16,13 @@
 //! - [`statistics`]: what it counts, and the law that the counters obey;
 //! - [`write`]: batches of control-plane changes, undone as a whole where asked;
 //! - [`packet_in`] and [`digests`]: frames and messages on their way to a controller;
+//! - [`packet_log`]: what happens to packets, for those who ask;
 //! - [`realtime`]: the runner on ports and the monotonic clock.
 
 pub mod digests;
 mod idle;
 pub mod packet_in;
+pub mod packet_log;
 pub mod path;
 pub mod realtime;
 pub mod replication;
@@ -30,6 +32,7 @@ pub mod write;
 
 pub use digests::Digests;
 pub use packet_in::PacketIns;
+pub use packet_log::{LoggedPacket, PacketEvent, PacketLog};
 pub use phb_traffic_manager::DEFAULT_BUFFER_PACKETS;
 pub use realtime::{RealTime, Report, RunnerConfig};
 pub use replication::{CloneSession, Replica, Replication};

@@ -16,6 +16,7 @@ use phb_pipeline::{
 };
 use phb_traffic_manager::{Queued, Refusal};
 
+use crate::packet_log::PacketEvent;
 use crate::replication::{CloneSession, Replica};
 use crate::statistics::DropReason;
 use crate::switch::SwitchNode;
@@ -64,6 +65,8 @@ impl SwitchNode {
     /// Takes a frame that has come in as far as it gets now: to a queue, to a line, or out.
     pub(crate) fn enter(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
         self.budget = BUDGET;
+        self.now = now;
+        self.note(PacketEvent::Received, port, frame);
         let origin = Origin { port, passes: 0 };
         let Some(pipeline) = self.pipeline.as_mut() else {
             return self.drop_early(origin, DropReason::NoPipeline);
@@ -76,6 +79,7 @@ impl SwitchNode {
     /// Moves what can move at a port, and all that follows from it.
     pub(crate) fn advance(&mut self, now: Time, at: usize, out: &mut Output) {
         self.budget = BUDGET;
+        self.now = now;
         self.serve(now, at, out);
         self.settle(now, out);
     }
@@ -521,11 +525,13 @@ impl SwitchNode {
         let number = self.ports[at].number;
         let length = frame.len() as u64;
         if self.config.cpu_port == Some(number) {
+            self.note(PacketEvent::ToController, number, &frame);
             if !self.packet_ins.push(frame) {
                 return self.drop(Some(at), DropReason::CpuBuffer);
             }
             self.statistics.to_cpu += 1;
         } else {
+            self.note(PacketEvent::Transmitted, number, &frame);
             out.send(now, number, Frame::new(frame));
             self.statistics.transmitted += 1;
         }

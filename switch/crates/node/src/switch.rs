@@ -10,6 +10,7 @@ use phb_traffic_manager::{PortConfig, PortQueue};
 use crate::digests::Digests;
 use crate::idle::Idle;
 use crate::packet_in::PacketIns;
+use crate::packet_log::{PacketEvent, PacketLog};
 use crate::path::{Again, Waiting};
 use crate::replication::Replication;
 use crate::statistics::{DropReason, PortStatistics, QueueStatistics, Statistics};
@@ -77,6 +78,9 @@ pub struct SwitchNode {
     pub(crate) again: VecDeque<Again>,
     /// Passes and copies that may still be caused.
     pub(crate) budget: u32,
+    log: Option<Arc<PacketLog>>,
+    /// The time of the event at hand, for lines of the log.
+    pub(crate) now: Time,
 }
 
 /// Tells a runner that waits that the switch has something to do.
@@ -104,6 +108,8 @@ impl SwitchNode {
             nowhere: VecDeque::new(),
             again: VecDeque::new(),
             budget: 0,
+            log: None,
+            now: 0,
         };
         for (number, port) in ports {
             switch.set_port(number, port);
@@ -185,6 +191,17 @@ impl SwitchNode {
     #[must_use]
     pub fn digests(&self) -> Arc<Digests> {
         Arc::clone(&self.digests)
+    }
+
+    /// Sets where to tell what happens to packets, if anywhere.
+    pub fn set_packet_log(&mut self, log: Option<Arc<PacketLog>>) {
+        self.log = log;
+    }
+
+    pub(crate) fn note(&self, event: PacketEvent, port: Port, frame: &[u8]) {
+        if let Some(log) = &self.log {
+            log.note(self.now, event, Some(port), frame);
+        }
     }
 
     /// Takes a frame from a controller. It enters the pipeline at the CPU port with the next call of [`Node`]; whoever
@@ -282,6 +299,7 @@ impl SwitchNode {
 
     fn receive_one(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
         self.statistics.received += 1;
+        self.now = now;
         let Some(index) = self.port_index(port) else {
             return self.drop(None, DropReason::UnknownPort);
         };
@@ -299,6 +317,10 @@ impl SwitchNode {
         self.statistics.dropped.count(reason);
         if let Some(index) = at {
             self.ports[index].statistics.dropped.count(reason);
+        }
+        if let Some(log) = &self.log {
+            let port = at.map(|index| self.ports[index].number);
+            log.note(self.now, PacketEvent::Dropped(reason), port, &[]);
         }
     }
 

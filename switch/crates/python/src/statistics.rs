@@ -1,8 +1,8 @@
 //! Counters as dictionaries.
 
-use phb_node::{Drops, PortStatistics, Statistics};
+use phb_node::{Drops, PortStatistics, QueueStatistics, Statistics};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 fn drops<'py>(py: Python<'py>, drops: &Drops) -> PyResult<Bound<'py, PyDict>> {
     let reasons = PyDict::new(py);
@@ -12,7 +12,21 @@ fn drops<'py>(py: Python<'py>, drops: &Drops) -> PyResult<Bound<'py, PyDict>> {
     Ok(reasons)
 }
 
-fn port<'py>(py: Python<'py>, statistics: &PortStatistics) -> PyResult<Bound<'py, PyDict>> {
+fn queue<'py>(py: Python<'py>, statistics: &QueueStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let counters = PyDict::new(py);
+    counters.set_item("depth", statistics.depth)?;
+    counters.set_item("depth_max", statistics.depth_max)?;
+    counters.set_item("passed_packets", statistics.passed_packets)?;
+    counters.set_item("passed_bytes", statistics.passed_bytes)?;
+    counters.set_item("dropped_packets", statistics.dropped_packets)?;
+    Ok(counters)
+}
+
+fn port<'py>(
+    py: Python<'py>,
+    statistics: &PortStatistics,
+    queues: &[QueueStatistics],
+) -> PyResult<Bound<'py, PyDict>> {
     let counters = PyDict::new(py);
     counters.set_item("received_packets", statistics.received_packets)?;
     counters.set_item("received_bytes", statistics.received_bytes)?;
@@ -24,6 +38,11 @@ fn port<'py>(py: Python<'py>, statistics: &PortStatistics) -> PyResult<Bound<'py
     counters.set_item("queue_delay_packets", statistics.queue_delay_packets)?;
     counters.set_item("queue_delay_sum_ns", statistics.queue_delay_sum)?;
     counters.set_item("queue_delay_max_ns", statistics.queue_delay_max)?;
+    let by_priority = PyList::empty(py);
+    for of_queue in queues {
+        by_priority.append(queue(py, of_queue)?)?;
+    }
+    counters.set_item("queues", by_priority)?;
     Ok(counters)
 }
 
@@ -31,10 +50,16 @@ fn port<'py>(py: Python<'py>, statistics: &PortStatistics) -> PyResult<Bound<'py
 pub(crate) fn switch<'py>(
     py: Python<'py>,
     statistics: &Statistics,
+    queues: &[Vec<QueueStatistics>],
 ) -> PyResult<Bound<'py, PyDict>> {
     let counters = PyDict::new(py);
     counters.set_item("received", statistics.received)?;
     counters.set_item("injected", statistics.injected)?;
+    counters.set_item("copied", statistics.copied)?;
+    counters.set_item("resubmitted", statistics.resubmitted)?;
+    counters.set_item("recirculated", statistics.recirculated)?;
+    counters.set_item("digests", statistics.digests)?;
+    counters.set_item("digests_lost", statistics.digests_lost)?;
     counters.set_item("copied", statistics.copied)?;
     counters.set_item("resubmitted", statistics.resubmitted)?;
     counters.set_item("recirculated", statistics.recirculated)?;
@@ -46,8 +71,8 @@ pub(crate) fn switch<'py>(
     counters.set_item("queued", statistics.queued)?;
     counters.set_item("imbalance", statistics.imbalance())?;
     let ports = PyDict::new(py);
-    for (number, of_port) in &statistics.ports {
-        ports.set_item(number, port(py, of_port)?)?;
+    for ((number, of_port), of_queues) in statistics.ports.iter().zip(queues) {
+        ports.set_item(number, port(py, of_port, of_queues)?)?;
     }
     counters.set_item("ports", ports)?;
     Ok(counters)

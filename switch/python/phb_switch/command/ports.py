@@ -22,6 +22,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "--port-rate": "2=256kbit/s:-7",
     "--transmit-ring": "2=6",
     "--buffer-packets": "2=40",
+    "--queue-depth": "2=64",
+    "--queue-rate": "2=1000",
 }
 
 
@@ -48,19 +50,37 @@ def attached(given: Sequence[str]) -> dict[int, str]:
 
 
 def configured(
-    ports: Sequence[int], *, rates: Sequence[str], transmit_rings: Sequence[str], buffers: Sequence[str]
+    ports: Sequence[int],
+    *,
+    queues: int = 1,
+    rates: Sequence[str] = (),
+    transmit_rings: Sequence[str] = (),
+    buffers: Sequence[str] = (),
+    queue_depths: Sequence[str] = (),
+    queue_rates: Sequence[str] = (),
 ) -> dict[int, PortConfig]:
     """Reads `PORT=...` of all options that have such values.
+
+    Args:
+        ports: those that have an interface.
+        queues: of each port.
+        rates: of the line.
+        transmit_rings: frames between scheduler and line.
+        buffers: packets in the scheduler.
+        queue_depths: packets in each strict-priority queue.
+        queue_rates: packets per second of each strict-priority queue.
 
     Raises:
         InputError: one of them is wrong.
 
     """
-    configs = {port: PortConfig() for port in ports}
+    configs = {port: PortConfig(queues=queues) for port in ports}
     readers: tuple[tuple[str, Sequence[str], Callable[[PortConfig, str, str], None]], ...] = (
         ("--port-rate", rates, _set_rate),
         ("--transmit-ring", transmit_rings, _set_transmit_ring),
         ("--buffer-packets", buffers, _set_buffer),
+        ("--queue-depth", queue_depths, _set_queue_depth),
+        ("--queue-rate", queue_rates, _set_queue_rate),
     )
     for name, values, set_to in readers:
         seen: set[int] = set()
@@ -113,3 +133,11 @@ def _set_transmit_ring(config: PortConfig, text: str, option: str) -> None:
 
 def _set_buffer(config: PortConfig, text: str, option: str) -> None:
     config.buffer_packets = _count(text, option, "packets", 1)
+
+
+def _set_queue_depth(config: PortConfig, text: str, option: str) -> None:
+    config.queue_depth = _count(text, option, "packets", 1)
+
+
+def _set_queue_rate(config: PortConfig, text: str, option: str) -> None:
+    config.queue_rate_pps = _count(text, option, "packets per second", 1)

@@ -8,12 +8,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from phb_switch._native import LoadError, Port, RealTime, Switch
+from phb_switch._native import LoadError, Port, PortConfig, RealTime, Switch
 from phb_switch.command import bindings, tls
 from phb_switch.command import options as options_module
 from phb_switch.command.errors import FailedError, InputError
 from phb_switch.command.log import LOG, open_log
 from phb_switch.command.options import Options
+from phb_switch.command.packets import log_packets
 from phb_switch.command.ports import TAP
 from phb_switch.gnmi.service import SUBSCRIPTIONS, GnmiService
 from phb_switch.server import P4RuntimeServer
@@ -35,9 +36,10 @@ def start(options: Options) -> None:
         open_log(options.logging, stack)
         for notice in options.notices:
             LOG.info("%s", notice)
-        switch = Switch(
-            "switch", options.ports, seed=options.seed, cpu_port=options.cpu_port, drop_port=options.drop_port
-        )
+        ports = dict(options.ports)
+        if options.cpu_port is not None:
+            ports[options.cpu_port] = PortConfig(queues=options.priority_queues)
+        switch = Switch("switch", ports, seed=options.seed, cpu_port=options.cpu_port, drop_port=options.drop_port)
         if options.program is not None:
             _load(switch, options.program)
             LOG.info("loaded %s; a controller's p4info has to come with SetForwardingPipelineConfig", options.program)
@@ -72,6 +74,7 @@ def start(options: Options) -> None:
         except OSError as error:
             raise InputError(str(error)) from None
         stack.callback(server.stop)
+        log_packets(switch, options.logging, stack)
         runner.start()
         stack.callback(runner.stop)
         if options.tls is None and not options_module.is_local(options.address):

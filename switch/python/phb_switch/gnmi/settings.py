@@ -155,12 +155,15 @@ def _with_keys(path: Path, value: Value) -> Settings:
     return {**settings, path: value}
 
 
-def port_configs(settings: Settings, ports: Mapping[str, PortConfig]) -> dict[str, PortConfig]:
+def port_configs(
+    settings: Settings, ports: Mapping[str, PortConfig], started: Mapping[str, PortConfig]
+) -> dict[str, PortConfig]:
     """Checks settings as a whole and gives what they mean for the ports.
 
     Args:
         settings: after a request.
         ports: by the name of the interface, as they are.
+        started: as they were at the start, for what settings leave open.
 
     Raises:
         StatusError: INVALID_ARGUMENT, with the path.
@@ -168,7 +171,7 @@ def port_configs(settings: Settings, ports: Mapping[str, PortConfig]) -> dict[st
     """
     for path, value in settings.items():
         _check_leaf(path, value, ports)
-    return {name: _port_config(settings, name, config) for name, config in ports.items()}
+    return {name: _port_config(settings, name, config, started[name]) for name, config in ports.items()}
 
 
 def _check_leaf(path: Path, value: Value, ports: Mapping[str, PortConfig]) -> None:
@@ -188,21 +191,21 @@ def _check_leaf(path: Path, value: Value, ports: Mapping[str, PortConfig]) -> No
         raise _wrong(path, "expected at least 1 packet")
 
 
-def _port_config(settings: Settings, name: str, present: PortConfig) -> PortConfig:
+def _port_config(settings: Settings, name: str, present: PortConfig, started: PortConfig) -> PortConfig:
     rates = []
     speed = settings.get(below(interface_path(name), "ethernet/config/port-speed"))
     if isinstance(speed, str):
         rates.append(schema.SPEEDS[speed])
-    buffer_packets = _DEFAULT_BUFFER
+    buffer_packets, queue_depth = _DEFAULT_BUFFER, started.queue_depth
     shaper = _shaper(settings, below(qos_interface_path(name), "output/scheduler-policy/config/name"))
     if shaper is not None:
         rate, depth = (settings.get(below(shaper, leaf)) for leaf in ("cir", "max-queue-depth-packets"))
         if isinstance(rate, int):
             rates.append(rate)
         if isinstance(depth, int):
-            buffer_packets = depth
+            buffer_packets = queue_depth = depth
     present.rate_bps = min(rates, default=None)
-    present.buffer_packets = buffer_packets
+    present.buffer_packets, present.queue_depth = buffer_packets, queue_depth
     return present
 
 

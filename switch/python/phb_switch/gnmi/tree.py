@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from finsy.proto import gnmi
 
@@ -11,13 +11,9 @@ from phb_switch.gnmi import schema, settings
 from phb_switch.gnmi.encoding import Datum, Value
 from phb_switch.gnmi.paths import Element, Path
 
-QUEUE: Final = "output"
-"""What a port's queueing is called: a program ranks packets in it, so there are no queues with names of their own."""
-
 _OPER_STATUS = {"up": "UP", "down": "DOWN", "absent": "NOT_PRESENT"}
 
-_QUEUE_REASONS = ("buffer", "queue", "priority")
-_OUTGOING_REASONS = ("egress", "reloaded", "cpu_buffer")
+_OUTGOING_REASONS = ("buffer", "queue", "priority", "egress", "reloaded", "cpu_buffer")
 """Counted at the port a packet was to leave by; all others at the one it came in by. See `Switch.statistics`."""
 
 Counters = Callable[[], Mapping[int, Mapping[str, Any]]]
@@ -39,7 +35,8 @@ class Tree:
         self._numbers = {names.get(number, str(number)): number for number in switch.ports()}
         self._attachments = attachments
         self._lock = threading.Lock()
-        self._settings = settings.initial(self._ports())
+        self._started = self._ports()
+        self._settings = settings.initial(self._started)
         self.changed = threading.Condition()
         """Notified after each change of the settings."""
         self.changes = 0
@@ -59,7 +56,7 @@ class Tree:
         with self._lock:
             wanted = settings.changed(self._settings, request, self._numbers)
             before = self._switch.ports()
-            for name, config in settings.port_configs(wanted, self._ports()).items():
+            for name, config in settings.port_configs(wanted, self._ports(), self._started).items():
                 if config != before[self._numbers[name]]:
                     self._switch.set_port(self._numbers[name], config)
             self._settings = wanted
@@ -105,8 +102,7 @@ def _of_port(
 ) -> Iterator[tuple[Path, Value]]:
     state = settings.below(settings.interface_path(name), "state")
     drops: Mapping[str, int] = counted.get("dropped", {})
-    by_queue = sum(drops.get(reason, 0) for reason in _QUEUE_REASONS)
-    outgoing = by_queue + sum(drops.get(reason, 0) for reason in _OUTGOING_REASONS)
+    outgoing = sum(drops.get(reason, 0) for reason in _OUTGOING_REASONS)
     link = "UNKNOWN" if attachment is None else _OPER_STATUS[attachment["link"]]
     at_interface: Mapping[str, Any] = attachment or {}
     values: dict[str, Value] = {
@@ -127,10 +123,11 @@ def _of_port(
     }
     for names, value in values.items():
         yield settings.below(state, names), value
-    output = settings.below(settings.qos_interface_path(name), "output")
-    queue = (*output, Element("queues"), Element("queue", (("name", QUEUE),)))
-    yield settings.below(queue, "name"), QUEUE
-    yield settings.below(queue, "state/name"), QUEUE
-    yield settings.below(queue, "state/transmit-pkts"), counted.get("transmitted_packets", 0)
-    yield settings.below(queue, "state/transmit-octets"), counted.get("transmitted_bytes", 0)
-    yield settings.below(queue, "state/dropped-pkts"), by_queue
+    queues = settings.below(settings.qos_interface_path(name), "output/queues")
+    for priority, of_queue in enumerate(counted.get("queues", ())):
+        queue = (*queues, Element("queue", (("name", str(priority)),)))
+        yield settings.below(queue, "name"), str(priority)
+        yield settings.below(queue, "state/name"), str(priority)
+        yield settings.below(queue, "state/transmit-pkts"), of_queue["passed_packets"]
+        yield settings.below(queue, "state/transmit-octets"), of_queue["passed_bytes"]
+        yield settings.below(queue, "state/dropped-pkts"), of_queue["dropped_packets"]

@@ -29,7 +29,7 @@ LINES: list[tuple[str, str, dict[str, Any]]] = [
         "--thrift-port 9091 -- --grpc-server-addr 0.0.0.0:50052 --cpu-port 510 --priority-queues 8",
         {
             "interfaces": {1: "s1-eth1"},
-            "ports": {1: PortConfig()},
+            "ports": {1: PortConfig(queues=8)},
             "pcap": Path("{tmp}"),
             "device_id": 3,
             "logging": Logging(console=True),

@@ -22,7 +22,7 @@ from phb_switch.command.ports import attached, configured
     ],
 )
 def test_rate(given: str, rate: int, overhead: int) -> None:
-    configs = configured([2], rates=[f"2={given}"], transmit_rings=[], buffers=[])
+    configs = configured([2], rates=[f"2={given}"])
     assert configs == {2: PortConfig(rate_bps=rate, overhead_bytes=overhead)}
 
 
@@ -31,15 +31,15 @@ def test_rate(given: str, rate: int, overhead: int) -> None:
 )
 def test_not_a_rate(given: str) -> None:
     with pytest.raises(InputError, match=r"--port-rate .*: expected"):
-        configured([2], rates=[f"2={given}"], transmit_rings=[], buffers=[])
+        configured([2], rates=[f"2={given}"])
 
 
 def test_each_option_goes_to_its_port() -> None:
-    configs = configured([1, 2, 3], rates=["1=1k"], transmit_rings=["2=6"], buffers=["2=40", "3=1"])
+    configs = configured([1, 2, 3], rates=["1=1k"], transmit_rings=["2=6"], buffers=["2=40", "3=1"], queues=8)
     assert configs == {
-        1: PortConfig(rate_bps=1000),
-        2: PortConfig(transmit_ring=6, buffer_packets=40),
-        3: PortConfig(buffer_packets=1),
+        1: PortConfig(rate_bps=1000, queues=8),
+        2: PortConfig(transmit_ring=6, buffer_packets=40, queues=8),
+        3: PortConfig(buffer_packets=1, queues=8),
     }
 
 
@@ -53,19 +53,24 @@ def test_each_option_goes_to_its_port() -> None:
         ("transmit_rings", "2=-1", "expected a number of frames from 0, got '-1'"),
         ("transmit_rings", "2=99999999999", "expected a number of frames"),
         ("buffers", "2=0", "expected a number of packets from 1, got '0'"),
+        ("queue_depths", "2=0", "--queue-depth '2=0': expected a number of packets from 1"),
+        ("queue_rates", "2=x", "--queue-rate '2=x': expected a number of packets per second from 1"),
     ],
 )
 def test_refused(option: str, value: str, words: str) -> None:
-    given: dict[str, list[str]] = {"rates": [], "transmit_rings": [], "buffers": []}
-    given[option] = [value]
     with pytest.raises(InputError, match=words):
-        configured([2], **given)
+        configured([2], **{option: [value]})  # type: ignore[arg-type]
 
 
 def test_once_per_port() -> None:
     with pytest.raises(InputError, match="given twice for port 2"):
-        configured([2], rates=["2=1k", "2=2k"], transmit_rings=[], buffers=[])
+        configured([2], rates=["2=1k", "2=2k"])
 
 
 def test_attached() -> None:
     assert attached(["0@veth0", "511@eth@1"]) == {0: "veth0", 511: "eth@1"}
+
+
+def test_queues() -> None:
+    configs = configured([1, 2], queue_depths=["1=10"], queue_rates=["1=1000"])
+    assert configs == {1: PortConfig(queue_depth=10, queue_rate_pps=1000), 2: PortConfig()}

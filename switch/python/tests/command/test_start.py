@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from finsy.proto import p4r
 
 from ..gnmi.support import Client as GnmiClient
 from ..support import DEVICE, PROGRAMS, Client, connect, insert
+from ..test_interfaces import REASON, Hosts
+from .test_options import LINES
 
 WAIT_SECONDS = 20.0
 COMMAND = [sys.executable, "-m", "phb_switch"]
@@ -25,10 +28,14 @@ ANYWHERE = "127.0.0.1:0"
 
 
 @contextmanager
-def running(folder: Path, *arguments: str, device_id: int = DEVICE) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def running(
+    folder: Path, *arguments: str, device_id: int | None = DEVICE
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A switch, and the port it listens at."""
     ready = folder / "ready.json"
-    words = ["--device-id", str(device_id), "--ready-file", str(ready), *arguments]
+    words = ["--ready-file", str(ready), *arguments]
+    if device_id is not None:
+        words += ["--device-id", str(device_id)]
     process = subprocess.Popen(
         [*COMMAND, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -108,6 +115,67 @@ def test_files_instead_of_interfaces(tmp_path: Path) -> None:
         assert stopped(process)[0] == 0
     assert frames_of((tmp_path / "left_out.pcap").read_bytes()) == [to[1], to[1]]
     assert frames_of((tmp_path / "right_out.pcap").read_bytes()) == [to[2], to[2]]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            [],
+            [
+                "[DEBUG] T port 1: received, 100 bytes",
+                "[DEBUG] T port 2: transmitted, 100 bytes",
+                "[DEBUG] T port 1: received, 100 bytes",
+                "[DEBUG] T port 1: dropped (ingress)",
+            ],
+        ),
+        (
+            ["-L", "info", "--dump-packet-data", "6"],
+            [
+                "[INFO] T port 1: received, 100 bytes: 000000000002",
+                "[INFO] T port 2: transmitted, 100 bytes: 000000000002",
+                "[INFO] T port 1: received, 100 bytes: 0000000001ff",
+            ],
+        ),
+        (["-Linfo"], []),
+        (["-Loff", "--dump-packet-data", "6"], []),
+    ],
+)
+def test_packets_in_the_log(tmp_path: Path, options: list[str], expected: list[str]) -> None:
+    frames = [(bytes(4) + port.to_bytes(2, "big") + bytes(8)).ljust(100, b"x") for port in (2, 511)]
+    (tmp_path / "left_in.pcap").write_bytes(pcap(*frames))
+    (tmp_path / "right_in.pcap").write_bytes(pcap())
+    files = ("--use-files", "0", "-i", "1@left", "-i", "2@right", str(PROGRAMS / "ranked.json"), "--log-file", "log")
+    with running(tmp_path, *files, *options, "--grpc-server-addr", ANYWHERE) as (process, port):
+        client = GnmiClient(port)
+        end = time.monotonic() + WAIT_SECONDS
+        while client.values("/.../in-pkts")["/interfaces/interface[name=left]/state/counters/in-pkts"] < 2:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        client.channel.close()
+        assert stopped(process)[0] == 0
+    lines = [line for line in (tmp_path / "log").read_text().splitlines() if " port " in line]
+    assert [re.sub(r"^\[[^]]*\] (\[[A-Z]+\]) [0-9.]+ s", r"\1 T", line) for line in lines] == expected
+
+
+@pytest.mark.skipif(bool(REASON), reason=REASON or "available")
+@pytest.mark.parametrize("line", [each[1] for each in LINES[:4]], ids=[each[0] for each in LINES[:4]])
+def test_lines_of_well_known_tools(tmp_path: Path, line: str) -> None:
+    """As they are, but for the names of interfaces and files, and the address."""
+    with ExitStack() as stack:
+        hosts = Hosts(stack)
+        names = iter(hosts.ports)
+        words = re.sub(r"@\S+", lambda _: f"@{next(names)}", line.replace("{tmp}", str(tmp_path)))
+        words = re.sub(r"\S+\.json", str(PROGRAMS / "router.json"), words)
+        words = re.sub(r"(?: --)? --grpc-server-addr \S+", "", words)
+        _, port = stack.enter_context(running(tmp_path, *words.split(), "--grpc-server-addr", ANYWHERE, device_id=None))
+        client = GnmiClient(port)
+        found = client.values("/interfaces/interface/state/oper-status")
+        client.channel.close()
+        attached = [name for name in hosts.ports if f"@{name}" in words]
+        assert {where.split("=")[1].split("]")[0] for where in found} >= set(attached)
+        assert all(found[f"/interfaces/interface[name={name}]/state/oper-status"] == "UP" for name in attached)
+        assert all((tmp_path / f"{name}_in.pcap").exists() for name in attached)
 
 
 def test_log_file(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_shaper_and_speed() -> None:
             update={f"{SHAPER}/cir": 256_000, f"{SHAPER}/max-queue-depth-packets": 40, BINDING: "slow"}
         )
         assert [each.op for each in response.response] == [gnmi.UpdateResult.UPDATE] * 3
-        limited = PortConfig(rate_bps=256_000, overhead_bytes=-7, transmit_ring=6, buffer_packets=40)
+        limited = PortConfig(rate_bps=256_000, overhead_bytes=-7, transmit_ring=6, buffer_packets=40, queue_depth=40)
         assert switch.ports() == {1: limited, 2: PortConfig()}
         client.set(update={SPEED: "SPEED_10MB"})
         assert switch.ports()[1].rate_bps == 256_000
@@ -251,9 +251,9 @@ def test_counters_move() -> None:
         assert counters(client, "eth2")["in-octets"] == 1000
         assert counters(client, "eth1")["out-octets"] == 1000
         assert counters(client, "eth1")["out-pkts"] == 1
-        queue = "/qos/interfaces/interface[interface-id=eth1]/output/queues/queue[name=output]/state"
+        queue = "/qos/interfaces/interface[interface-id=eth1]/output/queues/queue[name=0]/state"
         assert client.values(queue) == {
-            f"{queue}/name": "output",
+            f"{queue}/name": "0",
             f"{queue}/transmit-pkts": 1,
             f"{queue}/transmit-octets": 1000,
             f"{queue}/dropped-pkts": 0,

@@ -1,0 +1,142 @@
+//! What happens to packets, on its way to whoever writes a log.
+//!
+//! A switch has a log only where somebody asked for one; otherwise all it costs is one look at an empty option. The log
+//! is bounded, and the switch never waits for its reader: what finds no room, or comes while the reader is at it, is lost
+//! and counted.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use phb_network::{Port, Time};
+
+use crate::statistics::DropReason;
+
+/// Events that wait for the reader.
+const CAPACITY: usize = 16_384;
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketEvent {
+    /// It arrived, or came from a controller if the port is the CPU port.
+    Received,
+    /// Its transmission has ended.
+    Transmitted,
+    /// It went to a controller.
+    ToController,
+    /// It was dropped.
+    Dropped(DropReason),
+}
+
+impl PacketEvent {
+    /// The event's name in logs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Received => "received",
+            Self::Transmitted => "transmitted",
+            Self::ToController => "to_controller",
+            Self::Dropped(_) => "dropped",
+        }
+    }
+}
+
+/// One line of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedPacket {
+    /// When it happened (ns).
+    pub time: Time,
+    /// What happened.
+    pub event: PacketEvent,
+    /// Where; none for a port that the switch does not have.
+    pub port: Option<Port>,
+    /// The length of the frame; 0 where a packet is dropped, which need not have one any more.
+    pub length: usize,
+    /// The first bytes of the frame, as many as were asked for.
+    pub bytes: Vec<u8>,
+}
+
+/// A bounded queue between the thread that runs the switch and the one that writes the log.
+#[derive(Debug)]
+pub struct PacketLog {
+    bytes: usize,
+    lines: Mutex<VecDeque<LoggedPacket>>,
+    arrived: Condvar,
+    lost: AtomicU64,
+}
+
+impl PacketLog {
+    /// A log that keeps the first `bytes` of each frame.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        Self {
+            bytes,
+            lines: Mutex::default(),
+            arrived: Condvar::new(),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn note(&self, time: Time, event: PacketEvent, port: Option<Port>, frame: &[u8]) {
+        let Ok(mut lines) = self.lines.try_lock() else {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        if lines.len() >= CAPACITY {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        lines.push_back(LoggedPacket {
+            time,
+            event,
+            port,
+            length: frame.len(),
+            bytes: frame[..frame.len().min(self.bytes)].to_vec(),
+        });
+        if lines.len() == 1 {
+            self.arrived.notify_one();
+        }
+    }
+
+    /// Takes all lines, after waiting up to `timeout` for the first, and how many were lost since the last call.
+    #[must_use]
+    pub fn take(&self, timeout: Duration) -> (Vec<LoggedPacket>, u64) {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut lines, _) = self
+            .arrived
+            .wait_timeout_while(lines, timeout, |lines| lines.is_empty())
+            .unwrap_or_else(PoisonError::into_inner);
+        // Taken out in one piece, so that the switch finds the lock free again at once.
+        let taken = std::mem::take(&mut *lines);
+        drop(lines);
+        (taken.into(), self.lost.swap(0, Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_log_loses_and_counts() {
+        let log = PacketLog::new(2);
+        for number in 0..CAPACITY + 3 {
+            log.note(number as Time, PacketEvent::Received, Some(1), b"abc");
+        }
+        let (lines, lost) = log.take(Duration::ZERO);
+        assert_eq!((lines.len(), lost), (CAPACITY, 3));
+        assert_eq!((lines[7].time, lines[7].length), (7, 3));
+        assert_eq!(lines[7].bytes, b"ab");
+        assert_eq!(log.take(Duration::ZERO), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn the_switch_does_not_wait_for_the_reader() {
+        let log = PacketLog::new(0);
+        let reading = log.lines.lock().expect("nobody panicked");
+        log.note(1, PacketEvent::Received, None, b"");
+        drop(reading);
+        assert_eq!(log.take(Duration::ZERO), (Vec::new(), 1));
+    }
+}
