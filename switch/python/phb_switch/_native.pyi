@@ -4,7 +4,7 @@ Times are nanoseconds, rates bit/s, lengths bytes of the Ethernet frame (no prea
 Values of fields and parameters are big-endian bytes of any length whose number fits the field.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from os import PathLike
 from typing import Any, final
 
@@ -428,8 +428,8 @@ class Configuration:
             RefusedError: they do not agree, or something is beyond this switch.
 
         """
-    def write(self, request: Write) -> tuple[str, bytes] | None:
-        """Applies a batch.
+    def write(self, request: Write, ids: Set[int] | None = None) -> tuple[str, bytes] | None:
+        """Applies a batch; with `ids`, only to those objects of the p4info.
 
         Returns:
             None if all of it succeeded, else a message and a serialized google.rpc.Status with one p4.v1.Error for each
@@ -439,8 +439,11 @@ class Configuration:
             RefusedError: the request as a whole is wrong; nothing has been done.
 
         """
-    def read(self, request: Read) -> Reader:
-        """Begins to answer a batch of reads; entries are told as they are at this moment."""
+    def read(self, request: Read, ids: Set[int] | None = None) -> Reader:
+        """Begins to answer a batch of reads; with `ids`, of those objects of the p4info only.
+
+        Entries are told as they are at this moment.
+        """
     def carry_over(self, old: Configuration) -> None:
         """Takes over what clients wrote to `old`, and what counters and registers hold.
 

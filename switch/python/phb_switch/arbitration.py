@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from finsy.proto import p4r
 
+from phb_switch import roles
 from phb_switch.errors import (
     ALREADY_EXISTS,
     FAILED_PRECONDITION,
@@ -19,6 +20,7 @@ from phb_switch.errors import (
     StatusError,
     invalid,
 )
+from phb_switch.roles import RoleConfig
 
 DEFAULT_ROLE = ""
 
@@ -36,6 +38,7 @@ class Client:
 class _Role:
     clients: list[Client] = field(default_factory=list)
     highest: int | None = None
+    config: RoleConfig | None = None
 
     @property
     def primary(self) -> Client | None:
@@ -47,7 +50,7 @@ class _Role:
 class Arbitration:
     """The clients of one device by role. Not thread-safe: the server holds the device's lock around every call."""
 
-    def __init__(self, device_id: int, *, streams_per_role: int = 16) -> None:
+    def __init__(self, device_id: int, *, streams_per_role: int = 64) -> None:
         self._device_id = device_id
         self._streams_per_role = streams_per_role
         self._roles: dict[str, _Role] = {DEFAULT_ROLE: _Role()}
@@ -67,8 +70,11 @@ class Arbitration:
             raise StatusError(FAILED_PRECONDITION, f"this stream belongs to device {self._device_id}")
         elif name != client.role:
             raise StatusError(FAILED_PRECONDITION, f"this stream belongs to role {client.role!r}; open another one")
-        if message.role.HasField("config"):
-            raise invalid("role.config is not supported: every role has full pipeline access")
+        config = roles.parse(name, message.role.config) if message.role.HasField("config") else None
+        if config is not None:
+            for other, known in self._roles.items():
+                if other != name and known.config is not None:
+                    config.require_disjoint(known.config, other)
         election_id = uint128(message.election_id) if message.HasField("election_id") else None
         role = self._roles.setdefault(name, _Role())
         if election_id is not None and any(
@@ -86,6 +92,7 @@ class Arbitration:
         client.election_id = election_id
         if election_id is not None and (role.highest is None or election_id >= role.highest):
             role.highest = election_id
+            role.config = config
             self._notify(name, [other for other in role.clients if other is not client])
             self._notify(name, [client])
         elif was_primary:
@@ -107,9 +114,13 @@ class Arbitration:
         """Whether the client is its role's primary."""
         return client.role is not None and self._roles[client.role].primary is client
 
-    def primaries(self) -> list[Client]:
-        """The primary of each role that has one."""
-        return [primary for role in self._roles.values() if (primary := role.primary) is not None]
+    def primaries(self) -> list[tuple[Client, RoleConfig | None]]:
+        """The primary of each role that has one, and what its role may do."""
+        return [(primary, role.config) for role in self._roles.values() if (primary := role.primary) is not None]
+
+    def config(self, role: str) -> RoleConfig | None:
+        """What a role may do; None is everything."""
+        return self._roles[role].config if role in self._roles else None
 
     def require_primary(self, role: str, election_id: int | None) -> None:
         """Checks that a request comes from its role's primary.
@@ -126,9 +137,19 @@ class Arbitration:
             raise StatusError(NOT_FOUND, f"device {self._device_id} has no role {role!r}")
         primary = self._roles[role].primary
         if primary is None:
-            raise StatusError(PERMISSION_DENIED, f"role {role!r} has no primary: open a stream and arbitrate first")
+            raise StatusError(PERMISSION_DENIED, f"role {role!r} has no primary: {self._advice(self._roles[role])}")
         if election_id is None or election_id != primary.election_id:
             raise StatusError(PERMISSION_DENIED, f"only the primary of role {role!r} may do this")
+
+    @staticmethod
+    def _advice(role: _Role) -> str:
+        """What somebody has to do who wants to be primary."""
+        if role.highest is None:
+            return "open a stream and arbitrate first"
+        return (
+            "the one before has left; arbitrate with its election id "
+            f"{role.highest} or a higher one (lower ones stay backups)"
+        )
 
     def _notify(self, name: str, clients: list[Client]) -> None:
         role = self._roles[name]
@@ -139,11 +160,14 @@ class Arbitration:
             update.device_id = self._device_id
             if name != DEFAULT_ROLE:
                 update.role.name = name
+            if role.config is not None:
+                update.role.config.CopyFrom(role.config.message)
             if role.highest is not None:
                 update.election_id.high = role.highest >> 64
                 update.election_id.low = role.highest & ((1 << 64) - 1)
             if primary is None:
-                update.status.code, update.status.message = NOT_FOUND, "there is no primary"
+                update.status.code = NOT_FOUND
+                update.status.message = f"there is no primary: {self._advice(role)}"
             elif primary is client:
                 update.status.code, update.status.message = OK, "you are the primary"
             else:

@@ -9,10 +9,12 @@ from typing import Any, Final
 import grpc
 from finsy.proto import p4r
 
+from phb_switch import roles
 from phb_switch._native import Read, RefusedError, Switch, Write
 from phb_switch.arbitration import Arbitration, Client
 from phb_switch.authorization import ANYBODY, Authorization, Permit
 from phb_switch.configuration import Configurations
+from phb_switch.digests import Digests
 from phb_switch.errors import (
     FAILED_PRECONDITION,
     INTERNAL,
@@ -25,6 +27,7 @@ from phb_switch.errors import (
     abort,
     abort_batch,
 )
+from phb_switch.roles import RoleConfig
 from phb_switch.streams import Stream
 
 API_VERSION: Final = "1.4.1"
@@ -147,9 +150,15 @@ class _Service:
         self._configurations = Configurations(switch)
         self._streams: dict[Client, Stream] = {}
         self._stopping = threading.Event()
-        self._packet_ins = threading.Thread(
-            target=self._forward_packets_in, name=f"packet-in-{switch.name}", daemon=True
-        )
+        self._digests: Digests | None = None
+        """Those of the committed configuration; guarded by a lock of their own, for a clock."""
+        self._digests_lock = threading.Lock()
+        loops = [("digest", self._forward_digests)]
+        if switch.cpu_port is not None:
+            loops.append(("packet-in", self._forward_packets_in))
+        self._threads = [
+            threading.Thread(target=loop, name=f"{name}-{switch.name}", daemon=True) for name, loop in loops
+        ]
 
     def handlers(self) -> grpc.GenericRpcHandler:
         """The service's methods, by the names that the protocol gives them."""
@@ -179,13 +188,14 @@ class _Service:
         return grpc.method_handlers_generic_handler(_SERVICE, handlers)
 
     def start(self) -> None:
-        if self._switch.cpu_port is not None:
-            self._packet_ins.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         self._stopping.set()
-        if self._packet_ins.is_alive():
-            self._packet_ins.join()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join()
         with self._lock:
             streams = list(self._streams.values())
         for stream in streams:
@@ -204,6 +214,11 @@ class _Service:
         self._require_device(device_id)
         self._permit(context).require(device_id, role, write=True)
         self._arbitration.require_primary(role, election_id)
+
+    def _ids(self, role: str) -> frozenset[int] | None:
+        """The objects that are a role's; None is all."""
+        config = self._arbitration.config(role)
+        return None if config is None else config.ids
 
     def _capabilities(
         self, request: p4r.CapabilitiesRequest, context: grpc.ServicerContext
@@ -225,6 +240,7 @@ class _Service:
         try:
             with self._lock:
                 self._require_primary(context, request.device_id, request.role, election_id)
+                roles.require_pipeline(request.role, self._arbitration.config(request.role))
                 self._configurations.set(request)
         except (StatusError, RefusedError) as error:
             abort(context, error)
@@ -248,7 +264,7 @@ class _Service:
             request = Write(serialized)
             with self._lock:
                 self._require_primary(context, request.device_id, request.role, request.election_id)
-                failure = self._configurations.active().write(request)
+                failure = self._configurations.active().write(request, self._ids(request.role))
         except (StatusError, RefusedError) as error:
             abort(context, error)
         if failure is not None:
@@ -262,7 +278,7 @@ class _Service:
             self._require_device(request.device_id)
             self._permit(context).require(request.device_id, request.role or None)
             with self._lock:
-                reader = self._configurations.active().read(request)
+                reader = self._configurations.active().read(request, self._ids(request.role))
         except (StatusError, RefusedError) as error:
             abort(context, error)
         yield from reader
@@ -327,9 +343,12 @@ class _Service:
                     response.error.packet_out.packet_out.CopyFrom(request.packet)
                     stream.send(response)
             case "digest_ack":
-                response = _stream_error(UNIMPLEMENTED, "digests are not supported")
-                response.error.digest_list_ack.digest_list_ack.CopyFrom(request.digest_ack)
-                stream.send(response)
+                try:
+                    self._acknowledge(request.digest_ack, stream.client)
+                except StatusError as error:
+                    response = _stream_error(error.code, error.message)
+                    response.error.digest_list_ack.digest_list_ack.CopyFrom(request.digest_ack)
+                    stream.send(response)
             case kind:
                 code = INVALID_ARGUMENT if kind is None else UNIMPLEMENTED
                 response = _stream_error(
@@ -358,7 +377,7 @@ class _Service:
                 continue
             with self._lock:
                 configuration = self._configurations.committed
-                streams = [self._streams[client] for client in self._arbitration.primaries()]
+                primaries = self._primaries()
             if configuration is None:
                 continue
             for frame in frames:
@@ -367,8 +386,46 @@ class _Service:
                 except RefusedError as error:
                     _LOG.warning("switch %s: %s", self._switch.name, error.message)
                     continue
-                for stream in streams:
-                    stream.send(response)
+                for stream, config in primaries:
+                    if config is None or config.takes(p4r.StreamMessageResponse.FromString(response).packet):
+                        stream.send(response)
+
+    def _primaries(self) -> list[tuple[Stream, RoleConfig | None]]:
+        return [(self._streams[client], config) for client, config in self._arbitration.primaries()]
+
+    def _forward_digests(self) -> None:
+        wait_ns = _POLL_MS * 1_000_000
+        while not self._stopping.is_set():
+            # Rounded up, so that what is due in less than a millisecond is not looked for over and over.
+            messages = self._switch.digests_in(timeout_ms=-(-wait_ns // 1_000_000))
+            with self._lock:
+                configuration = self._configurations.committed
+                primaries = self._primaries()
+            with self._digests_lock:
+                digests = self._digests
+                if configuration is None:
+                    continue
+                if digests is None or digests.configuration is not configuration:
+                    digests = self._digests = Digests(configuration)
+                lists = [*digests.add(messages), *digests.due()]
+                wait_ns = digests.wait_ns(_POLL_MS * 1_000_000)
+            for each in lists:
+                for stream, config in primaries:
+                    if config is None or each.digest_id in config.ids:
+                        stream.send(p4r.StreamMessageResponse(digest=each))
+
+    def _acknowledge(self, message: p4r.DigestListAck, client: Client) -> None:
+        with self._lock:
+            if not self._arbitration.is_primary(client):
+                raise StatusError(PERMISSION_DENIED, "only a primary may acknowledge digests")
+            configuration = self._configurations.committed
+        if configuration is None:
+            raise StatusError(FAILED_PRECONDITION, "No forwarding pipeline config set for this device")
+        with self._digests_lock:
+            digests = self._digests
+            if digests is None or digests.configuration is not configuration:
+                digests = self._digests = Digests(configuration)
+            digests.acknowledge(message)
 
 
 def uint128(value: p4r.Uint128) -> int:

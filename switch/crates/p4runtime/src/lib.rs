@@ -24,11 +24,13 @@ mod message;
 mod packet_io;
 mod read;
 mod reconcile;
+mod role;
 mod schema;
 pub mod status;
 mod store;
 mod write;
 
+use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use phb_node::SwitchNode;
@@ -37,6 +39,7 @@ use prost::Message;
 pub use batch::Failure as BatchFailure;
 pub use digest::DigestConfig;
 pub use read::Reader;
+pub use role::Role;
 pub use status::{Code, Outcome, Refusal};
 
 use crate::message::request;
@@ -76,12 +79,17 @@ impl Configuration {
         })
     }
 
-    /// Applies a batch; one outcome per update.
+    /// Applies a batch as a client of a role; one outcome per update.
     ///
     /// # Errors
     ///
     /// `InvalidArgument` for an atomicity that there is not.
-    pub fn write(&self, node: &Mutex<SwitchNode>, request: WriteRequest) -> Result<Vec<Outcome>> {
+    pub fn write(
+        &self,
+        node: &Mutex<SwitchNode>,
+        request: WriteRequest,
+        role: &Role,
+    ) -> Result<Vec<Outcome>> {
         let updates = request.0.updates;
         let apply = match request.0.atomicity {
             0 => write::one_by_one,
@@ -89,7 +97,7 @@ impl Configuration {
             1 | 2 => write::all_or_none,
             other => return invalid(format!("there is no atomicity {other}")),
         };
-        Ok(apply(&self.schema, &mut self.store(), node, updates))
+        Ok(apply(&self.schema, &mut self.store(), node, role, updates))
     }
 
     /// Hands the program with its state from one switch to another, whose own state is gone.
@@ -105,10 +113,14 @@ impl Configuration {
         }
     }
 
-    /// Begins to answer a batch of reads.
+    /// Begins to answer a batch of reads; what is not the role's is left out.
     #[must_use]
-    pub fn read(&self, request: ReadRequest) -> Reader {
-        Reader::new(&self.schema, &self.store(), request.0.entities)
+    pub fn read(&self, request: ReadRequest, role: &Role) -> Reader {
+        let schema = match role.0 {
+            None => Cow::Borrowed(&self.schema),
+            Some(_) => Cow::Owned(self.schema.of_role(role)),
+        };
+        Reader::new(&schema, &self.store(), role, request.0.entities)
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {

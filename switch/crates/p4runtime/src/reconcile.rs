@@ -11,6 +11,7 @@ use crate::message::entity::{
     TableEntry,
 };
 use crate::message::request::Update;
+use crate::role::Role;
 use crate::schema::Table;
 use crate::status::Result;
 use crate::write::{all_or_none, config, lock};
@@ -41,7 +42,7 @@ impl Configuration {
             };
             (old.updates(self, pipeline), old.values(self, pipeline))
         };
-        let outcomes = all_or_none(&self.schema, &mut self.store(), node, updates);
+        let outcomes = all_or_none(&self.schema, &mut self.store(), node, &Role(None), updates);
         let refusals = || outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
         let first = refusals().find(|refusal| refusal.code != Code::Aborted);
         if let Some(refusal) = first.or_else(|| refusals().next()) {

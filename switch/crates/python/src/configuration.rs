@@ -1,9 +1,10 @@
 //! The class `Configuration`, and `Reader`, which gives out what it reads.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use phb_node::SwitchNode;
-use phb_p4runtime::{BatchFailure, ReadRequest, Refusal, WriteRequest};
+use phb_p4runtime::{BatchFailure, ReadRequest, Refusal, Role, WriteRequest};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -61,20 +62,27 @@ impl Configuration {
         })
     }
 
-    fn write<'py>(&self, py: Python<'py>, request: &Write) -> PyResult<Failed<'py>> {
+    #[pyo3(signature = (request, ids=None))]
+    fn write<'py>(
+        &self,
+        py: Python<'py>,
+        request: &Write,
+        ids: Option<BTreeSet<u32>>,
+    ) -> PyResult<Failed<'py>> {
         let node = self.node();
         let request = request.take();
         let outcomes = py.detach(|| {
-            let outcomes = self.inner.write(&node, request)?;
+            let outcomes = self.inner.write(&node, request, &Role(ids))?;
             Ok(BatchFailure::of(&outcomes, "write"))
         });
         let failure = outcomes.map_err(|refusal| refused(py, refusal))?;
         Ok(failed(py, failure))
     }
 
-    fn read(&self, py: Python<'_>, request: &Read) -> Reader {
+    #[pyo3(signature = (request, ids=None))]
+    fn read(&self, py: Python<'_>, request: &Read, ids: Option<BTreeSet<u32>>) -> Reader {
         let request = request.take();
-        let reader = py.detach(|| self.inner.read(request));
+        let reader = py.detach(|| self.inner.read(request, &Role(ids)));
         Reader {
             inner: Mutex::new(reader),
             node: self.node(),

@@ -19,6 +19,7 @@ use prost::bytes::BufMut;
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len};
 
 use crate::message::entity::{Entity, Kind};
+use crate::role::Role;
 use crate::schema::Schema;
 use crate::status::{Outcome, Result, invalid, unimplemented};
 use crate::store::Store;
@@ -46,13 +47,13 @@ enum Source {
 }
 
 impl Reader {
-    pub(crate) fn new(schema: &Schema, store: &Store, entities: Vec<Entity>) -> Self {
+    pub(crate) fn new(schema: &Schema, store: &Store, role: &Role, entities: Vec<Entity>) -> Self {
         let mut reader = Self {
             sources: VecDeque::new(),
             outcomes: Vec::new(),
         };
         for entity in entities {
-            let found = sources(schema, store, entity);
+            let found = sources(schema, store, role, entity);
             reader
                 .outcomes
                 .push(found.map(|sources| reader.sources.extend(sources)));
@@ -127,8 +128,15 @@ fn write_table_entry(piece: &mut Vec<u8>, serialized: &[u8]) {
     piece.put_slice(serialized);
 }
 
-fn sources(schema: &Schema, store: &Store, entity: Entity) -> Result<Vec<Source>> {
+fn sources(schema: &Schema, store: &Store, role: &Role, entity: Entity) -> Result<Vec<Source>> {
+    let ready = |entities: Vec<Entity>| {
+        let seen = entities
+            .into_iter()
+            .filter(|entity| entity.kind.as_ref().is_some_and(|kind| role.sees(kind)));
+        ready(seen.collect())
+    };
     match entity.kind {
+        Some(kind) if !role.sees(&kind) => Ok(Vec::new()),
         None => invalid("the request has no entity"),
         Some(Kind::Table(wanted)) => entries::table_entries(schema, store, wanted),
         Some(Kind::DirectCounter(wanted)) => entries::direct_counters(schema, store, wanted),

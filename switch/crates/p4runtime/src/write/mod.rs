@@ -18,6 +18,7 @@ use phb_node::Update as Change;
 
 use crate::message::entity::Kind;
 use crate::message::request::Update;
+use crate::role::Role;
 use crate::schema::Schema;
 use crate::status::{Outcome, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
@@ -67,6 +68,7 @@ pub(crate) fn one_by_one(
     schema: &Schema,
     store: &mut Store,
     node: &Mutex<SwitchNode>,
+    role: &Role,
     updates: Vec<Update>,
 ) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(updates.len());
@@ -74,7 +76,7 @@ pub(crate) fn one_by_one(
     while updates.peek().is_some() {
         let mut node = lock(node);
         for update in updates.by_ref().take(AT_A_TIME) {
-            outcomes.push(plan(update, schema, store).and_then(|step| {
+            outcomes.push(plan(update, schema, store, role).and_then(|step| {
                 for result in node.write_unsettled(&step.changes, step.changes.len() > 1) {
                     match result {
                         Ok(()) | Err(phb_node::Failure::Aborted) => {}
@@ -97,6 +99,7 @@ pub(crate) fn all_or_none(
     schema: &Schema,
     store: &mut Store,
     node: &Mutex<SwitchNode>,
+    role: &Role,
     updates: Vec<Update>,
 ) -> Vec<Outcome> {
     store.begin();
@@ -104,7 +107,7 @@ pub(crate) fn all_or_none(
     let mut changes = Vec::with_capacity(updates.len());
     let mut owners = Vec::with_capacity(updates.len());
     for update in updates {
-        outcomes.push(plan(update, schema, store).map(|step| {
+        outcomes.push(plan(update, schema, store, role).map(|step| {
             owners.extend(step.changes.iter().map(|_| outcomes.len()));
             changes.extend(step.changes);
             if let Some(remember) = step.remember {
@@ -134,7 +137,7 @@ pub(crate) fn all_or_none(
     outcomes
 }
 
-fn plan(update: Update, schema: &Schema, store: &Store) -> Result<Step> {
+fn plan(update: Update, schema: &Schema, store: &Store, role: &Role) -> Result<Step> {
     let operation = match update.kind {
         1 => Operation::Insert,
         2 => Operation::Modify,
@@ -144,6 +147,7 @@ fn plan(update: Update, schema: &Schema, store: &Store) -> Result<Step> {
     let Some(kind) = update.entity.and_then(|entity| entity.kind) else {
         return invalid("the update has no entity");
     };
+    role.may_write(&kind)?;
     match kind {
         Kind::Table(entry) if entry.is_default_action => {
             table::default_entry(operation, entry, schema)
