@@ -81,9 +81,12 @@ def test_packet_out_errors(client: Client, primary: Stream) -> None:
     backup.send(out(2, b"x"))
     assert backup.receive().error.canonical_code == rpc_code.PERMISSION_DENIED
 
-    acknowledged = p4r.StreamMessageRequest(digest_ack=p4r.DigestListAck(digest_id=1))
-    primary.send(acknowledged)
-    assert primary.receive().error.canonical_code == rpc_code.UNIMPLEMENTED
+    other = p4r.StreamMessageRequest()
+    other.other.Pack(p4r.Uint128(low=1))
+    primary.send(other)
+    error = primary.receive().error
+    assert error.canonical_code == rpc_code.UNIMPLEMENTED
+    assert error.other.other == other.other
 
 
 def test_no_cpu_port() -> None:
