@@ -226,7 +226,7 @@ fn direct_meters_colour_before_the_action() {
     );
     pipeline.table_insert(METERED, &metered).unwrap();
     assert_eq!(pipeline.direct_meter_rates(METERED, &metered), Ok(None));
-    let mut colour = |pipeline: &mut Pipeline, now| port(pipeline, now, (2, 0, 7, 0), &[]) - 10;
+    let colour = |pipeline: &mut Pipeline, now| port(pipeline, now, (2, 0, 7, 0), &[]) - 10;
     assert_eq!(colour(&mut pipeline, 0), 0);
     let rates = MeterRates {
         committed_rate: 1,
