@@ -194,7 +194,7 @@ class Control:
 
 
 def _call(table: Table, call: Call) -> tuple[str, list[tuple[str, bytes]]]:
-    name, parameters = find(f"action of {table.name}", call.action, table.actions, lambda action: action[0])
+    name, parameters = find("action", call.action, table.actions, lambda action: action[0])
     given = dict(call.arguments)
     known = [parameter for parameter, _ in parameters]
     if sorted(given) != sorted(known) or len(given) != len(call.arguments):

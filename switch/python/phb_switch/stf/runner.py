@@ -24,6 +24,8 @@ from phb_switch.stf.statements import (
 
 _BETWEEN_PACKETS_NS = 1_000_000
 _WAIT_NS = 1_000_000_000
+# As many as there are values of `standard_metadata.priority`.
+_QUEUES = 8
 
 
 @dataclass
@@ -43,7 +45,7 @@ def run(artifact: str, statements: Sequence[Statement], seed: int = 1) -> Outcom
         LoadError: the switch refuses the program.
 
     """
-    switch = Switch("stf", {port: PortConfig() for port in range(HIGHEST_PORT + 1)}, seed=seed)
+    switch = Switch("stf", {port: PortConfig(queues=_QUEUES) for port in range(HIGHEST_PORT + 1)}, seed=seed)
     switch.load(artifact)
     return _Run(switch, Control(switch, artifact)).run(statements)
 
