@@ -15,7 +15,7 @@ TYPING := build/typing
 PACKAGES := benchmarks=benchmarks phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz bench format p4 readme clean system-packages
+.PHONY: help setup demo test lint fuzz bench format p4 stf-record readme clean system-packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ format: setup ## rewrite Rust and Python sources as lint wants them
 p4: setup ## compile p4src and switch/programs with p4c (where installed) into their build folders
 	$(BIN)/python -m phb_p4
 	$(BIN)/python -m phb_switch.p4c switch/programs
+
+stf-record: setup ## run p4c's own test programs anew (P4C=its source tree), write docs/stf.md
+	$(BIN)/python -m phb_switch.stf.record $(P4C)/testdata switch/programs docs/stf.md
 
 readme: setup ## measure README's table and picture anew
 	$(BIN)/python -m phb_lab.report.markdown .

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from phb_switch._native import Match, Switch, Table, Update
 from phb_switch.stf.names import find, find_key
 from phb_switch.stf.parser import COMPARISONS
+from phb_switch.stf.replication import Replication
 from phb_switch.stf.statements import Add, Call, CheckCounter, Command, Key, Remove, SetDefault, StatementError
 from phb_switch.stf.values import KeyMatch, match_key, number, to_bytes
 
@@ -39,6 +40,7 @@ class Control:
         self._tables = switch.tables()
         self._entries: list[_Entry] = []
         self._handles: dict[str, _Entry] = {}
+        self._replication = Replication()
         # The native module names tables; a file names their counters and meters.
         program = json.loads(artifact)
         self._direct_counters = {
@@ -88,7 +90,9 @@ class Control:
     def command(self, statement: Command) -> None:
         """Carries out one of simple_switch_CLI's commands."""
         name, words = statement.name, statement.words
-        if name.startswith("register_"):
+        if name.startswith(("mirroring_", "mc_")):
+            self._write(self._replication.command(name, words))
+        elif name.startswith("register_"):
             self._register(name, words)
         elif name.startswith("meter_"):
             self._meter(name, words)

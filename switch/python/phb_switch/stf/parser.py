@@ -34,6 +34,17 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 
 # Each command with the least and the most words that follow it; None is no limit.
 COMMANDS: dict[str, tuple[int, int | None]] = {
+    "mirroring_add": (2, 2),
+    "mirroring_add_mc": (2, 2),
+    "mirroring_delete": (1, 1),
+    "mirroring_get": (1, 1),
+    "mc_mgrp_create": (1, 1),
+    "mc_mgrp_destroy": (1, 1),
+    "mc_node_create": (1, None),
+    "mc_node_update": (1, None),
+    "mc_node_destroy": (1, 1),
+    "mc_node_associate": (2, 2),
+    "mc_node_dissociate": (2, 2),
     "counter_read": (2, 2),
     "counter_write": (4, 4),
     "counter_reset": (1, 1),

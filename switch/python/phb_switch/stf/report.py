@@ -70,19 +70,21 @@ def print_report(results: Sequence[Result], console: Console) -> None:
             table.add_column(column, justify="right" if column == "packets" else "left", overflow="fold")
         for result in results:
             status = Text(result.status, style=_COLOURS.get(result.status, ""))
-            table.add_row(result.pair.stf.stem, status, str(result.packets or ""), Text(_why(result)))
+            table.add_row(result.pair.stf.stem, status, str(result.packets or ""), Text(why(result)))
         console.print(table)
     console.print(summary(results), highlight=False)
 
 
-def _why(result: Result) -> str:
+def why(result: Result) -> str:
+    """In one line, why a pair didn't pass, or what there is to know of it."""
     if result.failures:
         more = f" (and {len(result.failures) - 1} more)" if len(result.failures) > 1 else ""
         return f"line {result.failures[0].line}: {result.failures[0].message}{more}"
     if result.elsewhere:
         counts = ", ".join(f"{count} on {port}" for port, count in result.elsewhere.items())
         return f"packets on ports that the file doesn't name: {counts}"
-    return result.reason.partition("\n")[0]
+    # Whole, it stands above the table.
+    return result.reason.partition("\n")[0].removeprefix(f"{result.pair.program}: ")
 
 
 def _print_failures(result: Result, console: Console) -> None:

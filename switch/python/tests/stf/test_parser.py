@@ -89,6 +89,7 @@ ERRORS = [
     ("check_counter c", "a.stf:1: found 'c', expected COUNTER(INDEX) or COUNTER($HANDLE)"),
     ("check_counter c(1) packets == x", "a.stf:1: found 'x', expected a number"),
     ("register_write r 1", "a.stf:1: found 'r 1', expected 3 words after register_write"),
+    ("mc_node_create", "a.stf:1: found the end of the line, expected 1 or more words after mc_node_create"),
     ("register_read", "a.stf:1: found the end of the line, expected 1 to 2 words after register_read"),
 ]
 
