@@ -8,7 +8,7 @@ import pytest
 
 from phb_switch.p4c import ProgramDirectory
 from phb_switch.stf.command import run_pair
-from phb_switch.stf.compare import Sent, compare, rows
+from phb_switch.stf.compare import Sent, compare, first_difference, rows
 from phb_switch.stf.pairs import Pair
 from phb_switch.stf.parser import parse
 from phb_switch.stf.report import Status
@@ -67,6 +67,19 @@ def on_bmv2(tmp_path_factory):
     return started
 
 
+def without_pairs(expected: list[Expect], frames: list[Sent]) -> tuple[list[Expect], list[Sent]]:
+    """Leaves out what fits, in any order: bmv2 gets all packets at once, and some pass others that go round again."""
+    left = list(frames)
+    missing = []
+    for each in expected:
+        fitting = next((frame for frame in left if first_difference(each, frame.frame) is None), None)
+        if fitting is None:
+            missing.append(each)
+        else:
+            left.remove(fitting)
+    return missing, left
+
+
 @pytest.mark.parametrize("stf", FILES, ids=lambda path: path.stem)
 def test_bmv2_does_the_same(on_bmv2, stf):
     if stf.stem in BMV2_FAILS:
@@ -79,7 +92,7 @@ def test_bmv2_does_the_same(on_bmv2, stf):
     failures = []
     for port in sent[0]:
         frames = [Sent(0, frame) for burst in sent for frame in burst[port]]
-        failures += compare(port, [each for each in expected if each.port == port], frames)
+        failures += compare(port, *without_pairs([each for each in expected if each.port == port], frames))
     differing = {line for name, line in BMV2_DIFFERS if name == stf.stem}
     assert differing <= {failure.line for failure in failures}, "bmv2 does as we do: take the line from BMV2_DIFFERS"
     failures = [failure for failure in failures if failure.line not in differing]
