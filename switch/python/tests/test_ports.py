@@ -231,6 +231,15 @@ def test_interface_goes_and_comes_back(stack: ExitStack, hosts: Hosts) -> None:
 
 
 @needs_interfaces
+def test_interface_goes_before_the_start(stack: ExitStack, hosts: Hosts) -> None:
+    ports = [Port.interface(name) for name in hosts.ports]
+    ip("link", "delete", hosts.ports[1])
+    running = Running(stack, *ports)
+    wait_until(lambda: running.of(2, "link") == "absent")
+    assert running.messages == [f"port 2: interface {hosts.ports[1]} is gone; the port waits for it"]
+
+
+@needs_interfaces
 def test_tap(stack: ExitStack, hosts: Hosts) -> None:
     name = f"phbtap{os.getpid() % 10000}"
     try:

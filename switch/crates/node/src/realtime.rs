@@ -211,6 +211,8 @@ impl Shared {
 
     fn serve(&self, ports: &mut Ports) -> io::Result<()> {
         let mut links = Links::new()?;
+        // What happened between the opening of the interfaces and the subscription.
+        self.follow(ports, None);
         self.begin(ports);
         let mut out = Output::new();
         let mut waiter = Waiter::new();
@@ -300,13 +302,13 @@ impl Shared {
             }
         }
         if waiter.is_ready(1) {
-            self.follow(ports, links);
+            self.follow(ports, links.changes());
         }
         Ok(())
     }
 
-    fn follow(&self, ports: &mut Ports, links: &mut Links) {
-        let changes = links.changes();
+    /// Tells the ports what has changed; without `changes`, how each interface is now.
+    fn follow(&self, ports: &mut Ports, changes: Option<Vec<LinkChange>>) {
         for each in &mut ports.attached {
             let name = each.port.name();
             let now;
