@@ -235,7 +235,8 @@ def test_interface_goes_before_the_start(stack: ExitStack, hosts: Hosts) -> None
     ports = [Port.interface(name) for name in hosts.ports]
     ip("link", "delete", hosts.ports[1])
     running = Running(stack, *ports)
-    wait_until(lambda: running.of(2, "link") == "absent")
+    wait_until(lambda: bool(running.messages))
+    assert running.of(2, "link") == "absent"
     assert running.messages == [f"port 2: interface {hosts.ports[1]} is gone; the port waits for it"]
 
 

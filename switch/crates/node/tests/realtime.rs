@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use phb_network::pcap::PcapWriter;
 use phb_node::{RealTime, RunnerConfig, SwitchConfig, SwitchNode, unlimited};
@@ -175,6 +175,10 @@ fn capture_files_are_replayed_and_written() {
         }
         frames
     };
+    let before = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .expect("it is after 1970")
+        .as_nanos();
     let mut runner = RealTime::new(
         switch(unlimited()),
         [
@@ -200,7 +204,8 @@ fn capture_files_are_replayed_and_written() {
     };
     assert_eq!(bytes(&to_first), [frame(1, 2), frame(1, 3)]);
     assert_eq!(bytes(&to_second), [frame(2, 1)]);
-    assert!(to_second[0].0 - to_first[0].0 >= 30_000_000 - 1_000_000);
+    assert!(u128::from(to_first[0].0) >= before + u128::from(wait));
+    assert!(u128::from(to_second[0].0) >= before + u128::from(wait) + 30_000_000);
     assert_eq!(read(&directory.join("log/a_out.pcap")), to_first);
     assert_eq!(
         bytes(&read(&directory.join("log/a_in.pcap"))),
