@@ -11,19 +11,25 @@ use crate::program::{CalculationInput, Guard, HeaderSpan, Program};
 /// shifted to its place within 16 bits.
 #[derive(Debug, Clone)]
 pub(crate) struct Sum {
-    /// The sum of constants.
-    base: u64,
     /// Validity of the header whose fields these are.
     valid: Option<u32>,
     fields: Vec<Part>,
+    /// Fields that are signed or have more than 32 bits.
+    long: Vec<LongPart>,
     /// A varbit at the end.
     variable: Option<(Option<u32>, VariablePlace)>,
 }
 
+/// A word of at most 32 bits and how far to shift it.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     word: u16,
     shift: u8,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct LongPart {
+    part: Part,
     mask: u64,
 }
 
@@ -31,21 +37,20 @@ impl Sum {
     /// The sum for these inputs, if they are of one header or none, with at most a varbit after them.
     pub(crate) fn new(inputs: &[CalculationInput]) -> Option<Self> {
         let mut sum = Self {
-            base: 0,
             valid: None,
             fields: Vec::new(),
+            long: Vec::new(),
             variable: None,
         };
-        let mut total = 0;
-        for input in inputs {
-            match input {
-                CalculationInput::Field { bits, .. } => total += bits,
-                CalculationInput::Constant { .. } | CalculationInput::Header(_) => return None,
-            }
-        }
         let mut offset = 0;
         for (index, input) in inputs.iter().enumerate() {
-            let CalculationInput::Field { slot, bits, valid } = input else {
+            let CalculationInput::Field {
+                slot,
+                bits,
+                signed,
+                valid,
+            } = input
+            else {
                 return None;
             };
             if let Some(place) = VariablePlace::of(*slot) {
@@ -68,25 +73,34 @@ impl Sum {
                     64
                 };
                 offset += width;
-                sum.fields.push(Part {
+                let part = Part {
                     word: (first + part) as u16,
                     shift: ((16 - offset % 16) % 16) as u8,
-                    mask: crate::bits::mask(width),
-                });
+                };
+                if width <= 32 && !*signed {
+                    sum.fields.push(part);
+                } else {
+                    let mask = crate::bits::mask(width);
+                    sum.long.push(LongPart { part, mask });
+                }
             }
         }
-        debug_assert!(sum.base == 0 && total >= offset);
         Some(sum)
     }
 
     fn of(&self, packet: &Packet) -> u64 {
-        let mut sum = self.base;
+        let mut sum = 0u64;
         if self.valid.is_none_or(|valid| packet.word(valid) != 0) {
+            // Below 2^48 each, and of a header's fields there are fewer than 2^16.
+            let words = &packet.words[..];
             for part in &self.fields {
-                let value = packet.word(part.word.into()) & part.mask;
-                // Below 2^33, so that neither the shift nor the sum can overflow.
+                let value = words.get(usize::from(part.word)).copied().unwrap_or(0);
+                sum = sum.wrapping_add(value << (part.shift & 15));
+            }
+            for LongPart { part, mask } in &self.long {
+                let value = packet.word(part.word.into()) & mask;
                 let folded = (value & 0xffff_ffff) + (value >> 32);
-                sum += folded << (part.shift & 15);
+                sum = sum.wrapping_add(folded << (part.shift & 15));
             }
         }
         if let Some((valid, place)) = self.variable
@@ -98,6 +112,51 @@ impl Sum {
     }
 }
 
+/// Fields of whole bytes and at most a word each, on their way into a buffer.
+#[derive(Debug, Clone)]
+pub(crate) struct Bytes {
+    /// Word, bytes, and validity of its header.
+    fields: Vec<(u16, u8, Option<u32>)>,
+}
+
+/// Bytes of the buffer; eight are written at a time.
+const BUFFER: usize = 128;
+
+impl Bytes {
+    /// A plan for these inputs, if they are such fields and few.
+    pub(crate) fn new(inputs: &[CalculationInput]) -> Option<Self> {
+        let field = |input: &CalculationInput| match input {
+            CalculationInput::Field {
+                slot: Slot::Word { word },
+                bits,
+                valid,
+                ..
+            } if bits.is_multiple_of(8) => Some((*word as u16, (bits / 8) as u8, *valid)),
+            _ => None,
+        };
+        let fields: Vec<_> = inputs.iter().map(field).collect::<Option<_>>()?;
+        let total: usize = fields.iter().map(|field| usize::from(field.1)).sum();
+        (total + 8 <= BUFFER).then_some(Self { fields })
+    }
+
+    #[inline]
+    fn hash(&self, algorithm: Algorithm, packet: &Packet) -> u64 {
+        let mut buffer = [0; BUFFER];
+        let mut length = 0;
+        for &(word, bytes, valid) in &self.fields {
+            if valid.is_some_and(|valid| packet.word(valid) == 0) {
+                continue;
+            }
+            let value = packet.word(word.into()) << ((64 - 8 * u32::from(bytes)) & 63);
+            if let Some(place) = buffer.get_mut(length..length + 8) {
+                place.copy_from_slice(&value.to_be_bytes());
+            }
+            length += usize::from(bytes);
+        }
+        algorithm.hash(buffer.get(..length).unwrap_or_default())
+    }
+}
+
 impl Machine<'_> {
     /// The result of a calculation.
     pub(crate) fn calculate(&mut self, calculation: u32, packet: &Packet) -> u64 {
@@ -105,11 +164,16 @@ impl Machine<'_> {
         if let Some(sum) = &calculation.sum {
             return sum.of(packet);
         }
+        if let Some(bytes) = &calculation.bytes {
+            return bytes.hash(calculation.algorithm, packet);
+        }
         self.scratch.clear();
         let mut writer = Writer::new(self.scratch);
         for input in &calculation.inputs {
             match input {
-                CalculationInput::Field { slot, bits, valid } => {
+                CalculationInput::Field {
+                    slot, bits, valid, ..
+                } => {
                     if valid.is_none_or(|valid| packet.word(valid) != 0) {
                         write_field(&mut writer, *slot, *bits, packet);
                     }
@@ -180,7 +244,7 @@ impl Machine<'_> {
                 }
                 let layout = &program.layouts[header.layout as usize];
                 match &layout.plan {
-                    Some(plan) => plan.write(packet.wide(header.word, layout.words), out),
+                    Some(plan) => plan.append(packet.wide(header.word, layout.words), out),
                     None => {
                         let mut writer = Writer::new(out);
                         write_header(&mut writer, header, program, packet);

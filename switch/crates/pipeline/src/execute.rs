@@ -39,10 +39,12 @@ impl Machine<'_> {
                     at = match taken.action {
                         Some(action) => {
                             let first = program.parameters as usize;
-                            let parameters = taken.parameters;
-                            packet.words[first..first + parameters.len()]
-                                .copy_from_slice(parameters);
-                            program.actions[action as usize].start
+                            let places = packet.words[first..].iter_mut();
+                            // There are few of them: a call of memcpy would cost more.
+                            for (place, parameter) in places.zip(taken.parameters) {
+                                *place = *parameter;
+                            }
+                            program.actions[action as usize].start.unwrap_or(back)
                         }
                         None => taken.next,
                     };

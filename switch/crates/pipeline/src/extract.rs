@@ -1,6 +1,5 @@
 //! Headers of fixed length, read and written eight bytes at a time.
 
-use crate::packet::Fit;
 use crate::program::LayoutField;
 
 /// How the fields of a header lie in words of eight bytes.
@@ -8,34 +7,49 @@ use crate::program::LayoutField;
 pub(crate) struct ExtractPlan {
     /// Bytes of the header.
     length: usize,
+    windows: Vec<Window>,
     reads: Vec<Read>,
+    /// Parts of fields that no eight bytes hold, and signed fields; after the others.
+    special: Vec<SpecialRead>,
     writes: Vec<Write>,
+    /// Where the writes of each eight bytes end.
+    chunks: Vec<u32>,
 }
 
-/// Part of the header in a word of the packet: `(eight bytes from `start` on >> shift) & mask`.
+/// Eight bytes of the header and the reads from them.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    /// Bytes from the start of the header; whole headers shorter than eight bytes are read with zeros after them.
+    start: u32,
+    /// Its reads: from the end of the window's before on, up to this one.
+    end: u32,
+}
+
+/// Part of a window that is a word of the instance: `(eight bytes << left) >> right`.
 #[derive(Debug, Clone, Copy)]
 struct Read {
-    /// Bytes from the start of the header; whole headers shorter than eight bytes are read with zeros after them.
-    start: u16,
-    /// Word of the instance.
     word: u16,
-    shift: u8,
-    /// Bits of the word before these, so that a field's word that is read in two parts is put together.
+    left: u8,
+    right: u8,
+}
+
+/// Part of a window that is part of a word, or signed.
+#[derive(Debug, Clone, Copy)]
+struct SpecialRead {
+    start: u32,
+    read: Read,
+    /// Bits the word is moved up by before this part is added.
     join: u8,
-    mask: u64,
     /// Sign bit of a signed field, or zero.
     sign: u64,
 }
 
-/// Part of a word of the packet in eight bytes of the header: `(word & mask) << left >> right`.
+/// Part of eight bytes of the header that is a word of the instance: `(word << up) >> down`, the upper bits cut off.
 #[derive(Debug, Clone, Copy)]
 struct Write {
-    /// Number of the eight bytes.
-    chunk: u16,
     word: u16,
-    left: u8,
-    right: u8,
-    mask: u64,
+    up: u8,
+    down: u8,
 }
 
 /// The longest header that is read this way.
@@ -51,8 +65,11 @@ impl ExtractPlan {
         }
         let mut plan = Self {
             length,
+            windows: Vec::new(),
             reads: Vec::new(),
+            special: Vec::new(),
             writes: Vec::new(),
+            chunks: Vec::new(),
         };
         let mut offset = 0;
         for field in fields {
@@ -64,78 +81,90 @@ impl ExtractPlan {
                 } else {
                     64
                 };
-                let fit = (index + 1 == words).then_some(field.fit);
-                plan.add((first + index) as u16, offset, width, fit);
+                let sign = if index + 1 == words {
+                    field.fit.sign()
+                } else {
+                    0
+                };
+                plan.add((first + index) as u16, offset, width, sign);
                 offset += width;
             }
         }
         Some(plan)
     }
 
+    /// The first of the eight bytes that bits from `offset` on are read from: as many as the header has lie within it.
+    fn start(&self, offset: u32) -> u32 {
+        (offset / 8).min(self.length.saturating_sub(8) as u32)
+    }
+
     /// Adds `width` bits at bit `offset` of the header, which are the low bits of `word`.
-    fn add(&mut self, word: u16, offset: u32, width: u32, fit: Option<Fit>) {
-        let sign = fit.map_or(0, Fit::sign);
-        // Reading: from where eight bytes still are within the header.
-        let start = (offset as usize / 8).min(self.length.saturating_sub(8));
-        let skip = offset - start as u32 * 8;
-        if skip + width <= 64 {
-            self.reads.push(Read {
-                start: start as u16,
+    fn add(&mut self, word: u16, offset: u32, width: u32, sign: u64) {
+        let read = |start: u32, offset: u32, width: u32| {
+            let skip = offset - start * 8;
+            Read {
                 word,
-                shift: (64 - skip - width) as u8,
-                join: 0,
-                mask: crate::bits::mask(width),
-                sign,
-            });
-        } else {
+                left: skip as u8,
+                right: (64 - width) as u8,
+            }
+        };
+        let start = self.start(offset);
+        // Where the window of the read before holds this field too, one load does for both.
+        let shared = self
+            .windows
+            .last()
+            .map(|window| window.start)
+            .filter(|start| offset + width - start * 8 <= 64);
+        if offset + width - start * 8 > 64 {
             // More than seven bytes that begin within one: the upper part up to a byte's end, then the rest.
             let upper = 8 - offset % 8;
             let lower = width - upper;
-            self.reads.push(Read {
-                start: start as u16,
-                word,
-                shift: (64 - skip - upper) as u8,
+            self.special.push(SpecialRead {
+                start,
+                read: read(start, offset, upper),
                 join: 0,
-                mask: crate::bits::mask(upper),
                 sign: 0,
             });
-            let next = ((offset + upper) as usize / 8).min(self.length.saturating_sub(8));
-            let skip = offset + upper - next as u32 * 8;
-            self.reads.push(Read {
-                start: next as u16,
-                word,
-                shift: (64 - skip - lower) as u8,
+            let start = self.start(offset + upper);
+            self.special.push(SpecialRead {
+                start,
+                read: read(start, offset + upper, lower),
                 join: lower as u8,
-                mask: crate::bits::mask(lower),
                 sign,
             });
-        }
-        let (chunk, place) = (offset / 64, offset % 64);
-        let mask = crate::bits::mask(width);
-        if place + width <= 64 {
-            self.writes.push(Write {
-                chunk: chunk as u16,
-                word,
-                left: (64 - place - width) as u8,
-                right: 0,
-                mask,
+        } else if sign != 0 {
+            self.special.push(SpecialRead {
+                start,
+                read: read(start, offset, width),
+                join: 0,
+                sign,
             });
         } else {
+            let start = shared.unwrap_or(start);
+            if shared.is_none() {
+                self.windows.push(Window { start, end: 0 });
+            }
+            self.reads.push(read(start, offset, width));
+            if let Some(window) = self.windows.last_mut() {
+                window.end = self.reads.len() as u32;
+            }
+        }
+        // Writing: from the left edge of a word to the place of the field.
+        let place = offset % 64;
+        self.write(word, offset / 64, (64 - width) as u8, place as u8);
+        if place + width > 64 {
+            // What the first eight bytes do not hold.
             let over = place + width - 64;
-            self.writes.push(Write {
-                chunk: chunk as u16,
-                word,
-                left: 0,
-                right: over as u8,
-                mask,
-            });
-            self.writes.push(Write {
-                chunk: chunk as u16 + 1,
-                word,
-                left: (64 - over) as u8,
-                right: 0,
-                mask: crate::bits::mask(over),
-            });
+            self.write(word, offset / 64 + 1, (64 - over) as u8, 0);
+        }
+    }
+
+    fn write(&mut self, word: u16, chunk: u32, up: u8, down: u8) {
+        self.writes.push(Write { word, up, down });
+        let end = self.writes.len() as u32;
+        self.chunks.resize(chunk as usize + 1, end);
+        if let Some(last) = self.chunks.last_mut() {
+            *last = end;
         }
     }
 
@@ -151,44 +180,60 @@ impl ExtractPlan {
         } else {
             data
         };
-        for read in &self.reads {
-            let Some(bytes) = data
-                .get(usize::from(read.start)..)
-                .and_then(<[u8]>::first_chunk::<8>)
-            else {
-                return;
-            };
-            let Some(word) = words.get_mut(usize::from(read.word)) else {
-                return;
-            };
-            let value = u64::from_be_bytes(*bytes) >> (read.shift & 63) & read.mask;
-            *word = if read.join > 0 {
-                let value = *word << (read.join & 63) | value;
-                (value ^ read.sign).wrapping_sub(read.sign)
-            } else {
-                (value ^ read.sign).wrapping_sub(read.sign)
-            };
+        let mut from = 0;
+        for window in &self.windows {
+            let bytes = eight(data, window.start);
+            let end = window.end as usize;
+            for read in &self.reads[from..end] {
+                words[usize::from(read.word)] = read.of(bytes);
+            }
+            from = end;
+        }
+        for special in &self.special {
+            let part = special.read.of(eight(data, special.start));
+            if let Some(word) = words.get_mut(usize::from(special.read.word)) {
+                let upper = if special.join > 0 {
+                    *word << (special.join & 63)
+                } else {
+                    0
+                };
+                *word = ((upper | part) ^ special.sign).wrapping_sub(special.sign);
+            }
         }
     }
 
     /// Appends the header.
     #[inline]
-    pub(crate) fn write(&self, words: &[u64], out: &mut Vec<u8>) {
-        let mut chunk = 0;
-        let mut bytes = 0u64;
-        let end = out.len() + self.length;
-        for write in &self.writes {
-            if write.chunk != chunk {
-                out.extend_from_slice(&bytes.to_be_bytes());
-                chunk = write.chunk;
-                bytes = 0;
-            }
-            let word = words.get(usize::from(write.word)).copied().unwrap_or(0);
-            bytes |= (word & write.mask) << (write.left & 63) >> (write.right & 63);
+    pub(crate) fn append(&self, words: &[u64], out: &mut Vec<u8>) {
+        let length = out.len() + self.length;
+        let mut from = 0;
+        for &end in &self.chunks {
+            let end = end as usize;
+            let bytes = self.writes[from..end].iter().fold(0, |bytes, write| {
+                let word = words[usize::from(write.word)];
+                bytes | word << (write.up & 63) >> (write.down & 63)
+            });
+            out.extend_from_slice(&bytes.to_be_bytes());
+            from = end;
         }
-        out.extend_from_slice(&bytes.to_be_bytes());
-        out.truncate(end);
+        out.truncate(length);
     }
+}
+
+impl Read {
+    #[inline(always)]
+    fn of(self, bytes: u64) -> u64 {
+        bytes << (self.left & 63) >> (self.right & 63)
+    }
+}
+
+/// Eight bytes from `start` on, which the caller has seen to be there.
+#[inline(always)]
+fn eight(data: &[u8], start: u32) -> u64 {
+    let bytes = data
+        .get(start as usize..)
+        .and_then(<[u8]>::first_chunk::<8>);
+    bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
 #[cfg(test)]
@@ -196,7 +241,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::packet::Slot;
+    use crate::packet::{Fit, Slot};
 
     proptest! {
         /// What a plan reads is what the bits of the header say, and writing it gives the header again.
@@ -234,7 +279,7 @@ mod tests {
                 }
             }
             let mut out = vec![1, 2, 3];
-            plan.write(&words, &mut out);
+            plan.append(&words, &mut out);
             prop_assert_eq!(&out[3..], header);
         }
     }

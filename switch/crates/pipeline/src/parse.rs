@@ -44,6 +44,9 @@ impl Machine<'_> {
                     ParserOperation::ExtractFixed(header) => {
                         self.extract_fixed(*header, packet, frame, at)?;
                     }
+                    ParserOperation::Copy { from, to } => {
+                        packet.set_word((*to).into(), packet.word((*from).into()));
+                    }
                     ParserOperation::Code(start) => self.apply(&mut [], packet, *start),
                     operation => self.parse_one(operation, packet, frame, at)?,
                 }
@@ -158,7 +161,9 @@ impl Machine<'_> {
                 }
                 *at += (bits / 8) as usize;
             }
-            ParserOperation::ExtractFixed(_) | ParserOperation::Code(_) => {}
+            ParserOperation::ExtractFixed(_)
+            | ParserOperation::Copy { .. }
+            | ParserOperation::Code(_) => {}
         }
         Ok(())
     }

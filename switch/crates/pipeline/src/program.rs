@@ -216,6 +216,10 @@ pub(crate) enum ParserOperation {
     Advance {
         bits: Place,
     },
+    Copy {
+        from: Place,
+        to: Place,
+    },
     /// Instructions, up to an `End`.
     Code(Address),
 }
@@ -227,7 +231,8 @@ pub(crate) struct Action {
     pub(crate) parameters: Vec<Parameter>,
     /// Words of runtime data.
     pub(crate) words: u32,
-    pub(crate) start: Address,
+    /// None if it does nothing.
+    pub(crate) start: Option<Address>,
 }
 
 #[derive(Debug, Clone)]
@@ -244,6 +249,8 @@ pub(crate) struct Calculation {
     pub(crate) algorithm: Algorithm,
     /// How to add up the fields without writing them down, where that is possible.
     pub(crate) sum: Option<crate::checksum::Sum>,
+    /// How to write them down byte by byte, where that is possible.
+    pub(crate) bytes: Option<crate::checksum::Bytes>,
     pub(crate) inputs: Vec<CalculationInput>,
     pub(crate) payload: bool,
 }
@@ -254,6 +261,7 @@ pub(crate) enum CalculationInput {
     Field {
         slot: Slot,
         bits: u32,
+        signed: bool,
         valid: Option<u32>,
     },
     Constant {

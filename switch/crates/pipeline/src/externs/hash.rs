@@ -34,9 +34,7 @@ impl Algorithm {
             Self::Crc16 => u64::from(data.iter().fold(0u16, |crc, byte| {
                 CRC16[usize::from(crc as u8 ^ byte)] ^ crc >> 8
             })),
-            Self::Crc32 => u64::from(!data.iter().fold(u32::MAX, |crc, byte| {
-                CRC32[usize::from(crc as u8 ^ byte)] ^ crc >> 8
-            })),
+            Self::Crc32 => u64::from(crc32(data)),
             Self::Csum16 => u64::from(internet_checksum(data)),
             Self::Identity => data
                 .iter()
@@ -97,9 +95,9 @@ const CRC16: [u16; 256] = {
     table
 };
 
-/// CRC-32 of IEEE 802.3, reflected.
-const CRC32: [u32; 256] = {
-    let mut table = [0; 256];
+/// CRC-32 of IEEE 802.3, reflected: what a byte does to the sum, and what it does with one to three more after it.
+const CRC32: [[u32; 256]; 4] = {
+    let mut tables = [[0; 256]; 4];
     let mut index = 0;
     while index < 256 {
         let mut crc = index as u32;
@@ -112,11 +110,37 @@ const CRC32: [u32; 256] = {
             };
             bit += 1;
         }
-        table[index] = crc;
+        tables[0][index] = crc;
         index += 1;
     }
-    table
+    let mut after = 1;
+    while after < 4 {
+        let mut index = 0;
+        while index < 256 {
+            let before: u32 = tables[after - 1][index];
+            tables[after][index] = before >> 8 ^ tables[0][(before & 0xff) as usize];
+            index += 1;
+        }
+        after += 1;
+    }
+    tables
 };
+
+fn crc32(data: &[u8]) -> u32 {
+    let chunks = data.chunks_exact(4);
+    let rest = chunks.remainder();
+    let crc = chunks.fold(u32::MAX, |crc, chunk| {
+        let [a, b, c, d] =
+            (crc ^ u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]])).to_le_bytes();
+        CRC32[3][usize::from(a)]
+            ^ CRC32[2][usize::from(b)]
+            ^ CRC32[1][usize::from(c)]
+            ^ CRC32[0][usize::from(d)]
+    });
+    !rest.iter().fold(crc, |crc, byte| {
+        CRC32[0][usize::from(crc as u8 ^ byte)] ^ crc >> 8
+    })
+}
 
 #[cfg(test)]
 mod tests {
@@ -139,6 +163,15 @@ mod tests {
     }
 
     proptest! {
+        /// Four bytes at a time, or bit by bit as the standard says.
+        #[test]
+        fn crc32_is_the_remainder(data in prop::collection::vec(any::<u8>(), 0..40)) {
+            let expected = !data.iter().fold(u32::MAX, |crc, byte| {
+                (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (0xedb8_8320 & 0u32.wrapping_sub(crc & 1)))
+            });
+            prop_assert_eq!(crc32(&data), expected);
+        }
+
         #[test]
         fn checksum_verifies_itself(mut data in prop::collection::vec(any::<u8>(), 0..64)) {
             if data.len() % 2 == 1 {

@@ -90,7 +90,7 @@ pub(crate) fn load_action(
         name: json.get("name")?.text()?.to_owned(),
         parameters,
         words,
-        start: 0,
+        start: None,
     };
     Ok((action, code))
 }

@@ -169,14 +169,7 @@ impl Lowering<'_, '_, '_, '_> {
                 })
             }
             (_, right) => {
-                let right = match right {
-                    Operand::Place(place) => place,
-                    Operand::Constant(value) => {
-                        let to = self.out.word(self.at)?;
-                        self.out.push(Instruction::Constant { to, value });
-                        to
-                    }
-                };
+                let right = self.in_place(right)?;
                 self.out.jump(if signed {
                     Instruction::JumpIfSigned {
                         comparison,

@@ -329,9 +329,8 @@ fn emit(
                         let here = out.here();
                         out.code
                             .extend(body.iter().map(|instruction| instruction.moved(here)));
-                    } else {
+                    } else if let Some(to) = program.actions[*action as usize].start {
                         let back = out.here() + 1;
-                        let to = program.actions[*action as usize].start;
                         out.push(Instruction::Call { to, back });
                     }
                     number = *next;

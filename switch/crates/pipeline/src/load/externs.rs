@@ -8,7 +8,7 @@ use super::expressions::Context;
 use super::headers::Headers;
 use super::json::Json;
 use super::lower::Lowering;
-use crate::checksum::Sum;
+use crate::checksum::{Bytes, Sum};
 use crate::error::LoadError;
 use crate::externs::Externs;
 use crate::externs::counter::CounterArray;
@@ -200,6 +200,7 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
         inputs: Vec::new(),
         payload: false,
         sum: None,
+        bytes: None,
     };
     let inputs = item.get("input")?.items()?;
     for (index, input) in inputs.iter().enumerate() {
@@ -210,6 +211,7 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
                 calculation.inputs.push(CalculationInput::Field {
                     slot: field.slot,
                     bits: field.bits,
+                    signed: field.signed,
                     valid: field.valid,
                 });
             }
@@ -240,6 +242,8 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
     }
     if calculation.algorithm == Algorithm::Csum16 && !calculation.payload {
         calculation.sum = Sum::new(&calculation.inputs);
+    } else if calculation.algorithm != Algorithm::Random && !calculation.payload {
+        calculation.bytes = Bytes::new(&calculation.inputs);
     }
     Ok(calculation)
 }

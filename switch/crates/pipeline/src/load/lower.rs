@@ -68,7 +68,13 @@ impl Lowering<'_, '_, '_, '_> {
 
     /// A word that holds `number` modulo 2^64.
     pub(crate) fn place(&mut self, number: &Number) -> Result<Place, LoadError> {
-        match self.operand(number)? {
+        let operand = self.operand(number)?;
+        self.in_place(operand)
+    }
+
+    /// A word that holds an operand.
+    pub(crate) fn in_place(&mut self, operand: Operand) -> Result<Place, LoadError> {
+        match operand {
             Operand::Place(place) => Ok(place),
             Operand::Constant(value) => {
                 let to = self.out.word(self.at)?;
@@ -225,7 +231,9 @@ impl Lowering<'_, '_, '_, '_> {
                             self.out.push(Instruction::Constant { to, value: 0 });
                             return Ok(());
                         }
-                        return self.word_to(inner, to, cut.max(64 - bits.min(64) as u8));
+                        let held = !inner.range.negative && inner.range.bits <= bits;
+                        let limit = if held { 0 } else { 64 - bits.min(64) as u8 };
+                        return self.word_to(inner, to, cut.max(limit));
                     }
                 }
                 instruction::Operator::And
@@ -280,8 +288,8 @@ impl Lowering<'_, '_, '_, '_> {
             {
                 self.with_constant(operator, right, value, to, cut);
             }
-            _ => {
-                let (left, right) = (self.place(left)?, self.place(right)?);
+            (left, right) => {
+                let (left, right) = (self.in_place(left)?, self.in_place(right)?);
                 self.out.push(match operator {
                     instruction::Operator::Add => Instruction::Add {
                         left,

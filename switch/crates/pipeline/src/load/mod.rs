@@ -90,8 +90,10 @@ fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
         let (mut action, mut body) =
             actions::load_action(&item, names, &program, &mut pool, &mut additions)?;
         bodies.push(body.clone());
-        body.push(Instruction::Return);
-        action.start = assemble::append(&mut program.code, &body, &item)?;
+        if !body.is_empty() {
+            body.push(Instruction::Return);
+            action.start = Some(assemble::append(&mut program.code, &body, &item)?);
+        }
         ids.insert(item.get("id")?.number()?, program.actions.len() as u32);
         program.actions.push(action);
     }

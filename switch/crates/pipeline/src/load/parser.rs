@@ -119,6 +119,16 @@ impl Writing<'_, '_> {
         if out.code.is_empty() {
             return Ok(());
         }
+        let copy = |instruction: &Instruction| match *instruction {
+            Instruction::Copy { from, to } => Some(ParserOperation::Copy { from, to }),
+            _ => None,
+        };
+        // What most states do besides extracting, without the detour.
+        if let Some(copies) = out.code.iter().map(copy).collect::<Option<Vec<_>>>() {
+            out.code.clear();
+            self.operations.extend(copies);
+            return Ok(());
+        }
         out.push(Instruction::End);
         let start = append(self.code, &std::mem::take(&mut out.code), self.at)?;
         self.operations.push(ParserOperation::Code(start));
