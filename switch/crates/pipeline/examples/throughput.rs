@@ -66,6 +66,7 @@ fn main() {
 }
 
 /// Seconds per packet. Packets leave the queue in batches, as from a transmit ring.
+#[inline(never)]
 fn run(pipeline: &mut Pipeline, frames: &[Vec<u8>], packets: usize) -> f64 {
     const BATCH: usize = 32;
     let mut out = Vec::with_capacity(2048);

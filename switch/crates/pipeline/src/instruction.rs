@@ -86,7 +86,7 @@ pub(crate) struct Span {
 }
 
 /// One instruction. `cut` is how many of the upper bits of a result are cleared.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Instruction {
     Constant {
         to: Place,
@@ -425,6 +425,91 @@ impl Instruction {
             _ => {}
         }
         self
+    }
+
+    /// The word an instruction sets, if that is all it does.
+    pub(crate) fn pure_result(self) -> Option<Place> {
+        match self {
+            Self::Constant { to, .. }
+            | Self::Copy { to, .. }
+            | Self::Mask { to, .. }
+            | Self::Slice { to, .. }
+            | Self::Add { to, .. }
+            | Self::AddConstant { to, .. }
+            | Self::ShiftLeftConstant { to, .. }
+            | Self::Or { to, .. }
+            | Self::Binary { to, .. }
+            | Self::BinaryConstant { to, .. }
+            | Self::Not { to, .. }
+            | Self::SignExtend { to, .. }
+            | Self::ClampUnsigned { to, .. }
+            | Self::ClampSigned { to, .. }
+            | Self::ReadRegister { to, .. } => Some(to),
+            _ => None,
+        }
+    }
+
+    /// Replaces the words it reads.
+    pub(crate) fn read_through(&mut self, mut replace: impl FnMut(Place) -> Place) {
+        match self {
+            Self::Copy { from, .. }
+            | Self::Mask { from, .. }
+            | Self::Slice { from, .. }
+            | Self::Not { from, .. }
+            | Self::SignExtend { from, .. }
+            | Self::ClampUnsigned { from, .. }
+            | Self::ClampSigned { from, .. } => *from = replace(*from),
+            Self::AddConstant { left, .. }
+            | Self::ShiftLeftConstant { left, .. }
+            | Self::BinaryConstant { left, .. }
+            | Self::JumpIfEqual { left, .. }
+            | Self::JumpIfNotEqual { left, .. }
+            | Self::JumpIfConstant { left, .. } => *left = replace(*left),
+            Self::Add { left, right, .. }
+            | Self::Or { left, right, .. }
+            | Self::Binary { left, right, .. }
+            | Self::JumpIf { left, right, .. }
+            | Self::JumpIfSigned { left, right, .. } => {
+                (*left, *right) = (replace(*left), replace(*right));
+            }
+            Self::ReadRegister { index, .. } | Self::Count { index, .. } => {
+                *index = replace(*index);
+            }
+            Self::WriteRegister { index, from, .. } => {
+                (*index, *from) = (replace(*index), replace(*from));
+            }
+            Self::Constant { .. }
+            | Self::Jump(_)
+            | Self::Return
+            | Self::End
+            | Self::Table(_)
+            | Self::Call { .. }
+            | Self::Wide(_)
+            | Self::Extern(_) => {}
+        }
+    }
+
+    /// Where it may lead besides the next instruction.
+    pub(crate) fn addresses(self) -> [Option<Address>; 2] {
+        match self {
+            Self::Jump(to)
+            | Self::JumpIfEqual { to, .. }
+            | Self::JumpIfNotEqual { to, .. }
+            | Self::JumpIfConstant { to, .. }
+            | Self::JumpIf { to, .. }
+            | Self::JumpIfSigned { to, .. } => [Some(to), None],
+            Self::Call { to, back } => [Some(to), Some(back)],
+            _ => [None, None],
+        }
+    }
+
+    /// Changes all of [`Self::addresses`].
+    pub(crate) fn change_addresses(&mut self, change: impl Fn(Address) -> Address) {
+        if let Self::Call { to, back } = self {
+            (*to, *back) = (change(*to), change(*back));
+        } else if let [Some(to), None] = self.addresses() {
+            self.lead(change(to));
+        }
     }
 
     /// Sets where a jump leads.

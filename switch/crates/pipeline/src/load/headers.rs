@@ -393,6 +393,15 @@ impl Headers {
         }
     }
 
+    /// The words p4c keeps its own fields and the program's metadata in.
+    pub(crate) fn scalars(&self, program: &Program) -> std::ops::Range<u32> {
+        let Some(instance) = self.instances.get("scalars").filter(|found| found.metadata) else {
+            return 0..0;
+        };
+        let span = instance.span;
+        span.word + 1..span.word + program.layouts[span.layout as usize].words
+    }
+
     /// The word of the user-metadata field `tm.rank`, which p4c flattens into `scalars` as `..._tm_rank<number>`.
     fn rank(&self, layouts: &[Layout]) -> Option<u32> {
         let instance = self.instances.get("scalars")?;

@@ -14,6 +14,7 @@ mod headers;
 mod json;
 mod lists;
 mod lower;
+mod optimise;
 mod parser;
 mod profiles;
 mod tables;
@@ -113,6 +114,11 @@ fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
     program.wide = pool.wide;
     program.externs = pool.externs;
     program.messages = additions.messages;
+    let scalars = headers.scalars(&program);
+    let temporary = pool.first;
+    optimise::optimise(&mut program, &mut tables, |place| {
+        u32::from(place) >= temporary || scalars.contains(&place.into())
+    });
     Ok(Loaded {
         program,
         tables,

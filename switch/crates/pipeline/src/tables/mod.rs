@@ -24,7 +24,7 @@ use store::{GROUP, MEMBER, Store};
 use crate::error::{Code, WriteError};
 use crate::execute::set_field as set;
 use crate::externs::meter::Unit;
-use crate::packet::Packet;
+use crate::packet::{Packet, Slot};
 use crate::pipeline::Time;
 
 pub use entry::MatchKind;
@@ -119,6 +119,21 @@ impl Table {
             columns,
             shape,
         }
+    }
+
+    /// The slots its key and its selector read.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot> {
+        let keys = self.shape.keys.iter().map(|key| (key.slot, key.valid));
+        let selector = self
+            .profile
+            .iter()
+            .filter_map(|profile| profile.selector.as_ref());
+        let fields = selector.flat_map(|selector| &selector.fields);
+        keys.chain(fields.map(|(slot, _, valid)| (*slot, *valid)))
+            .flat_map(|(slot, valid)| {
+                let valid = valid.map(|word| Slot::Word { word });
+                std::iter::once(slot).chain(valid)
+            })
     }
 
     /// Whether overlapping entries are ordered by a priority.
