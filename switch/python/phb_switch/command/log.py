@@ -1,9 +1,11 @@
 """The log: where its lines go, and which."""
 
 import logging
+import queue
 import sys
+import threading
 from contextlib import ExitStack
-from logging.handlers import MemoryHandler, RotatingFileHandler
+from logging.handlers import MemoryHandler, QueueHandler, RotatingFileHandler
 from typing import Final
 
 from phb_switch.command.errors import InputError
@@ -22,6 +24,8 @@ _LEVELS = {
     "error": logging.ERROR,
     "off": logging.CRITICAL + 1,
 }
+_CLOSE_SECONDS = 2.0
+_LINES_IN_QUEUE = 16_384
 _LINES_IN_MEMORY = 256
 """How many lines may wait to be written to a file, unless each is to be written at once."""
 
@@ -38,6 +42,33 @@ class _FileHandler(RotatingFileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Drops the line: a full disk must not stop the switch."""
+
+
+class _Writer(QueueHandler):
+    """Hands lines to a thread that writes them, so that a reader who does not read holds up nobody but that thread."""
+
+    def __init__(self, handler: logging.Handler) -> None:
+        self._lines: queue.Queue[logging.LogRecord | None] = queue.Queue(_LINES_IN_QUEUE)
+        super().__init__(self._lines)
+        self._handler = handler
+        self._thread = threading.Thread(target=self._write, name="log", daemon=True)
+        self._thread.start()
+
+    def _write(self) -> None:
+        while (record := self._lines.get()) is not None:
+            self._handler.handle(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """Drops the line: there are too many to be written."""
+
+    def finished(self) -> bool:
+        """Ends the thread; whether all lines have been written."""
+        try:
+            self._lines.put(None, timeout=_CLOSE_SECONDS)
+        except queue.Full:
+            return False
+        self._thread.join(_CLOSE_SECONDS)
+        return not self._thread.is_alive()
 
 
 def open_log(options: Logging, stack: ExitStack) -> None:
@@ -68,18 +99,20 @@ def open_log(options: Logging, stack: ExitStack) -> None:
         if plain
         else logging.Formatter("phb-switch: %(message)s")
     )
+    target = handler
     if options.file is not None and not options.flush:
         # Errors are written at once in any case.
-        handler = MemoryHandler(_LINES_IN_MEMORY, flushLevel=logging.WARNING, target=handler)
-    LOG.addHandler(handler)
+        handler = MemoryHandler(_LINES_IN_MEMORY, flushLevel=logging.WARNING, target=target)
+    writer = _Writer(handler)
+    LOG.addHandler(writer)
     LOG.setLevel(level)
     LOG.propagate = False
 
     def close() -> None:
-        LOG.removeHandler(handler)
-        target = handler.target if isinstance(handler, MemoryHandler) else None
-        handler.close()
-        if target is not None:
+        LOG.removeHandler(writer)
+        writer.close()
+        if writer.finished():
+            handler.close()
             target.close()
 
     stack.callback(close)

@@ -17,6 +17,8 @@ ANY_DEPTH: Final = "..."
 
 ORIGINS: Final = ("", "openconfig")
 
+MOST_ELEMENTS: Final = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Element:
@@ -70,7 +72,17 @@ def read(path: gnmi.Path, prefix: gnmi.Path | None = None) -> Path:
     for part in parts:
         if part.origin not in ORIGINS:
             raise StatusError(INVALID_ARGUMENT, f"there is no origin {part.origin!r} here, only 'openconfig'")
-    return tuple(element for part in parts for element in _elements(part))
+    result: list[Element] = []
+    for part in parts:
+        for element in _elements(part):
+            # One after the other they mean no more than one, and would take ever longer to match.
+            if element.name != ANY_DEPTH or not result or result[-1].name != ANY_DEPTH:
+                result.append(element)
+    if len(result) > MOST_ELEMENTS:
+        raise StatusError(
+            INVALID_ARGUMENT, f"a path of {len(result)} elements; no more than {MOST_ELEMENTS} make sense"
+        )
+    return tuple(result)
 
 
 def _elements(path: gnmi.Path) -> Iterator[Element]:

@@ -3,6 +3,7 @@
 The line rate of a port is the smaller of its Ethernet speed and the rate of the shaper that its scheduler policy has.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -143,7 +144,7 @@ def _check_number_keys(path: Path) -> None:
     for depth, element in enumerate(path, 1):
         for key, text in element.keys:
             kind = schema.LEAVES[(*schema.names(path[:depth]), key)].kind
-            if kind is schema.Kind.UINT32 and not (text.isascii() and text.isdecimal() and int(text[:11]) < 1 << 32):
+            if kind is schema.Kind.UINT32 and not (re.fullmatch("0|[1-9][0-9]{0,9}", text) and int(text) < 1 << 32):
                 raise _wrong(path, f"{key}: expected {kind.value}, found {text!r}")
 
 

@@ -57,8 +57,14 @@ def test_read_and_write() -> None:
     [
         (gnmi.Path(origin="cli"), "there is no origin 'cli' here"),
         (gnmi.Path(elem=[gnmi.PathElem()]), "an element of the path has no name"),
+        (gnmi.Path(elem=[gnmi.PathElem(name="a")] * 33), "a path of 33 elements"),
     ],
 )
 def test_refused(given: gnmi.Path, words: str) -> None:
     with pytest.raises(StatusError, match=words):
         read(given)
+
+
+def test_wildcards_for_any_depth_that_follow_each_other_are_one() -> None:
+    given = gnmi.Path(elem=[gnmi.PathElem(name="...")] * 1000)
+    assert text(read(given, path("/a/..."))) == "/a/..."
