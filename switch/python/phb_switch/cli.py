@@ -6,7 +6,6 @@ Exit codes: 0 stopped by Ctrl-C or SIGTERM; 1 the switch failed while running; 2
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 
@@ -50,6 +49,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        # Here because it takes as long to import as all the options.
+        from importlib.metadata import version
+
         print(f"phb-switch {version('phb')}")
         raise typer.Exit
 

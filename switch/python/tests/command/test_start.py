@@ -158,6 +158,24 @@ def test_packets_in_the_log(tmp_path: Path, options: list[str], expected: list[s
     assert [re.sub(r"^\[[^]]*\] (\[[A-Z]+\]) [0-9.]+ s", r"\1 T", line) for line in lines] == expected
 
 
+def test_a_log_that_nobody_reads_holds_nothing_up(tmp_path: Path) -> None:
+    frame = (bytes(4) + (2).to_bytes(2, "big") + bytes(8)).ljust(100, b"x")
+    (tmp_path / "left_in.pcap").write_bytes(pcap(*[frame] * 5000))  # more lines than a pipe holds
+    (tmp_path / "right_in.pcap").write_bytes(pcap())
+    files = ("--use-files", "0", "-i", "1@left", "-i", "2@right", str(PROGRAMS / "ranked.json"), "--log-console")
+    with running(tmp_path, *files, "--grpc-server-addr", ANYWHERE) as (process, port):
+        client = GnmiClient(port)
+        out = "/interfaces/interface[name=right]/state/counters/out-pkts"
+        end = time.monotonic() + WAIT_SECONDS
+        while client.values(out) != {out: 5000}:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        client.channel.close()
+        code, output, _ = stopped(process)
+    assert code == 0
+    assert output.count("received, 100 bytes") > 0
+
+
 @pytest.mark.skipif(bool(REASON), reason=REASON or "available")
 @pytest.mark.parametrize("line", [each[1] for each in LINES[:4]], ids=[each[0] for each in LINES[:4]])
 def test_lines_of_well_known_tools(tmp_path: Path, line: str) -> None:
