@@ -1,19 +1,21 @@
 //! Measures what the traffic manager promises: `cargo run --release -p phb-traffic-manager --example pifo [-- --json]`.
 //!
 //! The queue is measured at constant length, one pop and one push at a time (the hold model), with ranks in several
-//! orders, and the slowest order is reported. An item is 32 bytes: a pointer to a packet and what a queue notes of it. The shaper is measured on
-//! the virtual clock: a line that always has something to send, every window of one second, and the largest deviation.
+//! orders, and the slowest order is reported. An item is as large as what a port queues: a pointer to a packet, and what
+//! there is to know of it. The shaper is measured on the virtual clock: a line that always has something to send, every
+//! window of one second, and the largest deviation.
 
 use std::time::Instant;
 
 use phb_traffic_manager::{Pifo, PortConfig, PortQueue};
 
-/// Each figure is the best of these many runs, for everything else on the machine only makes it worse.
-const RUNS: usize = 7;
-const OPERATIONS: usize = 400_000;
+/// Each figure is the best of these many runs, for everything else on the machine only makes it worse; runs are short, so
+/// that some of them have a processor to themselves.
+const RUNS: usize = 100;
+const OPERATIONS: usize = 40_000;
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
-type Item = [u64; 4];
+type Item = [u64; 5];
 
 struct Figure {
     name: &'static str,
@@ -59,7 +61,7 @@ fn hold(length: usize, order: Order) -> f64 {
     };
     for _ in 0..length {
         let rank = next(0);
-        let _ = queue.push(rank, [rank; 4]);
+        let _ = queue.push(rank, [rank; 5]);
     }
     // Until the queue has the shape that this order gives it.
     let mut turn = |operations: usize| {
