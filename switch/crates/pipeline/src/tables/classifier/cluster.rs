@@ -11,7 +11,7 @@ use super::dimension::Dimension;
 const BLOCK: usize = 64;
 
 /// Entries looked at to choose how to part.
-const SAMPLE: usize = 1024;
+const SAMPLE: usize = 256;
 
 /// A part that would leave more of the entries together than this, in percent, is not worth having.
 const WORTH: usize = 88;

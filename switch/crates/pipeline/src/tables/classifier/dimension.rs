@@ -1,5 +1,7 @@
 //! Dimensions: a part of the key, the rows its values fall into, and the bit vectors of the rows.
 
+use std::ops::Range;
+
 use super::{Matches, Test};
 
 /// Rows of a dimension of intervals, by the number of entries and of columns: more rows tell more apart, but all of them
@@ -263,83 +265,86 @@ impl Dimension {
         &self.words[start..][..self.stride]
     }
 
-    /// How many bits of all are set, in millionths.
+    /// How many bits of all are set, in millionths, by a sample.
     pub(super) fn density(&self) -> u64 {
-        let ones = self.words.iter().map(|word| u64::from(word.count_ones()));
-        let ones: u64 = ones.sum();
-        ones * 1_000_000 / (self.words.len() as u64 * 64).max(1)
+        // An odd step, so that every column of a row is met.
+        let step = (self.words.len() / 8192) | 1;
+        let (mut ones, mut all) = (0u64, 0u64);
+        for word in self.words.iter().step_by(step) {
+            ones += u64::from(word.count_ones());
+            all += 64;
+        }
+        ones * 1_000_000 / all.max(1)
     }
 
-    /// Makes the bit vectors of all entries, given the order in each place.
-    pub(super) fn fill(&mut self, orders: &[u64], matches: Matches<'_>) {
-        let rows = self.rows();
-        let blocks = orders.len() / 64;
+    /// Makes room for so many blocks, all empty.
+    pub(super) fn reset(&mut self, blocks: usize) {
         self.summary = blocks.div_ceil(64);
         self.stride = self.summary + blocks;
-        self.words = vec![0; rows * self.stride];
-        let mut column = vec![0u64; rows + 1];
-        for (block, places) in orders.chunks(64).enumerate() {
-            let members = || {
-                let taken = places.iter().enumerate();
-                let taken = taken.filter(|&(_, &order)| order != super::NONE);
-                taken.map(|(bit, &order)| (1 << bit, self.span(matches.entry(order as u32))))
-            };
-            if let Some(width) = self.bits() {
-                let width = width as usize;
-                let (mut zero, mut one) = ([0u64; 8], [0u64; 8]);
-                for (entry, (value, mask)) in members() {
-                    for bit in 0..width {
-                        let (cares, is_one) = (mask >> bit & 1 == 1, value >> bit & 1 == 1);
-                        zero[bit] |= if cares && is_one { 0 } else { entry };
-                        one[bit] |= if cares && !is_one { 0 } else { entry };
-                    }
-                }
-                column[0] = u64::MAX;
-                for bit in 0..width {
-                    for row in 0..1 << bit {
-                        column[row | 1 << bit] = column[row] & one[bit];
-                        column[row] &= zero[bit];
-                    }
-                }
-            } else {
-                // Where an entry's rows begin and where they have ended; then each row from the one before it.
-                column.fill(0);
-                for (entry, (first, last)) in members() {
-                    column[usize::from(first)] ^= entry;
-                    column[usize::from(last) + 1] ^= entry;
-                }
-                for row in 1..rows {
-                    column[row] ^= column[row - 1];
-                }
+        self.words = vec![0; self.rows() * self.stride];
+    }
+
+    /// Writes the words of some blocks that were empty, given the order in each place of all blocks.
+    pub(super) fn fill(&mut self, orders: &[u64], blocks: Range<usize>, matches: Matches<'_>) {
+        let rows = self.rows();
+        // Eight blocks at a time: their words of one row lie side by side.
+        let mut columns = vec![[0u64; 8]; rows + 1];
+        for first in blocks.clone().step_by(8) {
+            let some = first..(first + 8).min(blocks.end);
+            columns.fill([0; 8]);
+            for (column, block) in some.clone().enumerate() {
+                self.words_of_block(&orders[block * 64..][..64], column, &mut columns, matches);
             }
-            for (row, &word) in column[..rows].iter().enumerate() {
+            for (row, words) in columns[..rows].iter().enumerate() {
                 let row = &mut self.words[row * self.stride..][..self.stride];
-                row[self.summary + block] = word;
-                row[block / 64] |= u64::from(word != 0) << (block % 64);
+                let (summary, row) = row.split_at_mut(self.summary);
+                for (block, &word) in some.clone().zip(words) {
+                    row[block] = word;
+                    summary[block / 64] |= u64::from(word != 0) << (block % 64);
+                }
             }
         }
     }
 
-    /// Sets or clears the bits of an entry. Summaries keep what they have.
-    pub(super) fn set(&mut self, entry: &[u64], place: usize, present: bool) {
-        let (block, bit) = (place / 64, 1u64 << (place % 64));
-        let (first, second) = self.span(entry);
-        let is_bits = self.bits().is_some();
-        let rows = if is_bits {
-            0..self.rows()
-        } else {
-            usize::from(first)..usize::from(second) + 1
-        };
-        for row in rows {
-            if is_bits && (row as u16 ^ first) & second != 0 {
-                continue;
+    /// The words of one block in all rows.
+    fn words_of_block(
+        &self,
+        places: &[u64],
+        column: usize,
+        columns: &mut [[u64; 8]],
+        matches: Matches<'_>,
+    ) {
+        let taken = places.iter().enumerate();
+        let taken = taken.filter(|&(_, &order)| order != super::NONE);
+        let members = taken.map(|(bit, &order)| {
+            let entry = matches.entry(order as u32);
+            (1u64 << bit, self.span(entry))
+        });
+        let Some(width) = self.bits() else {
+            // Where an entry's rows begin and where they have ended; then each row from the one before it.
+            for (entry, (first, last)) in members {
+                columns[usize::from(first)][column] ^= entry;
+                columns[usize::from(last) + 1][column] ^= entry;
             }
-            let row = &mut self.words[row * self.stride..][..self.stride];
-            if present {
-                row[self.summary + block] |= bit;
-                row[block / 64] |= 1 << (block % 64);
-            } else {
-                row[self.summary + block] &= !bit;
+            for row in 1..columns.len() {
+                columns[row][column] ^= columns[row - 1][column];
+            }
+            return;
+        };
+        let (mut zero, mut one, mut all) = ([0u64; 8], [0u64; 8], 0);
+        for (entry, (value, mask)) in members {
+            all |= entry;
+            for bit in 0..width as usize {
+                let (cares, is_one) = (mask >> bit & 1 == 1, value >> bit & 1 == 1);
+                zero[bit] |= if cares && is_one { 0 } else { entry };
+                one[bit] |= if cares && !is_one { 0 } else { entry };
+            }
+        }
+        columns[0][column] = all;
+        for bit in 0..width as usize {
+            for row in 0..1 << bit {
+                columns[row | 1 << bit][column] = columns[row][column] & one[bit];
+                columns[row][column] &= zero[bit];
             }
         }
     }

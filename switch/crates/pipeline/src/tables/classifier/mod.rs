@@ -10,8 +10,8 @@
 //! rules can make it worse than one word per block and dimension; blocks with the best entries come first, and once an
 //! entry is found, blocks that have only worse ones are not looked at.
 //!
-//! A new entry is put into the blocks that there are: a write costs no more than the rows it sets. When there are many
-//! such entries the blocks are made anew, by the write, never by a packet.
+//! New entries wait in a list that every look-up goes through, until they fill a block, 64 of them at most. When there
+//! is no room for further blocks, all are made anew, by a write, never by a packet.
 
 mod cluster;
 mod dimension;
@@ -28,6 +28,9 @@ const DIMENSIONS: usize = 32;
 
 /// Candidate blocks among 64 from which on they are looked at together.
 const DENSE: u32 = 20;
+
+/// The place of an entry that is in no block yet.
+const WAITS: u32 = u32::MAX;
 
 /// No entry: later than any order.
 const NONE: u64 = u64::MAX;
@@ -111,6 +114,9 @@ impl Cost for usize {
 const BLOCK_COST: usize = 5;
 const COMPARE_COST: usize = 3;
 
+/// Entries with which the two arrangements are tried, at most about.
+const SAMPLE: usize = 8192;
+
 /// Look-ups by which the better of two arrangements is found.
 const TRIALS: usize = 64;
 
@@ -137,7 +143,7 @@ pub(crate) struct Classifier {
     tests: Vec<Test>,
     /// Mask of each column: the bits the field has in it.
     full: Vec<u64>,
-    /// The orders of all entries, sorted, while there are few.
+    /// The orders of entries that are in no block, sorted: of all while there are few, of the last that came later on.
     few: Vec<u64>,
     /// The most selective first.
     dimensions: Vec<Dimension>,
@@ -146,9 +152,10 @@ pub(crate) struct Classifier {
     /// The least order in each block, and in each block and all after it. Not greater than it is.
     best: Vec<u64>,
     best_from: Vec<u64>,
-    /// Where each entry stands, by number.
+    /// Where each entry stands, by number; [`WAITS`] in no block.
     places: Vec<u32>,
-    free: Vec<u32>,
+    /// Blocks that have entries; those after them are empty.
+    used: usize,
     length: usize,
     /// Entries that came, and entries that went, since the blocks were made.
     added: usize,
@@ -174,14 +181,12 @@ impl Classifier {
     /// The number of the best entry that matches `key`.
     #[inline]
     pub(crate) fn lookup(&self, key: &[u64], matches: Matches<'_>) -> Option<u32> {
-        if self.dimensions.is_empty() {
-            let matched = |&&order: &&u64| self.matched(matches.entry(order as u32), key);
-            return self.few.iter().find(matched).map(|&order| order as u32);
+        let matched = |&&order: &&u64| self.matched(matches.entry(order as u32), key);
+        let mut found = self.few.iter().find(matched).copied().unwrap_or(NONE);
+        if !self.dimensions.is_empty() {
+            found = self.search(key, matches, found, &mut Uncounted);
         }
-        match self.search(key, matches, &mut Uncounted) {
-            NONE => None,
-            order => Some(order as u32),
-        }
+        (found != NONE).then_some(found as u32)
     }
 
     #[inline]
@@ -189,14 +194,20 @@ impl Classifier {
         self.tests.iter().all(|test| test.holds(entry, key))
     }
 
-    fn search(&self, key: &[u64], matches: Matches<'_>, cost: &mut impl Cost) -> u64 {
+    /// The order of the best entry of a block that matches, if it comes before `found`.
+    fn search(
+        &self,
+        key: &[u64],
+        matches: Matches<'_>,
+        mut found: u64,
+        cost: &mut impl Cost,
+    ) -> u64 {
         let mut rows: [&[u64]; DIMENSIONS] = [&[]; DIMENSIONS];
         for (row, dimension) in rows.iter_mut().zip(&self.dimensions) {
             *row = dimension.row(key);
         }
         let rows = &rows[..self.dimensions.len().min(DIMENSIONS)];
         let summary = self.best.len().div_ceil(64);
-        let mut found = NONE;
         for group in 0..summary {
             if self.best_from[group * 64] >= found {
                 break;
@@ -290,76 +301,74 @@ impl Classifier {
     /// Adds the entry with this order; its words are in `matches` already.
     pub(crate) fn insert(&mut self, order: u64, matches: Matches<'_>) {
         self.length += 1;
+        let at = self.few.partition_point(|&known| known < order);
+        self.few.insert(at, order);
+        let number = order as u32 as usize;
+        if self.places.len() <= number {
+            self.places.resize(number + 1, WAITS);
+        }
+        self.places[number] = WAITS;
         if self.dimensions.is_empty() {
-            let at = self.few.partition_point(|&known| known < order);
-            self.few.insert(at, order);
             if self.few.len() > SMALL {
                 self.rebuild(matches);
             }
             return;
         }
         self.added += 1;
-        if self.free.is_empty() || self.added > 64 + self.length / 4 {
-            self.note(order, None);
+        if self.few.len() >= 64 {
+            self.fill_block(matches);
+        }
+    }
+
+    /// Puts the entries that wait into a block of their own.
+    fn fill_block(&mut self, matches: Matches<'_>) {
+        let block = self.used;
+        if block >= self.best.len() {
             self.rebuild(matches);
             return;
         }
-        let place = self.free.pop().unwrap_or_default();
-        self.note(order, Some(place));
-        let entry = matches.entry(order as u32);
-        for dimension in &mut self.dimensions {
-            dimension.set(entry, place as usize, true);
+        self.used += 1;
+        for (place, order) in (block * 64..).zip(self.few.drain(..)) {
+            self.orders[place] = order;
+            self.places[order as u32 as usize] = place as u32;
         }
-        let block = place as usize / 64;
-        self.best[block] = self.best[block].min(order);
-        for best in self.best_from[..=block].iter_mut().rev() {
-            if *best <= order {
+        for dimension in &mut self.dimensions {
+            dimension.fill(&self.orders, block..block + 1, matches);
+        }
+        let best = self.orders[block * 64];
+        self.best[block] = best;
+        for least in self.best_from[..=block].iter_mut().rev() {
+            if *least <= best {
                 break;
             }
-            *best = order;
+            *least = best;
         }
     }
 
-    /// Remembers where an entry stands; without a place it only waits for the next making of blocks.
-    fn note(&mut self, order: u64, place: Option<u32>) {
-        match place {
-            Some(place) => {
-                let number = order as u32 as usize;
-                if self.places.len() <= number {
-                    self.places.resize(number + 1, 0);
-                }
-                self.places[number] = place;
-                self.orders[place as usize] = order;
-            }
-            None => self.orders.push(order),
-        }
-    }
-
-    /// Removes the entry with this order; its words are still in `matches`.
+    /// Removes the entry with this order. Its bits stay until the blocks are made anew: they only make it a candidate.
     pub(crate) fn remove(&mut self, order: u64, matches: Matches<'_>) {
         self.length = self.length.saturating_sub(1);
-        if self.dimensions.is_empty() {
-            self.few.retain(|&known| known != order);
-            return;
-        }
-        self.removed += 1;
-        let number = order as u32;
-        let place = self.places[number as usize];
-        self.orders[place as usize] = NONE;
-        let entry = matches.entry(number);
-        for dimension in &mut self.dimensions {
-            dimension.set(entry, place as usize, false);
-        }
-        self.free.push(place);
-        if self.removed > 64 + self.length {
-            self.rebuild(matches);
+        match self.places.get(order as u32 as usize) {
+            Some(&WAITS) | None => self.few.retain(|&known| known != order),
+            Some(&place) => {
+                self.orders[place as usize] = NONE;
+                self.removed += 1;
+                if self.removed > 64 + self.length {
+                    self.rebuild(matches);
+                }
+            }
         }
     }
 
     /// Makes the blocks anew if there are more new entries in them than look-ups should put up with.
     pub(crate) fn settle(&mut self, matches: Matches<'_>) {
+        if self.dimensions.is_empty() {
+            return;
+        }
         if self.added > 8 + self.length / 32 {
             self.rebuild(matches);
+        } else if self.few.len() > 2 * SMALL {
+            self.fill_block(matches);
         }
     }
 
@@ -370,34 +379,32 @@ impl Classifier {
         orders.retain(|&order| order != NONE);
         orders.sort_unstable();
         (self.added, self.removed) = (0, 0);
-        self.free.clear();
         self.dimensions.clear();
         if orders.len() <= SMALL {
+            self.places.fill(WAITS);
             self.few = orders;
             self.best = Vec::new();
             self.best_from = Vec::new();
             return;
         }
-        let dimensions = dimension::choose(&self.tests, &self.full, &orders, matches);
-        let clusters = cluster::blocks(&dimensions, &orders, matches);
-        if let Some(clusters) = clusters {
-            // Blocks of entries that are alike, or best entries first?
-            let mut other = Self::new(self.tests.clone(), self.full.clone());
-            other.length = self.length;
-            other.arrange(clusters, dimensions.clone(), matches);
-            let ranked = orders.chunks(64).map(<[u64]>::to_vec).collect();
-            self.arrange(ranked, dimensions, matches);
-            if other.cost(&orders, matches) < self.cost(&orders, matches) {
-                *self = other;
-            }
-        } else {
-            let ranked = orders.chunks(64).map(<[u64]>::to_vec).collect();
-            self.arrange(ranked, dimensions, matches);
+        let step = orders.len().div_ceil(SAMPLE);
+        let sample: Vec<u64> = orders.iter().copied().step_by(step).collect();
+        let by_cluster = self.cost(&sample, true, matches);
+        let clustered = by_cluster.is_some() && by_cluster < self.cost(&sample, false, matches);
+        if !self.arrange(&orders, clustered, matches) {
+            self.arrange(&orders, false, matches);
         }
     }
 
+    /// What look-ups cost of entries in one of the two arrangements; none if nothing tells them apart.
+    fn cost(&self, orders: &[u64], clustered: bool, matches: Matches<'_>) -> Option<usize> {
+        let mut trial = Self::new(self.tests.clone(), self.full.clone());
+        let arranged = trial.arrange(orders, clustered, matches);
+        arranged.then(|| trial.trials(orders, matches))
+    }
+
     /// What look-ups cost, by trial: of values that entries match, of values from several entries, and of any values.
-    fn cost(&self, orders: &[u64], matches: Matches<'_>) -> usize {
+    fn trials(&self, orders: &[u64], matches: Matches<'_>) -> usize {
         let mut cost = 0;
         let mut key = vec![0; self.full.len()];
         for trial in 0..TRIALS {
@@ -419,20 +426,26 @@ impl Classifier {
                     first | (some & !second)
                 };
             }
-            self.search(&key, matches, &mut cost);
+            self.search(&key, matches, NONE, &mut cost);
         }
         cost
     }
 
-    /// Puts the entries into blocks, each sorted, the blocks in the order of their first entries.
-    fn arrange(
-        &mut self,
-        blocks: Vec<Vec<u64>>,
-        mut dimensions: Vec<Dimension>,
-        matches: Matches<'_>,
-    ) {
+    /// Puts entries into blocks, those that are alike together or the best first. False, and nothing done, if no entries
+    /// are alike.
+    fn arrange(&mut self, orders: &[u64], clustered: bool, matches: Matches<'_>) -> bool {
+        let mut dimensions = dimension::choose(&self.tests, &self.full, orders, matches);
+        let blocks: Vec<Vec<u64>> = if clustered {
+            match cluster::blocks(&dimensions, orders, matches) {
+                Some(blocks) => blocks,
+                None => return false,
+            }
+        } else {
+            orders.chunks(64).map(<[u64]>::to_vec).collect()
+        };
         // Room for what comes before the next time.
-        let room = (blocks.len() + blocks.len() / 4 + 2).next_multiple_of(TOGETHER);
+        self.used = blocks.len();
+        let room = (blocks.len() + blocks.len() / 2 + 2).next_multiple_of(TOGETHER);
         self.orders = vec![NONE; room * 64];
         self.best = vec![NONE; room];
         for (block, members) in blocks.iter().enumerate() {
@@ -445,19 +458,15 @@ impl Classifier {
         }
         let numbers = self.orders.iter().filter(|&&order| order != NONE);
         let numbers = numbers.map(|&order| order as u32 as usize + 1);
-        self.places = vec![0; numbers.max().unwrap_or(0)];
-        self.free.clear();
-        // New entries go together, after those that are in the order of the clusters.
-        let used = blocks.len() * 64;
-        for (place, &order) in self.orders.iter().enumerate().rev() {
+        self.places = vec![WAITS; numbers.max().unwrap_or(0)];
+        for (place, &order) in self.orders.iter().enumerate() {
             if order != NONE {
                 self.places[order as u32 as usize] = place as u32;
-            } else if place >= used {
-                self.free.push(place as u32);
             }
         }
         for dimension in &mut dimensions {
-            dimension.fill(&self.orders, matches);
+            dimension.reset(room);
+            dimension.fill(&self.orders, 0..room, matches);
         }
         dimensions.sort_by_key(Dimension::density);
         dimensions.truncate(DIMENSIONS);
@@ -467,5 +476,6 @@ impl Classifier {
         };
         self.tests.sort_by_key(position);
         self.dimensions = dimensions;
+        true
     }
 }
