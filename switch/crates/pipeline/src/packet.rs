@@ -1,7 +1,5 @@
 //! A packet inside the pipeline: header and metadata fields in fixed slots, and the bytes no parser state took.
 
-use std::ops::{Deref, DerefMut};
-
 use crate::bits;
 use crate::instruction::VariablePlace;
 use crate::program::HeaderSpan;
@@ -25,11 +23,7 @@ pub(crate) enum Slot {
 ///
 /// Opaque outside this crate. Give it to [`crate::Pipeline::recycle`] when it is sent or dropped, so that its buffers serve the next packet.
 #[derive(Debug, Clone, Default)]
-pub struct Packet(Box<Content>);
-
-/// What a packet has, in a place of its own so that a packet is cheap to hand on.
-#[derive(Debug, Clone, Default)]
-pub struct Content {
+pub struct Packet {
     pub(crate) words: Vec<u64>,
     pub(crate) bytes: Vec<u8>,
     pub(crate) payload: Vec<u8>,
@@ -63,20 +57,6 @@ pub struct CloneRequest {
     pub session: u16,
     /// Metadata the copy keeps.
     pub fields: FieldList,
-}
-
-impl Deref for Packet {
-    type Target = Content;
-
-    fn deref(&self) -> &Content {
-        &self.0
-    }
-}
-
-impl DerefMut for Packet {
-    fn deref_mut(&mut self) -> &mut Content {
-        &mut self.0
-    }
 }
 
 impl Packet {

@@ -8,7 +8,8 @@ use phb_pipeline::{LoadError, Options, Pipeline};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 8] = [
+    "sets",
     "copies",
     "arithmetic",
     "booleans",

@@ -19,6 +19,9 @@ use crate::packet::Slot;
 /// Bits an exact intermediate result may need.
 const WIDEST: u32 = 1 << 16;
 
+/// Words of the widest number that is divided.
+const WIDEST_DIVISION: u16 = 64;
+
 /// Where the value of a number is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operand {
@@ -570,6 +573,12 @@ impl Lowering<'_, '_, '_, '_> {
                         .refuse("division of signed numbers is not supported");
                 }
                 let (left, right) = (self.exact_span(left)?, self.exact_span(right)?);
+                // Division takes a step per bit and word.
+                if left.0.words.max(right.0.words) > WIDEST_DIVISION {
+                    return self
+                        .at
+                        .refuse("division of numbers of more than 4096 bits is not supported");
+                }
                 // One bit more than the divisor, for the remainder is shifted before it is compared.
                 let room = u32::from(left.0.words.max(right.0.words)) + 1;
                 let remainder = self.out.temporary(room, self.at)?;

@@ -17,6 +17,9 @@ use crate::tables::Table;
 /// More rounds than any program has needed.
 const ROUNDS: usize = 8;
 
+/// Words known at a time; so that the loader's time grows with the program's length only.
+const MOST_FACTS: usize = 256;
+
 /// Jumps followed from one place: they lead forward, so this is only to bound the loader's time.
 const HOPS: usize = 64;
 
@@ -202,7 +205,7 @@ fn propagate(code: &mut [Instruction], targets: &[bool]) -> bool {
     let mut changed = false;
     let mut facts: BTreeMap<Place, Value> = BTreeMap::new();
     for at in 0..code.len() {
-        if targets[at] {
+        if targets[at] || facts.len() >= MOST_FACTS {
             facts.clear();
         }
         let mut instruction = code[at];

@@ -1,0 +1,186 @@
+//! Whatever a frame is, no committed program panics, hangs or grows without bound on it.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use common::{ipv4, tcp};
+use phb_pipeline::{EgressVerdict, Options, Packet, Pipeline, Processed, QueueMetadata, Verdict};
+use proptest::prelude::*;
+
+/// Passes through ingress that one packet may ask for here.
+const PASSES: usize = 8;
+
+/// Every artifact of the repository.
+fn artifacts() -> &'static [(PathBuf, String)] {
+    static ARTIFACTS: OnceLock<Vec<(PathBuf, String)>> = OnceLock::new();
+    ARTIFACTS.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut found = Vec::new();
+        for folder in [
+            "tests/programs",
+            "../../programs/build",
+            "../../../p4src/build",
+        ] {
+            let mut paths: Vec<PathBuf> = std::fs::read_dir(root.join(folder))
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| {
+                    path.extension()
+                        .is_some_and(|extension| extension == "json")
+                })
+                .filter(|path| path.file_stem().is_some_and(|stem| stem != "manifest"))
+                .collect();
+            paths.sort();
+            for path in paths {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+        found
+    })
+}
+
+fn leave(pipeline: &mut Pipeline, mut packet: Box<Packet>, frame: &[u8], passes: usize) {
+    let queue = QueueMetadata {
+        egress_port: 2,
+        enq_timestamp_ns: 1_000_000,
+        enq_qdepth: 3,
+        deq_qdepth: 1,
+        deq_timedelta_ns: 5_000,
+        ..QueueMetadata::default()
+    };
+    let departing = pipeline.egress(2_000_000, &mut packet, &queue);
+    if let Some(request) = departing.clone {
+        let copy = pipeline.clone_egress(&packet, request.fields);
+        if passes < PASSES {
+            leave(pipeline, copy, frame, passes + 1);
+        }
+    }
+    if departing.verdict == EgressVerdict::Transmit {
+        let mut out = Vec::new();
+        pipeline.deparse(&mut packet, &mut out);
+        // No program here adds more than a few headers.
+        assert!(out.len() <= frame.len() + 2048);
+        if let Some(fields) = departing.recirculate
+            && passes < PASSES
+        {
+            let again = pipeline.recirculate(2_000_000, 1, &out, &packet, fields);
+            follow(pipeline, again, &out, passes + 1);
+        }
+    }
+    pipeline.recycle(packet);
+}
+
+fn follow(pipeline: &mut Pipeline, processed: Processed, frame: &[u8], passes: usize) {
+    let Processed {
+        packet,
+        verdict,
+        clone,
+        resubmit,
+    } = processed;
+    if let Some(request) = clone {
+        let copy = pipeline.clone_ingress(1_000_000, 1, frame, &packet, request.fields);
+        leave(pipeline, copy, frame, passes);
+    }
+    if let Some(fields) = resubmit {
+        if passes < PASSES {
+            let again = pipeline.resubmit(1_000_000, 1, frame, &packet, fields);
+            follow(pipeline, again, frame, passes + 1);
+        }
+        return pipeline.recycle(packet);
+    }
+    match verdict {
+        Verdict::Drop => pipeline.recycle(packet),
+        Verdict::Unicast { .. } => leave(pipeline, packet, frame, passes),
+        Verdict::Multicast { .. } => {
+            for rid in [0, 7] {
+                let copy = pipeline.replicate(&packet, rid);
+                leave(pipeline, copy, frame, passes);
+            }
+            pipeline.recycle(packet);
+        }
+    }
+}
+
+/// Random bytes; or a TCP segment over IPv4 with some of its bytes changed, cut anywhere.
+fn frames() -> impl Strategy<Value = Vec<u8>> {
+    let random = prop::collection::vec(any::<u8>(), 0..400);
+    let segment = (
+        prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        any::<prop::sample::Index>(),
+        prop::collection::vec(0u8..4, 0..40),
+    );
+    let damaged = segment.prop_map(|(changes, cut, mut options)| {
+        options.truncate(options.len() / 4 * 4);
+        let mut frame = ipv4(
+            0x0a01_0001,
+            0x0a02_0001,
+            6,
+            0,
+            &options,
+            &tcp(1, 2, &[7; 40]),
+        );
+        for (place, byte) in changes {
+            let at = place.index(frame.len());
+            frame[at] = byte;
+        }
+        frame.truncate(cut.index(frame.len() * 2).max(1));
+        frame
+    });
+    // Small numbers choose among what test programs do.
+    let small = prop::collection::vec(0u8..16, 0..300);
+    prop_oneof![random, damaged, small]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_frame_is_survived(
+        frames in prop::collection::vec((frames(), prop_oneof![Just(1u16), Just(510), any::<u16>()]), 1..40),
+    ) {
+        for (path, text) in artifacts() {
+            let mut pipeline = Pipeline::load(text, Options::default())
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            for (frame, port) in &frames {
+                let processed = pipeline.ingress(1_000_000, *port, frame);
+                follow(&mut pipeline, processed, frame, 0);
+            }
+            let _ = pipeline.take_digests();
+        }
+    }
+}
+
+/// What one packet held, the next one does not see: a run of two gives what a run of the second alone does.
+#[test]
+fn packets_do_not_see_each_other() {
+    let first = vec![0xff; 300];
+    for (path, text) in artifacts() {
+        for second in [vec![0; 60], vec![1; 30], ipv4(1, 2, 17, 0, &[], &[3; 20])] {
+            let verdicts = [true, false].map(|with_first| {
+                let mut pipeline = Pipeline::load(text, Options::default()).unwrap();
+                if with_first {
+                    let mut packet = pipeline.ingress(0, 1, &first).packet;
+                    pipeline.egress(0, &mut packet, &QueueMetadata::default());
+                    pipeline.recycle(packet);
+                    // State the first one left is the program's own doing.
+                    pipeline.clear();
+                    let _ = pipeline.take_digests();
+                }
+                let mut processed = pipeline.ingress(0, 1, &second);
+                pipeline.egress(0, &mut processed.packet, &QueueMetadata::default());
+                let mut out = Vec::new();
+                pipeline.deparse(&mut processed.packet, &mut out);
+                (
+                    processed.verdict,
+                    processed.clone,
+                    out,
+                    pipeline.take_digests(),
+                )
+            });
+            assert_eq!(verdicts[0], verdicts[1], "{}", path.display());
+        }
+    }
+}
