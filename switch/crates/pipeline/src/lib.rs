@@ -7,14 +7,15 @@
 //!            '----------------- Pipeline::ingress --------'                         ::egress   '---- ::deparse ------'
 //! ```
 //!
-//! Everything a name or a width decides is decided once, at load: fields become slots, expressions arithmetic on 64 or
-//! 128 bits, tables, actions and parser states numbers. What this crate does not run is refused then, with its JSON
-//! pointer, never when a packet meets it. The packet path does not allocate (but to grow a buffer once), look up a name,
-//! lock, or read a clock.
+//! Everything a name or a width decides is decided once, at load: fields become words, expressions instructions on words,
+//! tables, actions and parser states numbers. What this crate does not run is refused then, with its JSON pointer, never when
+//! a packet meets it. The packet path does not allocate (but to grow a buffer once, and for digests and the messages of
+//! `log_msg` if they are asked for), look up a name, lock, or read a clock.
 //!
-//! Modules, in the order a packet meets them: `parse`, `execute` (controls and actions, with `expression`, `tables`,
-//! `externs`), `pipeline` (the path as a whole). Beside it, `runtime` is the control plane's side and `load` the loader,
-//! which turns an artifact into a `program`.
+//! Modules, in the order a packet meets them: `parse` (with `extract`), `execute` (`instruction`, `wide` for numbers of
+//! more than a word, `effects` for headers and externs, `tables`, `externs`), `checksum` (also the deparser), `pipeline` (the
+//! path as a whole), `copies` (clones, multicast, packets that pass again), `digest`. Beside it, `runtime` and
+//! `value_sets` are the control plane's side and `load` the loader, which turns an artifact into a `program`.
 //!
 //! Semantics are simple_switch's, with these differences:
 //!
@@ -24,6 +25,7 @@
 //!   ends the process.
 //! - `assert` and `assume` count failures and go on.
 //! - A parser that passes 4096 states ends in ParserTimeout.
+//! - The `random` hash is a random number, and the custom CRCs have the standard ones' parameters.
 
 mod bits;
 mod checksum;

@@ -49,7 +49,6 @@ fn leave(pipeline: &mut Pipeline, mut packet: Box<Packet>, frame: &[u8], passes:
         enq_qdepth: 3,
         deq_qdepth: 1,
         deq_timedelta_ns: 5_000,
-        ..QueueMetadata::default()
     };
     let departing = pipeline.egress(2_000_000, &mut packet, &queue);
     if let Some(request) = departing.clone {

@@ -39,8 +39,7 @@ fn members_of_value_sets_are_the_control_planes() {
         ]
     );
     let wide = 0xf_0123_4567_89ab_cdef_0123_4567_u128;
-    let seen =
-        |pipeline: &mut Pipeline, key, wide| report(pipeline, &frame(0, key, wide, &[])).0;
+    let seen = |pipeline: &mut Pipeline, key, wide| report(pipeline, &frame(0, key, wide, &[])).0;
     assert_eq!(seen(&mut pipeline, 7, wide), 0, "empty sets");
 
     let ternary = |value: u128, mask: u128| Match::Ternary {

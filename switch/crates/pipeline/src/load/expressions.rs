@@ -6,9 +6,7 @@ use super::headers::{Field, Headers, Instance};
 use super::json::{Integer, Json};
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::instruction::{
-    Comparison, Element, ExternOperation, HeaderReference, Place, Span, VariablePlace,
-};
+use crate::instruction::{Comparison, HeaderReference, Place, VariablePlace};
 use crate::packet::Slot;
 use crate::program::{Parameter, Program};
 
@@ -470,101 +468,6 @@ impl Context<'_> {
             }
             HeaderTerm::Choose(_) => json.refuse("expected one header, found two to choose from"),
         }
-    }
-
-    /// `place = number`, where the place is a field, of a stack element or not.
-    pub(crate) fn assign(
-        &self,
-        place: &Json<'_>,
-        number: &Number,
-        out: &mut Assembler<'_>,
-    ) -> Result<(), LoadError> {
-        match self.expression(place)? {
-            Expression::Number(Number {
-                kind: NumberKind::Field(field),
-                ..
-            }) => Lowering { at: place, out }.assign(field, number),
-            Expression::Number(Number {
-                kind:
-                    NumberKind::Element {
-                        first,
-                        stride,
-                        size,
-                        index,
-                    },
-                ..
-            }) => {
-                let (word, words) = match first.slot {
-                    Slot::Word { word } => (word, 1),
-                    Slot::Wide { word, words } => (word, words),
-                    Slot::Variable { .. } => {
-                        return place
-                            .refuse("assigning the varbit of a stack element is not supported");
-                    }
-                };
-                // Computed as for a field of the same type that is not in a stack.
-                let from = out.temporary(words, place)?;
-                let slot = if words == 1 {
-                    Slot::Word {
-                        word: from.first.into(),
-                    }
-                } else {
-                    Slot::Wide {
-                        word: from.first.into(),
-                        words,
-                    }
-                };
-                let field = Field { slot, ..first };
-                Lowering { at: place, out }.assign(field, number)?;
-                let index = Lowering { at: place, out }.exact_place(&index)?;
-                let first = Span {
-                    first: word as Place,
-                    words: words as u16,
-                };
-                let element = Element {
-                    first,
-                    stride,
-                    size,
-                    index,
-                };
-                out.external(ExternOperation::StoreElement { element, from });
-                Ok(())
-            }
-            _ => place.refuse("expected a field to assign to"),
-        }
-    }
-
-    /// Assigns what one instruction puts into the word it is given, a value of at most `bits` bits.
-    pub(crate) fn assign_result(
-        &self,
-        place: &Json<'_>,
-        bits: u32,
-        out: &mut Assembler<'_>,
-        instruction: impl FnOnce(Place, &mut Assembler<'_>),
-    ) -> Result<(), LoadError> {
-        let target = self.expression(place)?;
-        if let Expression::Number(Number {
-            kind: NumberKind::Field(field),
-            ..
-        }) = &target
-            && let Slot::Word { word } = field.slot
-            && !field.signed
-            && field.bits >= bits
-        {
-            instruction(word as Place, out);
-            return Ok(());
-        }
-        // A result that is not given, such as that of a meter beyond the end, leaves the field as it was.
-        let word = out.word(place)?;
-        if let Expression::Number(number) = &target {
-            Lowering { at: place, out }.word_to(number, word, 0)?;
-        }
-        instruction(word, out);
-        let number = Number {
-            range: Range::unsigned(bits),
-            kind: NumberKind::Parameter(word.into()),
-        };
-        self.assign(place, &number, out)
     }
 }
 

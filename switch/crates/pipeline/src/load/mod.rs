@@ -16,9 +16,11 @@ mod lists;
 mod lower;
 mod optimise;
 mod parser;
+mod places;
 mod profiles;
 mod tables;
 mod unions;
+mod wide;
 
 use std::collections::HashMap;
 
