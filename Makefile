@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SEED ?= 1
 FUZZ_SECONDS ?= 20
-FUZZ_TARGETS := packet artifact write
+FUZZ_TARGETS := packet artifact write received
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 # What type checkers see: each package under its own name, wherever its folder lies.

@@ -302,3 +302,29 @@ impl Rings {
         lost
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn slots_follow_each_other_and_come_round(slots in 1usize..5000, longest in 60usize..70_000, start in 0usize..1000) {
+            let layout = Layout::new(slots, longest);
+            // What the kernel asks of a ring (packet(7)).
+            prop_assert!(layout.slot.is_multiple_of(16) && layout.block.is_multiple_of(4096));
+            prop_assert_eq!(layout.per_block, layout.block / layout.slot);
+            prop_assert!(layout.slots() >= slots && layout.slot >= longest + RECEIVE_HEADROOM);
+            let mut cursor = Cursor::new(layout, start * layout.block);
+            for index in 0..2 * layout.slots() + 1 {
+                let index = index % layout.slots();
+                let (block, place) = (index / layout.per_block, index % layout.per_block);
+                let at = start * layout.block + block * layout.block + place * layout.slot;
+                prop_assert_eq!((cursor.index, cursor.at), (index, at));
+                prop_assert!(at + layout.slot <= start * layout.block + layout.length());
+                cursor.advance();
+            }
+        }
+    }
+}
