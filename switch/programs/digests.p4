@@ -1,4 +1,5 @@
-// digest: records for the control plane with the values of the moment of the call; the packet goes its way.
+// digest: a record for the control plane with the values of the moment of the call, of several calls the last one; the
+// packet goes its way.
 
 #include <core.p4>
 #include <v1model.p4>

@@ -123,7 +123,13 @@ impl Machine<'_> {
                 self.externs.log.note(message, packet);
             }
             ExternOperation::Truncate(length) => {
-                packet.truncate_to = Some(packet.word((*length).into()));
+                // A second call can only make the packet shorter.
+                let length = packet.word((*length).into());
+                packet.truncate_to = Some(
+                    packet
+                        .truncate_to
+                        .map_or(length, |before| before.min(length)),
+                );
             }
             ExternOperation::Clone { session, fields } => {
                 packet.wishes.clone = Some(CloneRequest {

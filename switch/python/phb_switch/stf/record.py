@@ -26,8 +26,8 @@ REASONS = {
     "`--emit-externs`). An artifact with externs that v1model doesn't have is refused.",
     "extract_for_header_union": "p4c's artifact names the header type of a header union that isn't among its header "
     "types; bmv2 refuses it as well.",
-    "proliferation1": "A stress test of the compiler: an artifact of 30 MB with one action of 24,574 nested operations, for "
-    "which the switch would need more instructions than it lets a program have.",
+    "proliferation1": "A stress test of the compiler: an artifact of 30 MB with one action of 24,574 nested "
+    "operations, for which the switch would need more instructions than it lets a program have.",
     "counter3": "Expects bytes with the Ethernet frame check sequence, which neither bmv2 nor we see; p4c's runner for "
     "bmv2 ignores `check_counter`.",
 }
