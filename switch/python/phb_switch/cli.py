@@ -240,6 +240,16 @@ def command(
             help="Packets per second that each strict-priority queue passes; repeatable.",
         ),
     ] = None,
+    busy_poll: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            metavar="MICROSECONDS",
+            rich_help_panel=_LINES,
+            help="How long to look for further frames before sleeping: less delay for more processor time.",
+        ),
+    ] = 0,
     seed: Annotated[
         int,
         typer.Option(min=0, max=2**64 - 1, rich_help_panel=_LINES, help="Seed of everything random in the program."),
@@ -329,6 +339,7 @@ def command(
         logging=logging,
         pcap=captures,
         files_wait_seconds=None if use_files is None else max(0, use_files),
+        busy_poll_us=busy_poll,
         seed=seed,
         as_json=json,
         ready_file=ready_file,

@@ -59,6 +59,7 @@ class Options:
     logging: Logging = Logging()
     pcap: Path | None = None
     files_wait_seconds: int | None = None
+    busy_poll_us: int = 0
     seed: int = 1
     as_json: bool = False
     ready_file: Path | None = None

@@ -52,7 +52,12 @@ def start(options: Options) -> None:
         # also in the middle of the clean-up.
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
         stack.callback(signal.pthread_sigmask, signal.SIG_UNBLOCK, _STOPPING)
-        runner = RealTime(switch, _opened(options, stack), report=lambda line: LOG.info("%s", line))
+        runner = RealTime(
+            switch,
+            _opened(options, stack),
+            busy_poll_us=options.busy_poll_us,
+            report=lambda line: LOG.info("%s", line),
+        )
         gnmi = GnmiService(
             switch,
             device_id=options.device_id,

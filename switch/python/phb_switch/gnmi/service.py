@@ -30,7 +30,7 @@ class GnmiService(gnmi_grpc.gNMIServicer):
     """Answers for one switch.
 
     Reading and setting need the device in the binding of the client's certificate, where there are bindings; setting
-    needs one that is not for reading only. Roles are P4Runtime's and play no part.
+    needs one with the default role that is not for reading only.
     """
 
     def __init__(
@@ -63,7 +63,8 @@ class GnmiService(gnmi_grpc.gNMIServicer):
 
     def _require(self, context: grpc.ServicerContext, *, write: bool = False) -> None:
         permit: Permit = ANYBODY if self._authorization is None else self._authorization.client(context)
-        permit.require(self._device_id, write=write)
+        # Setting is for those who may take P4Runtime's default role, which may do everything there, too.
+        permit.require(self._device_id, "" if write else None, write=write)
 
     # The service's methods have the names that the protocol gives them.
 

@@ -1,5 +1,6 @@
 """bmv2's spelling of options."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -129,5 +130,6 @@ def test_every_option_of_bmv2_is_known(names: list[str], takes_value: bool) -> N
 def test_the_documentation_lists_every_option() -> None:
     text = (Path(__file__).parents[4] / "docs" / "switch.md").read_text()
     table = text[text.index("| option | here |") :]
-    first_cells = " ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| "))
+    rows = itertools.takewhile(lambda line: line.startswith("|"), table.splitlines())
+    first_cells = " ".join(row.split("|")[1] for row in rows)
     assert set(re.findall(r"`(--?[a-zA-Z][a-z0-9-]*)", first_cells)) == set(spellings())

@@ -134,6 +134,10 @@ name = "reader@example.net"
 read_only = true
 
 [[client]]
+name = "packets"
+roles = ["packets"]
+
+[[client]]
 name = "elsewhere"
 devices = [8]
 """
@@ -144,6 +148,7 @@ devices = [8]
     [
         ("writer", grpc.StatusCode.OK),
         ("reader", grpc.StatusCode.PERMISSION_DENIED),
+        ("packets", grpc.StatusCode.PERMISSION_DENIED),
         ("elsewhere", grpc.StatusCode.PERMISSION_DENIED),
         ("unbound", grpc.StatusCode.PERMISSION_DENIED),
     ],
