@@ -308,15 +308,15 @@ class Switch:
 
         """
     def log_packets(self, bytes: int | None = 0) -> None:
-        """Starts a log of what happens to packets, with the first `bytes` of each frame; None ends it.
+        """Starts a log of packets, with the first `bytes` of each frame, and of `log_msg`; None ends it.
 
         The switch never waits for whoever reads it: lines that find no room are lost and counted.
         """
     def packet_log(self, timeout_ms: int = 0) -> tuple[list[tuple[int, str, int | None, int, str | None, bytes]], int]:
         """Takes the lines of the log, waiting up to `timeout_ms` for the first, and how many were lost.
 
-        A line is time in ns, event ("received", "transmitted", "to_controller", "dropped"), port, length of the frame
-        (0 if dropped), why it was dropped, and the frame's first bytes.
+        A line is time in ns, event ("received", "transmitted", "to_controller", "dropped", "message"), port, length of
+        the frame (0 if dropped), why it was dropped, and the frame's first bytes, or the program's message.
 
         Raises:
             RuntimeError: packets are not logged.

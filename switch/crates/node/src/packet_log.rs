@@ -27,6 +27,8 @@ pub enum PacketEvent {
     ToController,
     /// It was dropped.
     Dropped(DropReason),
+    /// The program said something (`log_msg`).
+    Message,
 }
 
 impl PacketEvent {
@@ -38,6 +40,7 @@ impl PacketEvent {
             Self::Transmitted => "transmitted",
             Self::ToController => "to_controller",
             Self::Dropped(_) => "dropped",
+            Self::Message => "message",
         }
     }
 }
@@ -49,11 +52,11 @@ pub struct LoggedPacket {
     pub time: Time,
     /// What happened.
     pub event: PacketEvent,
-    /// Where; none for a port that the switch does not have.
+    /// Where; none for a port that the switch does not have, and for messages.
     pub port: Option<Port>,
-    /// The length of the frame; 0 where a packet is dropped, which need not have one any more.
+    /// The length of the frame or message; 0 where a packet is dropped, which need not have a frame any more.
     pub length: usize,
-    /// The first bytes of the frame, as many as were asked for.
+    /// The first bytes of the frame, as many as were asked for; the whole message.
     pub bytes: Vec<u8>,
 }
 
@@ -79,6 +82,15 @@ impl PacketLog {
     }
 
     pub(crate) fn note(&self, time: Time, event: PacketEvent, port: Option<Port>, frame: &[u8]) {
+        self.add(time, event, port, frame, self.bytes);
+    }
+
+    pub(crate) fn note_message(&self, time: Time, message: &str) {
+        let message = message.as_bytes();
+        self.add(time, PacketEvent::Message, None, message, message.len());
+    }
+
+    fn add(&self, time: Time, event: PacketEvent, port: Option<Port>, frame: &[u8], most: usize) {
         let Ok(mut lines) = self.lines.try_lock() else {
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
@@ -92,7 +104,7 @@ impl PacketLog {
             event,
             port,
             length: frame.len(),
-            bytes: frame[..frame.len().min(self.bytes)].to_vec(),
+            bytes: frame[..frame.len().min(most)].to_vec(),
         });
         if lines.len() == 1 {
             self.arrived.notify_one();
@@ -124,11 +136,18 @@ mod tests {
         for number in 0..CAPACITY + 3 {
             log.note(number as Time, PacketEvent::Received, Some(1), b"abc");
         }
+        log.note_message(7, "no room either");
         let (lines, lost) = log.take(Duration::ZERO);
-        assert_eq!((lines.len(), lost), (CAPACITY, 3));
+        assert_eq!((lines.len(), lost), (CAPACITY, 4));
         assert_eq!((lines[7].time, lines[7].length), (7, 3));
         assert_eq!(lines[7].bytes, b"ab");
         assert_eq!(log.take(Duration::ZERO), (Vec::new(), 0));
+        log.note_message(8, "a message");
+        let (lines, _) = log.take(Duration::ZERO);
+        assert_eq!(
+            (lines[0].event, &lines[0].bytes[..]),
+            (PacketEvent::Message, &b"a message"[..])
+        );
     }
 
     #[test]

@@ -97,6 +97,7 @@ impl SwitchNode {
                 break;
             }
         }
+        self.note_messages();
         if let Some(digests) = self.pipeline.as_mut().and_then(Pipeline::take_digests) {
             self.statistics.digests += digests.len() as u64;
             self.statistics.digests_lost += self.digests.push(digests) as u64;

@@ -144,7 +144,8 @@ impl SwitchNode {
     pub fn install(&mut self, pipeline: Pipeline) {
         self.program += 1;
         self.replication = Replication::default();
-        self.pipeline = Some(pipeline);
+        let pipeline = self.pipeline.insert(pipeline);
+        pipeline.set_logging(self.log.is_some());
     }
 
     /// Takes the program out, with its entries and state.
@@ -193,9 +194,23 @@ impl SwitchNode {
         Arc::clone(&self.digests)
     }
 
-    /// Sets where to tell what happens to packets, if anywhere.
+    /// Sets where to tell what happens to packets, and what the program says of them (`log_msg`), if anywhere.
     pub fn set_packet_log(&mut self, log: Option<Arc<PacketLog>>) {
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.set_logging(log.is_some());
+        }
         self.log = log;
+    }
+
+    /// Passes the program's messages on.
+    pub(crate) fn note_messages(&mut self) {
+        if let Some(log) = &self.log
+            && let Some(pipeline) = &mut self.pipeline
+        {
+            for message in pipeline.take_log() {
+                log.note_message(self.now, &message);
+            }
+        }
     }
 
     pub(crate) fn note(&self, event: PacketEvent, port: Port, frame: &[u8]) {

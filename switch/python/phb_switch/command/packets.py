@@ -16,8 +16,9 @@ _WORDS = {"to_controller": "to a controller"}
 def log_packets(switch: Switch, options: Logging, stack: ExitStack) -> None:
     """Logs what happens to packets until `stack` is closed, if the options ask for it.
 
-    At `debug` and below there is a line for each arrival, departure and drop. With `--dump-packet-data`, arrivals and
-    departures come at `info` already, with the first bytes of the frame, as in bmv2.
+    At `debug` and below there is a line for each arrival, departure and drop, and what the program says (`log_msg`).
+    With `--dump-packet-data`, arrivals and departures come at `info` already, with the first bytes of the frame, as in
+    bmv2.
     """
     dumping = options.dump_bytes > 0 and LOG.isEnabledFor(logging.INFO)
     if not (options.console or options.file is not None) or not (dumping or LOG.isEnabledFor(logging.DEBUG)):
@@ -44,6 +45,9 @@ def _write(switch: Switch, stopping: threading.Event) -> None:
 def _write_lines(switch: Switch, timeout_ms: int) -> None:
     lines, lost = switch.packet_log(timeout_ms)
     for time, event, port, length, reason, data in lines:
+        if event == "message":
+            LOG.debug("%.6f s program: %s", time / 1e9, data.decode(errors="replace"))
+            continue
         where = "no port" if port is None else f"port {port}"
         what = f"dropped ({reason})" if reason else f"{_WORDS.get(event, event)}, {length} bytes"
         dump = f": {data.hex()}" if data else ""
