@@ -300,3 +300,16 @@ def test_a_ready_file_that_can_not_be_written(tmp_path: Path) -> None:
     )
     assert result.returncode == 2
     assert result.stderr.splitlines()[-1].startswith(f"phb-switch: --ready-file {tmp_path}/a/b: No such file")
+
+
+def test_what_the_program_says_is_in_the_log(tmp_path: Path) -> None:
+    """checks.p4 says what kind of request a frame is."""
+    (tmp_path / "left_in.pcap").write_bytes(pcap(bytes.fromhex("0700000005").ljust(60, b"\0")))
+    program = Path(__file__).parents[3] / "programs" / "build" / "checks.json"
+    files = ("--use-files", "0", "-i", "0@left", str(program), "--log-file", "log", "--log-flush")
+    with running(tmp_path, *files, "--grpc-server-addr", ANYWHERE) as (process, _):
+        end = time.monotonic() + WAIT_SECONDS
+        while "program: kind 7, value 5" not in (tmp_path / "log").read_text():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        assert stopped(process)[0] == 0
