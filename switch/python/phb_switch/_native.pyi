@@ -461,6 +461,8 @@ class Configuration:
         That is the longest delay in ns, the most messages of a list (0: no limit) and the time in ns for which a
         message that has not been acknowledged is not sent again.
         """
+    def take_idle(self) -> list[tuple[int, bytes]]:
+        """Takes the entries that have become idle: the id of the table of each, and a serialized TableEntry."""
     def has_digest(self, id: int) -> bool:
         """Whether the p4info has a digest with this id."""
     def digest_data(self, name: str, fields: Sequence[bytes]) -> bytes | None:

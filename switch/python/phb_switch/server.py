@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
@@ -153,7 +154,7 @@ class _Service:
         self._digests: Digests | None = None
         """Those of the committed configuration; guarded by a lock of their own, for a clock."""
         self._digests_lock = threading.Lock()
-        loops = [("digest", self._forward_digests)]
+        loops = [("notification", self._forward_notifications)]
         if switch.cpu_port is not None:
             loops.append(("packet-in", self._forward_packets_in))
         self._threads = [
@@ -393,10 +394,11 @@ class _Service:
     def _primaries(self) -> list[tuple[Stream, RoleConfig | None]]:
         return [(self._streams[client], config) for client, config in self._arbitration.primaries()]
 
-    def _forward_digests(self) -> None:
+    def _forward_notifications(self) -> None:
         wait_ns = _POLL_MS * 1_000_000
         while not self._stopping.is_set():
             # Rounded up, so that what is due in less than a millisecond is not looked for over and over.
+            # Idle entries are looked for once per round.
             messages = self._switch.digests_in(timeout_ms=-(-wait_ns // 1_000_000))
             with self._lock:
                 configuration = self._configurations.committed
@@ -413,6 +415,18 @@ class _Service:
                 for stream, config in primaries:
                     if config is None or each.digest_id in config.ids:
                         stream.send(p4r.StreamMessageResponse(digest=each))
+            self._notify_idle(configuration.take_idle(), primaries)
+
+    def _notify_idle(self, idle: list[tuple[int, bytes]], primaries: list[tuple[Stream, RoleConfig | None]]) -> None:
+        for stream, config in primaries:
+            response = p4r.StreamMessageResponse()
+            notification = response.idle_timeout_notification
+            for table_id, entry in idle:
+                if config is None or table_id in config.ids:
+                    notification.table_entry.add().ParseFromString(entry)
+            if notification.table_entry:
+                notification.timestamp = time.time_ns()
+                stream.send(response)
 
     def _acknowledge(self, message: p4r.DigestListAck, client: Client) -> None:
         with self._lock:

@@ -464,3 +464,56 @@ def test_replication_is_undone_and_kept(client: Client, switch: Switch) -> None:
     client.configure(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, **kept)
     insert(client, FLOOD)
     assert sent(switch, 5) == []
+
+
+def known_source(source: int, **fields: object) -> p4r.TableEntry:
+    given = p4r.TableAction(action=action("NoAction"))
+    return entry("known_sources", bytes([source]), given, **fields)
+
+
+def test_idle_timeout(client: Client, switch: Switch) -> None:
+    stream = client.stream()
+    stream.arbitrate(2)
+    stream.receive()
+    second = 10**9
+    timed = known_source(1, idle_timeout_ns=second, metadata=b"mine", controller_metadata=7)
+    updates = [update(INSERT, timed), update(INSERT, known_source(2))]
+    client.write(*updates, election_id=2)
+    assert read(client, p4r.TableEntry(table_id=timed.table_id)) == [timed, known_source(2)]
+    sent(switch, second, source=3)  # from here on it counts
+    sent(switch, second + second // 2, source=1)
+    sent(switch, 2 * second + second // 4, source=3)
+    (known, _) = read(client, p4r.TableEntry(table_id=timed.table_id, time_since_last_hit={}))
+    assert known.time_since_last_hit.elapsed_ns == second * 3 // 4
+    assert stream.silent()
+    sent(switch, 3 * second, source=3)
+    notification = stream.receive().idle_timeout_notification
+    told = p4r.TableEntry()
+    told.CopyFrom(timed)
+    told.ClearField("action")
+    assert list(notification.table_entry) == [told]
+    assert notification.timestamp > 0
+    # A modification without an action changes the timeout.
+    client.write(update(MODIFY, p4r.TableEntry(table_id=timed.table_id, match=timed.match)), election_id=2)
+    sent(switch, 30 * second, source=3)
+    assert read(client, p4r.TableEntry(table_id=timed.table_id))[0] == known_source(1)
+
+
+@pytest.mark.parametrize(
+    ("table", "fields", "words"),
+    [
+        ("switching", {"time_since_last_hit": {}}, "time_since_last_hit"),
+        ("known_sources", {"time_since_last_hit": {}, "is_default_action": True}, "time_since_last_hit"),
+    ],
+)
+def test_times_that_are_not_kept(client: Client, table: str, fields: dict[str, object], words: str) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        read(client, p4r.TableEntry(table_id=NAMES.table[table], **fields))
+    ((code, message),) = errors(caught.value)
+    assert code == rpc_code.INVALID_ARGUMENT
+    assert words in message
+
+
+def test_negative_idle_timeout(client: Client) -> None:
+    outcome = refused(client, update(INSERT, known_source(1, idle_timeout_ns=-1)))
+    assert outcome[0][0] == rpc_code.INVALID_ARGUMENT

@@ -19,7 +19,7 @@ pub(crate) struct Idle {
 }
 
 impl SwitchNode {
-    /// The entries (and their tables) that have become idle since last asked, each once until a packet meets it again.
+    /// The entries (and their tables) that have become idle since last asked, each again after another timeout.
     /// They are looked for on ticks.
     pub fn take_idle(&mut self) -> Vec<(String, Entry)> {
         std::mem::take(&mut self.idle.found)

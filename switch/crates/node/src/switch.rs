@@ -239,6 +239,12 @@ impl SwitchNode {
         }
     }
 
+    /// When the switch last did something.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
     /// Sets whom to wake when a frame comes from a controller.
     pub fn set_waker(&mut self, waker: Option<Waker>) {
         self.waker = waker;

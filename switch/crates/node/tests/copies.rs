@@ -548,7 +548,10 @@ fn idle_entries_are_found_on_ticks() {
             );
         }
     }
-    assert_eq!(found, [(400, vec![0, 1]), (700, vec![0, 2])]);
+    assert_eq!(
+        found,
+        [(400, vec![0, 1]), (700, vec![0, 1]), (700, vec![0, 2])]
+    );
     assert!(switch.take_pipeline().is_some());
     assert_eq!(switch.next_tick(), None);
 }

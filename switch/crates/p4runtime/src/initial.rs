@@ -41,7 +41,7 @@ pub(crate) fn fill(store: &mut Store, schema: &Schema, pipeline: &Pipeline) {
 }
 
 /// An entry of the switch as clients see it.
-fn entry_of(entry: &Entry, table: &Table, schema: &Schema) -> TableEntry {
+pub(crate) fn entry_of(entry: &Entry, table: &Table, schema: &Schema) -> TableEntry {
     let matches = table.fields.iter().filter_map(|field| {
         let (_, given) = entry
             .matches

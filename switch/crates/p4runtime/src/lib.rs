@@ -12,12 +12,13 @@
 //!
 //! In reading order: `message` (the protocol's messages), [`status`] (refusals), `schema` (a p4info by id),
 //! `bytestring`, `keys` and `actions` (the parts of entities), `store` (what clients read back), `write`, `read`,
-//! `reconcile` (what a new program keeps of the old one's state), `packet_io`, `digest`, `batch` (how outcomes travel).
+//! `reconcile` (what a new program keeps of the old one's state), `packet_io`, `digest`, `idle`, `batch` (how outcomes travel).
 
 mod actions;
 mod batch;
 mod bytestring;
 mod digest;
+mod idle;
 mod initial;
 mod keys;
 mod message;

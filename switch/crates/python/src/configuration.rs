@@ -118,6 +118,15 @@ impl Configuration {
         ))
     }
 
+    fn take_idle<'py>(&self, py: Python<'py>) -> Vec<(u32, Bound<'py, PyBytes>)> {
+        let node = self.node();
+        let idle = py.detach(|| self.inner.take_idle(&node));
+        let told = idle
+            .iter()
+            .map(|(table, entry)| (*table, PyBytes::new(py, entry)));
+        told.collect()
+    }
+
     fn has_digest(&self, id: u32) -> bool {
         self.inner.has_digest(id)
     }

@@ -388,6 +388,12 @@ impl Switch {
             out.begin(now);
             node.receive(now, number, Frame::new(frame), &mut out);
             sent.extend(out.drain());
+            // Ticks without an end, for idle entries are looked for as long as there are any, count up to now only.
+            if node.next_tick().is_some_and(|tick| tick <= now) {
+                out.begin(now);
+                node.tick(now, &mut out);
+                sent.extend(out.drain());
+            }
             while let Some(tick) = node.next_event() {
                 now = now.max(tick);
                 out.begin(now);

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use phb_pipeline::{Entry, Pipeline};
+use phb_pipeline::{Entry, Pipeline, Time};
 use prost::Message;
 
 use super::arrays::data;
 use super::{Source, ready, write_entity, write_table_entry};
 use crate::keys::{identity, key};
 use crate::message::entity::{
-    DirectCounterEntry, DirectMeterEntry, Entity, Kind, TableAction, TableActionKind, TableEntry,
+    DirectCounterEntry, DirectMeterEntry, Entity, IdleTimeout, Kind, TableAction, TableActionKind,
+    TableEntry,
 };
 use crate::schema::{Schema, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
@@ -37,10 +38,24 @@ struct Filter {
 /// What is told of an entry.
 #[derive(Clone, Copy)]
 enum Answer {
-    Entry { counter: bool, meter: bool },
+    Entry(With),
     DirectCounter,
     DirectMeter,
 }
+
+/// What is told of an entry beside what was written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct With {
+    counter: bool,
+    meter: bool,
+    time: bool,
+}
+
+const NOTHING: With = With {
+    counter: false,
+    meter: false,
+    time: false,
+};
 
 impl Filter {
     fn fits(&self, entry: &TableEntry) -> bool {
@@ -69,18 +84,17 @@ impl Filter {
 
 impl Entries {
     /// Adds the next entry, if it fits, to a piece; false at the end.
-    pub(super) fn write_next(&mut self, pipeline: &Pipeline, piece: &mut Vec<u8>) -> bool {
+    pub(super) fn write_next(
+        &mut self,
+        pipeline: &Pipeline,
+        now: Time,
+        piece: &mut Vec<u8>,
+    ) -> bool {
         let Some((serialized, next)) = self.entries.from(self.place) else {
             return false;
         };
         self.place = next;
-        let plain = matches!(
-            self.answer,
-            Answer::Entry {
-                counter: false,
-                meter: false
-            }
-        );
+        let plain = matches!(self.answer, Answer::Entry(NOTHING));
         if plain && self.filter.is_none() {
             write_table_entry(piece, serialized);
             return true;
@@ -93,17 +107,17 @@ impl Entries {
             return true;
         }
         let kind = match self.answer {
-            Answer::Entry { counter, meter } => {
-                let entry = if counter {
-                    with_counter(entry, &self.table, pipeline)
-                } else {
-                    entry
-                };
-                let entry = if meter {
-                    with_meter(entry, &self.table, pipeline)
-                } else {
-                    entry
-                };
+            Answer::Entry(with) => {
+                let mut entry = entry;
+                if with.counter {
+                    entry = with_counter(entry, &self.table, pipeline);
+                }
+                if with.meter {
+                    entry = with_meter(entry, &self.table, pipeline);
+                }
+                if with.time {
+                    entry = with_time(entry, &self.table, pipeline, now);
+                }
                 Some(Kind::Table(entry))
             }
             Answer::DirectCounter => direct_counter(entry, &self.table, pipeline),
@@ -151,6 +165,18 @@ pub(crate) fn with_meter(mut entry: TableEntry, table: &Table, pipeline: &Pipeli
     entry
 }
 
+/// Adds for how long no packet has met the entry, if its table keeps it: zero for one that has not been looked at yet.
+fn with_time(mut entry: TableEntry, table: &Table, pipeline: &Pipeline, now: Time) -> TableEntry {
+    if table.idle_timeout {
+        let last = native(&entry, table)
+            .and_then(|native| pipeline.last_hit(&table.name, &native).ok()?)
+            .unwrap_or(now);
+        let elapsed_ns = i64::try_from(now.saturating_sub(last)).unwrap_or(i64::MAX);
+        entry.time_since_last_hit = Some(IdleTimeout { elapsed_ns });
+    }
+    entry
+}
+
 /// What identifies an entry.
 fn key_of(entry: TableEntry) -> TableEntry {
     TableEntry {
@@ -188,10 +214,11 @@ pub(super) fn table_entries(
     store: &Store,
     wanted: TableEntry,
 ) -> Result<Vec<Source>> {
-    let answer = Answer::Entry {
+    let answer = Answer::Entry(With {
         counter: wanted.counter_data.is_some(),
         meter: wanted.meter_config.is_some(),
-    };
+        time: wanted.time_since_last_hit.is_some(),
+    });
     if wanted.meter_counter_data.is_some() {
         return unimplemented("meters have no counters per colour");
     }
@@ -209,13 +236,14 @@ pub(super) fn table_entries(
         }
         return Ok(sources);
     }
-    of_one_table(
-        schema,
-        store,
-        schema.table(wanted.table_id)?,
-        wanted,
-        answer,
-    )
+    let table = schema.table(wanted.table_id)?;
+    if wanted.time_since_last_hit.is_some() && (!table.idle_timeout || wanted.is_default_action) {
+        return invalid(format!(
+            "table {} does not keep time_since_last_hit of this entry",
+            table.name
+        ));
+    }
+    of_one_table(schema, store, table, wanted, answer)
 }
 
 fn of_one_table(

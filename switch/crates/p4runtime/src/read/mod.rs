@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use phb_node::SwitchNode;
-use phb_pipeline::Pipeline;
+use phb_pipeline::{Pipeline, Time};
 use prost::Message;
 use prost::bytes::BufMut;
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len};
@@ -82,7 +82,7 @@ impl Reader {
                 else {
                     break;
                 };
-                if !source.write_next(pipeline, &mut piece) {
+                if !source.write_next(pipeline, node.now(), &mut piece) {
                     self.sources.pop_front();
                 }
             }
@@ -93,9 +93,9 @@ impl Reader {
 
 impl Source {
     /// Adds the next entity, if there is one, to a piece; false at the end.
-    fn write_next(&mut self, pipeline: &Pipeline, piece: &mut Vec<u8>) -> bool {
+    fn write_next(&mut self, pipeline: &Pipeline, now: Time, piece: &mut Vec<u8>) -> bool {
         match self {
-            Self::Entries(entries) => entries.write_next(pipeline, piece),
+            Self::Entries(entries) => entries.write_next(pipeline, now, piece),
             Self::Cells(cells) => match cells.next(pipeline) {
                 Some(entity) => write_entity(piece, &entity),
                 None => false,

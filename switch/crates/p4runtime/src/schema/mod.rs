@@ -155,6 +155,12 @@ impl Schema {
     }
 }
 
+impl Schema {
+    pub fn table_named(&self, name: &str) -> Option<&Table> {
+        self.tables.values().find(|table| table.name == name)
+    }
+}
+
 /// What has this id.
 pub(crate) fn find<'a, T>(all: &'a BTreeMap<u32, T>, id: u32, what: &str) -> Result<&'a T> {
     all.get(&id).ok_or_else(|| {

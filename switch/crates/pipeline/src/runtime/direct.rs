@@ -83,8 +83,7 @@ impl Pipeline {
         self.found(table, entry)
     }
 
-    /// When an entry was last hit, or first swept; none before that, once it is reported idle, and in a table without
-    /// idle timeouts.
+    /// When an entry was last hit, or first swept; none before that, and in a table without idle timeouts.
     ///
     /// # Errors
     ///
@@ -94,8 +93,8 @@ impl Pipeline {
         Ok(self.tables[number].store().last_hit(found))
     }
 
-    /// Adds the entries that have become idle to `idle`, each once until it is hit again. Time starts for an entry with
-    /// the first sweep after it was written. Costs nothing while no entry has a timeout.
+    /// Adds the entries that have become idle to `idle`, each again after another timeout without a hit. Time starts
+    /// for an entry with the first sweep after it was written. Costs nothing while no entry has a timeout.
     pub fn sweep_idle(&mut self, now: Time, idle: &mut Vec<(String, Entry)>) {
         let mut numbers = Vec::new();
         for table in 0..self.tables.len() {

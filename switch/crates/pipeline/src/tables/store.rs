@@ -12,15 +12,27 @@ const FREE: u32 = u32::MAX;
 pub(crate) const MEMBER: u32 = 1 << 30;
 pub(crate) const GROUP: u32 = 1 << 31;
 
-/// When an entry was last hit: never, or not since it was reported idle.
+/// When an entry was last hit, or first looked at: not yet.
 const NEVER: Time = Time::MAX;
-const REPORTED: Time = Time::MAX - 1;
 
-/// How long an entry may be idle (zero: for ever), and when it was hit.
+/// How long an entry may be idle (zero: for ever), and since when it may be.
 #[derive(Debug, Clone, Copy)]
 struct Idle {
     timeout: u64,
+    /// The last hit; before the first one, when the entry was first looked at.
     last: Time,
+    /// When it was last reported.
+    reported: Time,
+}
+
+impl Idle {
+    fn new(timeout: u64) -> Self {
+        Self {
+            timeout,
+            last: NEVER,
+            reported: 0,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -82,8 +94,7 @@ impl Store {
                 self.meters.push(Meter::default());
             }
             if layout.timeouts {
-                let (timeout, last) = (0, NEVER);
-                self.idle.push(Idle { timeout, last });
+                self.idle.push(Idle::new(0));
             }
             length as u32 - 1
         });
@@ -123,10 +134,7 @@ impl Store {
         if let Some(idle) = self.idle.get_mut(at) {
             self.timed -= usize::from(idle.timeout != 0);
             self.timed += usize::from(idle_timeout != 0);
-            *idle = Idle {
-                timeout: idle_timeout,
-                last: NEVER,
-            };
+            *idle = Idle::new(idle_timeout);
         }
     }
 
@@ -206,7 +214,7 @@ impl Store {
     /// When the entry was last hit, or first looked at by [`Store::sweep`].
     pub(crate) fn last_hit(&self, number: u32) -> Option<Time> {
         let idle = self.idle.get(number as usize)?;
-        (idle.last < REPORTED).then_some(idle.last)
+        (idle.last != NEVER).then_some(idle.last)
     }
 
     #[inline]
@@ -220,19 +228,18 @@ impl Store {
         self.timed > 0
     }
 
-    /// Passes the entries to `report` that have become idle: once each, until they are hit again.
+    /// Passes the entries to `report` that have become idle: each again after another timeout without a hit.
     pub(crate) fn sweep(&mut self, now: Time, mut report: impl FnMut(u32)) {
         if self.timed == 0 {
             return;
         }
         for (number, idle) in self.idle.iter_mut().enumerate() {
-            match idle.last {
+            match idle.last.max(idle.reported) {
                 _ if idle.timeout == 0 => {}
                 // Time starts when it is first looked at, for what writes entries has no clock.
                 NEVER => idle.last = now,
-                REPORTED => {}
-                last if now.saturating_sub(last) >= idle.timeout => {
-                    idle.last = REPORTED;
+                since if now.saturating_sub(since) >= idle.timeout => {
+                    idle.reported = now;
                     report(number as u32);
                 }
                 _ => {}
