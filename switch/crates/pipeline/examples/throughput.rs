@@ -35,6 +35,7 @@ fn main() {
     for (name, build) in programs {
         if wanted(name) {
             let mut pipeline = build();
+            pipeline.settle();
             let frames = frames();
             let (runs, packets) = packets.map_or((RUNS, PACKETS), |packets| (1, packets));
             let best = (0..runs)

@@ -68,12 +68,14 @@ impl Machine<'_> {
         let length = packet.received_length;
         let words = &mut packet.words[..];
         let code = &program.code[..];
-        let mut next = *at as usize;
+        // What is left from here on: one addition less per instruction than an index.
+        let from = |address: Address| code.get(address as usize..).unwrap_or_default();
+        let mut rest = from(*at);
         let pending = loop {
-            let Some(instruction) = code.get(next) else {
+            let Some((instruction, after)) = rest.split_first() else {
                 break None;
             };
-            next += 1;
+            rest = after;
             match *instruction {
                 Instruction::Constant { to, value } => set(words, to, value),
                 Instruction::Copy { from, to } => set(words, to, get(words, from)),
@@ -162,15 +164,15 @@ impl Machine<'_> {
                     };
                     set(words, to, limited);
                 }
-                Instruction::Jump(to) => next = to as usize,
+                Instruction::Jump(to) => rest = from(to),
                 Instruction::JumpIfEqual { left, to, value } => {
                     if get(words, left) == value {
-                        next = to as usize;
+                        rest = from(to);
                     }
                 }
                 Instruction::JumpIfNotEqual { left, to, value } => {
                     if get(words, left) != value {
-                        next = to as usize;
+                        rest = from(to);
                     }
                 }
                 Instruction::JumpIfConstant {
@@ -180,7 +182,7 @@ impl Machine<'_> {
                     value,
                 } => {
                     if comparison.holds(get(words, left), value) {
-                        next = to as usize;
+                        rest = from(to);
                     }
                 }
                 Instruction::JumpIf {
@@ -190,7 +192,7 @@ impl Machine<'_> {
                     to,
                 } => {
                     if comparison.holds(get(words, left), get(words, right)) {
-                        next = to as usize;
+                        rest = from(to);
                     }
                 }
                 Instruction::JumpIfSigned {
@@ -200,7 +202,7 @@ impl Machine<'_> {
                     to,
                 } => {
                     if comparison.holds(get(words, left) as i64, get(words, right) as i64) {
-                        next = to as usize;
+                        rest = from(to);
                     }
                 }
                 Instruction::ReadRegister {
@@ -224,17 +226,17 @@ impl Machine<'_> {
                     self.externs.counters[usize::from(counter)].count(index, length);
                 }
                 Instruction::Wide(number) => program.wide[number as usize].perform(words),
-                Instruction::Return => next = *back as usize,
-                Instruction::Call { to, back: after } => {
-                    *back = after;
-                    next = to as usize;
+                Instruction::Return => rest = from(*back),
+                Instruction::Call { to, back: returns } => {
+                    *back = returns;
+                    rest = from(to);
                 }
                 Instruction::End => break None,
                 Instruction::Table(table) => break Some(Pending::Table(table)),
                 Instruction::Extern(number) => break Some(Pending::Extern(number)),
             }
         };
-        *at = next as Address;
+        *at = (code.len() - rest.len()) as Address;
         pending
     }
 }
