@@ -1,14 +1,18 @@
 """Action profiles, direct meters and idle timeouts: what is written, refused, read back, and what packets meet."""
 
+from pathlib import Path
+
 import grpc
 import pytest
-from finsy.proto import p4r, rpc_code
+from finsy.proto import p4i, p4r, rpc_code
+from google.protobuf import text_format
 from google.protobuf.message import Message
 
 from phb_switch import Switch
 
 from .support import DEVICE, Client, Names, artifact, entity, errors, p4info, update
 
+BUILT = Path(__file__).parents[2] / "programs" / "build"
 NAMES = Names(p4info("features"))
 NEXT_HOPS, PATHS = NAMES.profile["next_hops"], NAMES.profile["paths"]
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
@@ -517,3 +521,32 @@ def test_times_that_are_not_kept(client: Client, table: str, fields: dict[str, o
 def test_negative_idle_timeout(client: Client) -> None:
     outcome = refused(client, update(INSERT, known_source(1, idle_timeout_ns=-1)))
     assert outcome[0][0] == rpc_code.INVALID_ARGUMENT
+
+
+def test_value_sets(client: Client) -> None:
+    program = text_format.Parse((BUILT / "parser_value_set.p4info.txtpb").read_text(), p4i.P4Info())
+    client.configure(info=program, config=(BUILT / "parser_value_set.json").read_bytes())
+    (info,) = program.value_sets
+    empty = p4r.ValueSetEntry(value_set_id=info.preamble.id)
+    assert read(client, p4r.ValueSetEntry()) == [empty]
+    both = p4r.ValueSetEntry(value_set_id=info.preamble.id)
+    for kind in (0x1234, 0x5678):
+        both.members.add().match.add(field_id=1).exact.value = kind.to_bytes(2, "big")
+    client.write(update(MODIFY, both))
+    assert read(client, empty) == [both]
+    twice = p4r.ValueSetEntry(value_set_id=info.preamble.id, members=[both.members[0]] * 2)
+    full = p4r.ValueSetEntry(value_set_id=info.preamble.id)
+    for kind in range(1, info.size + 2):
+        full.members.add().match.add(field_id=1).exact.value = bytes([kind])
+    bare = p4r.ValueSetEntry(value_set_id=info.preamble.id, members=[p4r.ValueSetMember()])
+    for wrong, code in (
+        (update(MODIFY, twice), rpc_code.ALREADY_EXISTS),
+        (update(MODIFY, full), rpc_code.RESOURCE_EXHAUSTED),
+        (update(MODIFY, bare), rpc_code.INVALID_ARGUMENT),
+        (update(INSERT, both), rpc_code.INVALID_ARGUMENT),
+        (update(MODIFY, p4r.ValueSetEntry(value_set_id=3)), rpc_code.INVALID_ARGUMENT),
+    ):
+        assert refused(client, wrong)[0][0] == code
+    assert read(client, empty) == [both]
+    client.write(update(MODIFY, empty))
+    assert read(client, empty) == [empty]

@@ -8,7 +8,7 @@ use prost::Message;
 
 use crate::message::entity::{
     DigestEntry, Entity, Index, Kind, MeterEntry, PacketReplicationEngineEntry, ReplicationKind,
-    TableEntry,
+    TableEntry, ValueSetEntry,
 };
 use crate::message::request::Update;
 use crate::role::Role;
@@ -83,6 +83,17 @@ impl Configuration {
         updates.extend(groups.chain(sessions).map(|kind| {
             let entry = PacketReplicationEngineEntry { kind: Some(kind) };
             update(INSERT, Kind::Replication(entry))
+        }));
+        let sets = store.rest.value_sets.iter();
+        updates.extend(sets.map(|(id, members)| {
+            let (value_set_id, members) = (*id, members.clone());
+            update(
+                MODIFY,
+                Kind::ValueSet(ValueSetEntry {
+                    value_set_id,
+                    members,
+                }),
+            )
         }));
         let members = store.rest.members.values();
         updates.extend(members.map(|member| update(INSERT, Kind::Member(member.clone()))));

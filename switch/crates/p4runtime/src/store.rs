@@ -11,7 +11,7 @@ use prost::Message;
 
 use crate::message::entity::{
     ActionProfileGroup, ActionProfileMember, CloneSessionEntry, DigestConfig, MulticastGroupEntry,
-    TableEntry,
+    TableEntry, ValueSetMember,
 };
 
 /// The entries of one table in the order of their insertion.
@@ -71,6 +71,7 @@ pub(crate) struct Rest {
     pub styles: BTreeMap<u32, Styles>,
     pub multicast: BTreeMap<u32, MulticastGroupEntry>,
     pub clones: BTreeMap<u32, CloneSessionEntry>,
+    pub value_sets: BTreeMap<u32, Vec<ValueSetMember>>,
     pub digests: BTreeMap<u32, DigestConfig>,
 }
 

@@ -81,6 +81,7 @@ fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> 
             entry,
             rates,
         } => pipeline.direct_meter_configure(table, entry, *rates),
+        Update::ValueSet { name, members } => pipeline.value_set_write(name, members),
         Update::MulticastGroup { .. } | Update::CloneSession { .. } => Ok(()),
     }
 }

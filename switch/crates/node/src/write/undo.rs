@@ -90,6 +90,10 @@ fn inverse(update: &Update, pipeline: &Pipeline) -> Result<Vec<Update>, WriteErr
             entry: entry.clone(),
             rates: pipeline.direct_meter_rates(table, entry)?,
         }],
+        Update::ValueSet { name, .. } => vec![Update::ValueSet {
+            name: name.clone(),
+            members: pipeline.value_set_read(name)?,
+        }],
         _ => vec![cells(update, pipeline)?],
     })
 }

@@ -1,7 +1,7 @@
 //! The changes that there are.
 
 use crate::replication::{CloneSession, Replica};
-use phb_pipeline::{Count, Entry, Group, MeterRates, Param};
+use phb_pipeline::{Count, Entry, Group, Match, MeterRates, Param};
 
 /// One change. Tables, counters, registers, meters and action profiles go by their full names.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,6 +145,13 @@ pub enum Update {
         entry: Entry,
         /// The rates.
         rates: Option<MeterRates>,
+    },
+    /// Replaces the members of a parser value set.
+    ValueSet {
+        /// The value set.
+        name: String,
+        /// For each member one match per field.
+        members: Vec<Vec<Match>>,
     },
     /// Makes or replaces a multicast group; without replicas, removes it.
     MulticastGroup {

@@ -147,10 +147,10 @@ fn sources(schema: &Schema, store: &Store, role: &Role, entity: Entity) -> Resul
         Some(Kind::Member(wanted)) => rest::members(schema, store, &wanted).map(ready),
         Some(Kind::Group(wanted)) => rest::groups(schema, store, &wanted).map(ready),
         Some(Kind::Replication(wanted)) => rest::replication(store, wanted).map(ready),
+        Some(Kind::ValueSet(wanted)) => rest::value_sets(schema, store, &wanted).map(ready),
         Some(Kind::Digest(wanted)) => rest::digests(schema, store, wanted).map(ready),
         // All there is of a kind that this switch does not have is nothing.
         Some(other) if names_nothing(&other) => Ok(Vec::new()),
-        Some(Kind::ValueSet(_)) => unimplemented("value_set_entry is not supported"),
         Some(Kind::Extern(_)) => {
             unimplemented("extern_entry is not supported: v1model has no such externs")
         }
@@ -165,7 +165,6 @@ fn ready(entities: Vec<Entity>) -> Vec<Source> {
 fn names_nothing(kind: &Kind) -> bool {
     match kind {
         Kind::Extern(wanted) => wanted.encoded_len() == 0,
-        Kind::ValueSet(wanted) => wanted.encoded_len() == 0,
         _ => false,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::message::entity::{
     ActionProfileGroup, ActionProfileMember, DigestEntry, Entity, Kind,
-    PacketReplicationEngineEntry, ReplicationKind,
+    PacketReplicationEngineEntry, ReplicationKind, ValueSetEntry,
 };
 use crate::schema::{Schema, find};
 use crate::status::{Result, invalid};
@@ -27,6 +27,27 @@ pub(super) fn digests(schema: &Schema, store: &Store, wanted: DigestEntry) -> Re
             config: Some(*config),
         });
     Ok(found.map(Kind::Digest).map(entity).collect())
+}
+
+/// All value sets have their members, if only none.
+pub(super) fn value_sets(
+    schema: &Schema,
+    store: &Store,
+    wanted: &ValueSetEntry,
+) -> Result<Vec<Entity>> {
+    let wanted = wanted.value_set_id;
+    if wanted != 0 {
+        find(&schema.value_sets, wanted, "value set")?;
+    }
+    let chosen = schema
+        .value_sets
+        .keys()
+        .filter(|id| wanted == 0 || **id == wanted);
+    let entries = chosen.map(|id| ValueSetEntry {
+        value_set_id: *id,
+        members: store.rest.value_sets.get(id).cloned().unwrap_or_default(),
+    });
+    Ok(entries.map(Kind::ValueSet).map(entity).collect())
 }
 
 pub(super) fn members(

@@ -40,6 +40,27 @@ impl Schema {
                 }
             }
         }
+        let sets = program.value_sets();
+        for set in self.value_sets.values_mut() {
+            let native = sets.iter().find(|native| native.name == set.name);
+            let same = native.is_some_and(|native| {
+                let mut widths = native.bits.iter();
+                // The program says no widths of a set that no parser state uses.
+                native.bits.is_empty()
+                    || native.bits.len() == set.fields.len()
+                        && set.fields.iter_mut().all(|field| {
+                            widths
+                                .next()
+                                .is_some_and(|bits| fits(&mut field.bits, *bits, field.translated))
+                        })
+            });
+            if !same {
+                return disagree(&format!(
+                    "value set {} is not in the artifact, or has other fields there",
+                    set.name
+                ));
+            }
+        }
         for digest in self.digests.values() {
             let lists = program.digest_lists();
             let list = lists.iter().find(|list| list.name == digest.name);

@@ -112,6 +112,14 @@ pub(crate) struct Profile {
     pub weights_disallowed: bool,
 }
 
+/// A parser value set.
+#[derive(Clone, Debug)]
+pub(crate) struct ValueSet {
+    pub id: u32,
+    pub name: String,
+    pub fields: Vec<KeyField>,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Digest {
     pub id: u32,
@@ -128,6 +136,7 @@ pub(crate) struct Schema {
     pub meters: BTreeMap<u32, Meter>,
     pub registers: BTreeMap<u32, Register>,
     pub profiles: BTreeMap<u32, Profile>,
+    pub value_sets: BTreeMap<u32, ValueSet>,
     pub digests: BTreeMap<u32, Digest>,
     pub packet_in: Vec<Field>,
     pub packet_out: Vec<Field>,

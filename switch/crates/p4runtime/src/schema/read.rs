@@ -7,7 +7,7 @@ use prost::Message;
 
 use super::{
     Action, Array, DataShape, Digest, Field, KeyField, Meter, MeterKind, Profile, Register, Schema,
-    Scope, Table,
+    Scope, Table, ValueSet,
 };
 use crate::message::p4info::{self, NamedType, P4Info, Preamble, Representation, TypeInfo};
 use crate::status::{Refusal, Result, invalid, unimplemented};
@@ -74,11 +74,12 @@ impl Schema {
     }
 
     fn read_rest(&mut self, info: &P4Info, types: Types<'_>) -> Result<()> {
-        if let Some(set) = info.value_sets.first() {
-            let (_, name) = identity(set.preamble.as_ref());
-            return unimplemented(format!(
-                "p4info: value set {name}: value sets are not supported"
-            ));
+        for set in &info.value_sets {
+            let (id, name) = identity(set.preamble.as_ref());
+            let owner = format!("value set {name}");
+            let fields = set.matches.iter().map(|field| types.key(&owner, field));
+            let fields = fields.collect::<Result<_>>()?;
+            self.value_sets.insert(id, ValueSet { id, name, fields });
         }
         for digest in &info.digests {
             let (id, name) = identity(digest.preamble.as_ref());
@@ -242,7 +243,11 @@ impl Types<'_> {
     }
 
     fn key(&self, owner: &str, field: &p4info::MatchField) -> Result<KeyField> {
-        let name = &field.name;
+        // p4c gives no name to the only field of a value set.
+        let name = match field.name.as_str() {
+            "" => &format!("field {}", field.id),
+            name => name,
+        };
         let kind = match field.match_type {
             2 => MatchKind::Exact,
             3 => MatchKind::Lpm,
@@ -257,7 +262,7 @@ impl Types<'_> {
         };
         Ok(KeyField {
             id: field.id,
-            name: name.clone(),
+            name: name.to_owned(),
             native: native_name(name),
             bits: width(owner, name, field.bitwidth)?,
             kind,

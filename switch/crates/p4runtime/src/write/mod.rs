@@ -8,6 +8,7 @@ mod digest;
 mod profile;
 mod replication;
 mod table;
+mod value_set;
 
 pub(crate) use cells::{cells, config};
 
@@ -177,7 +178,10 @@ fn plan(update: Update, schema: &Schema, store: &Store, role: &Role) -> Result<S
         Kind::Member(entry) => profile::member(operation, entry, schema, store),
         Kind::Group(entry) => profile::group(operation, entry, schema, store),
         Kind::Replication(entry) => replication::entry(operation, entry, store),
-        Kind::ValueSet(_) => unimplemented("value_set_entry is not supported"),
+        Kind::ValueSet(entry) => {
+            only_modify(operation, "value_set_entry")?;
+            value_set::entry(entry, schema)
+        }
         Kind::Extern(_) => {
             unimplemented("extern_entry is not supported: v1model has no such externs")
         }

@@ -1,0 +1,132 @@
+"""What clients do to a server: connect and go away, stop listening, name huge numbers. It goes on serving others."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+import pytest
+from finsy.proto import p4r, p4r_grpc, rpc_code
+
+from phb_switch.server import STREAMS
+
+from .support import DEVICE, NAMES, Client, Stream, connect, errors, insert
+
+HUGE = (1 << 64) - 1
+
+
+def arbitration(device_id: int, high: int, low: int) -> p4r.StreamMessageRequest:
+    request = p4r.StreamMessageRequest()
+    request.arbitration.device_id = device_id
+    request.arbitration.election_id.high, request.arbitration.election_id.low = high, low
+    return request
+
+
+def serves(client: Client) -> bool:
+    return bool(client.stub.Capabilities(p4r.CapabilitiesRequest(), timeout=10).p4runtime_api_version)
+
+
+def test_a_thousand_connections(client: Client, port: int) -> None:
+    def come_and_go(number: int) -> None:
+        with grpc.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
+            stub = p4r_grpc.P4RuntimeStub(channel)
+            call = stub.StreamChannel(iter([arbitration(DEVICE, 0, number)]))
+            if number % 2:
+                next(call)
+            else:
+                call.cancel()
+
+    threads = threading.active_count()
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(come_and_go, range(1000)))
+    assert serves(client)
+    # All streams have been given back: as many as there may be can be opened again.
+    stream = client.stream()
+    stream.arbitrate(10_000)
+    assert stream.receive().arbitration.status.code == rpc_code.OK
+    # The server's own pool keeps its threads; streams keep none of theirs.
+    assert threading.active_count() < threads + STREAMS + 64
+
+
+def test_too_many_streams(client: Client, port: int) -> None:
+    channels = [
+        grpc.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.use_local_subchannel_pool", 1)]) for _ in range(4)
+    ]
+    stubs = [p4r_grpc.P4RuntimeStub(channel) for channel in channels]
+    streams = [Stream(stubs[number % 4]) for number in range(STREAMS)]
+    for number, stream in enumerate(streams):
+        stream.arbitrate(None, role=f"role {number // 32}")
+        stream.receive()
+    refused = Stream(stubs[0])
+    error = refused.end()
+    assert error is not None
+    assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert serves(client)
+    for stream in [*streams, refused]:
+        stream.close()
+    for channel in channels:
+        channel.close()
+
+
+def test_the_largest_numbers(configured: Client) -> None:
+    stream = configured.stream()
+    stream.send(arbitration(DEVICE, HUGE, HUGE))
+    answer = stream.receive().arbitration
+    assert (answer.election_id.high, answer.election_id.low) == (HUGE, HUGE)
+    request = p4r.WriteRequest(device_id=DEVICE, updates=[insert(connect(0, 1))])
+    request.election_id.high = request.election_id.low = HUGE
+    configured.stub.Write(request)
+    for device_id in (0, HUGE):
+        with pytest.raises(grpc.RpcError) as caught:
+            configured.stub.Write(p4r.WriteRequest(device_id=device_id))
+        assert caught.value.code() == grpc.StatusCode.NOT_FOUND
+    entry = p4r.RegisterEntry(register_id=NAMES.register["last_length"])
+    for index, code in (((1 << 63) - 1, rpc_code.OUT_OF_RANGE), (-(1 << 63), rpc_code.INVALID_ARGUMENT)):
+        entry.index.index = index
+        call = configured.stub.Read(p4r.ReadRequest(device_id=DEVICE, entities=[p4r.Entity(register_entry=entry)]))
+        with pytest.raises(grpc.RpcError) as caught:
+            list(call)
+        assert errors(caught.value)[0][0] == code
+
+
+def test_a_client_that_does_not_listen(configured: Client) -> None:
+    """One message after the other without reading an answer: the answers that do not fit are dropped."""
+    deaf = configured.stream()
+    deaf.arbitrate(5)
+    for _ in range(20_000):
+        deaf.send(p4r.StreamMessageRequest())
+    other = configured.stream()
+    other.arbitrate(6)
+    assert other.receive().arbitration.status.code == rpc_code.OK
+
+
+def test_a_half_closed_stream_ends(client: Client) -> None:
+    call = client.stub.StreamChannel(iter([arbitration(DEVICE, 0, 1)]))
+    assert next(call).arbitration.status.code == rpc_code.OK
+    assert list(call) == []  # the client has nothing more to say, so it is no primary any more
+    with pytest.raises(grpc.RpcError) as caught:
+        client.write(insert(connect(0, 1)))
+    assert "the one before has left" in str(caught.value.details())
+
+
+def test_what_is_no_message(configured: Client) -> None:
+    for method in ("Write", "Read"):
+        call = configured.channel.unary_stream(f"/p4.v1.P4Runtime/{method}")(b"\xff\xff\xff")
+        with pytest.raises(grpc.RpcError) as caught:
+            list(call)
+        assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert serves(configured)
+
+
+def test_a_lower_election_id_after_the_primary_has_left(client: Client) -> None:
+    primary = client.primary(9)
+    primary.close()
+    stream = client.stream()
+    stream.arbitrate(3)
+    answer = stream.receive().arbitration
+    while "9" not in answer.status.message:  # until the server has seen the primary go
+        stream.arbitrate(3)
+        answer = stream.receive().arbitration
+    assert answer.status.code == rpc_code.NOT_FOUND
+    assert "its election id 9 or a higher one" in answer.status.message
+    stream.arbitrate(9)
+    assert stream.receive().arbitration.status.code == rpc_code.OK
