@@ -55,7 +55,7 @@ impl Digests {
 }
 
 /// The low `bits` of a number given least significant word first.
-fn big_endian(words: &[u64], bits: u32) -> Vec<u8> {
+pub(crate) fn big_endian(words: &[u64], bits: u32) -> Vec<u8> {
     let length = bits.div_ceil(8) as usize;
     let bytes = words.iter().rev().flat_map(|word| word.to_be_bytes());
     let mut bytes: Vec<u8> = bytes.skip(words.len() * 8 - length).collect();

@@ -88,17 +88,57 @@ impl Pipeline {
         }
     }
 
-    /// The value of one register cell.
+    /// The value of one register cell of at most 128 bits.
     ///
     /// # Errors
     ///
-    /// `NotFound` for an unknown register, `OutOfRange` beyond its end.
+    /// `NotFound` for an unknown register, `OutOfRange` beyond its end, `InvalidArgument` for a wider one.
     pub fn register_read(&self, name: &str, index: usize) -> Result<u128> {
         let register = &self.externs.registers[self.register_number(name)?];
         if index >= register.size() {
             return Err(out_of_range("register", name, index, register.size()));
         }
+        narrow(name, register.bits)?;
         Ok(register.read(index as u64))
+    }
+
+    /// The value of one register cell of any width, big-endian, in the whole bytes of its width.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown register, `OutOfRange` beyond its end.
+    pub fn register_read_bytes(&self, name: &str, index: usize) -> Result<Vec<u8>> {
+        let register = &self.externs.registers[self.register_number(name)?];
+        match register.cell_words(index as u64) {
+            Some(words) => Ok(crate::digest::big_endian(words, register.bits)),
+            None => Err(out_of_range("register", name, index, register.size())),
+        }
+    }
+
+    /// Sets one register cell of any width to a big-endian value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pipeline::register_read_bytes`], and `InvalidArgument` for a value that does not fit.
+    pub fn register_write_bytes(&mut self, name: &str, index: usize, value: &[u8]) -> Result<()> {
+        let number = self.register_number(name)?;
+        let register = &mut self.externs.registers[number];
+        if index >= register.size() {
+            return Err(out_of_range("register", name, index, register.size()));
+        }
+        let zeros = value.iter().take_while(|byte| **byte == 0).count();
+        let value = &value[zeros..];
+        let bits = value
+            .first()
+            .map_or(0, |first| value.len() * 8 - first.leading_zeros() as usize);
+        if bits > register.bits as usize {
+            let width = register.bits;
+            return invalid(format!(
+                "register {name}: a value of {bits} bits does not fit {width}"
+            ));
+        }
+        register.write_from(index as u64, &crate::tables::words_of(value, register.bits));
+        Ok(())
     }
 
     /// Sets one register cell.
@@ -112,6 +152,7 @@ impl Pipeline {
         if index >= register.size() {
             return Err(out_of_range("register", name, index, register.size()));
         }
+        narrow(name, register.bits)?;
         if value & !mask_double(register.bits) != 0 {
             return invalid(format!(
                 "register {name}: value {value:#x} does not fit {} bits",
@@ -200,6 +241,16 @@ impl Pipeline {
 
 fn find(what: &str, name: &str, found: Option<usize>) -> Result<usize> {
     found.ok_or_else(|| WriteError::new(Code::NotFound, format!("no {what} is called {name}")))
+}
+
+/// Refuses what 128 bits do not hold.
+fn narrow(name: &str, bits: u32) -> Result<()> {
+    if bits > u128::BITS {
+        return invalid(format!(
+            "register {name}: its {bits} bits are read and written as bytes"
+        ));
+    }
+    Ok(())
 }
 
 fn out_of_range(what: &str, name: &str, index: usize, size: usize) -> WriteError {
