@@ -3,6 +3,11 @@
 from collections import Counter
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is. Timing is measured by `make bench`, never asserted.
+settings.register_profile("phb", deadline=None)
+settings.load_profile("phb")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -3,7 +3,7 @@
 ```text
   namespace "traffic"                            namespace "switch"
   generator, processor 0   ------ veth pair ---- port 1
-  counter                  ------ veth pair ---- port 2   phb-switch, forwarder or bmv2, processor 1
+  counter                  ------ veth pair ---- port 2   phb-switch or forwarder, processor 1; bmv2, either or both
 ```
 
 The same 128-byte frames go through phb-switch, through a forwarder that does nothing and, where it is installed,
@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,14 +171,15 @@ class Bench:
         return counted
 
     @contextmanager
-    def running(self, command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-        """Runs a switch in its namespace, on its processor."""
+    def running(self, command: list[str], processors: Sequence[int] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+        """Runs a switch in its namespace, on its processor unless others are given."""
+        allowed = processors or self.processors[1:]
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
                 ["ip", "netns", "exec", self.switch, *command],
                 stdout=log,
                 stderr=log,
-                preexec_fn=lambda: os.sched_setaffinity(0, self.processors[1:]),
+                preexec_fn=lambda: os.sched_setaffinity(0, allowed),
             )
         try:
             yield process
@@ -209,13 +210,13 @@ class Bench:
             yield
 
     @contextmanager
-    def bmv2(self) -> Iterator[None]:
+    def bmv2(self, processors: Sequence[int]) -> Iterator[None]:
         """bmv2 with the same artifact and the same policy."""
         address = f"127.0.0.1:{_free_port()}"
         command = ["simple_switch_grpc", "--no-p4", "-i", "1@s1", "-i", "2@s2", "--device-id", str(DEVICE)]
         command += ["--log-level", "off"]
         command += ["--", "--grpc-server-addr", address, "--cpu-port", "510", "--priority-queues", "8"]
-        with self.running(command):
+        with self.running(command, processors):
             self._push(address)
             self._wait_for_frames()
             yield
@@ -286,6 +287,15 @@ def through_phb(bench: Bench) -> Turn:
         return turn
 
 
+def through_bmv2(bench: Bench) -> float:
+    """bmv2's highest rate; its threads may do better beside the generator than all on one processor."""
+    rates = []
+    for processors in (bench.processors, bench.processors[1:]):
+        with bench.bmv2(processors):
+            rates.append(highest(bench, BMV2_RATES))
+    return max(rates)
+
+
 def start_seconds(bench: Bench) -> float:
     """From the start of the process to the first frame that the counter gets, of a frame every half millisecond."""
     command = [sys.executable, "-m", "phb_switch", "-i", "1@s1", "-i", "2@s2", str(WITHOUT_ENTRIES)]
@@ -323,8 +333,7 @@ def measure(report: Callable[[str], None]) -> list[Figure]:
             phb.append(through_phb(bench))
             line = f"turn {turn + 1}: null {null[-1]:,.0f} (plain {plain[-1]:,.0f}), phb {phb[-1].rate:,.0f} packets/s"
             if with_bmv2:
-                with bench.bmv2():
-                    bmv2.append(highest(bench, BMV2_RATES))
+                bmv2.append(through_bmv2(bench))
                 line += f", bmv2 {bmv2[-1]:,.0f} packets/s, phb/bmv2 {phb[-1].rate / bmv2[-1]:.1f}"
             report(f"{line}, phb/null {phb[-1].rate / null[-1]:.2f}")
         start = statistics.median(start_seconds(bench) for _ in range(START_TURNS))

@@ -65,7 +65,7 @@ def loaded(request):
     return switch, WIDTHS[request.param]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(data=st.data())
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_operation_is_that_of_integers(loaded, name, data):
