@@ -8,6 +8,8 @@ from pathlib import Path
 
 from phb_switch.p4c import compile_program
 
+_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+
 
 class PairError(Exception):
     """Arguments that are no pairs; `str()` is one line."""
@@ -19,6 +21,8 @@ class Pair:
 
     program: Path
     stf: Path
+    named: bool = False
+    """Whether somebody asked for this very program, and it isn't just one of a directory."""
 
 
 def pairs(paths: Sequence[Path]) -> list[Pair]:
@@ -39,7 +43,7 @@ def pairs(paths: Sequence[Path]) -> list[Pair]:
             raise PairError(f"{first}: expected a directory, or a program (.p4, .json) and its .stf")
         if not rest or rest[0].suffix != ".stf":
             raise PairError(f"{first}: found {rest[0] if rest else 'nothing'} behind it, expected its .stf")
-        found.append(Pair(first, rest.pop(0)))
+        found.append(Pair(first, rest.pop(0), named=True))
     for each in found:
         for path in (each.program, each.stf):
             if not path.is_file():
@@ -62,11 +66,21 @@ def _of_directory(directory: Path) -> list[Pair]:
 
 
 def other_architecture(program: Path, compiler_arguments: Sequence[str]) -> bool:
-    """Whether a P4_16 source is not written for v1model."""
+    """Whether a P4_16 source is not written for v1model: neither it nor a file beside it that it includes does so."""
     if program.suffix != ".p4" or "p4-14" in compiler_arguments:
         return False
-    source = program.read_text(encoding="utf-8", errors="replace")
-    return re.search(r'#\s*include\s*[<"]\S*v1model\.p4[>"]', source) is None
+    waiting = [program]
+    seen = {program.resolve()}
+    while waiting:
+        source = waiting.pop()
+        for name in _INCLUDE.findall(source.read_text(encoding="utf-8", errors="replace")):
+            if name.endswith("v1model.p4"):
+                return False
+            included = (source.parent / name).resolve()
+            if included.is_file() and included not in seen:
+                seen.add(included)
+                waiting.append(included)
+    return True
 
 
 def artifact(program: Path, compiler_arguments: Sequence[str]) -> str:

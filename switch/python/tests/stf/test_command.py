@@ -54,10 +54,32 @@ def test_what_p4c_refuses_is_bad_input(run, tmp_path):
     assert "p4c-bm2-ss refused" in out
 
 
-def test_a_program_for_another_architecture_is_skipped(run, tmp_path):
+def test_a_program_for_another_architecture_is_skipped_in_a_directory(run, tmp_path):
+    (tmp_path / "a.p4").write_text("#include <psa.p4>\n")
+    shutil.copy(STF, tmp_path / "a.stf")
+    assert run(tmp_path) == (0, "0 of 0 passed, 1 skipped\n", "")
+
+
+@P4C
+@pytest.mark.parametrize("source", ["control {", "#include <core.p4>\n"])
+def test_a_program_that_is_asked_for_is_never_skipped(run, tmp_path, source):
     program = tmp_path / "a.p4"
-    program.write_text("#include <psa.p4>\n")
-    assert run(program, STF) == (0, "0 of 0 passed, 1 skipped\n", "")
+    program.write_text(source)
+    code, out, _ = run(program, STF)
+    assert code == 2
+    assert "0 of 1 passed, 1 bad input" in out
+
+
+@P4C
+def test_v1model_may_be_included_by_a_file_that_is_included(run, tmp_path):
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "all.p4i").write_text('#include "../again.p4i"\n#include <v1model.p4>\n')
+    (tmp_path / "again.p4i").write_text('#ifndef AGAIN\n#define AGAIN\n#include "common/all.p4i"\n#endif\n')
+    source = SOURCE.read_text().replace("#include <v1model.p4>", '#include "common/all.p4i"')
+    assert "v1model.p4" not in source
+    (tmp_path / "a.p4").write_text(source.replace('"stages.p4i"', f'"{PROGRAMS}/stages.p4i"'))
+    shutil.copy(STF, tmp_path / "a.stf")
+    assert run(tmp_path) == (0, "1 of 1 passed\n", "")
 
 
 def test_a_directory_is_all_its_pairs_and_a_table(run, tmp_path):
