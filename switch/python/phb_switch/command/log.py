@@ -4,7 +4,7 @@ import logging
 import queue
 import sys
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from logging.handlers import MemoryHandler, QueueHandler, RotatingFileHandler
 from typing import Final
 
@@ -112,7 +112,10 @@ def open_log(options: Logging, stack: ExitStack) -> None:
         LOG.removeHandler(writer)
         writer.close()
         if writer.finished():
-            handler.close()
-            target.close()
+            # What a full disk doesn't take is lost, as it was all along; how the switch ended is not to change by that.
+            with suppress(OSError):
+                handler.close()
+            with suppress(OSError):
+                target.close()
 
     stack.callback(close)
