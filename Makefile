@@ -6,8 +6,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV := .venv
 BIN := $(VENV)/bin
 SEED ?= 1
-FUZZ_SECONDS ?= 20
-FUZZ_TARGETS := packet artifact write received
+FUZZ_SECONDS ?= 12
+FUZZ_TARGETS := packet artifact write received rpc
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 # What type checkers see: each package under its own name, wherever its folder lies.
@@ -43,12 +43,13 @@ lint: setup ## formatting, clippy, ruff, mypy
 	@if command -v p4fmt >/dev/null; then p4fmt --check p4src/*.p4; else echo "p4fmt: not installed, P4 formatting not checked"; fi
 
 # Stable Rust, so without a sanitizer: what is fuzzed is free of unsafe code, and panics are what is looked for.
-fuzz: build/tools/bin/cargo-fuzz ## packets, artifacts and writes that a fuzzer makes up (FUZZ_SECONDS=20 each)
+fuzz: setup build/tools/bin/cargo-fuzz ## packets, artifacts and requests that a fuzzer makes up (FUZZ_SECONDS=12 each)
+	@$(BIN)/python switch/fuzz/requests.py build/fuzz/p4info build/fuzz/rpc
 	@for target in $(FUZZ_TARGETS); do \
-		mkdir -p build/fuzz/$$target; \
+		mkdir -p build/fuzz/$$target switch/fuzz/corpus/$$target; \
 		echo "fuzz $$target: $(FUZZ_SECONDS) s"; \
 		PATH="$(CURDIR)/build/tools/bin:$$PATH" cargo fuzz run --fuzz-dir switch/fuzz --target-dir target/fuzz --sanitizer none $$target \
-			build/fuzz/$$target switch/fuzz/corpus/$$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -seed=$(SEED) -timeout=10 \
+			build/fuzz/$$target $(CURDIR)/switch/fuzz/corpus/$$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -seed=$(SEED) -timeout=10 \
 			-rss_limit_mb=2048 -artifact_prefix=build/fuzz/ >build/fuzz/$$target.log 2>&1 \
 			|| { tail -40 build/fuzz/$$target.log; exit 1; }; \
 		grep '^Done' build/fuzz/$$target.log; \

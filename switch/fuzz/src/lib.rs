@@ -49,6 +49,34 @@ pub fn artifacts() -> &'static [(String, String)] {
     })
 }
 
+/// Serialized p4info and artifact of every program that `requests.py` has prepared, in the order of their names.
+pub fn programs() -> Vec<(Vec<u8>, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = root.join("build/fuzz/p4info");
+    let files = std::fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}; run `make fuzz`", folder.display()));
+    let mut infos: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+    infos.sort();
+    let read = |info: PathBuf| {
+        let name = info.with_extension("json");
+        let name = name.file_name().expect("a file has a name");
+        let json = ["p4src/build", "switch/programs/build"]
+            .iter()
+            .find_map(|folder| std::fs::read_to_string(root.join(folder).join(name)).ok())
+            .expect("every p4info has an artifact");
+        (
+            std::fs::read(info).expect("a file just listed is readable"),
+            json,
+        )
+    };
+    infos.into_iter().map(read).collect()
+}
+
+/// A switch that runs an artifact which is right.
+pub fn loaded(json: &str) -> SwitchNode {
+    switch(Pipeline::load(json, Options::default()).expect("a committed artifact loads"))
+}
+
 /// A switch that runs `pipeline`.
 pub fn switch(pipeline: Pipeline) -> SwitchNode {
     let config = SwitchConfig {
