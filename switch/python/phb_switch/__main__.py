@@ -12,7 +12,12 @@ def main() -> None:
     # Lines of gRPC's own on stderr would come beside ours, which say the same.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Imported here so that the line above counts for the time that the imports take.
-    from phb_switch.cli import main as command
+    try:
+        from phb_switch.cli import main as command
+    except ImportError as error:
+        if error.name is None or not error.name.startswith("phb_switch"):
+            raise
+        sys.exit(f"phb-switch: the native module is missing or of another version, build it by `make setup`: {error}")
 
     command()
 

@@ -410,9 +410,8 @@ def run(arguments: Sequence[str]) -> int:
         return _complain(str(error), BAD_INPUT)
     except FailedError as error:
         return _complain(str(error), FAILED)
-    except OSError as error:  # stdout or a log is full or closed
-        where = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{where}{error.strerror or error}", FAILED)
+    except OSError as error:  # what has no name is stdout, full or closed
+        return _complain(f"{error.filename or 'standard output'}: {error.strerror or error}", FAILED)
     return OK
 
 

@@ -130,11 +130,11 @@ def _announce(options: Options, address: str) -> None:
     }
     if options.ready_file is not None:
         _write_at_once(options.ready_file, json.dumps(started) + "\n")
-    if options.as_json:
-        print(json.dumps(started), flush=True)
-    else:
-        attached = " ".join(f"{port}@{name}" for port, name in options.interfaces.items()) or "none"
-        print(f"phb-switch: device {options.device_id}, P4Runtime at {address}, interfaces: {attached}", flush=True)
+    attached = " ".join(f"{port}@{name}" for port, name in options.interfaces.items()) or "none"
+    words = f"phb-switch: device {options.device_id}, P4Runtime at {address}, interfaces: {attached}"
+    # In one piece, lest a line of the log get between the words and the end of the line.
+    sys.stdout.write((json.dumps(started) if options.as_json else words) + "\n")
+    sys.stdout.flush()
 
 
 def _write_at_once(path: Path, text: str) -> None:

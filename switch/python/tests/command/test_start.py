@@ -225,7 +225,7 @@ def test_stdout_is_full(arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         result = ended(*arguments, stdout=full)
     assert result.returncode == 1
-    assert "phb-switch: No space left on device" in result.stderr
+    assert "phb-switch: standard output: No space left on device" in result.stderr
     assert "Traceback" not in result.stderr
 
 
