@@ -4,7 +4,7 @@
 //! table while it is empty: key, look-up, and the action. Packets are chosen by rule, each of which has the same chance, and by chance
 //! within the rule; for rule sets made to hurt, also anywhere, and the worse of both counts. Everything follows from a
 //! seed. Standard error has a line for each set of rules, standard output the figures. `--only TEXT` leaves out sets
-//! without it in their name.
+//! without it in their name. `--writes` measures how long writes to large tables take, too.
 
 mod rules;
 
@@ -147,6 +147,38 @@ fn measure(what: &str, artifact: &str, table: Table, rules: &[Rule], anywhere: b
     worst
 }
 
+/// Writes 100,000 entries at once and another 4,000 one by one: what the former take, and the longest of the latter.
+fn writes(what: &str, artifact: &str, table: Table, rules: &[Rule]) {
+    let mut pipeline = match Pipeline::load(artifact, Options::default()) {
+        Ok(pipeline) => pipeline,
+        Err(error) => panic!("{error}"),
+    };
+    let entries: Vec<Entry> = rules
+        .iter()
+        .enumerate()
+        .map(|(number, rule)| entry(table, rule, number, rules.len()))
+        .collect();
+    let (many, single) = entries.split_at(rules.len() - 4000);
+    // An entry that comes twice is refused, which takes no longer.
+    let start = Instant::now();
+    for entry in many {
+        let _ = pipeline.table_insert(table.name(), entry);
+    }
+    pipeline.settle();
+    let all = start.elapsed();
+    let longest = single.iter().map(|entry| {
+        let start = Instant::now();
+        let _ = pipeline.table_insert(table.name(), entry);
+        pipeline.settle();
+        start.elapsed()
+    });
+    let longest = longest.max().unwrap_or_default();
+    let many = many.len();
+    eprintln!(
+        "{what:<34} {many:>8} entries  written in {all:.1?}, then one in {longest:.1?} at most"
+    );
+}
+
 fn main() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -181,6 +213,16 @@ fn main() {
     }
     let rules = rules::flows(100_000, &mut random);
     measure("flows", &artifact, Table::Flows, &rules, false);
+    if std::env::args().any(|argument| argument == "--writes") {
+        let rules = rules::policy(104_000, &mut random);
+        writes("policy", &artifact, Table::Policy, &rules);
+        for (name, table, make) in rules::HOSTILE {
+            let rules: Vec<Rule> = (0..104_000)
+                .map(|number| make(number, &mut random))
+                .collect();
+            writes(name, &artifact, table, &rules);
+        }
+    }
     if std::env::args().any(|argument| argument == "--json") {
         let figure = |(name, value): &(String, f64)| {
             format!("{{\"name\": \"{name}\", \"value\": {value:.1}, \"unit\": \"ns\"}}")

@@ -323,6 +323,68 @@ proptest! {
     }
 }
 
+/// Masks with bits scattered over the whole key: nothing tells much, so that many blocks have candidates to the last.
+#[test]
+fn scattered_masks_are_a_linear_search() {
+    // So many random words and-ed make a mask: about half of all bits, a quarter, an eighth.
+    for (sparse, count) in [(1, 1500), (2, 4500), (3, 1500)] {
+        let mut state = sparse as usize;
+        let mut random = || {
+            state = hash(&[state as u64]);
+            state as u64 & 0xffff_ffff
+        };
+        let keys: Vec<Key> = (0..FIELDS)
+            .map(|position| key_of(position, MatchKind::Ternary, 32, 1))
+            .collect();
+        let mut table = Table::new(shape(keys), None);
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut packet = Packet::default();
+        for number in 0..count {
+            let fields = (0..FIELDS).map(|_| {
+                let mask = (0..sparse).fold(u64::MAX, |mask, _| mask & random());
+                (vec![random() & mask], vec![mask])
+            });
+            let entry = Entry {
+                words: interleave(fields),
+                prefix: 0,
+                priority: (number * 7919 % count) as i32 + 1,
+                choice: action(number),
+                idle_timeout: 0,
+            };
+            assert!(table.insert(entry.clone()).is_ok());
+            entries.push(entry);
+        }
+        for removed in [false, true] {
+            if removed {
+                for position in (0..entries.len() / 5).rev() {
+                    assert!(table.delete(&entries.remove(position * 4)).is_ok());
+                }
+            }
+            table.settle();
+            let mut hits = 0;
+            for trial in 0..400 {
+                packet.reset(FIELDS, 0, 0);
+                // Within an entry, or anywhere.
+                let within = &entries[random() as usize % entries.len()];
+                for (position, pair) in within.words.chunks(2).enumerate() {
+                    let any = random();
+                    let value = pair[0] | any & !pair[1];
+                    packet.set_word(position as u32, if trial % 4 == 0 { any } else { value });
+                }
+                let matches = |entry: &&Entry| {
+                    let mut pairs = entry.words.chunks(2).enumerate();
+                    pairs.all(|(at, pair)| packet.word(at as u32) & pair[1] == pair[0])
+                };
+                let expected = entries.iter().filter(matches).max_by_key(|e| e.priority);
+                let found = table.lookup(&packet).map(|number| table.choice_of(number));
+                assert_eq!(found, expected.map(|entry| entry.choice.clone()));
+                hits += usize::from(found.is_some());
+            }
+            assert!(hits >= 300);
+        }
+    }
+}
+
 #[test]
 fn a_full_table_says_so() {
     let keys = vec![key_of(0, MatchKind::Exact, 8, 1)];

@@ -15,10 +15,14 @@ fn most_rows(entries: usize, columns: usize) -> usize {
     }
 }
 
-/// Bits of a dimension of bits, by the number of entries: few where the rows of more would take too much
-/// memory.
+/// Bits of a dimension of bits, by the number of entries: as many as the second level of the cache has room for the rows
+/// of, for a look-up reads rows of all dimensions.
 fn bits_width(entries: usize) -> u32 {
-    if entries <= 1 << 16 { 8 } else { 4 }
+    match entries {
+        0..=2048 => 8,
+        2049..=16_384 => 6,
+        _ => 4,
+    }
 }
 
 /// Which row a value falls into.

@@ -28,6 +28,7 @@ const DIMENSIONS: usize = 32;
 
 /// Candidate blocks among 64 from which on they are looked at together.
 const DENSE: u32 = 20;
+const DENSE_MANY: u32 = 4;
 
 /// The place of an entry that is in no block yet.
 const WAITS: u32 = u32::MAX;
@@ -122,6 +123,44 @@ const TRIALS: usize = 64;
 
 /// Blocks that are looked at together.
 const TOGETHER: usize = 8;
+
+/// So many times [`TOGETHER`] blocks are in a group that shares a word of the summary.
+const PARTS: usize = 64 / TOGETHER;
+
+/// With more dimensions than this, which blocks lose their last candidate after how many of them cannot be predicted.
+const MANY: usize = 8;
+
+/// The words of blocks that may have candidates.
+struct Batch {
+    /// The first block of each part.
+    starts: [usize; PARTS],
+    words: [[u64; TOGETHER]; PARTS],
+    parts: usize,
+}
+
+impl Batch {
+    /// Keeps the parts that still have candidates. Without a branch per part, for it would be mispredicted.
+    #[inline]
+    fn narrow(&mut self, rows: [&[u64]; 4], before: usize) {
+        let mut kept = 0;
+        for part in 0..self.parts.min(PARTS) {
+            let start = self.starts[part];
+            let old = self.words[part];
+            let of = |row: &[u64]| {
+                let row = row.get(before + start..);
+                *row.and_then(|row| row.first_chunk())
+                    .unwrap_or(&[0; TOGETHER])
+            };
+            let [a, b, c, d] = rows.map(of);
+            let words: [u64; TOGETHER] =
+                std::array::from_fn(|at| old[at] & a[at] & b[at] & c[at] & d[at]);
+            self.starts[kept] = start;
+            self.words[kept] = words;
+            kept += usize::from(words.iter().fold(0, |any, word| any | word) != 0);
+        }
+        self.parts = kept;
+    }
+}
 
 /// What the words at `position` and `word` have in common.
 #[inline]
@@ -219,14 +258,24 @@ impl Classifier {
             if candidates == 0 {
                 continue;
             }
-            if candidates.count_ones() >= DENSE {
-                for part in 0..64 / TOGETHER {
+            let dense = if rows.len() > MANY { DENSE_MANY } else { DENSE };
+            if candidates.count_ones() >= dense {
+                let mut parts = 0..PARTS;
+                if rows.len() > MANY {
+                    // The very first part by itself, for there the best entries are.
+                    parts = 0..usize::from(group == 0);
+                }
+                for part in parts.clone() {
                     let start = group * 64 + part * TOGETHER;
                     if start >= self.best.len() || self.best_from[start] >= found {
                         break;
                     }
                     cost.add(rows.len());
                     self.search_dense(rows, start, key, matches, &mut found, cost);
+                }
+                let start = group * 64 + parts.end * TOGETHER;
+                if parts.end < PARTS && start < self.best.len() && self.best_from[start] < found {
+                    self.search_batch(rows, start, candidates, key, matches, &mut found, cost);
                 }
                 continue;
             }
@@ -273,6 +322,47 @@ impl Classifier {
         for (block, &word) in (start..).zip(&words) {
             if word != 0 && self.best[block] < *found {
                 self.compare(block, word, key, matches, found, cost);
+            }
+        }
+    }
+
+    /// Goes through the blocks of a group from `start` on, given the candidates among its blocks, all parts at once.
+    #[expect(clippy::too_many_arguments)]
+    fn search_batch(
+        &self,
+        rows: &[&[u64]],
+        start: usize,
+        candidates: u64,
+        key: &[u64],
+        matches: Matches<'_>,
+        found: &mut u64,
+        cost: &mut impl Cost,
+    ) {
+        let mut batch = Batch {
+            starts: [0; PARTS],
+            words: [[u64::MAX; TOGETHER]; PARTS],
+            parts: 0,
+        };
+        let end = self.best.len().min((start | 63) + 1);
+        for start in (start..end).step_by(TOGETHER) {
+            batch.starts[batch.parts] = start;
+            batch.parts += usize::from(candidates >> (start % 64) & ((1 << TOGETHER) - 1) != 0);
+        }
+        let before = self.best.len().div_ceil(64);
+        for four in rows.chunks(4) {
+            cost.add(batch.parts * four.len());
+            // The last one again does no harm.
+            let row = |at: usize| four[at.min(four.len() - 1)];
+            batch.narrow([row(0), row(1), row(2), row(3)], before);
+            if batch.parts == 0 {
+                return;
+            }
+        }
+        for (&start, words) in batch.starts.iter().zip(&batch.words).take(batch.parts) {
+            for (block, &word) in (start..).zip(words) {
+                if word != 0 && self.best[block] < *found {
+                    self.compare(block, word, key, matches, found, cost);
+                }
             }
         }
     }
