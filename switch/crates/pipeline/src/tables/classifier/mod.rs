@@ -13,9 +13,11 @@
 //! New entries wait in a list that every look-up goes through, until they fill a block, 64 of them at most. When there
 //! is no room for further blocks, all are made anew, by a write, never by a packet.
 
+mod batch;
 mod cluster;
 mod dimension;
 
+use batch::Batch;
 use dimension::Dimension;
 
 use super::exact::hash;
@@ -129,38 +131,6 @@ const PARTS: usize = 64 / TOGETHER;
 
 /// With more dimensions than this, which blocks lose their last candidate after how many of them cannot be predicted.
 const MANY: usize = 8;
-
-/// The words of blocks that may have candidates.
-struct Batch {
-    /// The first block of each part.
-    starts: [usize; PARTS],
-    words: [[u64; TOGETHER]; PARTS],
-    parts: usize,
-}
-
-impl Batch {
-    /// Keeps the parts that still have candidates. Without a branch per part, for it would be mispredicted.
-    #[inline]
-    fn narrow(&mut self, rows: [&[u64]; 4], before: usize) {
-        let mut kept = 0;
-        for part in 0..self.parts.min(PARTS) {
-            let start = self.starts[part];
-            let old = self.words[part];
-            let of = |row: &[u64]| {
-                let row = row.get(before + start..);
-                *row.and_then(|row| row.first_chunk())
-                    .unwrap_or(&[0; TOGETHER])
-            };
-            let [a, b, c, d] = rows.map(of);
-            let words: [u64; TOGETHER] =
-                std::array::from_fn(|at| old[at] & a[at] & b[at] & c[at] & d[at]);
-            self.starts[kept] = start;
-            self.words[kept] = words;
-            kept += usize::from(words.iter().fold(0, |any, word| any | word) != 0);
-        }
-        self.parts = kept;
-    }
-}
 
 /// What the words at `position` and `word` have in common.
 #[inline]
