@@ -15,7 +15,7 @@ pub(crate) type Place = u16;
 pub(crate) type Address = u32;
 
 /// How two numbers are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Comparison {
     Equal,
     NotEqual,
@@ -63,7 +63,7 @@ impl Comparison {
 }
 
 /// Operators on two words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Operator {
     Add,
     Subtract,
@@ -86,7 +86,7 @@ pub(crate) struct Span {
 }
 
 /// One instruction. `cut` is how many of the upper bits of a result are cleared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Instruction {
     Constant {
         to: Place,
@@ -446,6 +446,28 @@ impl Instruction {
             | Self::ClampSigned { to, .. }
             | Self::ReadRegister { to, .. } => Some(to),
             _ => None,
+        }
+    }
+
+    /// Sets the word that [`Self::pure_result`] gives.
+    pub(crate) fn set_result(&mut self, place: Place) {
+        match self {
+            Self::Constant { to, .. }
+            | Self::Copy { to, .. }
+            | Self::Mask { to, .. }
+            | Self::Slice { to, .. }
+            | Self::Add { to, .. }
+            | Self::AddConstant { to, .. }
+            | Self::ShiftLeftConstant { to, .. }
+            | Self::Or { to, .. }
+            | Self::Binary { to, .. }
+            | Self::BinaryConstant { to, .. }
+            | Self::Not { to, .. }
+            | Self::SignExtend { to, .. }
+            | Self::ClampUnsigned { to, .. }
+            | Self::ClampSigned { to, .. }
+            | Self::ReadRegister { to, .. } => *to = place,
+            _ => {}
         }
     }
 

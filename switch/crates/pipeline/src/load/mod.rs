@@ -13,6 +13,7 @@ mod externs;
 mod headers;
 mod json;
 mod lists;
+mod liveness;
 mod lower;
 mod optimise;
 mod parser;
@@ -20,6 +21,7 @@ mod places;
 mod profiles;
 mod tables;
 mod unions;
+mod values;
 mod wide;
 
 use std::collections::HashMap;

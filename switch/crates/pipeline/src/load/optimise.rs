@@ -4,8 +4,9 @@
 //! words; and a table's hit or miss becomes a field that the next instruction tests. Three steps, until nothing changes:
 //!
 //! 1. jumps that lead to jumps, or to tests whose outcome is known, lead to where those lead;
-//! 2. a word that is the copy of another, or a constant, is replaced where it is read, up to where jumps meet;
-//! 3. what writes a word that nothing reads goes.
+//! 2. a word that is the copy of another, or a constant, is replaced where it is read, up to where jumps meet; what a
+//!    word holds already is not computed again;
+//! 3. what writes a word that nothing reads, or nothing before it is overwritten, goes.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,9 @@ use crate::instruction::{Address, ExternOperation, Instruction, Place, Span};
 use crate::packet::Slot;
 use crate::program::{CalculationInput, ParserOperation, Program};
 use crate::tables::Table;
+
+use super::liveness;
+use super::values::Values;
 
 /// More rounds than any program has needed.
 const ROUNDS: usize = 8;
@@ -41,6 +45,12 @@ pub(crate) fn optimise(
                 && !reads.get(usize::from(place)).is_some_and(|read| *read)
         };
         let reads = reads(program);
+        let mut entries = Vec::new();
+        for_each_entry(program, tables, |entry| entries.push(*entry));
+        let seen = |place: Place| {
+            !private(place) || observed.get(usize::from(place)).is_some_and(|seen| *seen)
+        };
+        let dead = liveness::dead(&program.code, &targets, &entries, seen);
         let kept: Vec<bool> = program
             .code
             .iter()
@@ -48,9 +58,12 @@ pub(crate) fn optimise(
             .map(|(at, instruction)| match instruction {
                 Instruction::Jump(to) => *to as usize != at + 1,
                 Instruction::Copy { from, to } if from == to => false,
-                instruction => !instruction
-                    .pure_result()
-                    .is_some_and(|to| unread(to, &reads)),
+                instruction => {
+                    !dead[at]
+                        && !instruction
+                            .pure_result()
+                            .is_some_and(|to| unread(to, &reads))
+                }
             })
             .collect();
         if kept.iter().all(|kept| *kept) && !changed {
@@ -204,9 +217,11 @@ enum Value {
 fn propagate(code: &mut [Instruction], targets: &[bool]) -> bool {
     let mut changed = false;
     let mut facts: BTreeMap<Place, Value> = BTreeMap::new();
+    let mut values = Values::default();
     for at in 0..code.len() {
         if targets[at] || facts.len() >= MOST_FACTS {
             facts.clear();
+            values.clear();
         }
         let mut instruction = code[at];
         instruction.read_through(|place| match facts.get(&place) {
@@ -217,7 +232,7 @@ fn propagate(code: &mut [Instruction], targets: &[bool]) -> bool {
             Some(Value::Constant(value)) => Some(*value),
             _ => None,
         };
-        instruction = folded(instruction, constant, at as Address);
+        instruction = values.pass(folded(instruction, constant, at as Address));
         if instruction != code[at] {
             code[at] = instruction;
             changed = true;
@@ -229,7 +244,10 @@ fn propagate(code: &mut [Instruction], targets: &[bool]) -> bool {
             | Instruction::Table(_)
             | Instruction::Call { .. }
             | Instruction::Wide(_)
-            | Instruction::Extern(_) => facts.clear(),
+            | Instruction::Extern(_) => {
+                facts.clear();
+                values.clear();
+            }
             instruction => {
                 if let Some(to) = instruction.pure_result() {
                     facts.remove(&to);

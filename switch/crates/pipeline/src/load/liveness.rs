@@ -1,0 +1,131 @@
+//! Which results nobody reads before they are overwritten.
+
+use crate::instruction::{Address, Instruction, Place};
+
+/// Words of memory this may take; longer programs keep what they have.
+const MOST_MEMORY: usize = 1 << 22;
+
+/// A set of words of a packet.
+#[derive(Clone, PartialEq, Eq)]
+struct Words(Vec<u64>);
+
+impl Words {
+    fn add(&mut self, place: Place) {
+        if let Some(bits) = self.0.get_mut(usize::from(place) / 64) {
+            *bits |= 1 << (place % 64);
+        }
+    }
+
+    fn remove(&mut self, place: Place) {
+        if let Some(bits) = self.0.get_mut(usize::from(place) / 64) {
+            *bits &= !(1 << (place % 64));
+        }
+    }
+
+    fn has(&self, place: Place) -> bool {
+        let bits = self.0.get(usize::from(place) / 64);
+        bits.is_some_and(|bits| bits >> (place % 64) & 1 != 0)
+    }
+
+    fn join(&mut self, other: &Self) {
+        for (bits, more) in self.0.iter_mut().zip(&other.0) {
+            *bits |= more;
+        }
+    }
+}
+
+/// Whether each instruction sets a word that nothing reads after it. `targets` are the addresses control comes to other
+/// than from the instruction before, `entries` those of them that something else than an instruction leads to; `seen`
+/// says which words are read outside of the instructions.
+pub(super) fn dead(
+    code: &[Instruction],
+    targets: &[bool],
+    entries: &[Address],
+    seen: impl Fn(Place) -> bool,
+) -> Vec<bool> {
+    let mut dead = vec![false; code.len()];
+    let mut highest = 0;
+    for instruction in code {
+        let mut instruction = *instruction;
+        instruction.read_through(|place| {
+            highest = highest.max(place);
+            place
+        });
+        highest = highest.max(instruction.pure_result().unwrap_or(0));
+    }
+    let length = usize::from(highest) / 64 + 1;
+    let meetings = targets.iter().filter(|target| **target).count();
+    if meetings * length > MOST_MEMORY {
+        return dead;
+    }
+    // What is read after a table, an action, or the end: at first what is seen, then what is read from any entry on too.
+    let mut later = Words(vec![0; length]);
+    (0..=highest)
+        .filter(|place| seen(*place))
+        .for_each(|place| later.add(place));
+    let seen = later.clone();
+    let all = Words(vec![u64::MAX; length]);
+    let mut before: Vec<Option<Words>> = vec![None; code.len() + 1];
+    loop {
+        let known = later.clone();
+        let mut live = known.clone();
+        for (at, instruction) in code.iter().enumerate().rev() {
+            let from = |to: Address| match before.get(to as usize) {
+                // Jumps lead forward; if one did not, all might be read.
+                Some(Some(live)) if to as usize > at => live,
+                _ if to as usize >= code.len() => &known,
+                _ => &all,
+            };
+            dead[at] = instruction.pure_result().is_some_and(|to| !live.has(to));
+            match *instruction {
+                Instruction::Jump(to) => live = from(to).clone(),
+                Instruction::Return | Instruction::End | Instruction::Table(_) => {
+                    live = known.clone();
+                }
+                Instruction::Call { back, .. } => {
+                    live = known.clone();
+                    live.join(from(back));
+                }
+                Instruction::Wide(_) | Instruction::Extern(_) => live.join(&seen),
+                instruction => instruction
+                    .addresses()
+                    .into_iter()
+                    .flatten()
+                    .for_each(|to| live.join(from(to))),
+            }
+            if dead[at] {
+                // What only it reads need not be computed either.
+            } else {
+                if let Some(to) = instruction.pure_result() {
+                    live.remove(to);
+                }
+                let mut instruction = *instruction;
+                instruction.read_through(|place| {
+                    live.add(place);
+                    place
+                });
+            }
+            if targets[at] {
+                before[at] = Some(live.clone());
+            }
+        }
+        for entry in entries {
+            if let Some(Some(live)) = before.get(*entry as usize) {
+                later.join(live);
+            }
+        }
+        // After a call comes what follows it.
+        for instruction in code {
+            if let Instruction::Call { to, back } = instruction {
+                for at in [to, back] {
+                    if let Some(Some(live)) = before.get(*at as usize) {
+                        later.join(live);
+                    }
+                }
+            }
+        }
+        if later == known {
+            return dead;
+        }
+    }
+}

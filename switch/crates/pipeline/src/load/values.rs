@@ -1,0 +1,88 @@
+//! Which words hold the same value, so that nothing is computed twice.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::instruction::{Instruction, Place};
+
+/// Number of a value; it means something along one path only.
+type Value = u16;
+
+/// The values of words along a path.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Values {
+    of: BTreeMap<Place, Value>,
+    /// Instructions that read values instead of words and set word 0, and what they give.
+    known: HashMap<Instruction, Value>,
+    next: Value,
+}
+
+/// Values numbered along one path; so that the loader's time grows with the program's length only.
+const MOST: Value = 1024;
+
+impl Values {
+    /// Forgets all, for nothing is known of what comes here.
+    pub(super) fn clear(&mut self) {
+        self.of.clear();
+        self.known.clear();
+        self.next = 0;
+    }
+
+    /// A copy instead of an instruction whose result another word holds; notes what the instruction sets.
+    pub(super) fn pass(&mut self, instruction: Instruction) -> Instruction {
+        if let Instruction::WriteRegister { register, .. } = instruction {
+            self.known.retain(|known, _| !matches!(known, Instruction::ReadRegister { register: read, .. } if *read == register));
+        }
+        let Some(to) = instruction.pure_result() else {
+            return instruction;
+        };
+        if self.next >= MOST {
+            self.clear();
+        }
+        if let Instruction::Copy { from, .. } = instruction {
+            let value = self.value(from);
+            self.of.insert(to, value);
+            return instruction;
+        }
+        let mut expression = instruction;
+        expression.read_through(|place| self.value(place));
+        expression.set_result(0);
+        if let Instruction::Add { left, right, .. } | Instruction::Or { left, right, .. } =
+            &mut expression
+            && left > right
+        {
+            std::mem::swap(left, right);
+        }
+        let Some(value) = self.known.get(&expression).copied() else {
+            let value = self.new_value();
+            self.known.insert(expression, value);
+            self.of.insert(to, value);
+            return instruction;
+        };
+        let holder = self.of.iter().find(|(_, held)| **held == value);
+        let holder = holder.map(|(place, _)| *place);
+        self.of.insert(to, value);
+        match (holder, instruction) {
+            // A constant costs no more than a copy.
+            (Some(from), instruction) if !matches!(instruction, Instruction::Constant { .. }) => {
+                Instruction::Copy { from, to }
+            }
+            _ => instruction,
+        }
+    }
+
+    fn value(&mut self, place: Place) -> Value {
+        match self.of.get(&place) {
+            Some(value) => *value,
+            None => {
+                let value = self.new_value();
+                self.of.insert(place, value);
+                value
+            }
+        }
+    }
+
+    fn new_value(&mut self) -> Value {
+        self.next += 1;
+        self.next
+    }
+}
