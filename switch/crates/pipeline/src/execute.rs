@@ -31,7 +31,7 @@ impl Machine<'_> {
         let program = self.program;
         let mut at = start;
         let mut back = END;
-        while let Some(pending) = self.run(packet, &mut at, &mut back) {
+        while let Some(pending) = self.run(tables, packet, &mut at, &mut back) {
             match pending {
                 Pending::Table(table) => {
                     let taken = tables[table as usize].apply(packet, self.now);
@@ -60,6 +60,7 @@ impl Machine<'_> {
     #[inline(always)]
     fn run(
         &mut self,
+        tables: &[Table],
         packet: &mut Packet,
         at: &mut Address,
         back: &mut Address,
@@ -232,7 +233,24 @@ impl Machine<'_> {
                     rest = from(to);
                 }
                 Instruction::End => break None,
-                Instruction::Table(table) => break Some(Pending::Table(table)),
+                Instruction::Table(number) => match tables.get(number as usize) {
+                    // Nothing to look up, count or meter.
+                    Some(table) if table.is_empty() => {
+                        let taken = table.missed();
+                        *back = taken.next;
+                        rest = from(match taken.action {
+                            Some(action) => {
+                                let places = words[program.parameters as usize..].iter_mut();
+                                for (place, parameter) in places.zip(taken.parameters) {
+                                    *place = *parameter;
+                                }
+                                program.actions[action as usize].start.unwrap_or(taken.next)
+                            }
+                            None => taken.next,
+                        });
+                    }
+                    _ => break Some(Pending::Table(number)),
+                },
                 Instruction::Extern(number) => break Some(Pending::Extern(number)),
             }
         };

@@ -8,7 +8,7 @@
 //!    word holds already is not computed again;
 //! 3. what writes a word that nothing reads, or nothing before it is overwritten, goes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::instruction::{Address, ExternOperation, Instruction, Place, Span};
 use crate::packet::Slot;
@@ -38,7 +38,8 @@ pub(crate) fn optimise(
     for _ in 0..ROUNDS {
         let mut changed = thread_jumps(program, tables);
         let targets = targets(program, tables);
-        changed |= propagate(&mut program.code, &targets);
+        let single = single(program, tables);
+        changed |= propagate(&mut program.code, &targets, &single);
         let unread = |place: Place, reads: &[bool]| {
             private(place)
                 && !observed.get(usize::from(place)).is_some_and(|seen| *seen)
@@ -132,6 +133,35 @@ fn targets(program: &mut Program, tables: &mut [Table]) -> Vec<bool> {
     targets
 }
 
+/// The addresses that control comes to from one jump only.
+fn single(program: &mut Program, tables: &mut [Table]) -> Vec<bool> {
+    let mut ways = vec![0u32; program.code.len()];
+    // A place that something else than an instruction leads to counts twice.
+    let mut add = |address: Address, count: u32| {
+        if let Some(ways) = ways.get_mut(address as usize) {
+            *ways = ways.saturating_add(count);
+        }
+    };
+    for_each_entry(program, tables, |entry| add(*entry, 2));
+    for (at, instruction) in program.code.iter().enumerate() {
+        let call = matches!(instruction, Instruction::Call { .. });
+        for address in instruction.addresses().into_iter().flatten() {
+            add(address, 1 + u32::from(call));
+        }
+        if !matches!(
+            instruction,
+            Instruction::Jump(_)
+                | Instruction::Return
+                | Instruction::End
+                | Instruction::Table(_)
+                | Instruction::Call { .. }
+        ) {
+            add(at as Address + 1, 1);
+        }
+    }
+    ways.iter().map(|ways| *ways == 1).collect()
+}
+
 /// Where control that comes to `address` goes on, if `known` is what the word was just set to.
 fn follow(code: &[Instruction], mut address: Address, known: Option<(Place, u64)>) -> Address {
     for _ in 0..HOPS {
@@ -214,12 +244,16 @@ enum Value {
 }
 
 /// Reads through copies and constants; conditions that are known become jumps or nothing.
-fn propagate(code: &mut [Instruction], targets: &[bool]) -> bool {
+fn propagate(code: &mut [Instruction], targets: &[bool], single: &[bool]) -> bool {
     let mut changed = false;
     let mut facts: BTreeMap<Place, Value> = BTreeMap::new();
     let mut values = Values::default();
+    // What is known where only one jump leads to.
+    let mut known = HashMap::new();
     for at in 0..code.len() {
-        if targets[at] || facts.len() >= MOST_FACTS {
+        if let Some(before) = known.remove(&(at as Address)) {
+            (facts, values) = before;
+        } else if targets[at] || facts.len() >= MOST_FACTS {
             facts.clear();
             values.clear();
         }
@@ -236,6 +270,12 @@ fn propagate(code: &mut [Instruction], targets: &[bool]) -> bool {
         if instruction != code[at] {
             code[at] = instruction;
             changed = true;
+        }
+        if let [Some(to), None] = instruction.addresses()
+            && to as usize > at
+            && single.get(to as usize).is_some_and(|single| *single)
+        {
+            known.insert(to, (facts.clone(), values.clone()));
         }
         match instruction {
             Instruction::Jump(_)

@@ -141,6 +141,33 @@ impl Table {
         matches!(self.index, Index::Priority { .. })
     }
 
+    /// Whether every packet misses.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.store.length() == 0
+    }
+
+    /// What a packet gets that matches no entry.
+    #[inline(always)]
+    pub(crate) fn missed(&self) -> Taken<'_> {
+        let shape = &self.shape;
+        match &self.default {
+            Some(default) => {
+                let taken = shape.actions[default.action as usize];
+                Taken {
+                    action: Some(taken.action),
+                    parameters: &default.parameters,
+                    next: shape.miss.unwrap_or(taken.next),
+                }
+            }
+            None => Taken {
+                action: None,
+                parameters: &[],
+                next: shape.miss.unwrap_or(shape.otherwise),
+            },
+        }
+    }
+
     /// Looks the packet up; counts, meters and notes the hit.
     pub(crate) fn apply(&mut self, packet: &mut Packet, now: Time) -> Taken<'_> {
         let found = self.lookup(packet);
