@@ -93,9 +93,8 @@ pub(super) fn dead(
                     .flatten()
                     .for_each(|to| live.join(from(to))),
             }
-            if dead[at] {
-                // What only it reads need not be computed either.
-            } else {
+            // What only a dead one reads need not be computed either.
+            if !dead[at] {
                 if let Some(to) = instruction.pure_result() {
                     live.remove(to);
                 }
@@ -127,5 +126,72 @@ pub(super) fn dead(
         if later == known {
             return dead;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instruction::Instruction::{Constant, Copy, Count, End, JumpIfEqual, Return};
+
+    fn constant(to: Place) -> Instruction {
+        Constant { to, value: 1 }
+    }
+
+    fn dead_of(code: &[Instruction], entries: &[Address], seen: Option<Place>) -> Vec<bool> {
+        let mut targets = vec![false; code.len()];
+        let led = code.iter().flat_map(|instruction| instruction.addresses());
+        for to in led.flatten().chain(entries.iter().copied()) {
+            targets[to as usize] = true;
+        }
+        dead(code, &targets, entries, |place| Some(place) == seen)
+    }
+
+    #[test]
+    fn overwritten_or_unread_on_every_way() {
+        let count = Count {
+            counter: 0,
+            index: 1,
+        };
+        let skip = JumpIfEqual {
+            left: 2,
+            to: 3,
+            value: 0,
+        };
+        let copy = Copy { from: 1, to: 3 };
+        let rows: [(&[Instruction], &[Address], Option<Place>, &[bool]); 5] = [
+            (
+                &[constant(1), constant(1), count, End],
+                &[0],
+                None,
+                &[true, false, false, false],
+            ),
+            // Read on one of two ways.
+            (
+                &[constant(1), skip, count, End],
+                &[0],
+                None,
+                &[false, false, false, false],
+            ),
+            (
+                &[constant(1), skip, constant(1), count, End],
+                &[0],
+                None,
+                &[false, false, false, false, false],
+            ),
+            // What only a dead instruction reads.
+            (&[constant(1), copy, End], &[0], None, &[true, true, false]),
+            // Read where something else than an instruction leads to, or by something else.
+            (
+                &[constant(1), Return, count, End],
+                &[0, 2],
+                None,
+                &[false, false, false, false],
+            ),
+        ];
+        for (code, entries, seen, expected) in rows {
+            assert_eq!(dead_of(code, entries, seen), expected, "{code:?}");
+        }
+        assert_eq!(dead_of(&[constant(1), End], &[0], Some(1)), [false, false]);
     }
 }

@@ -86,3 +86,54 @@ impl Values {
         self.next
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(left: Place, right: Place, to: Place) -> Instruction {
+        Instruction::Add {
+            left,
+            right,
+            to,
+            cut: 0,
+        }
+    }
+
+    fn read(to: Place) -> Instruction {
+        Instruction::ReadRegister {
+            register: 1,
+            index: 9,
+            to,
+        }
+    }
+
+    #[test]
+    fn a_result_that_a_word_holds_is_copied() {
+        let mut values = Values::default();
+        assert_eq!(values.pass(add(1, 2, 3)), add(1, 2, 3));
+        let copy = |from, to| Instruction::Copy { from, to };
+        assert_eq!(values.pass(add(2, 1, 4)), copy(3, 4));
+        // The word that held it first has another value now.
+        assert_eq!(values.pass(add(3, 3, 3)), add(3, 3, 3));
+        assert_eq!(values.pass(add(1, 2, 5)), copy(4, 5));
+        // An operand has changed.
+        assert_eq!(values.pass(add(1, 1, 1)), add(1, 1, 1));
+        assert_eq!(values.pass(add(1, 2, 6)), add(1, 2, 6));
+    }
+
+    #[test]
+    fn a_register_is_read_again_after_a_write() {
+        let mut values = Values::default();
+        let write = |register| Instruction::WriteRegister {
+            register,
+            index: 7,
+            from: 8,
+        };
+        assert_eq!(values.pass(read(1)), read(1));
+        values.pass(write(2));
+        assert_eq!(values.pass(read(2)), Instruction::Copy { from: 1, to: 2 });
+        values.pass(write(1));
+        assert_eq!(values.pass(read(3)), read(3));
+    }
+}
