@@ -2,7 +2,9 @@
 
 mod common;
 
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use phb_pipeline::{LoadError, Options, Pipeline};
 use proptest::prelude::*;
@@ -260,17 +262,46 @@ fn places(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
+/// Every artifact of the repository.
+fn all_artifacts() -> &'static [Value] {
+    static ALL: OnceLock<Vec<Value>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let root = env!("CARGO_MANIFEST_DIR");
+        let folders = [
+            "tests/programs",
+            "../../programs/build",
+            "../../../p4src/build",
+        ];
+        let mut paths: Vec<PathBuf> = folders
+            .iter()
+            .flat_map(|folder| std::fs::read_dir(format!("{root}/{folder}")).unwrap())
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|extension| extension == "json")
+            })
+            .filter(|path| path.file_stem().is_some_and(|stem| stem != "manifest"))
+            .collect();
+        paths.sort();
+        let read = |path: &PathBuf| std::fs::read_to_string(path).unwrap();
+        paths
+            .iter()
+            .map(|path| serde_json::from_str(&read(path)).unwrap())
+            .collect()
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     /// A damaged artifact is refused or runs; it never brings the switch down.
     #[test]
     fn damage_never_panics(
-        which in 0..PROGRAMS.len(),
+        which in any::<prop::sample::Index>(),
         damages in prop::collection::vec((any::<prop::sample::Index>(), 0..9u8, 0u32..70_000), 1..4),
         frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 8),
     ) {
-        let mut artifact = artifact(PROGRAMS[which]);
+        let mut artifact = which.get(all_artifacts()).clone();
         for (place, kind, number) in damages {
             let mut found = Vec::new();
             places(&artifact, "", &mut found);
