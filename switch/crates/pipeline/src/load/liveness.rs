@@ -138,6 +138,9 @@ mod tests {
         Constant { to, value: 1 }
     }
 
+    /// Instructions, entries, a word that is seen, and which instructions are dead.
+    type Row<'a> = (&'a [Instruction], &'a [Address], Option<Place>, &'a [bool]);
+
     fn dead_of(code: &[Instruction], entries: &[Address], seen: Option<Place>) -> Vec<bool> {
         let mut targets = vec![false; code.len()];
         let led = code.iter().flat_map(|instruction| instruction.addresses());
@@ -159,7 +162,7 @@ mod tests {
             value: 0,
         };
         let copy = Copy { from: 1, to: 3 };
-        let rows: [(&[Instruction], &[Address], Option<Place>, &[bool]); 5] = [
+        let rows: [Row<'_>; 5] = [
             (
                 &[constant(1), constant(1), count, End],
                 &[0],
