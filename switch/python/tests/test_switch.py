@@ -111,8 +111,8 @@ def test_reading_arrays() -> None:
         switch.read_register("nothing")
     with pytest.raises(KeyError, match="nothing"):
         switch.read_counter("nothing")
-    with pytest.raises(OverflowError):
-        Update.register("r", 0, b"\x01" * 17)
+    [(code, words)] = switch.write([Update.register("RouterIngress.last_length", 0, b"\x01" * 17)], atomic=False)
+    assert (code, words) == (3, "register RouterIngress.last_length: a value of 129 bits does not fit 32")
 
 
 @pytest.mark.parametrize("ports", [{512: PortConfig()}, {-1: PortConfig()}, {511: PortConfig()}, {0: 5}])

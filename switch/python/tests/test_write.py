@@ -1,5 +1,6 @@
 """Write: updates of every kind, what is refused and how, and the three atomicities."""
 
+import json
 from collections.abc import Callable
 
 import grpc
@@ -11,12 +12,14 @@ from phb_switch._native import Configuration, Read
 from .support import (
     NAMES,
     Client,
+    artifact,
     classify,
     connect,
     delete,
     errors,
     insert,
     modify,
+    p4info,
     route,
     with_action,
 )
@@ -369,3 +372,25 @@ def test_direct_counter(configured: Client) -> None:
 
     update.entity.direct_counter_entry.table_entry.match[0].lpm.prefix_len = 9
     assert refused(configured, update)[0][0] == rpc_code.NOT_FOUND
+
+
+def test_a_register_wider_than_any_machine_word(client: Client) -> None:
+    info = p4info()
+    info.registers[0].type_spec.bitstring.bit.bitwidth = 1000
+    program = json.loads(artifact())
+    program["register_arrays"][0]["bitwidth"] = 1000
+    client.primary()
+    client.configure(info=info, config=json.dumps(program).encode())
+    value = bytes(range(1, 126))
+    client.write(register(3, value))
+    wanted = p4r.RegisterEntry(register_id=NAMES.register["last_length"])
+    cells = client.read(p4r.Entity(register_entry=wanted))
+    expected = [b"\x00"] * 16
+    expected[3] = value
+    assert [cell.register_entry.data.bitstring for cell in cells] == expected
+    with pytest.raises(grpc.RpcError):
+        client.write(register(3, b"\xff" * 126))
+    # An atomic batch that fails puts the whole number back.
+    with pytest.raises(grpc.RpcError):
+        client.write(register(3, b"\x05"), register(99, b"\x01"), atomicity=p4r.WriteRequest.ROLLBACK_ON_ERROR)
+    assert client.read(p4r.Entity(register_entry=wanted))[3].register_entry.data.bitstring == value

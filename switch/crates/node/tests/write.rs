@@ -135,7 +135,7 @@ fn update() -> impl Strategy<Value = Update> {
         1 => (cell.clone(), any::<u32>()).prop_map(|(index, value)| Update::Register {
             name: REGISTER.to_owned(),
             index,
-            value: u128::from(value),
+            value: value.to_be_bytes().to_vec(),
         }),
         1 => (0usize..5, rates).prop_map(|(index, rates)| Update::Meter { name: METER.to_owned(), index, rates }),
     ]

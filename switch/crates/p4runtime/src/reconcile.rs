@@ -173,12 +173,15 @@ impl Configuration {
             if others.any(|other| (&other.name, other.size) == (&register.name, register.size)) {
                 let cells = 0..register.size as usize;
                 values.extend(cells.filter_map(|index| {
-                    let value = pipeline.register_read(&register.name, index).ok()?;
-                    (value != 0).then(|| Change::Register {
-                        name: register.name.clone(),
-                        index,
-                        value,
-                    })
+                    let value = pipeline.register_read_bytes(&register.name, index).ok()?;
+                    value
+                        .iter()
+                        .any(|byte| *byte != 0)
+                        .then(|| Change::Register {
+                            name: register.name.clone(),
+                            index,
+                            value,
+                        })
                 }));
             }
         }

@@ -2,7 +2,7 @@
 
 use phb_node::{Failure, Replica};
 use phb_pipeline::{Entry, Group, GroupMember, Indirect, MatchKind, MeterRates, TableInfo};
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// google.rpc.Code: FAILED_PRECONDITION and ABORTED, which a pipeline never answers.
@@ -159,18 +159,8 @@ impl Update {
     }
 
     #[staticmethod]
-    fn register(name: String, index: usize, value: Vec<u8>) -> PyResult<Self> {
-        let leading = value.iter().take_while(|byte| **byte == 0).count();
-        let digits = &value[leading..];
-        if digits.len() > size_of::<u128>() {
-            return Err(PyOverflowError::new_err(format!(
-                "register {name}: the value has more than 128 bit"
-            )));
-        }
-        let value = digits
-            .iter()
-            .fold(0, |number, byte| number << 8 | u128::from(*byte));
-        Ok(Self(phb_node::Update::Register { name, index, value }))
+    fn register(name: String, index: usize, value: Vec<u8>) -> Self {
+        Self(phb_node::Update::Register { name, index, value })
     }
 
     #[staticmethod]

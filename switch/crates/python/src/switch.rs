@@ -9,7 +9,7 @@ use phb_pipeline::{Options, Pipeline, WriteError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyMapping};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyMapping};
 
 use crate::control::{Match, Table, Update, entry, lookup_error, outcome};
 use crate::port::{PortConfig, by_port, port};
@@ -245,7 +245,7 @@ impl Switch {
         name: &str,
         first: usize,
         count: Option<usize>,
-    ) -> PyResult<Vec<u128>> {
+    ) -> PyResult<Vec<Py<PyAny>>> {
         let size = self.read(py, |pipeline| {
             Ok(pipeline
                 .registers()
@@ -254,11 +254,17 @@ impl Switch {
                 .map(|(_, size, _)| size))
         })?;
         let wanted = cells(name, size.unwrap_or(usize::MAX), first, count)?;
-        self.read(py, |pipeline| {
+        let values: Vec<Vec<u8>> = self.read(py, |pipeline| {
             wanted
-                .map(|index| pipeline.register_read(name, index))
+                .map(|index| pipeline.register_read_bytes(name, index))
                 .collect()
-        })
+        })?;
+        let integer = py.get_type::<PyInt>();
+        let read = |value: Vec<u8>| {
+            let number = integer.call_method1("from_bytes", (PyBytes::new(py, &value), "big"))?;
+            Ok(number.unbind())
+        };
+        values.into_iter().map(read).collect()
     }
 
     fn ports<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

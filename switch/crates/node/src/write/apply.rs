@@ -54,19 +54,21 @@ fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> 
             let size = pipeline.counter_size(name)?;
             values
                 .of(size)
-                .try_for_each(|(index, value)| pipeline.counter_write(name, index, value))
+                .try_for_each(|(index, value)| pipeline.counter_write(name, index, *value))
         }
         Update::DirectCounter {
             table,
             entry,
             value,
         } => pipeline.direct_counter_write(table, entry, *value),
-        Update::Register { name, index, value } => pipeline.register_write(name, *index, *value),
+        Update::Register { name, index, value } => {
+            pipeline.register_write_bytes(name, *index, value)
+        }
         Update::Registers { name, values } => {
             let size = size(pipeline.registers().into_iter(), "register", name)?;
             values
                 .of(size)
-                .try_for_each(|(index, value)| pipeline.register_write(name, index, value))
+                .try_for_each(|(index, value)| pipeline.register_write_bytes(name, index, value))
         }
         Update::Meter { name, index, rates } => pipeline.meter_configure(name, *index, *rates),
         Update::Meters { name, rates } => {
@@ -74,7 +76,7 @@ fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> 
             let size = size(meters.map(|(name, size)| (name, size, 0)), "meter", name)?;
             rates
                 .of(size)
-                .try_for_each(|(index, rates)| pipeline.meter_configure(name, index, rates))
+                .try_for_each(|(index, rates)| pipeline.meter_configure(name, index, *rates))
         }
         Update::DirectMeter {
             table,

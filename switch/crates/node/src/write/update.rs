@@ -111,15 +111,15 @@ pub enum Update {
         name: String,
         /// The cell.
         index: usize,
-        /// The value.
-        value: u128,
+        /// The value, big-endian.
+        value: Vec<u8>,
     },
     /// Sets all cells of a register.
     Registers {
         /// The register.
         name: String,
-        /// The values.
-        values: Cells<u128>,
+        /// The values, big-endian.
+        values: Cells<Vec<u8>>,
     },
     /// Sets the rates of a cell of an indirect meter; without rates every packet is green.
     Meter {
@@ -189,12 +189,12 @@ pub enum Cells<T> {
     Each(Vec<T>),
 }
 
-impl<T: Copy> Cells<T> {
+impl<T> Cells<T> {
     /// Index and value of each cell of an array.
-    pub(super) fn of(&self, size: usize) -> impl Iterator<Item = (usize, T)> {
+    pub(super) fn of(&self, size: usize) -> impl Iterator<Item = (usize, &T)> {
         let value = move |index: usize| match self {
-            Self::Same(value) => Some((index, *value)),
-            Self::Each(values) => values.get(index).map(|value| (index, *value)),
+            Self::Same(value) => Some((index, value)),
+            Self::Each(values) => values.get(index).map(|value| (index, value)),
         };
         (0..size).map_while(value)
     }

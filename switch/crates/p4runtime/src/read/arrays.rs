@@ -5,7 +5,6 @@ use std::ops::Range;
 use phb_pipeline::Pipeline;
 
 use super::Source;
-use crate::bytestring::of_number;
 use crate::message::entity::{
     CounterData, CounterEntry, Entity, Index, Kind, MeterEntry, RegisterEntry,
 };
@@ -39,11 +38,11 @@ impl Cells {
                 data: Some(data(pipeline.counter_read(&self.name, cell).ok()?)),
             }),
             Array::Register(shape) => {
-                let value = pipeline.register_read(&self.name, cell).ok()?;
+                let value = pipeline.register_read_bytes(&self.name, cell).ok()?;
                 Kind::Register(RegisterEntry {
                     register_id: self.id,
                     index,
-                    data: Some(shape.value(&mut std::iter::once(of_number(value)))),
+                    data: Some(shape.value(&mut std::iter::once(value))),
                 })
             }
             Array::Meter => Kind::Meter(MeterEntry {

@@ -6,7 +6,7 @@ use phb_node::{Cells, Update as Change};
 use phb_pipeline::MeterRates;
 
 use super::Step;
-use crate::bytestring::{canonical, number};
+use crate::bytestring::canonical;
 use crate::message::entity::{
     CounterData, CounterEntry, DataKind, Index, MeterConfig, MeterEntry, P4Data, RegisterEntry,
 };
@@ -33,13 +33,7 @@ pub(super) fn counter(entry: &CounterEntry, schema: &Schema) -> Result<Step> {
 pub(super) fn register(entry: RegisterEntry, schema: &Schema) -> Result<Step> {
     let register = find(&schema.registers, entry.register_id, "register")?;
     let cell = cell(&register.name, register.size, entry.index)?;
-    let bytes = register_value(register, entry.data)?;
-    let Some(value) = number(&bytes) else {
-        return unimplemented(format!(
-            "register {}: only up to 128 bit are supported",
-            register.name
-        ));
-    };
+    let value = register_value(register, entry.data)?;
     let name = register.name.clone();
     Ok(Step::of(vec![match cell {
         Some(index) => Change::Register { name, index, value },
