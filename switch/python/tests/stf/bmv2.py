@@ -185,25 +185,41 @@ def _program(address: str, info: p4i.P4Info, artifact: bytes, updates: list[p4r.
     with grpc.insecure_channel(address) as channel:
         grpc.channel_ready_future(channel).result(timeout=10)
         stub = p4r_grpc.P4RuntimeStub(channel)
-        arbitration = p4r.StreamMessageRequest()
-        arbitration.arbitration.device_id = DEVICE
-        arbitration.arbitration.election_id.low = 1
-        requests: queue.SimpleQueue[p4r.StreamMessageRequest | None] = queue.SimpleQueue()
-        requests.put(arbitration)
-        stream = stub.StreamChannel(iter(requests.get, None))
-        next(stream)
+        stream, election_id = _become_primary(stub)
         config = p4r.SetForwardingPipelineConfigRequest(
             device_id=DEVICE, action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
         )
-        config.election_id.low = 1
+        config.election_id.low = election_id
         config.config.p4info.CopyFrom(info)
         config.config.p4_device_config = artifact
         stub.SetForwardingPipelineConfig(config)
         for update in updates:
             write = p4r.WriteRequest(device_id=DEVICE, updates=[update])
-            write.election_id.low = 1
+            write.election_id.low = election_id
             stub.Write(write)
-        requests.put(None)
+        stream.cancel()
+
+
+def _become_primary(stub: p4r_grpc.P4RuntimeStub) -> tuple[grpc.Call, int]:
+    """Opens a stream; gives it with its election id.
+
+    gRPC may open a stream anew by itself, and bmv2 then takes it for a second client with the same id.
+    """
+    for election_id in (1, 2, 3):
+        arbitration = p4r.StreamMessageRequest()
+        arbitration.arbitration.device_id = DEVICE
+        arbitration.arbitration.election_id.low = election_id
+        requests: queue.SimpleQueue[p4r.StreamMessageRequest] = queue.SimpleQueue()
+        requests.put(arbitration)
+        stream = stub.StreamChannel(iter(requests.get, None))
+        try:
+            next(stream)
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.INVALID_ARGUMENT or election_id == 3:
+                raise
+            continue
+        return stream, election_id
+    raise AssertionError("three ids, and none was tried")
 
 
 def _free_port() -> int:
