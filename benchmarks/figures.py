@@ -46,7 +46,7 @@ class Demand:
         )
 
 
-# What the project asks of itself. Absolute rates are for one core of a 3 GHz server; ratios are for any machine.
+# What the project asks of itself: ratios on any machine, rates on one core of the machines it is built on.
 DEMANDS = (
     Demand("veth.phb.pps", over="veth.bmv2.pps", at_least=6),
     Demand("veth.phb.pps", over="veth.null.pps", at_least=0.8),

@@ -147,7 +147,7 @@ struct State {
     entries: Vec<(String, Option<Count>)>,
     default_action: Option<(String, Vec<Param>)>,
     counters: Vec<Count>,
-    registers: Vec<u128>,
+    registers: Vec<Vec<u8>>,
     meters: Vec<Option<MeterRates>>,
 }
 

@@ -192,7 +192,7 @@ fn one(
         (_, given) => invalid(format!(
             "{}: expected {}, got {}",
             what(),
-            kind(field.kind),
+            field.kind.name(),
             given.as_ref().map_or("nothing", name)
         )),
     }
@@ -204,16 +204,6 @@ struct Words<'a, F>(&'a F, &'static str);
 impl<F: Fn() -> String> std::fmt::Display for Words<'_, F> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{}{}", self.0(), self.1)
-    }
-}
-
-fn kind(kind: MatchKind) -> &'static str {
-    match kind {
-        MatchKind::Exact => "exact",
-        MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
-        MatchKind::Range => "range",
-        MatchKind::Optional => "optional",
     }
 }
 

@@ -173,7 +173,7 @@ impl Configuration {
             if others.any(|other| (&other.name, other.size) == (&register.name, register.size)) {
                 let cells = 0..register.size as usize;
                 values.extend(cells.filter_map(|index| {
-                    let value = pipeline.register_read_bytes(&register.name, index).ok()?;
+                    let value = pipeline.register_read(&register.name, index).ok()?;
                     value
                         .iter()
                         .any(|byte| *byte != 0)

@@ -3,31 +3,7 @@
 use phb_node::Failure;
 use phb_pipeline::WriteError;
 
-/// Codes of google.rpc.Code that this crate answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Code {
-    /// The request contradicts the specification or the p4info.
-    InvalidArgument = 3,
-    /// There is nothing with this key.
-    NotFound = 5,
-    /// There is something with this key already.
-    AlreadyExists = 6,
-    /// The program does not allow it.
-    PermissionDenied = 7,
-    /// A table or the like is full.
-    ResourceExhausted = 8,
-    /// The state does not allow it.
-    FailedPrecondition = 9,
-    /// Not done, since something else of an atomic batch failed.
-    Aborted = 10,
-    /// An index beyond the end.
-    OutOfRange = 11,
-    /// This switch does not do that.
-    Unimplemented = 12,
-    /// A bug.
-    Internal = 13,
-}
+pub use phb_pipeline::Code;
 
 /// Why an update or a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,16 +44,7 @@ pub(crate) fn unimplemented<T>(message: impl Into<String>) -> Result<T> {
 
 impl From<WriteError> for Refusal {
     fn from(error: WriteError) -> Self {
-        let code = match error.code {
-            phb_pipeline::Code::InvalidArgument => Code::InvalidArgument,
-            phb_pipeline::Code::NotFound => Code::NotFound,
-            phb_pipeline::Code::AlreadyExists => Code::AlreadyExists,
-            phb_pipeline::Code::PermissionDenied => Code::PermissionDenied,
-            phb_pipeline::Code::ResourceExhausted => Code::ResourceExhausted,
-            phb_pipeline::Code::FailedPrecondition => Code::FailedPrecondition,
-            phb_pipeline::Code::OutOfRange => Code::OutOfRange,
-        };
-        Self::new(code, error.message)
+        Self::new(error.code, error.message)
     }
 }
 

@@ -34,15 +34,6 @@ pub(crate) const fn mask(width: u32) -> u64 {
     }
 }
 
-/// The low `width` bits set (all 128 from 128 on).
-pub(crate) const fn mask_double(width: u32) -> u128 {
-    if width >= 128 {
-        u128::MAX
-    } else {
-        (1 << width) - 1
-    }
-}
-
 /// Appends bit strings to a byte buffer, first bit into the most significant place.
 pub(crate) struct Writer<'a> {
     out: &'a mut Vec<u8>,

@@ -24,10 +24,16 @@ pub enum Code {
     PermissionDenied = 7,
     /// The table holds as many entries as its size allows.
     ResourceExhausted = 8,
-    /// A member or group of an action profile is in use.
+    /// The state does not allow it: a member or group of an action profile is in use.
     FailedPrecondition = 9,
+    /// Not done, since something else of an atomic batch failed. This crate has no batches; whoever has answers so.
+    Aborted = 10,
     /// An index beyond the end of a counter, register or meter array.
     OutOfRange = 11,
+    /// Nothing that this switch does. A caller's answer to what it does not pass on.
+    Unimplemented = 12,
+    /// A bug of a caller.
+    Internal = 13,
 }
 
 /// A refused control-plane call.

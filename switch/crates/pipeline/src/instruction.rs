@@ -428,7 +428,12 @@ impl Instruction {
     }
 
     /// The word an instruction sets, if that is all it does.
-    pub(crate) fn pure_result(self) -> Option<Place> {
+    pub(crate) fn pure_result(mut self) -> Option<Place> {
+        self.pure_result_mut().copied()
+    }
+
+    /// [`Self::pure_result`], to be changed.
+    pub(crate) fn pure_result_mut(&mut self) -> Option<&mut Place> {
         match self {
             Self::Constant { to, .. }
             | Self::Copy { to, .. }
@@ -446,28 +451,6 @@ impl Instruction {
             | Self::ClampSigned { to, .. }
             | Self::ReadRegister { to, .. } => Some(to),
             _ => None,
-        }
-    }
-
-    /// Sets the word that [`Self::pure_result`] gives.
-    pub(crate) fn set_result(&mut self, place: Place) {
-        match self {
-            Self::Constant { to, .. }
-            | Self::Copy { to, .. }
-            | Self::Mask { to, .. }
-            | Self::Slice { to, .. }
-            | Self::Add { to, .. }
-            | Self::AddConstant { to, .. }
-            | Self::ShiftLeftConstant { to, .. }
-            | Self::Or { to, .. }
-            | Self::Binary { to, .. }
-            | Self::BinaryConstant { to, .. }
-            | Self::Not { to, .. }
-            | Self::SignExtend { to, .. }
-            | Self::ClampUnsigned { to, .. }
-            | Self::ClampSigned { to, .. }
-            | Self::ReadRegister { to, .. } => *to = place,
-            _ => {}
         }
     }
 

@@ -58,13 +58,14 @@ fn registers() {
     let big = (1u128 << 100) - 7;
     assert_eq!(ask(&mut pipeline, 0, &request(0, 2, big, &[])).old, 0);
     assert_eq!(ask(&mut pipeline, 0, &request(0, 2, 5, &[])).old, big);
-    assert_eq!(pipeline.register_read("IngressControl.wide", 2).unwrap(), 5);
+    let read = |pipeline: &Pipeline, name: &str| pipeline.register_read(name, 2).unwrap();
     assert_eq!(
-        pipeline.register_read("IngressControl.narrow", 2).unwrap(),
-        2
+        read(&pipeline, "IngressControl.wide"),
+        [[0; 12].as_slice(), &[5]].concat()
     );
+    assert_eq!(read(&pipeline, "IngressControl.narrow"), [0, 2]);
     pipeline
-        .register_write("IngressControl.wide", 2, 9)
+        .register_write("IngressControl.wide", 2, &[9])
         .unwrap();
     assert_eq!(ask(&mut pipeline, 0, &request(0, 2, 5, &[])).old, 9);
     assert_eq!(
@@ -81,18 +82,22 @@ fn registers() {
         Code::OutOfRange
     );
     let error = pipeline
-        .register_write("IngressControl.narrow", 0, 512)
+        .register_write("IngressControl.narrow", 0, &[2, 0])
         .unwrap_err();
     assert_eq!(
         error.message,
-        "register IngressControl.narrow: value 0x200 does not fit 9 bits"
+        "register IngressControl.narrow: a value of 10 bits does not fit 9"
     );
     assert_eq!(
         pipeline.register_read("nothing", 0).unwrap_err().code,
         Code::NotFound
     );
     pipeline.clear();
-    assert_eq!(pipeline.register_read("IngressControl.wide", 2).unwrap(), 0);
+    assert!(
+        read(&pipeline, "IngressControl.wide")
+            .iter()
+            .all(|byte| *byte == 0)
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The classes of the control plane: `Match`, `Update`, `Table`.
 
 use phb_node::{Failure, Replica};
-use phb_pipeline::{Entry, Group, GroupMember, Indirect, MatchKind, MeterRates, TableInfo};
+use phb_pipeline::{Entry, Group, GroupMember, Indirect, MeterRates, TableInfo};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -308,7 +308,7 @@ impl From<TableInfo> for Table {
             keys: info
                 .keys
                 .into_iter()
-                .map(|key| (key.name, kind(key.kind), key.bits))
+                .map(|key| (key.name, key.kind.name(), key.bits))
                 .collect(),
             actions: info
                 .actions
@@ -319,16 +319,6 @@ impl From<TableInfo> for Table {
             is_const: info.constant_entries,
             has_direct_counter: info.direct_counter.is_some(),
         }
-    }
-}
-
-fn kind(kind: MatchKind) -> &'static str {
-    match kind {
-        MatchKind::Exact => "exact",
-        MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
-        MatchKind::Range => "range",
-        MatchKind::Optional => "optional",
     }
 }
 

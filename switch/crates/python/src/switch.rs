@@ -256,7 +256,7 @@ impl Switch {
         let wanted = cells(name, size.unwrap_or(usize::MAX), first, count)?;
         let values: Vec<Vec<u8>> = self.read(py, |pipeline| {
             wanted
-                .map(|index| pipeline.register_read_bytes(name, index))
+                .map(|index| pipeline.register_read(name, index))
                 .collect()
         })?;
         let integer = py.get_type::<PyInt>();

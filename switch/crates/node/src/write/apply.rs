@@ -61,14 +61,12 @@ fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> 
             entry,
             value,
         } => pipeline.direct_counter_write(table, entry, *value),
-        Update::Register { name, index, value } => {
-            pipeline.register_write_bytes(name, *index, value)
-        }
+        Update::Register { name, index, value } => pipeline.register_write(name, *index, value),
         Update::Registers { name, values } => {
             let size = size(pipeline.registers().into_iter(), "register", name)?;
             values
                 .of(size)
-                .try_for_each(|(index, value)| pipeline.register_write_bytes(name, index, value))
+                .try_for_each(|(index, value)| pipeline.register_write(name, index, value))
         }
         Update::Meter { name, index, rates } => pipeline.meter_configure(name, *index, *rates),
         Update::Meters { name, rates } => {

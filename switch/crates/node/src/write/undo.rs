@@ -145,11 +145,11 @@ fn cells(update: &Update, pipeline: &Pipeline) -> Result<Update, WriteError> {
         Update::Register { name, index, .. } => Update::Register {
             name: name.clone(),
             index: *index,
-            value: pipeline.register_read_bytes(name, *index)?,
+            value: pipeline.register_read(name, *index)?,
         },
         Update::Registers { name, .. } => {
             let cells = 0..size(pipeline.registers().into_iter(), "register", name)?;
-            let values = cells.map(|index| pipeline.register_read_bytes(name, index));
+            let values = cells.map(|index| pipeline.register_read(name, index));
             Update::Registers {
                 name: name.clone(),
                 values: Cells::Each(values.collect::<Result<_, _>>()?),

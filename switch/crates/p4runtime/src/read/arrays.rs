@@ -38,7 +38,7 @@ impl Cells {
                 data: Some(data(pipeline.counter_read(&self.name, cell).ok()?)),
             }),
             Array::Register(shape) => {
-                let value = pipeline.register_read_bytes(&self.name, cell).ok()?;
+                let value = pipeline.register_read(&self.name, cell).ok()?;
                 Kind::Register(RegisterEntry {
                     register_id: self.id,
                     index,

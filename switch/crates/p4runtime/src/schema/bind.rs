@@ -114,11 +114,11 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
     if same {
         return Ok(());
     }
-    let words = |field: &KeyField| format!("{} {}({})", field.name, kind(field.kind), field.bits);
+    let words = |field: &KeyField| format!("{} {}({})", field.name, field.kind.name(), field.bits);
     let ours: Vec<String> = table.fields.iter().map(words).collect();
     let theirs = native.keys.iter();
     let theirs: Vec<String> = theirs
-        .map(|key| format!("{} {}({})", key.name, kind(key.kind), key.bits))
+        .map(|key| format!("{} {}({})", key.name, key.kind.name(), key.bits))
         .collect();
     disagree(&format!(
         "table {} has the keys {} in the p4info, {} in the artifact",
@@ -177,17 +177,6 @@ fn fits(bits: &mut u32, native: u32, translated: bool) -> bool {
 
 fn same_kind(ours: MatchKind, native: MatchKind) -> bool {
     ours == native || (ours == MatchKind::Optional && native == MatchKind::Ternary)
-}
-
-/// The name of a kind of match, as P4 writes it.
-fn kind(kind: MatchKind) -> &'static str {
-    match kind {
-        MatchKind::Exact => "exact",
-        MatchKind::Lpm => "lpm",
-        MatchKind::Ternary => "ternary",
-        MatchKind::Range => "range",
-        MatchKind::Optional => "optional",
-    }
 }
 
 fn check_sizes<'a>(

@@ -91,19 +91,6 @@ impl RegisterArray {
         crate::wide::fit(cell, self.bits, false);
     }
 
-    /// A cell's low 128 bits; zero beyond the end.
-    pub(crate) fn read(&self, index: u64) -> u128 {
-        let words = self.cell_words(index).unwrap_or_default().iter().take(2);
-        words
-            .rev()
-            .fold(0, |value, word| value << 64 | u128::from(*word))
-    }
-
-    /// Writes a cell; nothing beyond the end.
-    pub(crate) fn write(&mut self, index: u64, value: u128) {
-        self.write_from(index, &[value as u64, (value >> 64) as u64]);
-    }
-
     pub(crate) fn clear(&mut self) {
         self.words.fill(0);
     }
@@ -121,11 +108,17 @@ mod tests {
     fn beyond_the_end_reads_zero_and_writes_nothing() {
         for bits in [9, 64, 100, 128] {
             let mut register = RegisterArray::new("r".into(), 4, bits);
-            register.write(3, u128::MAX);
-            register.write(4, 7);
-            register.write(u64::MAX, 7);
-            assert_eq!(register.read(3), crate::bits::mask_double(bits));
-            assert_eq!((register.read(4), register.read(u64::MAX)), (0, 0));
+            register.write_from(3, &[u64::MAX; 2]);
+            register.write_from(4, &[7]);
+            register.write_from(u64::MAX, &[7]);
+            let mut cell = [9; 2];
+            register.read_to(3, &mut cell);
+            let upper = crate::bits::mask(bits.saturating_sub(64));
+            assert_eq!(cell, [crate::bits::mask(bits), upper]);
+            for beyond in [4, u64::MAX] {
+                register.read_to(beyond, &mut cell);
+                assert_eq!(cell, [0; 2]);
+            }
         }
     }
 

@@ -45,7 +45,9 @@ impl Values {
         }
         let mut expression = instruction;
         expression.read_through(|place| self.value(place));
-        expression.set_result(0);
+        if let Some(result) = expression.pure_result_mut() {
+            *result = 0;
+        }
         if let Instruction::Add { left, right, .. } | Instruction::Or { left, right, .. } =
             &mut expression
             && left > right

@@ -1,7 +1,6 @@
 //! Counter, register and meter arrays by name.
 
 use super::{Result, invalid};
-use crate::bits::mask_double;
 use crate::error::{Code, WriteError};
 use crate::externs::counter::Count;
 use crate::externs::meter::MeterRates;
@@ -88,26 +87,12 @@ impl Pipeline {
         }
     }
 
-    /// The value of one register cell of at most 128 bits.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown register, `OutOfRange` beyond its end, `InvalidArgument` for a wider one.
-    pub fn register_read(&self, name: &str, index: usize) -> Result<u128> {
-        let register = &self.externs.registers[self.register_number(name)?];
-        if index >= register.size() {
-            return Err(out_of_range("register", name, index, register.size()));
-        }
-        narrow(name, register.bits)?;
-        Ok(register.read(index as u64))
-    }
-
     /// The value of one register cell of any width, big-endian, in the whole bytes of its width.
     ///
     /// # Errors
     ///
     /// `NotFound` for an unknown register, `OutOfRange` beyond its end.
-    pub fn register_read_bytes(&self, name: &str, index: usize) -> Result<Vec<u8>> {
+    pub fn register_read(&self, name: &str, index: usize) -> Result<Vec<u8>> {
         let register = &self.externs.registers[self.register_number(name)?];
         match register.cell_words(index as u64) {
             Some(words) => Ok(crate::digest::big_endian(words, register.bits)),
@@ -119,8 +104,8 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// As [`Pipeline::register_read_bytes`], and `InvalidArgument` for a value that does not fit.
-    pub fn register_write_bytes(&mut self, name: &str, index: usize, value: &[u8]) -> Result<()> {
+    /// As [`Pipeline::register_read`], and `InvalidArgument` for a value that does not fit.
+    pub fn register_write(&mut self, name: &str, index: usize, value: &[u8]) -> Result<()> {
         let number = self.register_number(name)?;
         let register = &mut self.externs.registers[number];
         if index >= register.size() {
@@ -138,28 +123,6 @@ impl Pipeline {
             ));
         }
         register.write_from(index as u64, &crate::tables::words_of(value, register.bits));
-        Ok(())
-    }
-
-    /// Sets one register cell.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pipeline::register_read`], and `InvalidArgument` for a value that does not fit.
-    pub fn register_write(&mut self, name: &str, index: usize, value: u128) -> Result<()> {
-        let number = self.register_number(name)?;
-        let register = &mut self.externs.registers[number];
-        if index >= register.size() {
-            return Err(out_of_range("register", name, index, register.size()));
-        }
-        narrow(name, register.bits)?;
-        if value & !mask_double(register.bits) != 0 {
-            return invalid(format!(
-                "register {name}: value {value:#x} does not fit {} bits",
-                register.bits
-            ));
-        }
-        register.write(index as u64, value);
         Ok(())
     }
 
@@ -241,16 +204,6 @@ impl Pipeline {
 
 fn find(what: &str, name: &str, found: Option<usize>) -> Result<usize> {
     found.ok_or_else(|| WriteError::new(Code::NotFound, format!("no {what} is called {name}")))
-}
-
-/// Refuses what 128 bits do not hold.
-fn narrow(name: &str, bits: u32) -> Result<()> {
-    if bits > u128::BITS {
-        return invalid(format!(
-            "register {name}: its {bits} bits are read and written as bytes"
-        ));
-    }
-    Ok(())
 }
 
 fn out_of_range(what: &str, name: &str, index: usize, size: usize) -> WriteError {

@@ -19,6 +19,20 @@ pub enum MatchKind {
     Optional,
 }
 
+impl MatchKind {
+    /// The kind as P4 writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Lpm => "lpm",
+            Self::Ternary => "ternary",
+            Self::Range => "range",
+            Self::Optional => "optional",
+        }
+    }
+}
+
 /// One field of a table's key.
 #[derive(Debug, Clone)]
 pub(crate) struct Key {
