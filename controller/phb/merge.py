@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from phb.errors import InputError
-from phb.model import Item, PolicySet, PortReference, Role
+from phb.model import Item, PolicySet, Port, PortReference, Role
 from phb.origin import Origin
 
 T = TypeVar("T")
@@ -21,13 +21,16 @@ def merge(parts: Sequence[PolicySet]) -> PolicySet:
     """
     policy = PolicySet(
         node=_node(parts),
+        time_zone=next((part.time_zone for part in parts if part.time_zone is not None), None),
         images=_join(part.images for part in parts),
-        ports=_join(part.ports for part in parts),
+        ports=_ports(parts),
         cross_connects=_join(part.cross_connects for part in parts),
         routes=_join(part.routes for part in parts),
+        classes=_join(part.classes for part in parts),
         queueing=_join(part.queueing for part in parts),
         actions=_join(part.actions for part in parts),
         rules=_join(part.rules for part in parts),
+        behaviour_aggregates=_join(part.behaviour_aggregates for part in parts),
         subnet_priorities=_join(part.subnet_priorities for part in parts),
     )
     if parts:
@@ -50,21 +53,53 @@ def _node(parts: Sequence[PolicySet]) -> str | None:
     return named[0].node if named else None
 
 
+def _ports(parts: Sequence[PolicySet]) -> tuple[Port, ...]:
+    """Ports by name: what one file leaves out, another may say."""
+    joined: dict[str, Port] = {}
+    for part in parts:
+        own: set[str] = set()
+        for port in part.ports:
+            if port.name in own:
+                _again("port name", port.name, port.origin(), joined[port.name].origin())
+            own.add(port.name)
+            joined[port.name] = _both(joined[port.name], port) if port.name in joined else port
+    return tuple(joined.values())
+
+
+def _both(one: Port, other: Port) -> Port:
+    origins: dict[str, Origin] = {}
+    said: dict[str, object] = {}
+    for name in Port.model_fields:
+        for port in (one, other):
+            if name not in port.model_fields_set or getattr(port, name) is None:
+                continue
+            if name in said and said[name] != getattr(port, name):
+                raise InputError(
+                    port.origin(name),
+                    f"{name.replace('_', '-')} '{getattr(port, name)}' of port '{port.name}'",
+                    f"'{said[name]}' as in {origins[name]}",
+                )
+            if name not in said:
+                said[name], origins[name] = getattr(port, name), port.origin(name)
+    return Port.model_validate(said).at(one.origin(), origins)
+
+
 def _check_unique(policy: PolicySet) -> None:
     def port_key(reference: PortReference) -> Hashable:
         port = policy.find_port(reference)
-        return port.number if port is not None else reference
+        return port.name if port is not None else reference
 
     _unique("TcpImage", ((image, image.name) for image in policy.images))
-    _unique("port number", ((port, port.number) for port in policy.ports))
-    _unique("port name", ((port, port.name) for port in policy.ports))
+    _unique("port number", ((port, port.number) for port in policy.ports if port.number is not None))
     _unique("port address", ((port, str(port.address)) for port in policy.ports if port.address is not None))
     _unique("host port", ((port, "role: host") for port in policy.ports if port.role is Role.HOST))
     _unique("cross-connect of port", ((wire, port_key(end)) for wire in policy.cross_connects for end in wire.between))
     _unique("route", ((route, str(route.destination)) for route in policy.routes))
     _unique("queueing of port", ((queueing, port_key(queueing.port)) for queueing in policy.queueing))
+    _unique("class", ((traffic_class, traffic_class.name) for traffic_class in policy.classes))
     _unique("action", ((action, action.name) for action in policy.actions))
     _unique("rule", ((rule, rule.name) for rule in policy.rules))
+    _unique("behaviour aggregate", ((aggregate, aggregate.name) for aggregate in policy.behaviour_aggregates))
     _unique(
         "SetSubnetPrioTosMask",
         ((priority, str(priority.address or "all interfaces")) for priority in policy.subnet_priorities),
@@ -75,5 +110,9 @@ def _unique(kind: str, items: Iterable[tuple[Item, Hashable]]) -> None:
     first: dict[Hashable, Origin] = {}
     for item, key in items:
         if key in first:
-            raise InputError(item.origin(), f"{kind} '{key}' again", f"it once; it also stands at {first[key]}")
+            _again(kind, key, item.origin(), first[key])
         first[key] = item.origin()
+
+
+def _again(kind: str, key: Hashable, here: Origin, there: Origin) -> NoReturn:
+    raise InputError(here, f"{kind} '{key}' again", f"it once; it also stands at {there}")

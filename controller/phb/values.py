@@ -20,6 +20,7 @@ from ipaddress import (
     summarize_address_range,
 )
 from typing import Annotated, Any, TypeAlias
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -301,6 +302,36 @@ def _refuse() -> int:
     raise ValueError
 
 
+@dataclass(frozen=True, slots=True)
+class PriorityCodePoint:
+    """The 802.1p priority of a tagged frame: `value` where `mask` has ones (IEEE 802.1Q)."""
+
+    value: int
+    mask: int = 7
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.value <= 7 and 0 <= self.mask <= 7) or self.value & ~self.mask:
+            raise ValueError("a priority code point has three bits, none of them outside the mask")
+
+    @classmethod
+    def parse(cls, value: Any) -> PriorityCodePoint:
+        """``5`` (all three bits), or ``{value: 4, mask: 4}``."""
+        if isinstance(value, PriorityCodePoint):
+            return value
+        if is_integer(value):
+            return cls(int(value))
+        if not isinstance(value, dict) or set(value) != {"value", "mask"}:
+            raise ValueError
+        if not is_integer(value["value"]) or not is_integer(value["mask"]):
+            raise TypeError
+        return cls(int(value["value"]), int(value["mask"]))
+
+    @staticmethod
+    def write(pcp: PriorityCodePoint) -> int | dict[str, int]:
+        """The inverse of `parse`."""
+        return pcp.value if pcp.mask == 7 else {"value": pcp.value, "mask": pcp.mask}
+
+
 # ---------------------------------------------------------------------------
 # Time of day
 # ---------------------------------------------------------------------------
@@ -340,6 +371,18 @@ class TimeRange:
         return f"{self.first:%H:%M}-{self.last:%H:%M}"
 
 
+def parse_zone(value: Any) -> ZoneInfo:
+    """A time zone of the IANA database."""
+    if isinstance(value, ZoneInfo):
+        return value
+    if not isinstance(value, str):
+        raise TypeError
+    try:
+        return ZoneInfo(value)
+    except (ZoneInfoNotFoundError, OSError, ValueError) as error:
+        raise ValueError(value) from error
+
+
 # ---------------------------------------------------------------------------
 # Field types
 # ---------------------------------------------------------------------------
@@ -376,4 +419,14 @@ CodePoint = Annotated[
     int,
     Text(parse_code_point, "a DSCP from 0 to 63 or a name such as EF, AF41, CS6", int, ("string", "integer")),
 ]
+Pcp = Annotated[
+    PriorityCodePoint,
+    Text(
+        PriorityCodePoint.parse,
+        "an 802.1p priority from 0 to 7, or {value: 0-7, mask: 0-7} with no value bits outside the mask",
+        PriorityCodePoint.write,
+        ("integer", "object"),
+    ),
+]
+Zone = Annotated[ZoneInfo, Text(parse_zone, "a time zone of the IANA database such as Europe/Berlin or UTC")]
 Times = Annotated[TimeRange, Text(TimeRange.parse, "a time range such as 8:00-17:30")]

@@ -108,7 +108,7 @@ schedules = st.one_of(
 actions = {
     "name": names,
     "interface": maybe(v4 | v6),
-    "traffic_class": octets,
+    "traffic_class": maybe(names),
     "max_rate": maybe(rates),
     "min_rate": maybe(rates),
 }
@@ -142,7 +142,7 @@ policies = st.builds(
             name=names,
             direction=st.sampled_from(Direction),
             permission=st.sampled_from(Permission),
-            match=st.one_of(conditions_of(v4), conditions_of(v6)),
+            match=st.one_of(conditions_of(v4), conditions_of(v6)).map(lambda conditions: (conditions,)),
             valid=st.builds(
                 Validity,
                 days=st.sets(st.sampled_from(Day), min_size=1).map(tuple),

@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from phb.errors import InputError
 from phb.model import PolicySet, Port, PortReference
 from phb.origin import Origin
+from phb.values import AnyAddress
 
 
-def resolve(policy: PolicySet, reference: PortReference, origin: Origin) -> Port:
+@dataclass(frozen=True, slots=True)
+class NumberedPort:
+    """A port that is known by number, as entries need it."""
+
+    number: int
+    name: str
+    address: AnyAddress | None
+
+
+def resolve(policy: PolicySet, reference: PortReference, origin: Origin) -> NumberedPort:
     """The port of this name or number.
 
     Raises:
-        InputError: The node has no such port.
+        InputError: The node has no such port, or nobody says which number it has.
 
     """
     port = policy.find_port(reference)
     if port is None:
         shown = reference if isinstance(reference, int) else f"'{reference}'"
         raise InputError(origin, f"port {shown}", known(policy))
-    return port
+    return numbered(port)
+
+
+def numbered(port: Port) -> NumberedPort:
+    """The port, if its number is known.
+
+    Raises:
+        InputError: Nobody says which number it has.
+
+    """
+    if port.number is None:
+        raise InputError(
+            port.origin(), f"port '{port.name}' without a number", "its 'number' in a 'ports' section of some file"
+        )
+    return NumberedPort(port.number, port.name, port.address)
 
 
 def known(policy: PolicySet) -> str:
     """What to expect where a port is named."""
-    ports = ", ".join(f"'{port.name}' ({port.number})" for port in policy.ports)
+    ports = ", ".join(f"'{port.name}' ({'?' if port.number is None else port.number})" for port in policy.ports)
     return f"one of {ports}" if ports else "a port that a 'ports' section names; there is none"

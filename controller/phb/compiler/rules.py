@@ -13,15 +13,17 @@ from datetime import datetime
 from itertools import product
 
 from phb.artifact import Artifact
-from phb.compiler.ports import resolve
+from phb.compiler.ports import NumberedPort, numbered, resolve
 from phb.errors import InputError
 from phb.intent import Entry, Exact, MatchValue, Notice, Policy, Range, Ternary
-from phb.model import Action, Conditions, Direction, Permission, PolicySet, Port, Rule, SubnetPriority
+from phb.model import DEFAULT_CLASS, Action, Conditions, Direction, Permission, PolicySet, Rule, SubnetPriority
 from phb.values import AddressRange
 
 MULTI_FIELD = {4: "PhbIngress.classify.multi_field_ipv4", 6: "PhbIngress.classify.multi_field_ipv6"}
 PERMISSION = "PhbIngress.admit.permission"
 REMARK = "PhbIngress.mark.remark"
+
+MARKS = ("set_tos", "set_dscp", "set_precedence")
 
 # Priority of the first rule; each later one is one lower. Fixed, so that a rule added at the end moves no other entry.
 FIRST_PRIORITY = 1 << 20
@@ -118,13 +120,13 @@ class _Leg:
 
     direction: Direction
     conditions: Conditions
-    ingress: Port | None
+    ingress: NumberedPort | None
     marks: bool
 
 
 def _rule(state: _State, rule: Rule, actions: list[Action], priority: int, at: datetime) -> None:
-    legs = _legs(state.policy, rule)
-    policies = [_number(state, rule, leg) for leg in legs]
+    legs = [leg for conditions in rule.match for leg in _legs(state.policy, rule, conditions)]
+    policies = {leg.direction: _number(state, rule, leg) for leg in {leg.direction: leg for leg in legs}.values()}
     if not rule.valid.contains(at):
         message = f"rule '{rule.name}' does not count at {at:%A %Y-%m-%d %H:%M}"
         state.notices.append(Notice(rule.valid.origin(), message))
@@ -132,11 +134,12 @@ def _rule(state: _State, rule: Rule, actions: list[Action], priority: int, at: d
     applied = _applied(state, rule, actions)
     if actions and applied is None:
         return
-    for leg, policy in zip(legs, policies, strict=True):
+    for leg in legs:
+        policy = policies[leg.direction]
         parameters = {
             "policy": policy.number,
             "stream": policy.number,
-            "traffic_class": applied.traffic_class if applied is not None else 0,
+            "traffic_class": _class_number(state.policy, applied),
         }
         for version, match in _matches(leg):
             entry = Entry(MULTI_FIELD[version], match, "set_class", parameters, priority, rule.origin())
@@ -146,8 +149,8 @@ def _rule(state: _State, rule: Rule, actions: list[Action], priority: int, at: d
             state.admit.append(Entry(PERMISSION, key, "block", {}, 0, rule.origin("permission")))
         elif applied is not None and applied.mark is not None and leg.marks:
             bits = {"value": applied.mark.value, "mask": applied.mark.mask}
-            field_name = "set_tos" if applied.set_tos is not None else "set_dscp"
-            state.mark.append(Entry(REMARK, key, "set_tos", bits, 0, applied.origin(field_name)))
+            given = next(name for name in MARKS if getattr(applied, name) is not None)
+            state.mark.append(Entry(REMARK, key, "set_tos", bits, 0, applied.origin(given)))
 
 
 def _number(state: _State, rule: Rule, leg: _Leg) -> Policy:
@@ -162,14 +165,23 @@ def _number(state: _State, rule: Rule, leg: _Leg) -> Policy:
     return policy
 
 
-def _legs(policy: PolicySet, rule: Rule) -> list[_Leg]:
+def _class_number(policy: PolicySet, action: Action | None) -> int:
+    if action is None or action.traffic_class in (None, DEFAULT_CLASS):
+        return 0
+    names = [traffic_class.name for traffic_class in policy.classes if traffic_class.name != DEFAULT_CLASS]
+    if action.traffic_class not in names:
+        known = ", ".join([DEFAULT_CLASS, *names])
+        raise InputError(action.origin("traffic_class"), f"class '{action.traffic_class}'", f"one of {known}")
+    return 1 + names.index(action.traffic_class)
+
+
+def _legs(policy: PolicySet, rule: Rule, conditions: Conditions) -> list[_Leg]:
     """The directions of a rule.
 
     Outgoing traffic enters at the host's port, incoming traffic at the port that is connected to it. A rule for both
     is written from the host's side, so its incoming leg has source and destination swapped; OutgoingTOS says that only
     the outgoing leg marks.
     """
-    conditions = rule.match
     if rule.direction is Direction.ANY:
         ingress = None
         if conditions.ingress_port is not None:
@@ -192,7 +204,7 @@ def _legs(policy: PolicySet, rule: Rule) -> list[_Leg]:
             return [outgoing, _Leg(Direction.INCOMING, _mirrored(conditions), interface, marks=False)]
 
 
-def _host_side(policy: PolicySet, rule: Rule) -> tuple[Port, Port]:
+def _host_side(policy: PolicySet, rule: Rule) -> tuple[NumberedPort, NumberedPort]:
     """The host's port and the one it is connected to."""
     host = policy.host_port
     found = f"direction '{rule.direction.value}'"
@@ -200,10 +212,11 @@ def _host_side(policy: PolicySet, rule: Rule) -> tuple[Port, Port]:
         raise InputError(
             rule.origin("direction"), f"{found} on a node without a host's port", "a port with 'role: host'"
         )
+    side = numbered(host)
     for wire in policy.cross_connects:
         ends = [resolve(policy, reference, wire.origin("between")) for reference in wire.between]
-        if host in ends:
-            return host, ends[1 - ends.index(host)]
+        if side in ends:
+            return side, ends[1 - ends.index(side)]
     raise InputError(
         rule.origin("direction"),
         f"{found}, but port '{host.name}' is not connected",
@@ -250,7 +263,7 @@ def _applied(state: _State, rule: Rule, actions: list[Action]) -> Action | None:
     return None
 
 
-def _connected(policy: PolicySet, rule: Rule) -> Port:
+def _connected(policy: PolicySet, rule: Rule) -> NumberedPort:
     """The interface whose address an action's `interface` is compared with."""
     if policy.host_port is None:
         raise InputError(

@@ -354,7 +354,7 @@ def _rule(block: Block) -> Rule:
         name=name,
         direction=Direction(direction or "both"),
         permission=Permission(permission or "allowed"),
-        match=conditions.at(block.head.origin, origins),
+        match=(conditions.at(block.head.origin, origins),),
         valid=Validity(days=days or tuple(Day), time=time).at(block.head.origin, origins),
         actions=tuple(_name(line, "ServiceReference") for line in references),
     ).at(block.head.origin, origins)

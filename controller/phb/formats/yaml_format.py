@@ -105,6 +105,10 @@ def _attach_origins(item: Item, data: CommentedMap, file: str, path: str) -> Non
         written = data.get(alias)
         if isinstance(value, Item) and isinstance(written, CommentedMap):
             _attach_origins(value, written, file, f"{path}{alias}.")
+        elif isinstance(value, tuple) and isinstance(written, CommentedMap):
+            # A list of one may stand without its brackets.
+            for child in value:
+                _attach_origins(child, written, file, f"{path}{alias}.")
         elif isinstance(value, tuple) and isinstance(written, CommentedSeq):
             for number, (child, child_data) in enumerate(zip(value, written, strict=True)):
                 if isinstance(child, Item) and isinstance(child_data, CommentedMap):

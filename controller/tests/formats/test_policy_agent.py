@@ -61,11 +61,11 @@ def test_rule():
     rule = read(text, "f").rules[0]
     assert rule.direction is Direction.INCOMING
     assert rule.permission is Permission.BLOCKED
-    assert rule.match.protocol == 6
-    assert rule.match.source == AddressRange.parse("10.0.0.1-10.0.0.9")
-    assert rule.match.destination == AddressRange.parse("10.1.0.1-10.1.0.2")
-    assert rule.match.source_ports == PortRange(700, 719)
-    assert rule.match.destination_ports == PortRange(23, 23)
+    assert rule.match[0].protocol == 6
+    assert rule.match[0].source == AddressRange.parse("10.0.0.1-10.0.0.9")
+    assert rule.match[0].destination == AddressRange.parse("10.1.0.1-10.1.0.2")
+    assert rule.match[0].source_ports == PortRange(700, 719)
+    assert rule.match[0].destination_ports == PortRange(23, 23)
     assert rule.valid.days == (Day.MONDAY, Day.TUESDAY, Day.WEDNESDAY, Day.THURSDAY, Day.FRIDAY)
     assert str(rule.valid.time) == "08:00-17:30"
     assert rule.actions == ("a", "b")

@@ -207,8 +207,8 @@ def test_not_a_mapping(text):
 
 def test_the_good_file_is_good():
     policy = yaml_format.read(GOOD, "f")
-    assert policy.rules[0].match.origin("source").line == 32
-    assert policy.rules[0].match.origin("source").statement == "rules[first].match.source"
+    assert policy.rules[0].match[0].origin("source").line == 32
+    assert policy.rules[0].match[0].origin("source").statement == "rules[first].match.source"
     assert policy.actions[0].max_rate.bits_per_second == 1_500_000
     assert yaml_format.read(yaml_format.write(policy), "g") == policy
 

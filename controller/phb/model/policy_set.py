@@ -1,0 +1,72 @@
+"""Everything that the files say about one node."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from phb.model.actions import Action
+from phb.model.base import Flag, Item, Name
+from phb.model.forwarding import CrossConnect, Port, Role, Route
+from phb.model.rules import BehaviourAggregate, Rule
+from phb.model.scheduling import Queueing
+from phb.values import Address, Within, Zone
+
+
+class PriorityMapping(Item):
+    """One ToS value and the adapter queue it goes to (1 is served first)."""
+
+    priority: Annotated[int, Within(1, 8)]
+    tos: Annotated[int, Within(0, 255)]
+
+
+class SubnetPriority(Item):
+    """Policy Agent's SetSubnetPrioTosMask: ToS to adapter output queue, for one interface or all."""
+
+    address: Address | None = None
+    mask: Annotated[int, Within(0, 255)]
+    mappings: tuple[PriorityMapping, ...] = ()
+
+
+class Image(Item):
+    """Policy Agent's TcpImage: which TCP/IP stack is meant, and whether older policies are flushed."""
+
+    name: Name
+    flush: Flag = True
+
+
+class TrafficClass(Item):
+    """A class of traffic: what ports have queues for. ``class-default`` need not be named."""
+
+    name: Name
+
+
+class PolicySet(Item):
+    """Everything the files say about one node.
+
+    Attributes:
+        time_zone: Whose clock rules are valid by; without it, that of the machine that compiles.
+
+    """
+
+    node: Name | None = None
+    time_zone: Zone | None = None
+    images: tuple[Image, ...] = ()
+    ports: tuple[Port, ...] = ()
+    cross_connects: tuple[CrossConnect, ...] = ()
+    routes: tuple[Route, ...] = ()
+    classes: tuple[TrafficClass, ...] = ()
+    queueing: tuple[Queueing, ...] = ()
+    actions: tuple[Action, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    behaviour_aggregates: tuple[BehaviourAggregate, ...] = ()
+    subnet_priorities: tuple[SubnetPriority, ...] = ()
+
+    def find_port(self, reference: str | int) -> Port | None:
+        """The port of this name or number."""
+        wanted = "number" if isinstance(reference, int) else "name"
+        return next((port for port in self.ports if getattr(port, wanted) == reference), None)
+
+    @property
+    def host_port(self) -> Port | None:
+        """The port where the host's own stack is, on a node that marks for a host."""
+        return next((port for port in self.ports if port.role is Role.HOST), None)

@@ -1,0 +1,170 @@
+"""Which traffic a policy speaks of, and when it counts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import Field, SerializerFunctionWrapHandler, field_serializer, field_validator, model_validator
+
+from phb.model.base import Item, Name, PortReference, unexpected
+from phb.values import Addresses, CodePoint, Pcp, Ports, Protocol, Times, Tos, TypeOfService, Within, Zone
+
+
+class Direction(StrEnum):
+    """Seen from the host: outgoing enters at the host's port. `any` asks no direction."""
+
+    ANY = "any"
+    INCOMING = "incoming"
+    OUTGOING = "outgoing"
+    BOTH = "both"
+
+
+class Permission(StrEnum):
+    """May the traffic pass at all."""
+
+    ALLOWED = "allowed"
+    BLOCKED = "blocked"
+
+
+class Day(StrEnum):
+    """Days of the week in the order of RFC 3060's mask, Sunday first."""
+
+    SUNDAY = "sunday"
+    MONDAY = "monday"
+    TUESDAY = "tuesday"
+    WEDNESDAY = "wednesday"
+    THURSDAY = "thursday"
+    FRIDAY = "friday"
+    SATURDAY = "saturday"
+
+
+class Validity(Item):
+    """When a rule counts.
+
+    Attributes:
+        months: 1 is January; none is every month.
+        days_of_month: None is every day.
+        between: First and last moment, by the clock of the zone.
+        time_zone: Whose clock and calendar; without it, the policy's own.
+
+    """
+
+    days: Annotated[tuple[Day, ...], Field(min_length=1)] = tuple(Day)
+    time: Times | None = None
+    months: tuple[Annotated[int, Within(1, 12)], ...] = ()
+    days_of_month: tuple[Annotated[int, Within(1, 31)], ...] = ()
+    between: tuple[datetime, datetime] | None = None
+    time_zone: Zone | None = None
+
+    @field_validator("days")
+    @classmethod
+    def _in_order(cls, days: tuple[Day, ...]) -> tuple[Day, ...]:
+        return tuple(day for day in Day if day in days)
+
+    def contains(self, at: datetime) -> bool:
+        """Whether the rule counts at this moment, by the clock of its time zone, else by that of `at`."""
+        local = at.astimezone(self.time_zone) if self.time_zone is not None and at.tzinfo is not None else at
+        today = list(Day)[local.isoweekday() % 7]
+        return (
+            today in self.days
+            and (not self.months or local.month in self.months)
+            and (not self.days_of_month or local.day in self.days_of_month)
+            and (self.between is None or self.between[0] <= local.replace(tzinfo=None) <= self.between[1])
+            and (self.time is None or self.time.contains(local))
+        )
+
+
+class CodePoints(Item):
+    """What a packet's own marks say; at most one of the three for the ToS octet."""
+
+    tos: Tos | None = None
+    dscp: CodePoint | None = None
+    precedence: Annotated[int, Within(0, 7)] | None = None
+    pcp: Pcp | None = None
+
+    @model_validator(mode="after")
+    def _one_mark(self) -> Self:
+        given = [name for name in ("tos", "dscp", "precedence") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise unexpected(f"both '{given[0]}' and '{given[1]}'", "at most one of them", given[1])
+        return self
+
+    @property
+    def tos_bits(self) -> TypeOfService | None:
+        """The bits of the ToS octet that are asked."""
+        if self.dscp is not None:
+            return TypeOfService(self.dscp << 2, 0xFC)
+        if self.precedence is not None:
+            return TypeOfService(self.precedence << 5, 0xE0)
+        return self.tos
+
+
+class Conditions(CodePoints):
+    """Which packets a rule takes; a field left out asks nothing.
+
+    With an `egress_port` the rule belongs to the output policy of that port, which sees packets as the input policy
+    marked them; without one it belongs to the input policy.
+    """
+
+    ingress_port: PortReference | None = None
+    egress_port: PortReference | None = None
+    protocol: Protocol | None = None
+    source: Addresses | None = None
+    destination: Addresses | None = None
+    source_ports: Ports | None = None
+    destination_ports: Ports | None = None
+
+    @model_validator(mode="after")
+    def _one_version(self) -> Self:
+        if self.source and self.destination and self.source.version != self.destination.version:
+            raise unexpected(
+                f"source {self.source} and destination {self.destination}", "addresses of one IP version", "destination"
+            )
+        return self
+
+    @property
+    def version(self) -> int | None:
+        """4 or 6 where the addresses say so."""
+        for addresses in (self.source, self.destination):
+            if addresses is not None:
+                return addresses.version
+        return None
+
+
+class Rule(Item):
+    """Conditions, and by name the actions for what meets them. Of several rules the first one counts.
+
+    Attributes:
+        match: The rule takes what meets any of these; one may stand without a list.
+        unless: But not what meets any of these: such a packet is asked by the rules after this one.
+
+    """
+
+    name: Name
+    direction: Direction = Direction.ANY
+    permission: Permission = Permission.ALLOWED
+    match: Annotated[tuple[Conditions, ...], Field(min_length=1)] = (Conditions(),)
+    unless: tuple[Conditions, ...] = ()
+    valid: Validity = Validity()
+    actions: tuple[Name, ...] = ()
+
+    @field_validator("match", "unless", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, Conditions | dict) else value
+
+    @field_serializer("match", "unless", mode="wrap")
+    def _one_without_brackets(self, value: tuple[Conditions, ...], write: SerializerFunctionWrapHandler) -> Any:
+        written = write(value)
+        return written[0] if len(written) == 1 else written
+
+
+class BehaviourAggregate(CodePoints):
+    """A code point and what is done with packets that carry it, where no rule took them (RFC 2475 section 2.3.1)."""
+
+    name: Name
+    ingress_port: PortReference | None = None
+    egress_port: PortReference | None = None
+    actions: tuple[Name, ...] = ()
