@@ -9,7 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from phb.notice import Notice
 from phb.origin import Origin
+
+__all__ = [
+    "Entry",
+    "Exact",
+    "MatchValue",
+    "NodeIntent",
+    "Notice",
+    "Policy",
+    "Prefix",
+    "Range",
+    "Ternary",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +76,6 @@ class Entry:
     parameters: Mapping[str, int]
     priority: int
     origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something the policy says that has no effect, and why that is harmless: a listed warning."""
-
-    origin: Origin
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.origin}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)

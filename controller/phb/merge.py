@@ -33,6 +33,7 @@ def merge(parts: Sequence[PolicySet]) -> PolicySet:
         behaviour_aggregates=_join(part.behaviour_aggregates for part in parts),
         subnet_priorities=_join(part.subnet_priorities for part in parts),
     )
+    policy.noting(_join(part.notices for part in parts))
     if parts:
         policy.at(parts[0].origin())
     _check_unique(policy)

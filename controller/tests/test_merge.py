@@ -1,10 +1,16 @@
 """Several files: joined, or an error that names both places."""
 
+from datetime import datetime
+
 import pytest
 
+from phb.compiler import compile_policy
 from phb.errors import InputError
 from phb.formats import policy_agent, read_files, yaml_format
+from phb.intent import Notice
 from phb.merge import merge
+from phb.model import PolicySet
+from phb.origin import Origin
 
 
 def parts(*texts):
@@ -88,3 +94,10 @@ def test_two_equal_files_conflict(write_file):
     path = write_file("a.yaml", "phb: 1\nrules:\n  - {name: a}\n")
     with pytest.raises(InputError, match="found rule 'a' again"):
         read_files([path, path])
+
+
+def test_notices_of_every_file_are_kept_and_reach_the_intent(artifact):
+    notices = [Notice(Origin(file, 1), "has no effect") for file in ("a", "b")]
+    policy = merge([PolicySet().noting([notice]) for notice in notices])
+    assert policy.notices == tuple(notices)
+    assert compile_policy(policy, artifact, at=datetime(2026, 1, 5)).notices == tuple(notices)

@@ -35,7 +35,8 @@ def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime) -> No
     entries = (*classified.entries, *forwarded, *queued.entries)
     _check_sizes(entries, artifact)
     notices = sorted(
-        (*classified.notices, *queued.notices), key=lambda notice: (notice.origin.file, notice.origin.line)
+        (*policy.notices, *classified.notices, *queued.notices),
+        key=lambda notice: (notice.origin.file, notice.origin.line),
     )
     return NodeIntent(policy.node, entries, classified.policies, tuple(notices))
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Self
+
+from pydantic import PrivateAttr
 
 from phb.model.actions import Action
 from phb.model.base import Flag, Item, Name
 from phb.model.forwarding import CrossConnect, Port, Role, Route
 from phb.model.rules import BehaviourAggregate, Rule
 from phb.model.scheduling import Queueing
+from phb.notice import Notice
 from phb.values import Address, Within, Zone
 
 
@@ -60,6 +64,18 @@ class PolicySet(Item):
     rules: tuple[Rule, ...] = ()
     behaviour_aggregates: tuple[BehaviourAggregate, ...] = ()
     subnet_priorities: tuple[SubnetPriority, ...] = ()
+
+    _notices: tuple[Notice, ...] = PrivateAttr(default=())
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What the files say without effect, as far as their formats know; the compiler adds its own."""
+        return self._notices
+
+    def noting(self, notices: Iterable[Notice]) -> Self:
+        """Record listed warnings; a format calls this once, right after building."""
+        self._notices = tuple(notices)
+        return self
 
     def find_port(self, reference: str | int) -> Port | None:
         """The port of this name or number."""
