@@ -3,33 +3,79 @@
     policy files -> policy model -> node intent -> difference from what the switch holds -> one atomic write
     (formats)       (model)         (compiler)     (difference)                             (session, pushing)
 
-A caller needs only the names below; `phb.cli` is the command ``phb`` on top of them.
+A caller needs only the names below; `phb.cli` is the command ``phb`` on top of them. They are imported when they are
+asked for, so that a command that needs none of them, such as ``phb --help``, doesn't wait for gRPC.
 """
 
-from phb.artifact import Artifact
-from phb.compiler import compile_policy
-from phb.difference import Change
-from phb.errors import ArtifactError, InputError, PhbError, SwitchError
-from phb.formats import read_file, read_files
-from phb.intent import NodeIntent, Notice
-from phb.model import PolicySet
-from phb.origin import Origin
-from phb.pushing import (
-    Changed,
-    Report,
-    Target,
-    load_intent,
-    push,
-    push_all,
-    push_all_sync,
-    push_intent,
-    push_sync,
-    read_counters,
-    read_counters_sync,
-    read_entries,
-    read_entries_sync,
-)
-from phb.session import CounterValue
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from phb.artifact import Artifact
+    from phb.compiler import compile_policy
+    from phb.difference import Change
+    from phb.errors import ArtifactError, InputError, PhbError, SwitchError
+    from phb.formats import read_file, read_files
+    from phb.intent import NodeIntent, Notice
+    from phb.model import PolicySet
+    from phb.origin import Origin
+    from phb.pushing import (
+        Changed,
+        Report,
+        Target,
+        load_intent,
+        push,
+        push_all,
+        push_all_sync,
+        push_intent,
+        push_sync,
+        read_counters,
+        read_counters_sync,
+        read_entries,
+        read_entries_sync,
+    )
+    from phb.session import CounterValue
+
+_MODULES = {
+    "phb.artifact": ("Artifact",),
+    "phb.compiler": ("compile_policy",),
+    "phb.difference": ("Change",),
+    "phb.errors": (
+        "ArtifactError",
+        "InputError",
+        "PhbError",
+        "SwitchError",
+    ),
+    "phb.formats": (
+        "read_file",
+        "read_files",
+    ),
+    "phb.intent": (
+        "NodeIntent",
+        "Notice",
+    ),
+    "phb.model": ("PolicySet",),
+    "phb.origin": ("Origin",),
+    "phb.pushing": (
+        "Changed",
+        "Report",
+        "Target",
+        "load_intent",
+        "push",
+        "push_all",
+        "push_all_sync",
+        "push_intent",
+        "push_sync",
+        "read_counters",
+        "read_counters_sync",
+        "read_entries",
+        "read_entries_sync",
+    ),
+    "phb.session": ("CounterValue",),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "Artifact",
@@ -60,3 +106,14 @@ __all__ = [
     "read_file",
     "read_files",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'phb' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

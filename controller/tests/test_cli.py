@@ -193,7 +193,7 @@ def test_wrong_file_names_line_found_and_expected(phb, write_file):
 def test_help_tells_exit_codes(phb, command):
     code, out, _ = phb(*command, "--help")
     assert code == 0
-    assert "Exit codes: 0 done; 1 the switch refused" in " ".join(out.split())
+    assert "Exit codes: 0 done; 1 a switch refused" in " ".join(out.split())
 
 
 def test_as_a_process_without_terminal_there_is_no_colour(c3640):

@@ -1,0 +1,54 @@
+"""``phb check``: are the files right, and what do they compile to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from phb.cli.application import app, epilog
+from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, grouped
+from phb.cli.output import console, notice_as_json, print_json, print_notices, print_table, table
+
+if TYPE_CHECKING:
+    from phb.intent import NodeIntent
+
+
+@app.command(epilog=epilog("phb check c7513.yaml c7513-wfq.yaml", "phb check --json mvs074*.yaml policy.conf"))
+@grouped
+def check(files: Files, reading: ReadingOptions, program: ProgramOptions, json: Json = False) -> None:
+    """Read policy files and compile them; nothing is sent."""
+    from phb.pushing import load_intent
+
+    intent = load_intent(files, program.load(), at=reading.moment(), format_name=reading.format_name)
+    if json:
+        print_json(_as_json(intent))
+        return
+    print_notices(intent.notices)
+    _print(intent)
+
+
+def _as_json(intent: NodeIntent) -> dict[str, Any]:
+    return {
+        "node": intent.node,
+        "entries": len(intent.entries),
+        "policies": [
+            {
+                "policy": policy.number,
+                "rule": policy.rule,
+                "direction": policy.direction,
+                "file": policy.origin.file,
+                "line": policy.origin.line,
+            }
+            for policy in intent.policies
+        ],
+        "warnings": [notice_as_json(notice) for notice in intent.notices],
+    }
+
+
+def _print(intent: NodeIntent) -> None:
+    output = console()
+    if intent.policies:
+        rows = table("policy", "rule", "direction", "from")
+        for policy in intent.policies:
+            rows.add_row(str(policy.number), policy.rule, policy.direction, str(policy.origin))
+        print_table(output, rows)
+    output.print(f"{intent.node or 'policy'}: ok, {len(intent.entries)} table entries")

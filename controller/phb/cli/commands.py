@@ -1,0 +1,8 @@
+"""All commands, in the order in which ``phb --help`` lists them: importing a module registers its command."""
+
+from __future__ import annotations
+
+from phb.cli import check, plan, push, schema, show
+from phb.cli.application import app
+
+__all__ = ["app", "check", "plan", "push", "schema", "show"]

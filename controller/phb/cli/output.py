@@ -1,0 +1,64 @@
+"""How commands print: JSON, tables, warnings. Colour only on a terminal and without NO_COLOR: rich's rule."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from phb.intent import Notice
+
+PIPE_WIDTH = 200  # columns; what goes into a pipe has no terminal to fit into
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON value for programs."""
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+def console() -> Console:
+    """Standard output. A reader that has gone is an error like a full disk, not rich's silent end."""
+    from rich.console import Console
+
+    class Output(Console):
+        def on_broken_pipe(self) -> NoReturn:
+            raise
+
+    return Output(markup=False, highlight=False, emoji=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def table(*columns: str) -> Table:
+    """An empty table with these headings."""
+    from rich import box
+    from rich.table import Table
+
+    result = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for column in columns:
+        result.add_column(column, no_wrap=True)
+    return result
+
+
+def print_table(output: Console, filled: Table) -> None:
+    """Print a table as wide as its words: a narrow terminal wraps lines, but no name is cut or broken."""
+    unlimited = output.options.update(max_width=1_000_000)
+    output.width = max(output.width, filled.__rich_measure__(output, unlimited).maximum)
+    output.print(filled, crop=False)
+
+
+def print_notices(notices: Iterable[Notice]) -> None:
+    """List warnings on standard error."""
+    from rich.console import Console
+
+    errors = Console(file=sys.stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    for notice in notices:
+        errors.print(f"warning: {notice}", style="yellow")
+
+
+def notice_as_json(notice: Notice) -> dict[str, Any]:
+    """A warning for programs."""
+    return {"file": notice.origin.file, "line": notice.origin.line, "message": notice.message}

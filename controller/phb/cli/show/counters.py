@@ -1,0 +1,76 @@
+"""``phb show counters``: counters by name and index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phb.cli.application import epilog
+from phb.cli.options import Json, ProgramOptions, SwitchOptions, grouped
+from phb.cli.output import console, print_json, print_table, table
+from phb.cli.show.application import show_app
+
+if TYPE_CHECKING:
+    from phb.session import CounterValue
+
+    Counters = Mapping[str, Mapping[int, CounterValue]]
+
+
+@show_app.command("counters", epilog=epilog("phb show counters policy_traffic policy_drops"))
+@grouped
+def show_counters(
+    switch: SwitchOptions,
+    program: ProgramOptions,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="COUNTER", help="Counters by name.  (default: all)")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show the switch's counters; cells that are zero are left out."""
+    from phb.pushing import read_counters_sync
+
+    counters = read_counters_sync(
+        switch.checked_address(), names or None, device_id=switch.device_id, artifact=program.load()
+    )
+    if json:
+        print_json(_as_json(counters))
+        return
+    rows = table("counter", "index", "meaning", "packets", "bytes")
+    for name, cells in counters.items():
+        for index, cell in cells.items():
+            rows.add_row(name, str(index), meaning(name, index), str(cell.packets), str(cell.bytes))
+    print_table(console(), rows)
+
+
+def _as_json(counters: Counters) -> dict[str, Any]:
+    return {
+        name: [
+            {"index": index, "meaning": meaning(name, index), "packets": cell.packets, "bytes": cell.bytes}
+            for index, cell in cells.items()
+        ]
+        for name, cells in counters.items()
+    }
+
+
+def meaning(name: str, index: int) -> str:
+    """What a counter's index stands for, where that is known."""
+    from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
+
+    match name:
+        case "policy_traffic":
+            return f"policy {index // COLOURS_PER_POLICY}, {COLOURS.get(index % COLOURS_PER_POLICY, '?')}"
+        case "policy_drops":
+            reason = index % REASONS_PER_POLICY
+            known = reason in DropReason.__members__.values()
+            words = DropReason(reason).name.lower().replace("_", " ") if known else f"reason {reason}"
+            return f"policy {index // REASONS_PER_POLICY}, {words}"
+        case "class_delay":
+            bucket = index % 32
+            return f"class {index // 32}, below {2**bucket} us" if bucket < 31 else f"class {index // 32}, longer"
+        case "port_transmit":
+            return f"port {index}"
+        case "conversation_discards" | "conversation_tail_drops":
+            return f"fair queue {index // 4096}, conversation {index % 4096}"
+    return ""
