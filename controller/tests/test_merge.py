@@ -49,7 +49,16 @@ CONFLICTS = {
     "rule": ("rules:\n  - {name: a}\n", "rules:\n  - {name: a}\n", once("rule 'a'")),
     "action": ("actions:\n  - {name: a}\n", "actions:\n  - {name: a}\n", once("action 'a'")),
     "port number": (PORT, PORT.replace("line", "x"), once("port number '1'")),
-    "port name": (PORT, PORT.replace("1", "2"), once("port name 'line'")),
+    "port name": (
+        PORT + "  - {number: 2, name: line}\n",
+        "",
+        "f0:4: found port name 'line' again, expected it once; it also stands at f0:3",
+    ),
+    "two numbers of a port": (
+        PORT,
+        PORT.replace("1", "2"),
+        "f1:3: found number '2' of port 'line', expected '1' as in f0:3",
+    ),
     "port address": (
         "ports:\n  - {number: 1, name: a, address: 10.0.0.1}\n",
         "ports:\n  - {number: 2, name: b, address: 10.0.0.1}\n",
@@ -65,7 +74,7 @@ CONFLICTS = {
     "queueing by name": (
         FIFO + PORT,
         "queueing:\n  - {port: line, schedule: {kind: fifo}}\n",
-        once("queueing of port '1'"),
+        once("queueing of port 'line'"),
     ),
     "cross-connect": (
         "cross-connects:\n  - between: [a, b]\n",

@@ -56,13 +56,21 @@ def read(text: str, file: str) -> PolicySet:
 
 def write(policy: PolicySet) -> str:
     """The policy as a YAML file; reading it back gives an equal policy."""
-    data = {"phb": VERSION, **policy.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+    data = {"phb": VERSION, **_ordered(policy.model_dump(mode="json", by_alias=True, exclude_defaults=True))}
     stream = io.StringIO()
     yaml = YAML()
     yaml.width = 110
     yaml.indent(mapping=2, sequence=4, offset=2)
     yaml.dump(data, stream)
     return stream.getvalue()
+
+
+def _ordered(data: Any) -> Any:
+    """The same, with what tells items apart before what they say."""
+    if isinstance(data, dict):
+        first = [key for key in ("name", "kind") if key in data]
+        return {key: _ordered(data[key]) for key in dict.fromkeys([*first, *data])}
+    return [_ordered(entry) for entry in data] if isinstance(data, list) else data
 
 
 def schema() -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, PrivateAttr
 from pydantic.alias_generators import to_snake
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from phb.origin import UNKNOWN, Origin
 from phb.values import Text, is_integer
@@ -64,23 +65,55 @@ def _as_written(value: str | int) -> str | int:
     return value
 
 
-def _port_reference(value: Any) -> str | int:
-    if is_integer(value):
-        return int(value)
-    if isinstance(value, str) and value:
-        return str(value)
-    raise ValueError
-
-
-def _as_written(value: str | int) -> str | int:
-    return value
-
-
 Name = Annotated[str, Field(min_length=1, max_length=64, strict=True)]
 PortReference = Annotated[
     str | int, Text(_port_reference, "a port's name or number", _as_written, ("string", "integer"))
 ]
 Flag = Annotated[bool, Field(strict=True)]
+
+
+@dataclass(frozen=True)
+class NonEmpty:
+    """Marks a list of at least one element. Pydantic's own bound calls a list empty whose elements are wrong."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._validate, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), "minItems": 1}
+
+    def _validate(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not value:
+            raise PydanticCustomError(
+                "unexpected",
+                "found an empty list",
+                {"found": "an empty list", "expected": "at least one element", "field": ""},
+            )
+        return value
+
+
+@dataclass(frozen=True)
+class OneOrMany:
+    """Marks a list of mappings, one of which may stand without the list; it is also written so."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            self._as_list,
+            handler(source),
+            serialization=core_schema.wrap_serializer_function_ser_schema(self._without_list),
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        many = handler(schema)
+        return {"anyOf": [many["items"], many]}
+
+    def _as_list(self, value: Any) -> Any:
+        return (value,) if isinstance(value, Item | dict) else value
+
+    def _without_list(self, value: tuple[Any, ...], write: core_schema.SerializerFunctionWrapHandler) -> Any:
+        written = write(value)
+        return written[0] if len(written) == 1 else written
+
 
 # 511 is v1model's drop port, 510 the controller's (CPU_PORT in p4src/headers.p4).
 LAST_PORT = 509

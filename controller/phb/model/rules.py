@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_serializer, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
-from phb.model.base import Item, Name, PortReference, unexpected
+from phb.model.base import Item, Name, NonEmpty, OneOrMany, PortReference, unexpected
 from phb.values import Addresses, CodePoint, Pcp, Ports, Protocol, Times, Tos, TypeOfService, Within, Zone
 
 
@@ -51,7 +51,7 @@ class Validity(Item):
 
     """
 
-    days: Annotated[tuple[Day, ...], Field(min_length=1)] = tuple(Day)
+    days: Annotated[tuple[Day, ...], NonEmpty()] = tuple(Day)
     time: Times | None = None
     months: tuple[Annotated[int, Within(1, 12)], ...] = ()
     days_of_month: tuple[Annotated[int, Within(1, 31)], ...] = ()
@@ -145,20 +145,10 @@ class Rule(Item):
     name: Name
     direction: Direction = Direction.ANY
     permission: Permission = Permission.ALLOWED
-    match: Annotated[tuple[Conditions, ...], Field(min_length=1)] = (Conditions(),)
-    unless: tuple[Conditions, ...] = ()
+    match: Annotated[tuple[Conditions, ...], NonEmpty(), OneOrMany()] = (Conditions(),)
+    unless: Annotated[tuple[Conditions, ...], OneOrMany()] = ()
     valid: Validity = Validity()
     actions: tuple[Name, ...] = ()
-
-    @field_validator("match", "unless", mode="before")
-    @classmethod
-    def _one_or_many(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, Conditions | dict) else value
-
-    @field_serializer("match", "unless", mode="wrap")
-    def _one_without_brackets(self, value: tuple[Conditions, ...], write: SerializerFunctionWrapHandler) -> Any:
-        written = write(value)
-        return written[0] if len(written) == 1 else written
 
 
 class BehaviourAggregate(CodePoints):

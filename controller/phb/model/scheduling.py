@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from phb.model.base import Flag, Item, Name, PortReference, unexpected
+from phb.model.base import Flag, Item, Name, NonEmpty, PortReference, unexpected
 from phb.model.rates import Rate
 from phb.values import CodePoint, Within
 
@@ -122,7 +122,7 @@ class EarlyDetection(Item):
 
     average_weight: Annotated[int, Within(1, 16)] = 9
     ecn: Flag = False
-    profiles: Annotated[tuple[DropProfile, ...], Field(min_length=1)]
+    profiles: Annotated[tuple[DropProfile, ...], NonEmpty()]
 
 
 class Bandwidth(Item):
@@ -173,7 +173,7 @@ class ClassBased(Item):
     """A queue for each class. Classes that aren't named share the queue of ``class-default``, which always exists."""
 
     kind: Literal["classes"]
-    queues: Annotated[tuple[ClassQueue, ...], Field(min_length=1)]
+    queues: Annotated[tuple[ClassQueue, ...], NonEmpty()]
 
 
 Schedule = Annotated[Fifo | FairQueue | ClassBased, Field(discriminator="kind")]

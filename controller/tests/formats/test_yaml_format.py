@@ -61,13 +61,13 @@ ERRORS = {
     "unknown top key": (
         "rules:",
         "rulez:",
-        "f:27: found unknown key 'rulez', expected one of actions, cross-connects, images, node, phb, ports, queueing, "
-        "routes, rules, subnet-priorities here",
+        "f:27: found unknown key 'rulez', expected one of actions, behaviour-aggregates, classes, cross-connects, "
+        "images, node, phb, ports, queueing, routes, rules, subnet-priorities, time-zone here",
     ),
     "unknown port key": (
         "name: line",
         "nome: line",
-        "f:6: found unknown key 'nome', expected one of address, name, number, role here",
+        "f:6: found unknown key 'nome', expected one of address, name, number, rate, role here",
     ),
     "unknown schedule key": (
         "dialect:",
@@ -78,7 +78,8 @@ ERRORS = {
     "snake case": (
         "hold-queue",
         "hold_queue",
-        "f:21: found unknown key 'hold_queue', expected one of hold-queue, length-basis, port, schedule here",
+        "f:21: found unknown key 'hold_queue', expected one of buffers, early-detection, hold-queue, length-basis, "
+        "port, schedule, shaper here",
     ),
     "missing key": ("      dialect: ios-11.3\n", "", "f:17: found no 'dialect', expected the key 'dialect'"),
     "missing name": ("    name: line\n", "", "f:5: found no 'name', expected the key 'name'"),
@@ -178,7 +179,7 @@ ERRORS = {
         "f:31: found source 10.0.0.1-10.0.0.9 and destination 2001:db8::1, expected addresses of one IP version",
     ),
     "day": ("[monday]", "[mon]", f"f:34: found 'mon', expected one of {DAYS}"),
-    "no day": ("[monday]", "[]", "f:34: found 0 items, expected at least 1"),
+    "no day": ("[monday]", "[]", "f:34: found an empty list, expected at least one element"),
     "time": ("8:00-12:00", "8-12", "f:34: found '8-12', expected a time range such as 8:00-17:30"),
     "duplicate key": (
         "node: here",
