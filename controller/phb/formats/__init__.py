@@ -1,43 +1,45 @@
-"""Policy file formats: each reads one file into the policy model.
+"""Policy file formats: each reads one file into the policy model; some write it too.
 
-A format is a module with `read(text, file)`; the registry below picks one by the file's ending, else by what the text
-looks like. A new format is one module and one line here.
+A format is a module with `read(text, file, options)` and, where it can be written, `write(policy, options)`; the
+registry below picks one by the file's ending, else by what the text looks like. A new format is one module and one line
+here.
+
+    format (types) > one module per format > this registry
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from phb.errors import InputError
 from phb.formats import policy_agent, yaml_format
+from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
 from phb.merge import merge
 from phb.model import PolicySet
 from phb.origin import Origin
 
-
-@dataclass(frozen=True)
-class Format:
-    """One way to write a policy.
-
-    Attributes:
-        name: What `--format` calls it.
-        read: Turns (text, file name) into the model; raises InputError.
-        endings: File name endings that mean this format without a look inside.
-        signature: Found in texts of this format, and in no other's.
-
-    """
-
-    name: str
-    read: Callable[[str, str], PolicySet]
-    endings: tuple[str, ...]
-    signature: re.Pattern[str]
-
+__all__ = [
+    "FORMATS",
+    "Converted",
+    "Format",
+    "Loss",
+    "ReadOptions",
+    "WriteOptions",
+    "convert",
+    "read_file",
+    "read_files",
+]
 
 FORMATS = (
-    Format("yaml", yaml_format.read, (".yaml", ".yml"), re.compile(r"^phb:\s*\d", re.MULTILINE)),
+    Format(
+        "yaml",
+        yaml_format.read,
+        (".yaml", ".yml"),
+        re.compile(r"^phb:\s*\d", re.MULTILINE),
+        yaml_format.write_with_losses,
+    ),
     Format(
         "policy-agent",
         policy_agent.read,
@@ -49,12 +51,13 @@ FORMATS = (
 )
 
 
-def read_file(path: str | Path, format_name: str | None = None) -> PolicySet:
+def read_file(path: str | Path, format_name: str | None = None, options: ReadOptions = READING) -> PolicySet:
     """Read one policy file.
 
     Args:
         path: The file.
         format_name: One of `FORMATS` by name; None chooses by ending, then by content.
+        options: What the file doesn't say itself.
 
     Raises:
         InputError: The file can't be read, its format isn't known, or its content is wrong.
@@ -69,7 +72,7 @@ def read_file(path: str | Path, format_name: str | None = None) -> PolicySet:
         raise InputError(whole_file, _lower(error.strerror or str(error)), "a readable policy file") from None
     chosen = _choose(whole_file, text, format_name)
     try:
-        return chosen.read(text, str(path))
+        return chosen.read(text, str(path), options)
     except InputError:
         raise
     except Exception as error:
@@ -79,30 +82,61 @@ def read_file(path: str | Path, format_name: str | None = None) -> PolicySet:
         raise InputError(whole_file, found, f"a {chosen.name} policy file") from error
 
 
-def read_files(paths: Sequence[str | Path], format_name: str | None = None) -> PolicySet:
-    """Read several files into the policy set of one node. `format_name` holds for every file.
+def read_files(
+    paths: Sequence[str | Path], format_name: str | None = None, options: ReadOptions = READING
+) -> PolicySet:
+    """Read several files into the policy set of one node. `format_name` and `options` hold for every file.
 
     Raises:
         InputError: A file is wrong, or two of them say different things about the same item.
 
     """
-    return merge([read_file(path, format_name) for path in paths])
+    return merge([read_file(path, format_name, options) for path in paths])
+
+
+def convert(policy: PolicySet, to: str, options: WriteOptions = WRITING) -> Converted:
+    """Write a policy in another format's words.
+
+    Args:
+        policy: What to write.
+        to: One of `FORMATS` by name.
+        options: How to write it.
+
+    Raises:
+        InputError: There is no such format, it can't be written, or something that it has to say is missing.
+
+    """
+    writers = {form.name: form.write for form in FORMATS if form.write is not None}
+    write = writers.get(to)
+    if write is None:
+        raise InputError(Origin("--to"), f"'{to}'", f"one of {', '.join(writers)}")
+    converted = write(policy, options)
+    # Sorting is stable: losses of one line stay in the writer's order.
+    losses = sorted(converted.losses, key=lambda loss: (loss.origin.file, loss.origin.line))
+    return Converted(converted.text, tuple(losses))
 
 
 def _choose(origin: Origin, text: str, format_name: str | None) -> Format:
-    names = ", ".join(form.name for form in FORMATS)
     if format_name is not None:
-        for form in FORMATS:
-            if form.name == format_name:
-                return form
-        raise InputError(Origin("--format"), f"'{format_name}'", f"one of {names}")
+        return _named(format_name)
     for form in FORMATS:
         if origin.file.lower().endswith(form.endings):
             return form
     for form in FORMATS:
         if form.signature.search(text):
             return form
-    raise InputError(origin, "a file of unknown format", f"one of {names} (--format forces one)")
+    raise InputError(origin, "a file of unknown format", f"one of {_names()} (--format forces one)")
+
+
+def _named(name: str) -> Format:
+    for form in FORMATS:
+        if form.name == name:
+            return form
+    raise InputError(Origin("--format"), f"'{name}'", f"one of {_names()}")
+
+
+def _names() -> str:
+    return ", ".join(form.name for form in FORMATS)
 
 
 def _lower(text: str) -> str:

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import NoReturn, TypeVar
 
 from phb.errors import InputError
+from phb.formats.format import READING, ReadOptions
 from phb.model import (
     Action,
     Conditions,
@@ -61,7 +62,7 @@ class Block:
     attributes: list[Line] = field(default_factory=list)
 
 
-def read(text: str, file: str) -> PolicySet:
+def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
     """Read a Policy Agent file.
 
     Raises:

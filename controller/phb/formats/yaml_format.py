@@ -16,6 +16,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from phb.errors import InputError
+from phb.formats.format import READING, WRITING, Converted, ReadOptions, WriteOptions
 from phb.model import Item, PolicySet
 from phb.origin import Origin
 
@@ -28,7 +29,7 @@ class Document(PolicySet):
     phb: Literal[1]
 
 
-def read(text: str, file: str) -> PolicySet:
+def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
     """Read a YAML policy file.
 
     Raises:
@@ -63,6 +64,11 @@ def write(policy: PolicySet) -> str:
     yaml.indent(mapping=2, sequence=4, offset=2)
     yaml.dump(data, stream)
     return stream.getvalue()
+
+
+def write_with_losses(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
+    """`write` as a format's writer: YAML says everything that the model does, so nothing is lost."""
+    return Converted(write(policy))
 
 
 def _ordered(data: Any) -> Any:

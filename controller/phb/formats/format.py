@@ -1,0 +1,86 @@
+"""What a policy format is: a reader, and a writer where the format can be written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from phb.model import Dialect, PolicySet
+from phb.origin import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What a user says about files that they don't say themselves.
+
+    Attributes:
+        dialect: Which IOS is meant where a file doesn't name one; other formats don't ask.
+
+    """
+
+    dialect: Dialect | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How a policy is to be written.
+
+    Attributes:
+        dialect: The IOS to write for; other formats don't ask. None takes the one that the policy itself names.
+
+    """
+
+    dialect: Dialect | None = None
+
+
+READING = ReadOptions()
+WRITING = WriteOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something a policy says and a format can't.
+
+    Attributes:
+        origin: Where the source says it.
+        what: The thing that is left out, in the words of its key or statement: ``'unless' of rule 'voice'``.
+        why: What the format lacks, as the end of a sentence: ``Policy Agent rules have no exceptions``.
+
+    """
+
+    origin: Origin
+    what: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {self.what} is lost: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A policy in another format's words, and what these couldn't say, in the order of the source."""
+
+    text: str
+    losses: tuple[Loss, ...] = ()
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to write a policy.
+
+    Attributes:
+        name: What `--format` and `--to` call it.
+        read: Turns (text, file name, options) into the model; raises InputError.
+        endings: File name endings that mean this format without a look inside.
+        signature: Found in texts of this format, and in no other's.
+        write: The inverse of `read`: its text, read back, gives a policy with the same effect, or every difference is
+            a loss. None where a format is only read.
+
+    """
+
+    name: str
+    read: Callable[[str, str, ReadOptions], PolicySet]
+    endings: tuple[str, ...]
+    signature: re.Pattern[str]
+    write: Callable[[PolicySet, WriteOptions], Converted] | None = None
