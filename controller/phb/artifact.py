@@ -16,6 +16,7 @@ from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
 import phb_p4
+from phb.difference import Change, MatchField, Row, Update
 from phb.errors import ArtifactError
 from phb.intent import Entry, Exact, MatchValue, Prefix, Range, Ternary
 from phb.origin import Origin
@@ -60,6 +61,14 @@ class CounterInfo:
     size: int
 
 
+@dataclass(frozen=True)
+class RegisterInfo:
+    """A register array."""
+
+    number: int
+    size: int
+
+
 class Artifact:
     """One compiled P4 program.
 
@@ -81,6 +90,16 @@ class Artifact:
         self.table_names = {table.number: name for name, table in self.tables.items()}
         self.counters = {
             counter.preamble.alias: CounterInfo(counter.preamble.id, counter.size) for counter in p4info.counters
+        }
+        self.registers = {
+            register.preamble.alias: RegisterInfo(register.preamble.id, register.size) for register in p4info.registers
+        }
+        self._parameters = {
+            action.preamble.id: tuple(parameter.id for parameter in action.params) for action in p4info.actions
+        }
+        self._kinds = {
+            table.number: {field.number: (field.kind, field.bits) for field in table.fields.values()}
+            for table in self.tables.values()
         }
 
     @classmethod
@@ -125,6 +144,17 @@ class Artifact:
             raise self._missing(f"no counter '{alias}'", self.counters)
         return self.counters[alias]
 
+    def register(self, alias: str) -> RegisterInfo:
+        """The register array of this short name.
+
+        Raises:
+            ArtifactError: The program has no such register.
+
+        """
+        if alias not in self.registers:
+            raise self._missing(f"no register '{alias}'", self.registers)
+        return self.registers[alias]
+
     def field(self, table: str, name: str) -> FieldInfo:
         """A table's match field.
 
@@ -141,8 +171,10 @@ class Artifact:
         """Width of an action's parameter in bits."""
         return self._parameter(table, self._action(table, action), action, parameter).bits
 
-    def encode(self, entry: Entry) -> p4r.TableEntry:
-        """The entry as P4Runtime writes it, byte strings in canonical form (P4Runtime section 8.3).
+    # -- entries ------------------------------------------------------------
+
+    def encode(self, entry: Entry) -> Row:
+        """The entry by numbers.
 
         Raises:
             ArtifactError: The program lacks the table, a field or the action, or a value is too wide for it.
@@ -150,22 +182,21 @@ class Artifact:
         """
         table = self.table(entry.table)
         action = self._action(entry.table, entry.action)
-        message = p4r.TableEntry(table_id=table.number, priority=entry.priority)
+        match: list[MatchField] = []
         for name, value in entry.match.items():
-            info = self.field(entry.table, name)
-            encoded_match = _encode_match(info, value)
-            if encoded_match is None:
+            info = table.fields.get(name) or self.field(entry.table, name)
+            values = _match_values(info, value)
+            if values is None:
                 kind = _KINDS.get(info.kind, "?")
                 raise ArtifactError(
                     Origin(self._name),
                     f"field '{name}' of table '{entry.table}' as {kind} of {info.bits} bits",
                     f"one that can match {value}",
                 )
-            message.match.append(encoded_match)
-        message.match.sort(key=lambda field: field.field_id)
-        encoded = message.action.action
-        encoded.action_id = action.number
-        for name, number in entry.parameters.items():
+            match.append((info.number, *values))
+        match.sort()
+        given = entry.parameters
+        for name, number in given.items():
             parameter = self._parameter(entry.table, action, entry.action, name)
             if number >> parameter.bits:
                 raise ArtifactError(
@@ -173,15 +204,87 @@ class Artifact:
                     f"parameter '{name}' of action '{entry.action}' with {parameter.bits} bits",
                     f"room for {number} (from {entry.origin})",
                 )
-            encoded.params.add(param_id=parameter.number, value=canonical_bytes(number))
-        absent = set(action.parameters) - set(entry.parameters)
-        if absent:
+        if len(action.parameters) != len(given):
             raise ArtifactError(
                 Origin(self._name),
-                f"action '{entry.action}' with parameter '{min(absent)}'",
-                "only parameters this controller knows: " + ", ".join(entry.parameters),
+                f"action '{entry.action}' with parameter '{min(set(action.parameters) - set(given))}'",
+                "only parameters this controller knows: " + ", ".join(given),
             )
+        return Row(
+            table.number, tuple(match), entry.priority, action.number, tuple(given[name] for name in action.parameters)
+        )
+
+    def message(self, row: Row) -> p4r.TableEntry:
+        """The row as P4Runtime writes it, byte strings in canonical form (P4Runtime section 8.3)."""
+        message = p4r.TableEntry(table_id=row.table, priority=row.priority, is_default_action=row.default)
+        kinds = self._kinds[row.table]
+        for number, first, second in row.match:
+            part = message.match.add(field_id=number)
+            match kinds[number][0]:
+                case p4i.MatchField.EXACT:
+                    part.exact.value = canonical_bytes(first)
+                case p4i.MatchField.OPTIONAL:
+                    part.optional.value = canonical_bytes(first)
+                case p4i.MatchField.LPM:
+                    part.lpm.value = canonical_bytes(first)
+                    part.lpm.prefix_len = second
+                case p4i.MatchField.TERNARY:
+                    part.ternary.value = canonical_bytes(first)
+                    part.ternary.mask = canonical_bytes(second)
+                case _:
+                    part.range.low = canonical_bytes(first)
+                    part.range.high = canonical_bytes(second)
+        action = message.action.action
+        action.action_id = row.action
+        for number, value in zip(self._parameters[row.action], row.parameters, strict=True):
+            action.params.add(param_id=number, value=canonical_bytes(value))
         return message
+
+    def update(self, update: Update) -> p4r.Update:
+        """The change as P4Runtime writes it."""
+        message = p4r.Update(type=_CHANGES[update.change])
+        message.entity.table_entry.CopyFrom(self.message(update.row))
+        return message
+
+    def decode(self, message: p4r.TableEntry) -> Row:
+        """The row that a switch holds.
+
+        Servers return counters and times with an entry, may pad byte strings, need not keep the order of fields, and
+        may spell out a field that matches everything.
+        """
+        number = _from_bytes
+        match: list[MatchField] = []
+        kinds = self._kinds[message.table_id]
+        for part in message.match:
+            field = part.field_id
+            kind, bits = kinds[field]
+            match kind:
+                case p4i.MatchField.EXACT:
+                    match.append((field, number(part.exact.value), 0))
+                case p4i.MatchField.OPTIONAL:
+                    match.append((field, number(part.optional.value), 0))
+                case p4i.MatchField.LPM:
+                    if part.lpm.prefix_len:
+                        match.append((field, number(part.lpm.value), part.lpm.prefix_len))
+                case p4i.MatchField.TERNARY:
+                    mask = number(part.ternary.mask)
+                    if mask:
+                        match.append((field, number(part.ternary.value), mask))
+                case _:
+                    low, high = number(part.range.low), number(part.range.high)
+                    if (low, high) != (0, (1 << bits) - 1):
+                        match.append((field, low, high))
+        match.sort()
+        action = message.action.action
+        parameters = sorted((parameter.param_id, number(parameter.value)) for parameter in action.params)
+        return Row(
+            message.table_id,
+            tuple(match),
+            message.priority,
+            action.action_id,
+            tuple(value for _, value in parameters),
+            message.is_default_action,
+        )
 
     def _action(self, table: str, action: str) -> ActionInfo:
         actions = self.table(table).actions
@@ -199,12 +302,21 @@ class Artifact:
         return ArtifactError(Origin(self._name), found, f"it; the program has {names}")
 
 
+_CHANGES = {
+    Change.INSERT: p4r.Update.INSERT,
+    Change.MODIFY: p4r.Update.MODIFY,
+    Change.DELETE: p4r.Update.DELETE,
+}
 _KINDS: dict[int, str] = {int(number): name for name, number in p4i.MatchField.MatchType.items()}
 
 
 def canonical_bytes(number: int) -> bytes:
     """The shortest big-endian byte string of a number, at least one byte."""
     return number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
+
+
+def _from_bytes(value: bytes) -> int:
+    return int.from_bytes(value, "big")
 
 
 def _check_program(origin: Origin, device_config: bytes, p4info: p4i.P4Info) -> None:
@@ -258,27 +370,19 @@ def _table(table: p4i.Table, actions: Mapping[int, p4i.Action]) -> TableInfo:
     )
 
 
-def _encode_match(field: FieldInfo, value: MatchValue) -> p4r.FieldMatch | None:
+def _match_values(field: FieldInfo, value: MatchValue) -> tuple[int, int] | None:
     """None where the field's kind or width can't say the value."""
-    result = p4r.FieldMatch(field_id=field.number)
     kinds = p4i.MatchField
     match value:
-        case Exact(number) if field.kind == kinds.EXACT and not number >> field.bits:
-            result.exact.value = canonical_bytes(number)
-        case Exact(number) if field.kind == kinds.OPTIONAL and not number >> field.bits:
-            result.optional.value = canonical_bytes(number)
+        case Exact(number) if field.kind in (kinds.EXACT, kinds.OPTIONAL) and not number >> field.bits:
+            return number, 0
         case Prefix(number, length) if field.kind == kinds.LPM and not number >> field.bits:
-            result.lpm.value = canonical_bytes(number)
-            result.lpm.prefix_len = length
+            return number, length
         case Ternary(number, mask) if field.kind == kinds.TERNARY and not mask >> field.bits:
-            result.ternary.value = canonical_bytes(number)
-            result.ternary.mask = canonical_bytes(mask)
+            return number, mask
         case Range(low, high) if field.kind == kinds.RANGE and not high >> field.bits:
-            result.range.low = canonical_bytes(low)
-            result.range.high = canonical_bytes(high)
-        case _:
-            return None
-    return result
+            return low, high
+    return None
 
 
 def _lower(text: str) -> str:

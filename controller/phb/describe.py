@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-from finsy.proto import p4r
+from finsy.proto import p4i
 
-from phb.artifact import Artifact
-from phb.difference import Update
+from phb.artifact import Artifact, FieldInfo
+from phb.difference import MatchField, Row, Update
 from phb.values import MacAddress
 
 
@@ -30,32 +30,30 @@ class Described:
         return f"{self.table} {match or 'anything'}{priority} -> {self.action}({parameters})"
 
 
-def describe(entry: p4r.TableEntry, artifact: Artifact) -> Described:
-    """The entry by the names of the artifact; numbers stand where it has none."""
-    name = artifact.table_names.get(entry.table_id)
-    if name is None:
-        return Described(f"table {entry.table_id}", {}, entry.priority, "?", {})
+def describe(row: Row, artifact: Artifact) -> Described:
+    """The row by the names of the artifact."""
+    name = artifact.table_names[row.table]
     table = artifact.tables[name]
-    fields = {info.number: (field, info.bits) for field, info in table.fields.items()}
+    fields = {info.number: (field, info) for field, info in table.fields.items()}
     match = {}
-    for part in entry.match:
-        field, bits = fields.get(part.field_id, (f"field {part.field_id}", 0))
-        match[field] = _match(field, bits, part)
-    action = entry.action.action
-    for action_name, info in table.actions.items():
-        if info.number == action.action_id:
-            names = {parameter.number: (word, parameter.bits) for word, parameter in info.parameters.items()}
-            parameters = {}
-            for value in action.params:
-                word, bits = names.get(value.param_id, (f"parameter {value.param_id}", 0))
-                parameters[word] = _value(word, bits, int.from_bytes(value.value, "big"))
-            return Described(_short(name), match, entry.priority, action_name, parameters)
-    return Described(_short(name), match, entry.priority, f"action {action.action_id}", {})
+    for part in row.match:
+        field, info = fields[part[0]]
+        match[field] = _match(field, info, part)
+    if row.default:
+        match["default"] = "entry"
+    for action_name, action in table.actions.items():
+        if action.number == row.action:
+            parameters = {
+                word: _value(word, parameter.bits, value)
+                for (word, parameter), value in zip(action.parameters.items(), row.parameters, strict=True)
+            }
+            return Described(_short(name), match, row.priority, action_name, parameters)
+    return Described(_short(name), match, row.priority, f"action {row.action}", {})
 
 
 def describe_update(update: Update, artifact: Artifact) -> str:
     """The change in one line."""
-    return f"{update.change} {describe(update.entry, artifact)}"
+    return f"{update.change} {describe(update.row, artifact)}"
 
 
 def _short(table: str) -> str:
@@ -63,25 +61,19 @@ def _short(table: str) -> str:
     return table.partition(".")[2] or table
 
 
-def _match(field: str, bits: int, part: p4r.FieldMatch) -> str:
-    def show(value: bytes) -> str:
-        return _value(field, bits, int.from_bytes(value, "big"))
+def _match(name: str, field: FieldInfo, part: MatchField) -> str:
+    def show(value: int) -> str:
+        return _value(name, field.bits, value)
 
-    match part.WhichOneof("field_match_type"):
-        case "exact":
-            return show(part.exact.value)
-        case "optional":
-            return show(part.optional.value)
-        case "lpm":
-            return f"{show(part.lpm.value)}/{part.lpm.prefix_len}"
-        case "ternary":
-            mask = int.from_bytes(part.ternary.mask, "big")
-            shown = show(part.ternary.value)
-            return shown if mask == (1 << bits) - 1 else f"{shown}&{mask:#x}"
-        case "range":
-            low, high = show(part.range.low), show(part.range.high)
-            return low if low == high else f"{low}-{high}"
-    return "?"
+    _, first, second = part
+    match field.kind:
+        case p4i.MatchField.LPM:
+            return f"{show(first)}/{second}"
+        case p4i.MatchField.TERNARY:
+            return show(first) if second == (1 << field.bits) - 1 else f"{show(first)}&{second:#x}"
+        case p4i.MatchField.RANGE:
+            return show(first) if first == second else f"{show(first)}-{show(second)}"
+    return show(first)
 
 
 def _value(name: str, bits: int, number: int) -> str:

@@ -1,16 +1,48 @@
-"""What must change on a switch: table entries it holds against table entries it should hold."""
+"""What must change on a switch: table entries it holds against table entries it should hold.
+
+A `Row` is a table entry by the program's own numbers: hashable, and the same for every way in which a server may write
+one entry. Everything between compiler and session works on rows: ten thousand of them are compared in milliseconds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from finsy.proto import p4r
+# A match field: its number and two values: value and 0 (exact, optional), value and length (LPM), value and mask
+# (ternary), low and high (range). The program says which kind a field is.
+MatchField: TypeAlias = tuple[int, int, int]
 
-Key: TypeAlias = bytes
-Table: TypeAlias = Mapping[Key, p4r.TableEntry]
+
+class Row(NamedTuple):
+    """A table entry by numbers of the program. A field that matches everything is left out.
+
+    Attributes:
+        table: Number of the table.
+        match: Fields in the order of their numbers.
+        priority: The larger one wins; 0 where tables have none.
+        action: Number of the action.
+        parameters: Values in the order of the action's parameters.
+        default: The table's default entry, which a packet meets that no other takes.
+
+    """
+
+    table: int
+    match: tuple[MatchField, ...]
+    priority: int
+    action: int
+    parameters: tuple[int, ...]
+    default: bool = False
+
+    @property
+    def key(self) -> Key:
+        """What makes an entry the same entry: table, match, priority (P4Runtime section 9.1)."""
+        return self.table, self.match, self.priority, self.default
+
+
+Key: TypeAlias = tuple[int, tuple[MatchField, ...], int, bool]
 
 
 class Change(StrEnum):
@@ -21,75 +53,42 @@ class Change(StrEnum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Update:
     """One change; `before` is what a modification replaces."""
 
     change: Change
-    entry: p4r.TableEntry
-    before: p4r.TableEntry | None = None
-
-    def message(self) -> p4r.Update:
-        """The change as P4Runtime writes it."""
-        kind = {
-            Change.INSERT: p4r.Update.INSERT,
-            Change.MODIFY: p4r.Update.MODIFY,
-            Change.DELETE: p4r.Update.DELETE,
-        }[self.change]
-        update = p4r.Update(type=kind)
-        update.entity.table_entry.CopyFrom(self.entry)
-        return update
+    row: Row
+    before: Row | None = None
 
 
-def canonical(entry: p4r.TableEntry) -> p4r.TableEntry:
-    """The entry as we would write it: match and action only, fields in order, byte strings without leading zeros.
-
-    Servers return counters and times with an entry, may pad byte strings, and need not keep the order of fields.
-    """
-    result = p4r.TableEntry(table_id=entry.table_id, priority=entry.priority)
-    for field in sorted(entry.match, key=lambda field: field.field_id):
-        result.match.append(_canonical_field(field))
-    action = entry.action.action
-    result.action.action.action_id = action.action_id
-    for parameter in sorted(action.params, key=lambda parameter: parameter.param_id):
-        result.action.action.params.add(param_id=parameter.param_id, value=_strip(parameter.value))
-    return result
+def by_key(rows: Iterable[Row]) -> dict[Key, Row]:
+    """Rows by their key, in the order given."""
+    return {row.key: row for row in rows}
 
 
-def key(entry: p4r.TableEntry) -> Key:
-    """What makes an entry the same entry: table, match, priority (P4Runtime section 9.1). Wants a canonical entry."""
-    identity = p4r.TableEntry(table_id=entry.table_id, priority=entry.priority, match=entry.match)
-    return identity.SerializeToString(deterministic=True)
+def difference(
+    before: Collection[Row], wanted: Collection[Row], referring: frozenset[int] = frozenset()
+) -> list[Update]:
+    """The changes that lead from one set of rows to another.
 
-
-def by_key(entries: Iterable[p4r.TableEntry]) -> dict[Key, p4r.TableEntry]:
-    """Canonical entries by their key, in the order given."""
-    canonical_entries = [canonical(entry) for entry in entries]
-    return {key(entry): entry for entry in canonical_entries}
-
-
-def difference(before: Table, wanted: Table, classifying: frozenset[int] = frozenset()) -> list[Update]:
-    """The changes that lead from one set of entries to another.
-
-    Order matters on targets that apply a batch one by one: what a classification refers to is there before it and
-    goes after it, so that no packet is given a policy whose actions are missing.
+    Order matters on targets that apply a batch one by one: what a row of the `referring` tables names by number is
+    there before it and goes after it, so that no packet is given a number whose rows are missing.
 
     Args:
         before: What the switch holds.
         wanted: What it should hold.
-        classifying: Numbers of the tables that refer to the others.
+        referring: Numbers of the tables that refer to the others.
 
     """
-    inserts = [Update(Change.INSERT, entry) for key, entry in wanted.items() if key not in before]
-    modifies = [
-        Update(Change.MODIFY, entry, before[key])
-        for key, entry in wanted.items()
-        if key in before and before[key] != entry
-    ]
-    deletes = [Update(Change.DELETE, entry) for key, entry in before.items() if key not in wanted]
+    held = by_key(before)
+    asked = by_key(wanted)
+    inserts = [Update(Change.INSERT, row) for key, row in asked.items() if key not in held]
+    modifies = [Update(Change.MODIFY, row, held[key]) for key, row in asked.items() if key in held and held[key] != row]
+    deletes = [Update(Change.DELETE, row) for key, row in held.items() if key not in asked]
 
     def refers(update: Update) -> bool:
-        return update.entry.table_id in classifying
+        return update.row.table in referring
 
     inserts.sort(key=refers)
     modifies.sort(key=refers)
@@ -97,24 +96,12 @@ def difference(before: Table, wanted: Table, classifying: frozenset[int] = froze
     return inserts + modifies + deletes
 
 
-def _canonical_field(field: p4r.FieldMatch) -> p4r.FieldMatch:
-    result = p4r.FieldMatch()
-    result.CopyFrom(field)
-    match field.WhichOneof("field_match_type"):
-        case "exact":
-            result.exact.value = _strip(field.exact.value)
-        case "lpm":
-            result.lpm.value = _strip(field.lpm.value)
-        case "ternary":
-            result.ternary.value = _strip(field.ternary.value)
-            result.ternary.mask = _strip(field.ternary.mask)
-        case "range":
-            result.range.low = _strip(field.range.low)
-            result.range.high = _strip(field.range.high)
-        case "optional":
-            result.optional.value = _strip(field.optional.value)
-    return result
-
-
-def _strip(value: bytes) -> bytes:
-    return value.lstrip(b"\0") or b"\0"
+def applied(rows: Iterable[Row], updates: Iterable[Update]) -> Iterator[Row]:
+    """What a switch that held the rows holds after the updates."""
+    table = by_key(rows)
+    for update in updates:
+        if update.change is Change.DELETE:
+            table.pop(update.row.key, None)
+        else:
+            table[update.row.key] = update.row
+    return iter(table.values())

@@ -12,16 +12,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
+from finsy.proto import p4r
+
 from phb.artifact import Artifact
 from phb.compiler import compile_policy
 from phb.compiler.rules import MULTI_FIELD
 from phb.describe import Described, describe
-from phb.difference import Change, Table, Update, difference, key
+from phb.difference import Change, Row, Update, by_key, difference
 from phb.errors import SwitchError
 from phb.formats import read_files
 from phb.intent import NodeIntent, Notice
 from phb.origin import UNKNOWN, Origin
 from phb.session import CounterValue, PipelineConfig, Session
+from phb.tls import Tls
 
 Program: TypeAlias = Artifact | str | Path | None
 
@@ -267,12 +270,12 @@ async def read_entries(
     """
     program = _program(artifact, p4info)
     async with Session(address, device_id, program) as session:
-        if not (await session.pipeline()).is_artifact(program):
+        if not await session.runs_artifact():
             raise SwitchError(address, "the switch runs another program than the artifact, or none")
-        entries = (await session.entries()).values()
+        rows = await session.rows()
     order = {table.number: position for position, table in enumerate(program.tables.values())}
-    ranked = sorted(entries, key=lambda entry: (order.get(entry.table_id, len(order)), -entry.priority))
-    return [describe(entry, program) for entry in ranked]
+    ranked = sorted(rows, key=lambda row: (order[row.table], -row.priority))
+    return [describe(row, program) for row in ranked]
 
 
 def read_entries_sync(
@@ -295,81 +298,108 @@ async def push_intent(
     device_id: int = 1,
     dry_run: bool = False,
     election_id: int = 1,
+    role: str = "",
+    tls: Tls | None = None,
 ) -> Report:
     """`push` of what is compiled already."""
-    encoded = [(artifact.encode(entry), entry.origin) for entry in intent.entries]
-    wanted = {key(entry): entry for entry, _ in encoded}
-    origins = {key(entry): origin for entry, origin in encoded}
-    async with Session(address, device_id, artifact, election_id=election_id) as session:
+    async with Session(address, device_id, artifact, election_id=election_id, role=role, tls=tls) as session:
         if not dry_run:
             await session.become_primary()
-        pipeline = await session.pipeline()
-        replace = not pipeline.is_artifact(artifact)
-        before: Table = {} if pipeline.is_empty else await session.entries()
-        updates = difference({} if replace else before, wanted, _classifying(artifact))
-        if not dry_run:
-            await _apply(session, pipeline, before, wanted, updates, replace, artifact)
+        return await push_over(session, intent, dry_run=dry_run)
+
+
+async def push_over(session: Session, intent: NodeIntent, *, dry_run: bool = False) -> Report:
+    """`push_intent` over a session that is open, and primary unless it is a dry run.
+
+    For callers that keep a session: one connection and one mastership for many pushes.
+    """
+    artifact = session.artifact
+    encoded = [(artifact.encode(entry), entry.origin) for entry in intent.entries]
+    wanted = by_key(row for row, _ in encoded)
+    origins = {row.key: origin for row, origin in encoded}
+    replace = not await session.runs_artifact()
+    before = [] if replace else await session.rows()
+    updates = difference(before, list(wanted.values()), _referring(artifact))
+    if not dry_run:
+        await _apply(session, before, list(wanted.values()), updates, replace)
     changes = tuple(
-        Changed(
-            update.change,
-            describe(update.entry, artifact),
-            origins.get(key(update.entry), UNKNOWN),
-        )
+        Changed(update.change, describe(update.row, artifact), origins.get(update.row.key, UNKNOWN))
         for update in updates
     )
     touched = sum(1 for update in updates if update.change is not Change.DELETE)
-    return Report(intent.node, address, device_id, dry_run, replace, changes, len(wanted) - touched, intent.notices)
+    unchanged = len(wanted) - touched
+    return Report(intent.node, session.address, session.device_id, dry_run, replace, changes, unchanged, intent.notices)
 
 
-def _classifying(artifact: Artifact) -> frozenset[int]:
+def _referring(artifact: Artifact) -> frozenset[int]:
     return frozenset(artifact.tables[name].number for name in MULTI_FIELD.values() if name in artifact.tables)
 
 
 async def _apply(
-    session: Session,
-    pipeline: PipelineConfig,
-    before: Table,
-    wanted: Table,
-    updates: Sequence[Update],
-    replace: bool,
-    artifact: Artifact,
+    session: Session, before: Sequence[Row], wanted: Sequence[Row], updates: Sequence[Update], replace: bool
 ) -> None:
     """Write, read back, and put everything back if either fails."""
+    former = await _Former.read(session) if replace else None
     try:
         if replace:
             await session.set_artifact()
-        await session.write(updates)
-        after = await session.entries()
-        if dict(after) != dict(wanted):
+        await session.write(updates, atomic=await session.is_atomic())
+        after = await session.rows()
+        if set(after) != set(wanted):
             differing = [
-                f"{update.change} would be needed: {describe(update.entry, artifact)}"
+                f"{update.change} would be needed: {describe(update.row, session.artifact)}"
                 for update in difference(after, wanted)
             ]
             message = f"the switch accepted every entry, but {len(differing)} read back differently"
             raise SwitchError(session.address, message, differing)
     except SwitchError as error:
-        left = await _restore(session, pipeline, before, replace, error)
+        left = await _restore(session, before, former, error)
         raise SwitchError(session.address, f"{error.message}; {left}", error.refusals) from error
 
 
-async def _restore(
-    session: Session, pipeline: PipelineConfig, before: Table, replaced: bool, cause: SwitchError
-) -> str:
+@dataclass(frozen=True)
+class _Former:
+    """Another program that a push replaces, and its entries."""
+
+    pipeline: PipelineConfig
+    entries: Sequence[p4r.TableEntry]
+
+    @classmethod
+    async def read(cls, session: Session) -> _Former:
+        pipeline = await session.pipeline()
+        return cls(pipeline, [] if pipeline.is_empty else await session.messages())
+
+    async def restore(self, session: Session) -> None:
+        await session.set_pipeline(self.pipeline)
+        updates = []
+        for entry in self.entries:
+            if not entry.is_const and not entry.is_default_action:
+                update = p4r.Update(type=p4r.Update.INSERT)
+                update.entity.table_entry.CopyFrom(entry)
+                update.entity.table_entry.ClearField("counter_data")
+                update.entity.table_entry.ClearField("time_since_last_hit")
+                updates.append(update)
+        await session.write_messages(updates)
+
+
+async def _restore(session: Session, before: Sequence[Row], former: _Former | None, cause: SwitchError) -> str:
     """Put the switch back to what it ran and held; give what it holds now, in words.
 
     What was applied is read from the switch, not assumed: some targets stop at the first refusal, others don't.
     """
     try:
-        running = await session.pipeline()
-        if replaced and pipeline.is_empty:
-            if not running.is_empty:
+        if former is not None:
+            running = await session.pipeline()
+            if former.pipeline.is_empty:
+                if running.is_empty:
+                    return "the switch runs no program, as before"
                 # P4Runtime has no way to take a program away.
-                await session.write(difference(await session.entries(), {}))
+                await session.write(difference(await session.rows(), []), atomic=await session.is_atomic())
                 return "the switch ran no program before and now runs ours, without entries"
-            return "the switch runs no program, as before"
-        if replaced and running != pipeline:
-            await session.set_pipeline(pipeline)
-        await session.write(difference(await session.entries(), before))
+            if running != former.pipeline:
+                await former.restore(session)
+            return "the switch is as it was"
+        await session.write(difference(await session.rows(), before), atomic=await session.is_atomic())
     except SwitchError as second:
         message = f"{cause.message}; what was already written could not be undone: {second.message}"
         raise SwitchError(session.address, message, (*cause.refusals, *second.refusals)) from cause

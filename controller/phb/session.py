@@ -1,27 +1,66 @@
-"""One P4Runtime session with one switch, on finsy's asyncio client.
+"""One P4Runtime session with one switch: asyncio, on gRPC, with finsy's messages, TLS and errors.
 
-Thin: become primary, look after the pipeline config, read and write table entries, read counters. What to write is
-decided in `phb.pushing`; every refusal leaves here as a SwitchError with the switch's own words.
+Thin: mastership, the pipeline config, table entries, counters, registers. What to write is decided in `phb.pushing`;
+every refusal leaves here as a SwitchError with the switch's own words.
+
+A session that only reads needs no mastership:
+
+    async with Session("192.0.2.1:9559", 1, artifact) as session:
+        rows = await session.rows()
+
+A controller that holds mastership, or stands by for it, watches `masterships`:
+
+    async with Session(address, 1, artifact, election_id=2) as session:
+        await session.arbitrate()
+        async for mastership in session.masterships():   # the present one, then every change
+            if mastership.primary:
+                await push_over(session, intent)
+            elif not mastership.somebody:
+                await session.arbitrate(mastership.primary_election_id or 2)
+        # raises SwitchError when the stream ends: the switch restarted, or can't be reached
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from finsy import GRPCStatusCode, P4Client, P4ClientError
-from finsy.proto import p4r
+import grpc
+from finsy import GRPCStatusCode, P4ClientError
+from finsy.proto import p4r, p4r_grpc
 
 from phb.artifact import Artifact
 from phb.describe import describe_update
-from phb.difference import Update, by_key
+from phb.difference import Row, Update
 from phb.errors import SwitchError
+from phb.mastership import Mastership, election_id
+from phb.tls import Tls
 
 ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
+# Of one call, seconds: a server that hangs must not hang the controller. A batch of bmv2 takes milliseconds.
+CALL_TIMEOUT = 60.0
+# Updates in one request to a target without atomic writes: they gain nothing by being one request.
+BATCH = 2_000
+# Cells in one request. Each is an entity of some ten bytes in the request and thirty in the answer.
+CELLS = 5_000
+
+# A failed batch of 10,000 updates carries as many errors in its metadata; servers send every entry in one message.
+_OPTIONS = (
+    ("grpc.max_metadata_size", 16 << 20),
+    ("grpc.absolute_max_metadata_size", 16 << 20),
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    # Sessions share nothing: gRPC would give all channels to one address the same connection, and thus the same fate.
+    ("grpc.use_local_subchannel_pool", 1),
+    # A switch that has restarted is found again within a fraction of a second; gRPC alone would wait up to two minutes.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 1_000),
+    ("grpc.max_reconnect_backoff_ms", 500),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +98,96 @@ class Session:
         address: ``HOST:PORT`` of the P4Runtime server.
         device_id: The switch's number.
         artifact: Gives tables and counters their names.
-        election_id: The controller with the highest one is primary.
+        election_id: The controller with the highest one is primary, within its role.
+        role: Name of the role (P4Runtime section 5.1); empty is the default role, which may do everything.
+        tls: Certificates; None is a connection without TLS.
+
+    Raises:
+        InputError: A certificate's file is wrong.
 
     """
 
-    def __init__(self, address: str, device_id: int, artifact: Artifact, *, election_id: int = 1) -> None:
+    def __init__(
+        self,
+        address: str,
+        device_id: int,
+        artifact: Artifact,
+        *,
+        election_id: int = 1,
+        role: str = "",
+        tls: Tls | None = None,
+    ) -> None:
         self.address = address
-        self._device_id = device_id
-        self._artifact = artifact
-        self._election_id = p4r.Uint128(low=election_id)
-        # Not waiting for a server that isn't there: a wrong address should say so at once.
-        self._client = P4Client(address, wait_for_ready=False)
+        self.artifact = artifact
+        self.device_id = device_id
+        self.election_id = election_id
+        self.role = role
+        self._tls = tls
+        self._credentials = None if tls is None else tls.credentials()
+        self._channel: Any = None
+        self._stub: Any = None
+        self._stream: Any = None
+        self._listener: asyncio.Task[None] | None = None
+        self._mastership: Mastership | None = None
+        self._ended: SwitchError | None = None
+        self._changed = asyncio.Condition()
+        self._answers = 0
 
     async def __aenter__(self) -> Self:
-        await self._client.open()
+        options: list[tuple[str, int | str]] = list(_OPTIONS)
+        if self._credentials is None:
+            self._channel = grpc.aio.insecure_channel(self.address, options=options)
+        else:
+            if self._credentials.target_name_override:
+                options.append(("grpc.ssl_target_name_override", self._credentials.target_name_override))
+            self._channel = grpc.aio.secure_channel(
+                self.address, self._credentials.to_client_credentials(), options=options
+            )
+        self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._client.close()
+        if self._listener is not None:
+            self._listener.cancel()
+            await asyncio.wait([self._listener])
+        if self._stream is not None:
+            self._stream.cancel()
+        await self._channel.close()
 
     # -- mastership ---------------------------------------------------------
+
+    @property
+    def mastership(self) -> Mastership | None:
+        """What the switch said last; None before `arbitrate`, and after the stream has ended."""
+        return self._mastership
+
+    async def arbitrate(self, election_id: int | None = None) -> Mastership:
+        """Ask for mastership, or ask again with another election id, and wait for the answer.
+
+        Raises:
+            SwitchError: The switch doesn't answer, or refuses the stream: another session has this election id.
+
+        """
+        if election_id is not None:
+            self.election_id = election_id
+        if self._stream is None or self._ended is not None:
+            await self._open_stream()
+        answers = self._answers
+        try:
+            async with asyncio.timeout(ARBITRATION_TIMEOUT):
+                # Where the stream has ended, the listener knows why.
+                with suppress(grpc.RpcError, asyncio.InvalidStateError):
+                    await self._stream.write(self._arbitration())
+                async with self._changed:
+                    await self._changed.wait_for(lambda: self._answers > answers or self._ended is not None)
+        except TimeoutError:
+            message = f"no answer to arbitration within {ARBITRATION_TIMEOUT:g} s"
+            raise SwitchError(self.address, message) from None
+        if self._ended is not None or self._mastership is None:
+            raise self._ended or SwitchError(self.address, "the switch closed the stream")
+        return self._mastership
 
     async def become_primary(self) -> None:
         """Ask to be the one controller that may write (P4Runtime section 5).
@@ -89,36 +196,90 @@ class Session:
             SwitchError: Another controller is primary, or the switch doesn't answer.
 
         """
-        request = p4r.StreamMessageRequest()
-        request.arbitration.device_id = self._device_id
-        request.arbitration.election_id.CopyFrom(self._election_id)
+        mastership = await self.arbitrate()
+        if not mastership.primary:
+            raise SwitchError(self.address, mastership.refusal(self.election_id))
+
+    async def masterships(self) -> AsyncIterator[Mastership]:
+        """The present mastership, then the latest one after every change, for as long as the stream lives.
+
+        Raises:
+            SwitchError: The stream has ended: the switch has restarted, can't be reached, or has closed it.
+
+        """
+        told: Mastership | None = None
+
+        def news() -> bool:
+            return self._ended is not None or self._mastership not in (None, told)
+
+        while True:
+            async with self._changed:
+                await self._changed.wait_for(news)
+                if self._ended is not None:
+                    raise self._ended
+                told = self._mastership
+            if told is not None:
+                yield told
+
+    async def _open_stream(self) -> None:
+        if self._listener is not None:
+            self._listener.cancel()
+        self._ended = self._mastership = None
+        self._stream = self._stub.StreamChannel()
+        self._listener = asyncio.create_task(self._listen(self._stream))
+
+    async def _listen(self, stream: Any) -> None:
+        """Take what the switch says on the stream; packets and digests are for others."""
         try:
-            async with asyncio.timeout(ARBITRATION_TIMEOUT), self._refusals():
-                await self._client.send(request)
-                response = await self._client.receive()
-                while response.WhichOneof("update") != "arbitration":
-                    response = await self._client.receive()
-        except TimeoutError:
-            message = f"no answer to arbitration within {ARBITRATION_TIMEOUT:g} s"
-            raise SwitchError(self.address, message) from None
-        arbitration = response.arbitration
-        if arbitration.status.code != GRPCStatusCode.OK.value:
-            words = f" ({arbitration.status.message})" if arbitration.status.message else ""
-            message = (
-                f"another controller is primary with election id {arbitration.election_id.low}, "
-                f"ours is {self._election_id.low}{words}"
-            )
-            raise SwitchError(self.address, message)
+            while (response := await stream.read()) is not grpc.aio.EOF:
+                if response.WhichOneof("update") == "arbitration":
+                    await self._announce(Mastership.of(response.arbitration), None)
+            await self._announce(None, SwitchError(self.address, "the switch closed the stream"))
+        except grpc.RpcError as error:
+            client_error = P4ClientError(error, "StreamChannel")
+            if client_error.is_election_id_used:
+                message = (
+                    f"another controller has election id {self.election_id} already ({client_error.message}): "
+                    f"stop it, or take over with election id {self.election_id + 1}"
+                )
+                await self._announce(None, SwitchError(self.address, message))
+            else:
+                await self._announce(None, self._error(client_error))
+
+    async def _announce(self, mastership: Mastership | None, ended: SwitchError | None) -> None:
+        async with self._changed:
+            self._mastership, self._ended = mastership, ended
+            self._answers += 1
+            self._changed.notify_all()
+
+    def _arbitration(self) -> p4r.StreamMessageRequest:
+        request = p4r.StreamMessageRequest()
+        request.arbitration.device_id = self.device_id
+        request.arbitration.election_id.CopyFrom(election_id(self.election_id))
+        if self.role:
+            request.arbitration.role.name = self.role
+        return request
 
     # -- pipeline -----------------------------------------------------------
 
     async def pipeline(self) -> PipelineConfig:
-        """What the switch runs."""
-        request = p4r.GetForwardingPipelineConfigRequest(
-            device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.ALL
-        )
+        """What the switch runs, in full."""
+        return await self._pipeline(p4r.GetForwardingPipelineConfigRequest.ALL)
+
+    async def runs_artifact(self) -> bool:
+        """Whether the switch runs exactly the session's artifact: one small message where the switch keeps cookies.
+
+        Also the cheapest way to ask whether a switch is there and has not been restarted.
+        """
+        brief = await self._pipeline(p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY)
+        if brief.config.HasField("cookie") and brief.config.cookie.cookie:
+            return brief.is_artifact(self.artifact)
+        return (await self.pipeline()).is_artifact(self.artifact)
+
+    async def _pipeline(self, response_type: Any) -> PipelineConfig:
+        request = p4r.GetForwardingPipelineConfigRequest(device_id=self.device_id, response_type=response_type)
         try:
-            response = await self._client.request(request)
+            response = await self._call("GetForwardingPipelineConfig", request)
         except P4ClientError as error:
             # Servers of bmv2 and Stratum answer so when they run nothing; others give an empty config.
             if error.code == GRPCStatusCode.FAILED_PRECONDITION:
@@ -128,87 +289,192 @@ class Session:
 
     async def set_artifact(self) -> None:
         """Load the session's artifact; every entry on the switch is gone afterwards."""
-        config = p4r.ForwardingPipelineConfig(
-            p4info=self._artifact.p4info, p4_device_config=self._artifact.device_config
-        )
-        config.cookie.cookie = self._artifact.cookie
+        config = p4r.ForwardingPipelineConfig(p4info=self.artifact.p4info, p4_device_config=self.artifact.device_config)
+        config.cookie.cookie = self.artifact.cookie
         await self.set_pipeline(PipelineConfig(config))
 
     async def set_pipeline(self, pipeline: PipelineConfig) -> None:
         """Load what another call of `pipeline` gave."""
         request = p4r.SetForwardingPipelineConfigRequest(
-            device_id=self._device_id,
-            election_id=self._election_id,
+            device_id=self.device_id,
+            election_id=election_id(self.election_id),
+            role=self.role,
             action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
             config=pipeline.config,
         )
         async with self._refusals():
-            await self._client.request(request)
+            await self._call("SetForwardingPipelineConfig", request)
 
     # -- entries ------------------------------------------------------------
 
-    async def entries(self) -> dict[bytes, p4r.TableEntry]:
-        """Every table entry that a controller can write, canonical, by key: constant and default ones left out."""
-        request = p4r.ReadRequest(device_id=self._device_id)
+    async def messages(self) -> list[p4r.TableEntry]:
+        """Every table entry as the switch sends it: for a program that isn't the session's artifact."""
+        request = self._read_request()
         request.entities.add().table_entry.table_id = 0
-        found: list[p4r.TableEntry] = []
+        return [entity.table_entry async for entity in self._read(request)]
+
+    async def rows(self, defaults: Sequence[str] = ()) -> list[Row]:
+        """Every table entry that a controller can write, without constant ones; default entries of these tables too.
+
+        The switch must run the session's artifact.
+        """
+        request = self._read_request()
+        request.entities.add().table_entry.table_id = 0
+        asked = {self.artifact.table(name).number for name in defaults}
+        for number in asked:
+            entry = request.entities.add().table_entry
+            entry.table_id, entry.is_default_action = number, True
+        constant = {table.number for table in self.artifact.tables.values() if table.constant}
+        found: dict[Row, None] = {}
+        decode = self.artifact.decode
         async for entity in self._read(request):
-            entry = entity.table_entry
-            name = self._artifact.table_names.get(entry.table_id)
-            constant = name is not None and self._artifact.tables[name].constant
-            if not (constant or entry.is_const or entry.is_default_action):
-                found.append(entry)
-        return by_key(found)
+            message = entity.table_entry
+            table = message.table_id
+            wanted = table in asked if message.is_default_action else table not in constant and not message.is_const
+            if wanted:
+                found[decode(message)] = None
+        return list(found)
 
-    async def write(self, updates: Sequence[Update]) -> None:
-        """Write all updates or none, as far as the switch can.
+    async def is_atomic(self) -> bool:
+        """Whether the switch applies a batch of writes between two packets, or not at all.
 
-        Targets that know only CONTINUE_ON_ERROR (bmv2's) may have applied some of them when this raises; the caller
-        undoes that.
+        Asked with a batch that writes nothing: P4Runtime has no other way to know. Needs mastership and a program.
+
+        Raises:
+            SwitchError: Another controller is primary, or the switch can't be reached.
+
+        """
+        request = self._write_request()
+        request.atomicity = p4r.WriteRequest.DATAPLANE_ATOMIC
+        try:
+            await self._call("Write", request)
+        except P4ClientError as error:
+            if error.code == GRPCStatusCode.UNIMPLEMENTED:
+                return False
+            raise self._error(error) from None
+        return True
+
+    async def write(self, updates: Sequence[Update], *, atomic: bool = True) -> None:
+        """Write updates: all or none between two packets, or one by one in any order.
+
+        Where it isn't atomic, some may have been applied when this raises; the caller undoes that.
 
         Raises:
             SwitchError: With one line per refused update.
 
         """
-        if not updates:
-            return
-        request = p4r.WriteRequest(
-            device_id=self._device_id,
-            election_id=self._election_id,
-            updates=[update.message() for update in updates],
-            atomicity=p4r.WriteRequest.DATAPLANE_ATOMIC,
-        )
-        try:
-            await self._client.request(request)
-        except P4ClientError as error:
-            if error.code != GRPCStatusCode.UNIMPLEMENTED or error.details:
-                raise self._error(error, updates) from None
-            request.atomicity = p4r.WriteRequest.CONTINUE_ON_ERROR
+        size = len(updates) if atomic else BATCH
+        for start in range(0, len(updates), size or 1):
+            batch = updates[start : start + size]
+            request = self._write_request(atomic=atomic)
+            request.updates.extend([self.artifact.update(update) for update in batch])
             try:
-                await self._client.request(request)
-            except P4ClientError as second:
-                raise self._error(second, updates) from None
+                await self._call("Write", request)
+            except P4ClientError as error:
+                raise self._error(error, batch) from None
 
-    # -- counters -----------------------------------------------------------
+    async def write_messages(self, updates: Iterable[p4r.Update]) -> None:
+        """Write what isn't of the session's artifact, or is no table entry; one by one.
 
-    async def counter(self, name: str) -> dict[int, CounterValue]:
-        """The cells of an indirect counter that aren't zero, by index."""
-        request = p4r.ReadRequest(device_id=self._device_id)
-        request.entities.add().counter_entry.counter_id = self._artifact.counter(name).number
+        Raises:
+            SwitchError: The switch refused one; others may have been applied.
+
+        """
+        request = self._write_request(atomic=False)
+        request.updates.extend(updates)
+        if request.updates:
+            async with self._refusals():
+                await self._call("Write", request)
+
+    # -- counters and registers ---------------------------------------------
+
+    async def counter(self, name: str, indexes: Iterable[int] | None = None) -> dict[int, CounterValue]:
+        """The cells of an indirect counter that aren't zero, by index.
+
+        Args:
+            name: Such as ``policy_traffic``.
+            indexes: Which cells; None is all, which takes long where an array is large.
+
+        """
+        number = self.artifact.counter(name).number
         result: dict[int, CounterValue] = {}
-        async for entity in self._read(request):
-            cell = entity.counter_entry
-            if cell.data.packet_count or cell.data.byte_count:
-                result[cell.index.index] = CounterValue(cell.data.packet_count, cell.data.byte_count)
+        for batch in _batches(indexes):
+            request = self._read_request()
+            for index in batch:
+                cell = request.entities.add().counter_entry
+                cell.counter_id = number
+                if index is not None:
+                    cell.index.index = index
+            async for entity in self._read(request):
+                data = entity.counter_entry.data
+                if data.packet_count or data.byte_count:
+                    value = CounterValue(data.packet_count, data.byte_count)
+                    result[entity.counter_entry.index.index] = value
         return dict(sorted(result.items()))
+
+    async def clear_counter(self, name: str, indexes: Iterable[int]) -> None:
+        """Set cells of an indirect counter to zero."""
+        number = self.artifact.counter(name).number
+        updates = []
+        for index in indexes:
+            update = p4r.Update(type=p4r.Update.MODIFY)
+            cell = update.entity.counter_entry
+            cell.counter_id, cell.index.index = number, index
+            cell.data.packet_count = 0
+            updates.append(update)
+        await self.write_messages(updates)
+
+    async def registers(self, name: str, indexes: Iterable[int]) -> dict[int, int] | None:
+        """Cells of a register array by index; None where the switch's server can't read registers, as bmv2's can't."""
+        number = self.artifact.register(name).number
+        result: dict[int, int] = {}
+        asked = False
+        for batch in _batches(indexes):
+            asked = True
+            request = self._read_request()
+            for index in batch:
+                cell = request.entities.add().register_entry
+                cell.register_id = number
+                cell.index.index = index if index is not None else 0
+            try:
+                async for response in self._stub.Read(request, timeout=CALL_TIMEOUT):
+                    for entity in response.entities:
+                        cell = entity.register_entry
+                        result[cell.index.index] = int.from_bytes(cell.data.bitstring, "big")
+            except grpc.RpcError as error:
+                client_error = P4ClientError(error, "Read")
+                if client_error.code == GRPCStatusCode.UNIMPLEMENTED:
+                    return None
+                raise self._error(client_error) from None
+        return None if asked and not result else result
 
     # -- inside -------------------------------------------------------------
 
+    def _read_request(self) -> p4r.ReadRequest:
+        return p4r.ReadRequest(device_id=self.device_id, role=self.role)
+
+    def _write_request(self, *, atomic: bool = True) -> p4r.WriteRequest:
+        atomicity = p4r.WriteRequest.DATAPLANE_ATOMIC if atomic else p4r.WriteRequest.CONTINUE_ON_ERROR
+        return p4r.WriteRequest(
+            device_id=self.device_id,
+            role=self.role,
+            election_id=election_id(self.election_id),
+            atomicity=atomicity,
+        )
+
+    async def _call(self, method: str, request: Any) -> Any:
+        try:
+            return await getattr(self._stub, method)(request, timeout=CALL_TIMEOUT)
+        except grpc.RpcError as error:
+            raise P4ClientError(error, method) from None
+
     async def _read(self, request: p4r.ReadRequest) -> AsyncIterator[p4r.Entity]:
-        async with self._refusals():
-            async for response in self._client.request_iter(request):
+        try:
+            async for response in self._stub.Read(request, timeout=CALL_TIMEOUT):
                 for entity in response.entities:
                     yield entity
+        except grpc.RpcError as error:
+            raise self._error(P4ClientError(error, "Read")) from None
 
     @asynccontextmanager
     async def _refusals(self) -> AsyncIterator[None]:
@@ -218,16 +484,25 @@ class Session:
             raise self._error(error) from None
 
     def _error(self, error: P4ClientError, updates: Sequence[Update] = ()) -> SwitchError:
-        code = error.code.name
         if error.code == GRPCStatusCode.UNAVAILABLE:
-            return SwitchError(self.address, f"the switch can't be reached ({error.message})")
+            words = error.message if self._tls is None else self._tls.explain(error.message)
+            return SwitchError(self.address, f"the switch can't be reached ({words})")
+        if error.code == GRPCStatusCode.DEADLINE_EXCEEDED:
+            return SwitchError(self.address, f"no answer within {CALL_TIMEOUT:g} s")
         refusals = []
         for index, detail in sorted(error.details.items()):
             # The rest of an atomic batch is reported as aborted; the user wants the cause.
             if detail.canonical_code == GRPCStatusCode.ABORTED and len(error.details) > 1:
                 continue
             words = f"{detail.canonical_code.name}: {detail.message}"
-            what = describe_update(updates[index], self._artifact) if index < len(updates) else f"update {index}"
+            what = describe_update(updates[index], self.artifact) if index < len(updates) else f"update {index}"
             refusals.append(f"{what}: {words}")
-        message = f"the switch refused: {code}" + (f": {error.message}" if error.message else "")
+        message = f"the switch refused: {error.code.name}" + (f": {error.message}" if error.message else "")
         return SwitchError(self.address, message, refusals)
+
+
+def _batches(indexes: Iterable[int] | None) -> Iterable[list[int | None]]:
+    if indexes is None:
+        return [[None]]
+    wanted: list[int | None] = list(indexes)
+    return [wanted[start : start + CELLS] for start in range(0, len(wanted), CELLS)]

@@ -79,7 +79,8 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         return p4r.SetForwardingPipelineConfigResponse()
 
     def Write(self, request, context):  # noqa: N802
-        self.writes.append(request)
+        if request.updates:
+            self.writes.append(request)
         if request.atomicity == p4r.WriteRequest.DATAPLANE_ATOMIC and not self.atomic:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, "Only CONTINUE_ON_ERROR is supported for atomicity")
         before = dict(self.table)

@@ -56,7 +56,7 @@ def test_encoding_is_canonical(small):
         "l": Prefix(0x0A000000, 8),
         "e": Exact(511),
     }
-    message = small.encode(entry(match=match, parameters={"x": 256}, priority=3))
+    message = small.message(small.encode(entry(match=match, parameters={"x": 256}, priority=3)))
     assert [field.field_id for field in message.match] == [1, 2, 3, 4, 5]
     exact, lpm, ternary, between, optional = message.match
     assert exact.exact.value == b"\x01\xff"

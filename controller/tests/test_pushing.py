@@ -28,7 +28,7 @@ def push(switch, files, **options):
 
 def wanted_keys(files, artifact):
     intent = phb.load_intent(files, artifact, at=AT)
-    return {artifact.encode(entry).SerializeToString(deterministic=True) for entry in intent.entries}
+    return {artifact.message(artifact.encode(entry)).SerializeToString(deterministic=True) for entry in intent.entries}
 
 
 def held(switch):
@@ -171,7 +171,7 @@ def test_entries_that_read_back_differently_are_undone(start_switch, wfq, fifo):
 
 def test_backup_controller_may_not_push(start_switch, wfq):
     switch = start_switch(primary=False)
-    message = r"another controller is primary with election id 99, ours is 1 \(You are backup\)"
+    message = r"election id 99, ours is 1 \(You are backup\): stop it, or take over with election id 100"
     with pytest.raises(SwitchError, match=message):
         push(switch, wfq)
 
