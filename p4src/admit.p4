@@ -19,7 +19,7 @@ control Admit(inout headers_t hdr, inout metadata_t meta) {
         key = { meta.verdict.policy : exact @name("policy"); }
         actions = { allow; block; }
         default_action = allow();
-        size = 1024;
+        size = POLICIES;
     }
 
     // Reserved for the limit of concurrent TCP connections per policy (Policy Agent's MaxConnections). It has no
@@ -28,7 +28,7 @@ control Admit(inout headers_t hdr, inout metadata_t meta) {
         key = { meta.verdict.policy : exact @name("policy"); }
         actions = { NoAction; }
         const default_action = NoAction;
-        size = 1024;
+        size = POLICIES;
     }
 
     apply {

@@ -21,6 +21,7 @@ control Classify(inout headers_t hdr,
 
     table multi_field_ipv4 {
         key = {
+            meta.version                   : ternary  @name("version");
             standard_metadata.ingress_port : optional @name("ingress_port");
             hdr.ipv4.source                : range    @name("source");
             hdr.ipv4.destination           : range    @name("destination");
@@ -31,11 +32,12 @@ control Classify(inout headers_t hdr,
         }
         actions = { set_class; @defaultonly NoAction; }
         const default_action = NoAction;
-        size = 16384;
+        size = 65536;
     }
 
     table multi_field_ipv6 {
         key = {
+            meta.version                   : ternary  @name("version");
             standard_metadata.ingress_port : optional @name("ingress_port");
             hdr.ipv6.source                : ternary  @name("source");
             hdr.ipv6.destination           : ternary  @name("destination");
@@ -46,15 +48,16 @@ control Classify(inout headers_t hdr,
         }
         actions = { set_class; @defaultonly NoAction; }
         const default_action = NoAction;
-        size = 16384;
+        size = 65536;
     }
 
     table behaviour_aggregate {
         key = {
+            meta.version                   : ternary  @name("version");
             standard_metadata.ingress_port : optional @name("ingress_port");
             meta.flow.tos                  : ternary  @name("tos");
             hdr.vlan.isValid()             : optional @name("tagged");
-            hdr.vlan.pcp                   : optional @name("pcp");
+            meta.flow.pcp                  : ternary  @name("pcp");
         }
         actions = { set_class; @defaultonly NoAction; }
         const default_action = NoAction;

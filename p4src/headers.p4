@@ -15,9 +15,12 @@ typedef bit<9>  port_t;
 typedef bit<48> mac_t;
 
 // A policy is what one rule of a policy file becomes; 0 means that no rule matched.
-typedef bit<10> policy_t;
+typedef bit<16> policy_t;
 typedef bit<12> stream_t;
 typedef bit<8>  traffic_class_t;
+
+// Which of two versions of the policies a packet is classified by, so that it never meets a mixture of them.
+typedef bit<1>  version_t;
 
 // simple_switch_grpc must be started with --cpu-port 510; phb-switch takes the same option.
 const port_t CPU_PORT = 510;
@@ -25,6 +28,7 @@ const port_t CPU_PORT = 510;
 // 16 ports with a fair queue, 4096 conversations each: the most that IOS `fair-queue` takes.
 #define CONVERSATION_SLOTS 65536
 #define PORTS 512
+#define POLICIES 65536
 
 // The upper bits of a rank are a strict level, the lower bits a finish tag. With weight 4096 and
 // 1500-byte packets the tag lasts 1.8e11 packets of one conversation before it saturates; see docs/limits.md.
@@ -42,7 +46,7 @@ const bit<8> PROTOCOL_TCP    = 6;
 const bit<8> PROTOCOL_UDP    = 17;
 const bit<8> PROTOCOL_ICMPV6 = 58;
 
-// Why the pipeline dropped a packet. Index into policy_drops; the controller's copy is tested against this list.
+// Why the pipeline dropped a packet. Index into drops and policy_drops; the controller's copy is tested against this list.
 enum bit<4> DropReason {
     NONE                = 0,
     NOT_IP              = 1,
@@ -54,7 +58,9 @@ enum bit<4> DropReason {
     POLICED             = 7,
     HOLD_QUEUE          = 8,
     CONGESTIVE_DISCARD  = 9,
-    WRED                = 10
+    WRED                = 10,
+    CONNECTION_LIMIT    = 11,
+    NO_BUFFER           = 12
 }
 
 // What a router tells its control plane about instead of forwarding (RFC 1812 sections 4.3.3.1 and 4.3.3.4).
@@ -186,6 +192,7 @@ struct tm_t {
 
 struct flow_t {
     bit<8>  tos;
+    bit<3>  pcp;                 // 0 where there is no tag
     bit<8>  protocol;
     bit<16> source_port;         // 0 where there is no port: other protocols, later fragments, truncated packets
     bit<16> destination_port;
@@ -193,6 +200,7 @@ struct flow_t {
 
 struct verdict_t {
     policy_t        policy;
+    policy_t        output_policy;   // of the policy of the egress port; 0 where none took the packet
     stream_t        stream;
     traffic_class_t traffic_class;
     Colour          colour;
@@ -214,6 +222,8 @@ struct schedule_t {
 
 struct metadata_t {
     tm_t       tm;
+    version_t  version;
+    bit<1>     track_connections;
     flow_t     flow;
     verdict_t  verdict;
     schedule_t schedule;

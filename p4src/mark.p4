@@ -19,7 +19,7 @@ control Mark(inout headers_t hdr, inout metadata_t meta) {
         key = { meta.verdict.policy : exact @name("policy"); }
         actions = { set_tos; @defaultonly NoAction; }
         const default_action = NoAction;
-        size = 1024;
+        size = POLICIES;
     }
 
     // Reserved for the TCP-window clamp by which a host keeps a connection between MinRate and MaxRate. It has no action
@@ -28,7 +28,7 @@ control Mark(inout headers_t hdr, inout metadata_t meta) {
         key = { meta.verdict.policy : exact @name("policy"); }
         actions = { NoAction; }
         const default_action = NoAction;
-        size = 1024;
+        size = POLICIES;
     }
 
     apply {

@@ -38,6 +38,7 @@ parser PhbParser(packet_in packet,
 
     state parse_vlan {
         packet.extract(hdr.vlan);
+        meta.flow.pcp = hdr.vlan.pcp;
         transition select(hdr.vlan.ethertype) {
             ETHERTYPE_IPV4: parse_ipv4;
             ETHERTYPE_IPV6: parse_ipv6;

@@ -2,8 +2,9 @@
  * phb: the whole per-hop behaviour of a DiffServ node.
  *
  *   ingress                                                                          egress
- *   parse > classify > admit > police > mark > forward > conversation >              (the scheduler takes a packet)
- *           buffer > wred > schedule --- rank ---> [traffic manager: sorts] --->     virtual time, occupancy, delay
+ *   parse > version > classify > admit > police > mark > forward > output >          (the scheduler takes a packet)
+ *           conversation > buffer > wred > schedule
+ *                                   --- rank ---> [traffic manager: sorts] --->      virtual time, occupancy, delay
  *
  * The program decides everything about a packet, including when it is due; the traffic manager sorts by meta.tm.rank
  * and knows no policy. One stage, one file, one control. docs/pipeline.md lists every table.
@@ -11,11 +12,13 @@
 #include "headers.p4"
 #include "state.p4"
 #include "parser.p4"
+#include "version.p4"
 #include "classify.p4"
 #include "admit.p4"
 #include "police.p4"
 #include "mark.p4"
 #include "forward.p4"
+#include "output.p4"
 #include "conversation.p4"
 #include "buffer.p4"
 #include "wred.p4"
@@ -27,26 +30,31 @@ control PhbIngress(inout headers_t hdr,
                    inout metadata_t meta,
                    inout standard_metadata_t standard_metadata) {
 
+    Version() version;
     Classify() classify;
     Admit() admit;
     Police() police;
     Mark() mark;
     Forward() forward;
+    Output() output;
     Conversation() conversation;
     Buffer() buffer;
     Wred() wred;
     Schedule() schedule;
 
     // Indirect counters, because P4Runtime servers of bmv2 can read nothing else. Index: policy x 4 + colour, and
-    // policy x 16 + drop reason.
-    counter(4096, CounterType.packets_and_bytes) policy_traffic;
-    counter(16384, CounterType.packets_and_bytes) policy_drops;
+    // policy x 16 + drop reason; a packet of an output policy counts for that one too.
+    counter(POLICIES << 2, CounterType.packets_and_bytes) policy_traffic;
+    counter(POLICIES << 4, CounterType.packets_and_bytes) policy_drops;
+    // By drop reason: each dropped packet once.
+    counter(16, CounterType.packets_and_bytes) drops;
 
     apply {
         if (hdr.packet_out.isValid()) {
             standard_metadata.egress_spec = hdr.packet_out.egress_port;
             hdr.packet_out.setInvalid();
         } else {
+            version.apply(meta);
             classify.apply(hdr, meta, standard_metadata);
             admit.apply(hdr, meta);
             if (meta.verdict.drop_reason == DropReason.NONE) {
@@ -58,6 +66,7 @@ control PhbIngress(inout headers_t hdr,
             }
         }
         if (meta.verdict.drop_reason == DropReason.NONE && standard_metadata.egress_spec != CPU_PORT) {
+            output.apply(hdr, meta, standard_metadata);
             conversation.apply(hdr, meta, standard_metadata);
             buffer.apply(hdr, meta, standard_metadata);
             if (meta.verdict.drop_reason == DropReason.NONE) {
@@ -68,8 +77,15 @@ control PhbIngress(inout headers_t hdr,
             }
         }
         policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour));
+        if (meta.verdict.output_policy != 0) {
+            policy_traffic.count((bit<32>)(meta.verdict.output_policy ++ meta.verdict.colour));
+        }
         if (meta.verdict.drop_reason != DropReason.NONE) {
+            drops.count((bit<32>)(bit<4>)meta.verdict.drop_reason);
             policy_drops.count((bit<32>)(meta.verdict.policy ++ meta.verdict.drop_reason));
+            if (meta.verdict.output_policy != 0) {
+                policy_drops.count((bit<32>)(meta.verdict.output_policy ++ meta.verdict.drop_reason));
+            }
             mark_to_drop(standard_metadata);
         }
     }

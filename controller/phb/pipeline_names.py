@@ -24,3 +24,19 @@ class DropReason(IntEnum):
     HOLD_QUEUE = 8
     CONGESTIVE_DISCARD = 9
     WRED = 10
+    CONNECTION_LIMIT = 11
+    NO_BUFFER = 12
+
+
+def traffic_cells(policy: int) -> list[int]:
+    """Cells of ``policy_traffic`` that belong to one policy."""
+    return [policy * COLOURS_PER_POLICY + colour for colour in COLOURS]
+
+
+def drop_cells(policy: int) -> list[int]:
+    """Cells of ``policy_drops`` that belong to one policy."""
+    return [policy * REASONS_PER_POLICY + reason for reason in DropReason if reason is not DropReason.NONE]
+
+
+# Counters whose cells belong to policies.
+CELLS_BY_POLICY = {"policy_traffic": traffic_cells, "policy_drops": drop_cells}

@@ -6,7 +6,7 @@ This is phb's library interface: the command line and phb-lab call it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from phb.errors import SwitchError
 from phb.formats import read_files
 from phb.intent import NodeIntent, Notice
 from phb.origin import UNKNOWN, Origin
+from phb.pipeline_names import CELLS_BY_POLICY
 from phb.session import CounterValue, PipelineConfig, Session
 from phb.tls import Tls
 
@@ -219,7 +220,7 @@ def push_all_sync(
 
 async def read_counters(
     address: str,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | Mapping[str, Sequence[int]] | None = None,
     *,
     device_id: int = 1,
     artifact: Program = None,
@@ -229,7 +230,7 @@ async def read_counters(
 
     Args:
         address: ``HOST:PORT`` of the P4Runtime server.
-        names: Which counters; None is all.
+        names: Which counters, or which cells of which counters; None is all.
         device_id: The switch's number.
         artifact: The program the switch runs, as in `push`.
         p4info: As in `push`.
@@ -244,12 +245,18 @@ async def read_counters(
     for name in wanted:
         program.counter(name)
     async with Session(address, device_id, program) as session:
-        return {name: await session.counter(name) for name in wanted}
+        cells = dict(names) if isinstance(names, Mapping) else {}
+        # A counter by policy has a million cells, nearly all of policies that aren't there.
+        missing = [name for name in CELLS_BY_POLICY if name in wanted and name not in cells]
+        if missing:
+            policies = await session.policies()
+            cells |= {name: [cell for policy in policies for cell in CELLS_BY_POLICY[name](policy)] for name in missing}
+        return {name: await session.counter(name, cells.get(name)) for name in wanted}
 
 
 def read_counters_sync(
     address: str,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | Mapping[str, Sequence[int]] | None = None,
     *,
     device_id: int = 1,
     artifact: Program = None,

@@ -4,9 +4,17 @@ import re
 from pathlib import Path
 
 import phb_p4
+from phb.cli.show.counters import meaning
 from phb.compiler.queueing import FAIR_QUEUES, SLOTS_PER_PORT
 from phb.model import LAST_PORT
-from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
+from phb.pipeline_names import (
+    COLOURS,
+    COLOURS_PER_POLICY,
+    REASONS_PER_POLICY,
+    DropReason,
+    drop_cells,
+    traffic_cells,
+)
 
 HEADERS = (Path(phb_p4.__file__).parent / "headers.p4").read_text()
 MAIN = (Path(phb_p4.__file__).parent / "phb.p4").read_text()
@@ -39,3 +47,15 @@ def test_conversation_slots():
 def test_counters_are_indexed_as_displayed():
     assert "policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour))" in MAIN
     assert "policy_drops.count((bit<32>)(meta.verdict.policy ++ meta.verdict.drop_reason))" in MAIN
+    assert "drops.count((bit<32>)(bit<4>)meta.verdict.drop_reason)" in MAIN
+
+
+def test_cells_of_a_policy_are_those_that_counters_show():
+    assert [meaning("policy_traffic", cell) for cell in traffic_cells(7)] == [
+        "policy 7, green",
+        "policy 7, yellow",
+        "policy 7, red",
+    ]
+    assert len(drop_cells(7)) == len(DropReason) - 1
+    assert all(meaning("policy_drops", cell).startswith("policy 7, ") for cell in drop_cells(7))
+    assert meaning("policy_drops", drop_cells(7)[-1]) == "policy 7, no buffer"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from phb.pipeline_names import REASONS_PER_POLICY, DropReason
+from phb.pipeline_names import DropReason
 
 from .conftest import datagram
 
@@ -18,10 +18,7 @@ FIFO = "queueing:\n  - {{port: line, schedule: {{kind: fifo}}, hold-queue: {hold
 
 
 def drops(node):
-    return {
-        DropReason(index % REASONS_PER_POLICY): packets
-        for index, packets in node.counter("PhbIngress.policy_drops").items()
-    }
+    return {DropReason(reason): packets for reason, packets in node.counter("PhbIngress.drops").items()}
 
 
 @pytest.mark.parametrize("policy", [FIFO, FAIR.replace("{threshold}", "150")], ids=["fifo", "fair-queue"])

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import phb
 import phb_p4
-from phb.pipeline_names import REASONS_PER_POLICY, DropReason
+from phb.pipeline_names import DropReason
 from phb_lab.description import Network
 from phb_lab.errors import ConservationError
 from phb_lab.results import Transaction
@@ -193,15 +193,11 @@ class VirtualRun:
 
 
 def _pipeline_drops(switch: Switch) -> dict[str, int]:
-    """Packets that the P4 program says it dropped, by its own reasons, over all policies."""
-    drops: dict[str, int] = {}
+    """Packets that the P4 program says it dropped, by its own reasons."""
     if not switch.loaded:
-        return drops
-    for index, (packets, _) in enumerate(switch.read_counter("PhbIngress.policy_drops")):
-        if packets:
-            reason = DropReason(index % REASONS_PER_POLICY).name.lower()
-            drops[reason] = drops.get(reason, 0) + packets
-    return drops
+        return {}
+    counted = enumerate(switch.read_counter("PhbIngress.drops"))
+    return {DropReason(reason).name.lower(): packets for reason, (packets, _) in counted if packets}
 
 
 def _shared_conversations(switch: Switch) -> int:

@@ -138,7 +138,7 @@ def _rule(state: _State, rule: Rule, actions: list[Action], priority: int, at: d
         policy = policies[leg.direction]
         parameters = {
             "policy": policy.number,
-            "stream": policy.number,
+            "stream": 0,
             "traffic_class": _class_number(state.policy, applied),
         }
         for version, match in _matches(leg):

@@ -8,6 +8,8 @@ from phb.compiler import compile_policy
 from phb.errors import InputError
 from phb.formats import yaml_format
 from phb.intent import Exact, Range
+from phb.model import PolicySet, Rule
+from phb.origin import Origin
 
 MONDAY_NOON = datetime(1999, 3, 1, 12, 0)
 
@@ -209,15 +211,17 @@ def test_error(case, artifact):
 
 
 def test_more_rules_than_policy_numbers(artifact):
-    rules = "rules:\n" + "".join(f"  - {{name: r{number}}}\n" for number in range(1024))
-    with pytest.raises(InputError, match=r"^f:1028: found rule 'r1023' as policy 1024, expected at most 1023 "):
-        compiled(ROUTER + rules, artifact)
+    rule = Rule(name="r")
+    policy = PolicySet(rules=(*[rule] * 65535, Rule(name="last").at(Origin("f", 9))))
+    with pytest.raises(InputError, match=r"^f:9: found rule 'last' as policy 65536, expected at most 65535 "):
+        compile_policy(policy, artifact, at=datetime(1999, 3, 1))
 
 
 def test_more_entries_than_a_table_holds(artifact):
-    # Such ranges take 253 prefixes each, and IPv6 has no ranges in the pipeline.
+    # Such ranges take 253 prefixes each, 64,009 for both, and IPv6 has no ranges in the pipeline.
     wide = "2001:db8::1-2001:db9:ffff:ffff:ffff:ffff:ffff:fffe"
-    rules = f'rules:\n  - {{name: r, match: {{source: "{wide}", destination: "{wide}"}}}}\n'
-    message = r"^f:5: found \d+ entries for table 'PhbIngress\.classify\.multi_field_ipv6', expected at most 16384$"
+    rule = f'  - {{name: r, match: {{source: "{wide}", destination: "{wide}"}}}}\n'
+    rules = "rules:\n" + rule + rule.replace("name: r", "name: s")
+    message = r"^f:6: found \d+ entries for table 'PhbIngress\.classify\.multi_field_ipv6', expected at most 65536$"
     with pytest.raises(InputError, match=message):
         compiled(ROUTER + rules, artifact)

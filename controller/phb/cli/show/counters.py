@@ -66,6 +66,8 @@ def meaning(name: str, index: int) -> str:
             known = reason in DropReason.__members__.values()
             words = DropReason(reason).name.lower().replace("_", " ") if known else f"reason {reason}"
             return f"policy {index // REASONS_PER_POLICY}, {words}"
+        case "drops":
+            return DropReason(index).name.lower().replace("_", " ") if index in DropReason.__members__.values() else ""
         case "class_delay":
             bucket = index % 32
             return f"class {index // 32}, below {2**bucket} us" if bucket < 31 else f"class {index // 32}, longer"
