@@ -1,0 +1,62 @@
+"""Experience with QoS policies as checks: what compiles, and still isn't what its author wants.
+
+    regions (which packets and times a rule asks for) > boxes, candidates > checks, one file each
+
+A check finds things in the model, before it is compiled, so that every finding names the file and line of a statement.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from phb.lint import (
+    bandwidth,
+    code_points,
+    connections,
+    early_detection,
+    expedited,
+    meters,
+    never,
+    queues,
+    rates,
+    shadowed,
+    time_zone,
+    unused,
+    windows,
+)
+from phb.lint.finding import Check, Context, Finding, Severity
+from phb.model import PolicySet
+
+CHECKS: tuple[Check, ...] = (
+    shadowed.CHECK,
+    never.CHECK,
+    windows.CHECK,
+    time_zone.CHECK,
+    unused.CHECK,
+    bandwidth.CHECK,
+    expedited.CHECK,
+    early_detection.CHECK,
+    queues.CHECK,
+    meters.CHECK,
+    code_points.CHECK,
+    rates.CHECK,
+    connections.CHECK,
+)
+
+KINDS: dict[str, Severity] = {kind: severity for check in CHECKS for kind, severity in check.kinds.items()}
+"""Every finding there can be, with the severity it has at most."""
+
+__all__ = ["CHECKS", "KINDS", "Check", "Finding", "Severity", "lint"]
+
+
+def lint(policy: PolicySet, *, at: datetime) -> list[Finding]:
+    """Everything the checks find, in the order of the files.
+
+    Args:
+        policy: Everything the files say about one node.
+        at: The moment of the check; windows that are over by then are reported.
+
+    """
+    context = Context(policy, at)
+    findings = [finding for check in CHECKS for finding in check.run(context)]
+    return sorted(findings, key=lambda finding: (finding.origin.file, finding.origin.line, finding.kind))

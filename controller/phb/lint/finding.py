@@ -1,0 +1,105 @@
+"""What a lint check says: one thing about a policy that a person would want to know before pushing it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+
+from phb.lint.regions import Regions
+from phb.model import Action, BehaviourAggregate, PolicySet, Rule
+from phb.origin import Origin
+
+
+class Severity(StrEnum):
+    """How bad a finding is; errors and warnings make ``phb lint`` give exit code 1."""
+
+    ERROR = "error"
+    """The policy can't do what it says."""
+    WARNING = "warning"
+    """The policy does something that its author hardly wanted."""
+    ADVICE = "advice"
+    """Experience advises against it; a policy may have its reasons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong or unwise.
+
+    Attributes:
+        kind: Its id, such as ``shadowed-rule``; docs/lint.md has a section for each.
+        severity: How bad it is.
+        origin: The statement it is about.
+        what: What was found, in one sentence.
+        why: What will happen, or which document advises against it.
+        advice: What to do about it.
+
+    """
+
+    kind: str
+    severity: Severity
+    origin: Origin
+    what: str
+    why: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {self.severity}: {self.what} [{self.kind}]"
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every check is given.
+
+    Attributes:
+        policy: Everything the files say about the node.
+        at: The moment of the check: windows that are over by then never come again.
+
+    """
+
+    policy: PolicySet
+    at: datetime
+
+    @cached_property
+    def askers(self) -> tuple[Rule | BehaviourAggregate, ...]:
+        """The rules, then the behaviour aggregates: the order in which they are asked."""
+        return (*self.policy.rules, *self.policy.behaviour_aggregates)
+
+    @cached_property
+    def users(self) -> Mapping[str, Sequence[Rule | BehaviourAggregate]]:
+        """Who names each action."""
+        users: dict[str, list[Rule | BehaviourAggregate]] = {action.name: [] for action in self.policy.actions}
+        for item in self.askers:
+            for name in item.actions:
+                users.setdefault(name, []).append(item)
+        return users
+
+    @cached_property
+    def actions(self) -> Mapping[str, Action]:
+        """Actions by name."""
+        return {action.name: action for action in self.policy.actions}
+
+    def actions_of(self, item: Rule | BehaviourAggregate) -> list[Action]:
+        """The actions that an item names; a name without an action is the compiler's error."""
+        return [self.actions[name] for name in item.actions if name in self.actions]
+
+    @cached_property
+    def regions(self) -> Regions:
+        """Which packets each of them asks for."""
+        return Regions(self.policy, self.actions)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A kind of finding, and how it is looked for.
+
+    Attributes:
+        kinds: Ids of the findings that `run` may give, with their severity.
+        run: Looks for them, in any order.
+
+    """
+
+    kinds: dict[str, Severity]
+    run: Callable[[Context], Iterable[Finding]]

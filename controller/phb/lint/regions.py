@@ -1,0 +1,286 @@
+"""Which packets each rule asks for, as boxes, in the order in which the pipeline asks the rules.
+
+    subsets:    hook and port, IP version, protocol, ToS, 802.1p priority, month, day of month, day of week, time of day
+    intervals:  source, destination, source port, destination port, moment
+
+Days and clocks of different time zones can't be compared as sets; each zone's rules with a window are a group of their
+own, and rules that always count belong to every group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from phb.lint.boxes import Box, Interval, TooManyPieces, contains, subtract
+from phb.model import (
+    Action,
+    BehaviourAggregate,
+    Conditions,
+    Day,
+    Direction,
+    PolicySet,
+    Port,
+    PortReference,
+    Rule,
+    Validity,
+)
+from phb.origin import Origin
+from phb.values import AddressRange, PortRange, PriorityCodePoint, TypeOfService
+
+LIMIT = 512
+"""Pieces after which a question about unions is left open; an exact answer may take exponentially many."""
+
+_OTHER = "another port"
+_HOST, _CONNECTED = "the host's port", "the port the host is connected to"
+
+ALL_PROTOCOLS = (1 << 256) - 1
+ALL_TOS = (1 << 256) - 1
+_UNTAGGED = 8  # of nine values: the eight priorities, and no tag at all
+ALL_PRIORITIES = (1 << 9) - 1
+ALL_MONTHS = (1 << 12) - 1
+ALL_DAYS_OF_MONTH = (1 << 31) - 1
+ALL_DAYS = (1 << 7) - 1
+MINUTES_PER_DAY = 24 * 60
+# Windows begin and end on whole minutes, the last one included: for each minute its first instant, and the rest of it.
+ALL_TIMES = (1 << 2 * MINUTES_PER_DAY) - 1
+ALWAYS: Interval = (0, 10**12)  # seconds since year 1; datetime's year 9999 is about 3.2e11
+ALL_PORTS: Interval = (0, 0xFFFF)
+
+_VERSIONS = {4: 1, 6: 2, None: 4}  # None: no IP at all; only behaviour aggregates are asked for that
+_ADDRESSES: dict[int | None, Interval] = {4: (0, 2**32 - 1), 6: (0, 2**128 - 1), None: (0, 0)}
+
+
+@dataclass(frozen=True)
+class Region:
+    """What one rule or behaviour aggregate asks for.
+
+    Attributes:
+        item: It.
+        boxes: Its packets and times; none if it can take nothing.
+        zone: Whose clock its window is by: "" if it always counts.
+        always: The same packets without regard to time.
+
+    """
+
+    item: Rule | BehaviourAggregate
+    boxes: tuple[Box, ...]
+    zone: str
+    always: tuple[Box, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.item.name
+
+    @property
+    def origin(self) -> Origin:
+        """Where it was said."""
+        return self.item.origin()
+
+
+class Regions:
+    """The regions of a policy: of its rules in their order, then of its behaviour aggregates.
+
+    Attributes:
+        undecided: Rules whose exceptions take too many pieces; they are taken for empty where they would cover others.
+
+    """
+
+    def __init__(self, policy: PolicySet, actions: Mapping[str, Action]) -> None:
+        self._policy = policy
+        self._actions = actions
+        connected = _connected(policy)
+        self._connected = connected.address if connected is not None else None
+        self._ports = _port_bits(policy)
+        self.undecided: list[Rule] = []
+
+    @cached_property
+    def all(self) -> list[Region]:
+        """In the order in which they are asked."""
+        return [
+            *(self._of_rule(rule) for rule in self._policy.rules),
+            *(self._of_aggregate(aggregate) for aggregate in self._policy.behaviour_aggregates),
+        ]
+
+    def _of_rule(self, rule: Rule) -> Region:
+        time_subsets, moment, zone = _window(self._policy, rule.valid)
+        packets = [box for conditions in rule.match for box in self._of_conditions(rule, conditions)]
+        exceptions = [box for conditions in rule.unless for box in self._of_conditions(rule, conditions)]
+        try:
+            left = [piece for box in packets for piece in subtract(box, exceptions, LIMIT)]
+        except TooManyPieces:
+            self.undecided.append(rule)
+            left = []
+        if not self._applies(rule):
+            left = []
+        never = moment[0] > moment[1] or not all(time_subsets)
+        return Region(
+            rule,
+            () if never else tuple(Box((*box.intervals, moment), (*box.subsets, *time_subsets)) for box in left),
+            zone,
+            tuple(Box((*box.intervals, ALWAYS), (*box.subsets, *_NO_WINDOW)) for box in left),
+        )
+
+    def _of_aggregate(self, aggregate: BehaviourAggregate) -> Region:
+        subset = self._port(aggregate.ingress_port, aggregate.egress_port)
+        priorities = _priorities(aggregate.pcp)
+        tos = _tos(aggregate.tos_bits)
+        boxes = []
+        for version, bit in _VERSIONS.items():
+            if version is None and not tos & 1:
+                continue  # without an IP header the pipeline reads a ToS octet of 0
+            addresses = _ADDRESSES[version]
+            bits = tos if version is not None else 1
+            protocols = ALL_PROTOCOLS if version is not None else 1
+            ports = ALL_PORTS if version is not None else (0, 0)
+            boxes.append(
+                Box(
+                    (addresses, addresses, ports, ports, ALWAYS),
+                    (subset, bit, protocols, bits, priorities, *_NO_WINDOW),
+                )
+            )
+        return Region(aggregate, tuple(boxes), "", tuple(boxes))
+
+    def _of_conditions(self, rule: Rule, conditions: Conditions) -> list[Box]:
+        """Boxes without the dimensions of time."""
+        boxes = []
+        for port, leg in self._legs(rule, conditions):
+            for version in (4, 6) if leg.version is None else (leg.version,):
+                boxes.append(
+                    Box(
+                        (
+                            _addresses(leg.source, version),
+                            _addresses(leg.destination, version),
+                            _port_range(leg.source_ports),
+                            _port_range(leg.destination_ports),
+                        ),
+                        (
+                            port,
+                            _VERSIONS[version],
+                            ALL_PROTOCOLS if leg.protocol is None else 1 << leg.protocol,
+                            _tos(leg.tos_bits),
+                            _priorities(leg.pcp),
+                        ),
+                    )
+                )
+        return boxes
+
+    def _legs(self, rule: Rule, conditions: Conditions) -> list[tuple[int, Conditions]]:
+        if rule.direction is Direction.ANY:
+            return [(self._port(conditions.ingress_port, conditions.egress_port), conditions)]
+        mirrored = conditions.model_copy(
+            update={
+                "source": conditions.destination,
+                "destination": conditions.source,
+                "source_ports": conditions.destination_ports,
+                "destination_ports": conditions.source_ports,
+            }
+        )
+        return {
+            Direction.OUTGOING: [(self._ports[_HOST], conditions)],
+            Direction.INCOMING: [(self._ports[_CONNECTED], conditions)],
+            Direction.BOTH: [(self._ports[_HOST], conditions), (self._ports[_CONNECTED], mirrored)],
+        }[rule.direction]
+
+    def _applies(self, rule: Rule) -> bool:
+        """Whether one of its actions is for the interface its traffic takes; without actions it always applies."""
+        interfaces = {self._actions[name].interface for name in rule.actions if name in self._actions}
+        return not interfaces or None in interfaces or self._connected in (None, *interfaces)
+
+    def _port(self, ingress: PortReference | None, egress: PortReference | None) -> int:
+        """The bits of a hook's ports: input and output policy never take each other's packets."""
+        half = len(self._ports)
+        every = (1 << half) - 1
+        if egress is not None:
+            return self._one(egress) << half
+        return every if ingress is None else self._one(ingress)
+
+    def _one(self, reference: PortReference) -> int:
+        port = self._policy.find_port(reference)
+        return self._ports.get(port.name if port is not None else str(reference), self._ports[_OTHER])
+
+
+_NO_WINDOW = (ALL_MONTHS, ALL_DAYS_OF_MONTH, ALL_DAYS, ALL_TIMES)
+
+
+def _port_bits(policy: PolicySet) -> dict[str, int]:
+    """A bit for each port, one for all that nobody names, and the host's side of a node that marks for a host."""
+    bits = {_OTHER: 1}
+    for port in policy.ports:
+        bits.setdefault(port.name, 1 << len(bits))
+    host = policy.host_port
+    for word, at in ((_HOST, host), (_CONNECTED, _connected(policy))):
+        named = bits.get(at.name) if at is not None else None
+        bits[word] = named if named is not None else 1 << len(bits)
+    return bits
+
+
+def _connected(policy: PolicySet) -> Port | None:
+    """The interface that the host is connected to; None where nobody says."""
+    host = policy.host_port
+    for wire in policy.cross_connects:
+        ends = [policy.find_port(reference) for reference in wire.between]
+        if host is not None and host in ends:
+            return ends[1 - ends.index(host)]
+    return None
+
+
+def effect(item: Rule | BehaviourAggregate) -> tuple[object, ...]:
+    """What is done with the traffic, by name; equal for two rules that could be one."""
+    return (item.permission if isinstance(item, Rule) else None, *item.actions)
+
+
+def _window(policy: PolicySet, valid: Validity) -> tuple[tuple[int, int, int, int], Interval, str]:
+    days = sum(1 << list(Day).index(day) for day in valid.days)
+    months = sum(1 << month - 1 for month in valid.months) or ALL_MONTHS
+    days_of_month = sum(1 << day - 1 for day in valid.days_of_month) or ALL_DAYS_OF_MONTH
+    times = ALL_TIMES
+    if valid.time is not None:
+        first, last = (2 * (clock.hour * 60 + clock.minute) for clock in (valid.time.first, valid.time.last))
+        until = (1 << last + 1) - 1  # the last minute's first instant, and all before
+        before = (1 << first) - 1
+        times = until & ~before if first <= last else ALL_TIMES & ~before | until
+    moment = ALWAYS
+    if valid.between is not None:
+        first_second, last_second = (_seconds(at) for at in valid.between)
+        moment = (first_second, last_second)
+    always = (months, days_of_month, days, times, moment) == (*_NO_WINDOW, ALWAYS)
+    zone = valid.time_zone or policy.time_zone
+    return (months, days_of_month, days, times), moment, "" if always else str(zone or "local")
+
+
+def _seconds(at: datetime) -> int:
+    return int((at.replace(tzinfo=None) - datetime.min).total_seconds())
+
+
+def _addresses(addresses: AddressRange | None, version: int) -> Interval:
+    return _ADDRESSES[version] if addresses is None else (int(addresses.first), int(addresses.last))
+
+
+def _port_range(ports: PortRange | None) -> Interval:
+    return ALL_PORTS if ports is None else (ports.first, ports.last)
+
+
+def _tos(tos: TypeOfService | None) -> int:
+    return ALL_TOS if tos is None else sum(1 << octet for octet in range(256) if octet & tos.mask == tos.value)
+
+
+def _priorities(pcp: PriorityCodePoint | None) -> int:
+    return ALL_PRIORITIES if pcp is None else sum(1 << value for value in range(8) if value & pcp.mask == pcp.value)
+
+
+def same_packets(one: Region, other: Region) -> bool:
+    """Whether both ask for the same packets, whenever."""
+    return one.always == other.always
+
+
+def overlapping_packets(one: Region, other: Region) -> bool:
+    """Whether all packets of the one are also the other's, or the other way round, whenever."""
+    return _within(one.always, other.always) or _within(other.always, one.always)
+
+
+def _within(inner: tuple[Box, ...], outer: tuple[Box, ...]) -> bool:
+    return bool(inner) and all(any(contains(whole, part) for whole in outer) for part in inner)

@@ -1,0 +1,102 @@
+"""What several checks ask: whose traffic gets which action, and what carries which code point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from phb.lint.finding import Context
+from phb.model import (
+    DEFAULT_CLASS,
+    Action,
+    Bandwidth,
+    BehaviourAggregate,
+    ClassBased,
+    ClassQueue,
+    Conditions,
+    Meter,
+    PolicySet,
+    Port,
+    Queueing,
+    Rate,
+    Rule,
+    Treatment,
+)
+from phb.model.rules import CodePoints
+from phb.values import TypeOfService
+
+DSCP_MASK = 0xFC  # RFC 2474: the upper six bits of the octet
+MTU_BYTES = 1500  # IP packet of a full Ethernet frame (IEEE 802.3), the basis of most published bursts
+
+
+def asked(item: Rule | BehaviourAggregate) -> tuple[CodePoints, ...]:
+    """The code points a rule or aggregate asks for, one for each alternative."""
+    return item.match if isinstance(item, Rule) else (item,)
+
+
+def dscp(tos: TypeOfService | None) -> int | None:
+    """The DSCP, where all of its bits are said."""
+    return None if tos is None or tos.mask & DSCP_MASK != DSCP_MASK else tos.value >> 2
+
+
+def carries(context: Context, action: Action, code_point: int) -> bool:
+    """Whether traffic with this DSCP leaves under the action: marked so by it, or asked for and left as it is."""
+    if action.mark is not None and action.mark.mask & DSCP_MASK:
+        return dscp(action.mark) == code_point
+    return any(dscp(asks.tos_bits) == code_point for item in context.users[action.name] for asks in asked(item))
+
+
+def drops(meter: Meter | None) -> bool:
+    """Whether there is a meter, and it lets no more pass than its rates say."""
+    return meter is not None and meter.red.drop
+
+
+def treatments(action: Action) -> Iterator[Treatment]:
+    """What the action's meter does, by colour."""
+    if action.meter is not None:
+        yield from (action.meter.green, action.meter.yellow, action.meter.red)
+
+
+def class_of(action: Action) -> str:
+    """The name of the class that its traffic gets."""
+    return action.traffic_class or DEFAULT_CLASS
+
+
+def class_queues(policy: PolicySet) -> Iterator[tuple[Queueing, ClassQueue]]:
+    """Every queue of a class, with the queueing statement of its port."""
+    for queueing in policy.queueing:
+        if isinstance(queueing.schedule, ClassBased):
+            for queue in queueing.schedule.queues:
+                yield queueing, queue
+
+
+def feeding(policy: PolicySet, traffic_class: str) -> list[Action]:
+    """The actions whose traffic gets the class."""
+    return [action for action in policy.actions if class_of(action) == traffic_class]
+
+
+def port_of(policy: PolicySet, queueing: Queueing) -> Port | None:
+    """The port that a queueing statement is about."""
+    return policy.find_port(queueing.port)
+
+
+def line_rate(policy: PolicySet, queueing: Queueing) -> Rate | None:
+    """What a port's classes share: what it is shaped to, else its own rate."""
+    if queueing.shaper is not None:
+        return queueing.shaper.rate
+    port = port_of(policy, queueing)
+    return port.rate if port is not None else None
+
+
+def booked(bandwidth: Bandwidth, line: Rate | None) -> Decimal | None:
+    """What a class is promised in bit/s; None where that is a share of the rest, or of a rate nobody says."""
+    if bandwidth.rate is not None:
+        return bandwidth.rate.bits_per_second
+    if bandwidth.percent is not None and line is not None:
+        return line.bits_per_second * bandwidth.percent / 100
+    return None
+
+
+def is_tcp(conditions: Conditions) -> bool | None:
+    """Whether only TCP is asked for; None where TCP is among other traffic."""
+    return None if conditions.protocol is None else conditions.protocol == 6

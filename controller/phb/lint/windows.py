@@ -1,0 +1,76 @@
+"""Rules for the same traffic whose times overlap: at those times the order of the file decides, not the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from phb.lint.boxes import Box, intersection
+from phb.lint.candidates import Candidates
+from phb.lint.finding import Check, Context, Finding, Severity
+from phb.lint.never import never_counts
+from phb.lint.regions import Region, effect, overlapping_packets
+from phb.lint.shadowed import shadowed
+from phb.model import Rule
+
+KIND = "overlapping-windows"
+
+
+def _find(context: Context) -> Iterator[Finding]:
+    timed = [
+        region
+        for region in context.regions.all
+        if region.zone
+        and region.boxes
+        and isinstance(region.item, Rule)
+        and not never_counts(region.item.valid, context)
+    ]
+    if len(timed) < 2:
+        return
+    never = {id(region.item) for region, _ in shadowed(context)}
+    boxes = [box for region in timed for box in region.boxes]
+    owners = [region for region in timed for _ in region.boxes]
+    candidates = Candidates(boxes)
+    seen: set[tuple[int, int]] = set()
+    for index, region in enumerate(owners):
+        for earlier in candidates.before(index):
+            pair = (id(owners[earlier]), id(region))
+            if owners[earlier] is region or pair in seen or id(region.item) in never:
+                continue
+            seen.add(pair)
+            if _conflict(owners[earlier], region):
+                yield _finding(owners[earlier], region)
+
+
+def _conflict(earlier: Region, later: Region) -> bool:
+    return (
+        earlier.zone == later.zone
+        and overlapping_packets(earlier, later)
+        and effect(earlier.item) != effect(later.item)
+        # An exception inside a wider window is how one writes a lunch break; only windows that cross are odd.
+        and not _window_within(later.boxes[0], earlier.boxes[0])
+        and not _window_within(earlier.boxes[0], later.boxes[0])
+        and any(intersection(one, other) is not None for one in earlier.boxes for other in later.boxes)
+    )
+
+
+def _window_within(inner: Box, outer: Box) -> bool:
+    low, high = outer.intervals[-1]
+    return all(not bits & ~wider for bits, wider in zip(inner.subsets[-4:], outer.subsets[-4:], strict=True)) and (
+        low <= inner.intervals[-1][0] and inner.intervals[-1][1] <= high
+    )
+
+
+def _finding(earlier: Region, later: Region) -> Finding:
+    origin = later.item.valid.origin() if isinstance(later.item, Rule) else later.origin
+    return Finding(
+        KIND,
+        Severity.WARNING,
+        origin,
+        f"the times of rule '{later.name}' overlap those of '{earlier.name}' ({earlier.origin}), which does otherwise "
+        "with the same traffic",
+        f"while both count, '{earlier.name}' wins because it stands first",
+        "let one window begin after the other has ended (a window's last minute belongs to it)",
+    )
+
+
+CHECK = Check({KIND: Severity.WARNING}, _find)
