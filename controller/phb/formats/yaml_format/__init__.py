@@ -1,0 +1,12 @@
+"""The native policy format: YAML 1.2, checked against the model, every error with its line.
+
+A file starts with ``phb: 1``, the version of the format; docs/policies.md has all its keys.
+
+    document (text, lines) > shape (what may stand where) > explanations (errors) > reader > writer, json_schema
+"""
+
+from phb.formats.yaml_format.json_schema import schema
+from phb.formats.yaml_format.reader import VERSION, read
+from phb.formats.yaml_format.writer import write, write_with_losses
+
+__all__ = ["VERSION", "read", "schema", "write", "write_with_losses"]

@@ -1,0 +1,104 @@
+"""What is wrong in a policy file, in words for the person who wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from phb.errors import InputError
+from phb.formats.yaml_format import document, shape
+from phb.origin import Origin
+
+# Characters of a wrong value that an error shows.
+SHOWN = 100
+
+
+def explain(details: Sequence[ErrorDetails], data: document.Mapping, file: str) -> InputError:
+    """The first thing that is wrong. A misspelt key is also a missing one; of the two, the misspelling is told."""
+    misspelt = [detail for detail in details if detail["type"] == "extra_forbidden"]
+    return min((_explain(detail, data, file) for detail in misspelt or details), key=lambda error: error.origin.line)
+
+
+def _explain(detail: ErrorDetails, data: document.Mapping, file: str) -> InputError:
+    location: shape.Location = tuple(detail["loc"])
+    context = detail.get("ctx") or {}
+    found = show(detail["input"])
+    key = ""
+    match detail["type"]:
+        case "extra_forbidden":
+            found, expected = _unknown(location)
+        case "missing" if isinstance(location[-1], int):
+            expected = shape.expected_at(location[:-1])
+        case "missing":
+            found, expected = f"no '{location[-1]}'", f"'{location[-1]}': {shape.expected_at(location)}"
+        case "unexpected":
+            found, expected, key = context["found"], context["expected"], context["field"]
+        case "value_error":
+            expected = str(context["error"])
+        case "union_tag_invalid":
+            found, key = f"'{context['tag']}'", "kind"
+            expected = f"one of {context['expected_tags']}"
+        case "union_tag_not_found":
+            found, expected = "no 'kind'", shape.expected_at(location)
+        case "string_too_long":
+            expected = f"text of at most {context['max_length']} characters"
+        case "string_too_short":
+            expected = "text that isn't empty"
+        case "greater_than":
+            expected = f"a number greater than {context['gt']}"
+        case "less_than_equal":
+            expected = f"a number of at most {context['le']}"
+        case _:
+            expected = shape.expected_at(location)
+    line, statement = _place(data, location, key)
+    return InputError(Origin(file, line, statement), found, expected)
+
+
+def _unknown(location: shape.Location) -> tuple[str, str]:
+    """An unknown key, with the one that was perhaps meant."""
+    key, known = str(location[-1]), shape.keys_at(location[:-1])
+    near = get_close_matches(key.replace("_", "-").lower(), known, n=1)
+    found = f"unknown key '{key}'"
+    return f"{found} ('{near[0]}'?)" if near else found, f"one of {', '.join(known)} here"
+
+
+def show(value: Any) -> str:
+    """A value as a file has it, not longer than a line."""
+    text = _show(value, 0)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def _show(value: Any, depth: int) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f"'{value}'"
+    if isinstance(value, dict | list | tuple) and depth == 3:
+        return "..."
+    # An alias may repeat a value many times; ten of a collection are as many as a line takes.
+    if isinstance(value, dict):
+        inner = [f"{key}: {_show(entry, depth + 1)}" for key, entry in list(value.items())[:10]]
+        return "{" + ", ".join(inner) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_show(entry, depth + 1) for entry in value[:10]) + "]"
+    return str(value)
+
+
+def _place(data: document.Mapping, location: shape.Location, key: str) -> tuple[int, str]:
+    """Line and statement of what `location` leads to; parts that the file lacks (tags, missing keys) are skipped."""
+    here: Any = data
+    line, statement = data.line, ""
+    for part in (*location, key):
+        if isinstance(here, document.Mapping) and part in here:
+            line, here = here.lines[str(part)], here[str(part)]
+            statement += f".{part}" if statement else str(part)
+        elif isinstance(here, document.Sequence) and isinstance(part, int) and part < len(here):
+            line, here = here.lines[part], here[part]
+            name = here.get("name", part) if isinstance(here, document.Mapping) else part
+            statement += f"[{name}]"
+    return line, statement

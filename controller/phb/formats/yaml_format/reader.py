@@ -1,0 +1,83 @@
+"""A YAML policy file into the policy model, each item with its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from pydantic import ValidationError
+
+from phb.errors import InputError
+from phb.formats.format import READING, ReadOptions
+from phb.formats.yaml_format import document, explanations, shape
+from phb.model import Item, PolicySet
+from phb.origin import Origin
+
+VERSION = 1
+
+
+def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
+    """Read a YAML policy file. Its text says everything, so no option counts.
+
+    Raises:
+        InputError: With the line of the first thing that is wrong.
+
+    """
+    data = document.load(text, file)
+    if not isinstance(data, document.Mapping):
+        raise InputError(Origin(file, 1), explanations.show(data), f"a mapping that starts with 'phb: {VERSION}'")
+    version = data.pop("phb", document)
+    if version is document:
+        raise InputError(Origin(file, 1), "no 'phb' key", f"'phb: {VERSION}', the version of the format")
+    if version is True or version != VERSION:
+        raise InputError(Origin(file, data.lines["phb"], "phb"), explanations.show(version), str(VERSION))
+    try:
+        policy = PolicySet.model_validate(data, by_alias=True, by_name=False)
+    except ValidationError as errors:
+        raise explanations.explain(errors.errors(include_url=False), data, file) from None
+    _attach_origins(policy, data, file, "")
+    return policy
+
+
+class _Places(Mapping[str, Origin]):
+    """Where each field of an item stands, made when somebody asks: of 10,000 rules, few are ever pointed at."""
+
+    __slots__ = ("_file", "_lines", "_path", "_type")
+
+    def __init__(self, item: type[Item], file: str, path: str, lines: dict[str, int]) -> None:
+        self._type, self._file, self._path, self._lines = item, file, path, lines
+
+    def __getitem__(self, field: str) -> Origin:
+        alias = shape.aliases(self._type)[field]
+        return Origin(self._file, self._lines[alias], f"{self._path}{alias}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, alias in shape.aliases(self._type).items() if alias in self._lines)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _attach_origins(item: Item, data: document.Mapping, file: str, path: str) -> None:
+    kind = type(item)
+    item.at(Origin(file, data.line, path.rstrip(".")), _Places(kind, file, path, data.lines))
+    for name, alias in _inner(kind):
+        written = data.get(alias)
+        if isinstance(written, document.Mapping):
+            value = getattr(item, name)
+            # A list of one may stand without its brackets.
+            for child in value if isinstance(value, tuple) else (value,):
+                _attach_origins(child, written, file, f"{path}{alias}.")
+        elif isinstance(written, document.Sequence):
+            for number, (child, child_data) in enumerate(zip(getattr(item, name), written, strict=True)):
+                _attach_origins(child, child_data, file, f"{path}{alias}[{child_data.get('name', number)}].")
+
+
+@cache
+def _inner(item: type[Item]) -> tuple[tuple[str, str], ...]:
+    """Fields that hold items, with their keys."""
+    return tuple(
+        (name, alias)
+        for name, alias in shape.aliases(item).items()
+        if any(shape.items_in(item.model_fields[name].annotation))
+    )
