@@ -162,9 +162,10 @@ class _Builder:
         result = Mapping(start.start_mark.line + 1)
         lines = result.lines
         while type(event := self._next()) is not MappingEndEvent:
-            if not isinstance(event, ScalarEvent):
+            mark: Any = event.start_mark
+            if type(event) is not ScalarEvent:
                 raise self._error(event, "a key that isn't plain text", "text as a key")
-            key, line = event.value, event.start_mark.line + 1
+            key, line = event.value, mark.line + 1
             if key in lines:
                 raise self._error(event, f"key '{key}' again", f"it once; it also stands in line {lines[key]}")
             lines[key] = line
