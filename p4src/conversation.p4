@@ -1,8 +1,9 @@
 /*
- * Stage conversation: which scheduler the egress port runs, and which of its conversations the packet belongs to.
+ * Stage conversation: which scheduler the egress port runs, which class's queue a packet takes there, and which of the
+ * queue's conversations it belongs to.
  *
  * Comes after forward (needs the port) and after mark (a remark changes the flow as it does on a router that marks before
- * it queues); buffer and schedule account by its result.
+ * it queues); buffer, wred and schedule account by its result.
  *
  * A flow that hashes to a slot where another has packets queued would wait behind them. So a flow has two candidate slots
  * and takes the one it owns, else one where nothing is queued: the finish tag of such a slot lies in the past, so taking it
@@ -19,39 +20,88 @@ control Conversation(inout headers_t hdr,
                      inout metadata_t meta,
                      inout standard_metadata_t standard_metadata) {
 
-    action fifo(bit<8> profile) {
+    bit<32> first_slot = 0;
+    bit<32> slots = 0;           // 0: no flows to tell apart
+
+    // A queue without conversations has a slot too, so that its counters stand in the same arrays.
+    action fifo(profile_t profile) {
         meta.schedule.discipline = Discipline.FIFO;
         meta.schedule.profile = profile;
+        meta.schedule.slot = CONVERSATION_SLOTS + (bit<32>)standard_metadata.egress_spec;
+        meta.schedule.queue = CONVERSATION_SLOTS + (bit<32>)standard_metadata.egress_spec;
     }
 
     // overhead: bytes that this port's encapsulation adds to an Ethernet frame, two's complement (PPP: 4 - 14 = -10).
-    action flow_wfq(bit<8> profile, bit<32> base, bit<32> conversations, bit<32> overhead) {
+    action flow_wfq(profile_t profile, bit<32> base, bit<32> conversations, bit<32> overhead) {
         meta.schedule.discipline = Discipline.FLOW_WFQ;
         meta.schedule.profile = profile;
-        meta.schedule.base = base;
-        meta.schedule.conversations = conversations;
         meta.schedule.overhead = overhead;
+        meta.schedule.queue = CONVERSATION_SLOTS + (bit<32>)standard_metadata.egress_spec;
+        meta.schedule.by_precedence = 1;
+        first_slot = base;
+        slots = conversations;
     }
 
-    action class_wfq(bit<8> profile, bit<32> base, bit<32> overhead) {
+    action class_wfq(profile_t profile, bit<32> overhead) {
         meta.schedule.discipline = Discipline.CLASS_WFQ;
         meta.schedule.profile = profile;
         meta.schedule.overhead = overhead;
-        meta.schedule.slot = base + (bit<32>)meta.verdict.traffic_class;
     }
 
     table port_scheduler {
-        key = { standard_metadata.egress_spec : exact @name("egress_port"); }
+        key = {
+            meta.version                  : ternary @name("version");
+            standard_metadata.egress_spec : exact   @name("egress_port");
+        }
         actions = { fifo; flow_wfq; class_wfq; }
         default_action = fifo(0);
-        size = PORTS;
+        size = 1024;
+    }
+
+    // traffic_class: whose queue it is; that of class-default where the packet's class has none.
+    action single(traffic_class_t traffic_class, bit<32> slot, level_t level, bit<32> weight, bit<32> limit_packets) {
+        meta.schedule.traffic_class = traffic_class;
+        meta.schedule.slot = slot;
+        meta.schedule.queue = slot;
+        meta.schedule.level = level;
+        meta.schedule.weight = weight;
+        meta.schedule.limit_packets = limit_packets;
+    }
+
+    // shared: the flows have the weight together (IOS since HQF); else each has that of its precedence (schedule.weight).
+    action flows(traffic_class_t traffic_class, bit<32> base, bit<32> conversations, level_t level, bit<32> weight,
+                 bit<32> threshold_packets, bit<32> limit_packets, bit<1> shared) {
+        meta.schedule.traffic_class = traffic_class;
+        meta.schedule.queue = base;
+        meta.schedule.level = level;
+        meta.schedule.weight = weight;
+        meta.schedule.threshold_packets = threshold_packets;
+        meta.schedule.limit_packets = limit_packets;
+        meta.schedule.by_precedence = ~shared;
+        meta.schedule.by_flows = shared;
+        first_slot = base;
+        slots = conversations;
+    }
+
+    // The queues of a port that has one for each class. The row without a class is class-default's.
+    table class_queue {
+        key = {
+            meta.schedule.profile      : exact    @name("profile");
+            meta.verdict.traffic_class : optional @name("traffic_class");
+        }
+        actions = { single; flows; @defaultonly NoAction; }
+        const default_action = NoAction;
+        size = 8192;
     }
 
     counter(PORTS, CounterType.packets_and_bytes) shared_conversation;
 
     apply {
         port_scheduler.apply();
-        if (meta.schedule.discipline == Discipline.FLOW_WFQ) {
+        if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
+            class_queue.apply();
+        }
+        if (slots != 0) {
             bit<32> signature;
             if (hdr.ipv4.isValid()) {
                 hash(signature, HashAlgorithm.crc32, 32w0,
@@ -70,9 +120,9 @@ control Conversation(inout headers_t hdr,
             }
 
             // The number of conversations is a power of two up to 4096, so both candidates have bits of their own.
-            bit<32> mask = meta.schedule.conversations - 1;
-            bit<32> first = meta.schedule.base + (signature & mask);
-            bit<32> second = meta.schedule.base + ((signature >> 16) & mask);
+            bit<32> mask = slots - 1;
+            bit<32> first = first_slot + (signature & mask);
+            bit<32> second = first_slot + ((signature >> 16) & mask);
             bit<32> first_owner;
             bit<32> second_owner;
             bit<32> first_queued;
@@ -81,19 +131,30 @@ control Conversation(inout headers_t hdr,
             conversation_owner.read(second_owner, second);
             conversation_occupancy.read(first_queued, first);
             conversation_occupancy.read(second_queued, second);
+            bool taken = false;
             if (first_owner == signature) {
                 meta.schedule.slot = first;
             } else if (second_owner == signature) {
                 meta.schedule.slot = second;
             } else if (first_queued == 0) {
                 meta.schedule.slot = first;
-                conversation_owner.write(first, signature);
+                taken = true;
             } else if (second_queued == 0) {
                 meta.schedule.slot = second;
-                conversation_owner.write(second, signature);
+                taken = true;
             } else {
                 meta.schedule.slot = first;
                 shared_conversation.count((bit<32>)standard_metadata.egress_spec);
+            }
+            if (taken) {
+                conversation_owner.write(meta.schedule.slot, signature);
+                bit<64> addresses = 0;
+                if (hdr.ipv4.isValid()) {
+                    addresses = hdr.ipv4.source ++ hdr.ipv4.destination;
+                }
+                conversation_flow.write(meta.schedule.slot,
+                                        addresses ++ meta.flow.protocol ++ meta.flow.tos ++
+                                        meta.flow.source_port ++ meta.flow.destination_port);
             }
         }
     }

@@ -15,6 +15,7 @@ control PhbEgress(inout headers_t hdr,
     // those below 1 us.
     counter(256 * 32, CounterType.packets_and_bytes) class_delay;
     counter(PORTS, CounterType.packets_and_bytes) port_transmit;
+    counter(QUEUES, CounterType.packets_and_bytes) conversation_transmitted;
 
     bit<5> bucket = 0;
 
@@ -68,12 +69,23 @@ control PhbEgress(inout headers_t hdr,
         port_occupancy.write((bit<32>)standard_metadata.egress_port, queued |-| 1);
     }
 
+    // How many packets of the conversation were queued, this one included.
+    bit<32> conversation_queued = 0;
+
     action leave_conversation() {
-        bit<32> queued;
-        conversation_occupancy.read(queued, meta.schedule.slot);
-        conversation_occupancy.write(meta.schedule.slot, queued |-| 1);
+        conversation_occupancy.read(conversation_queued, meta.schedule.slot);
+        conversation_occupancy.write(meta.schedule.slot, conversation_queued |-| 1);
         virtual_time.write((bit<32>)(standard_metadata.egress_port ++ meta.schedule.level),
                            (bit<64>)meta.schedule.finish);
+    }
+
+    action leave_class() {
+        bit<32> queued;
+        bit<32> flows;
+        class_occupancy.read(queued, meta.schedule.queue);
+        class_occupancy.write(meta.schedule.queue, queued |-| 1);
+        class_flows.read(flows, meta.schedule.queue);
+        class_flows.write(meta.schedule.queue, flows |-| (conversation_queued == 1 ? 32w1 : 32w0));
     }
 
     apply {
@@ -85,7 +97,11 @@ control PhbEgress(inout headers_t hdr,
             leave_port();
             if (meta.schedule.discipline != Discipline.FIFO) {
                 leave_conversation();
+                if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
+                    leave_class();
+                }
             }
+            conversation_transmitted.count(meta.schedule.slot);
             delay_bucket.apply();
             class_delay.count((bit<32>)(meta.verdict.traffic_class ++ bucket));
             port_transmit.count((bit<32>)standard_metadata.egress_port);

@@ -22,16 +22,21 @@ typedef bit<8>  traffic_class_t;
 // Which of two versions of the policies a packet is classified by, so that it never meets a mixture of them.
 typedef bit<1>  version_t;
 
+// What a port's own rows hang on (scheduler, limits, thresholds): each port whose policy has such rows has a number.
+typedef bit<16> profile_t;
+
 // simple_switch_grpc must be started with --cpu-port 510; phb-switch takes the same option.
 const port_t CPU_PORT = 510;
 
-// 16 ports with a fair queue, 4096 conversations each: the most that IOS `fair-queue` takes.
+// As many conversations as 16 ports with the largest fair queue that IOS takes have, 4096 each.
 #define CONVERSATION_SLOTS 65536
 #define PORTS 512
 #define POLICIES 65536
+// Behind them one slot for each port, for a queue without conversations.
+#define QUEUES (CONVERSATION_SLOTS + PORTS)
 
-// The upper bits of a rank are a strict level, the lower bits a finish tag. With weight 4096 and
-// 1500-byte packets the tag lasts 1.8e11 packets of one conversation before it saturates; see docs/limits.md.
+// The upper bits of a rank are a strict level, the lower bits a finish tag, which starts anew whenever the port is empty;
+// see docs/limits.md for how long a port may be busy before it saturates.
 #define LEVEL_BITS 4
 #define FINISH_BITS 60
 typedef bit<LEVEL_BITS>  level_t;
@@ -60,7 +65,8 @@ enum bit<4> DropReason {
     CONGESTIVE_DISCARD  = 9,
     WRED                = 10,
     CONNECTION_LIMIT    = 11,
-    NO_BUFFER           = 12
+    NO_BUFFER           = 12,
+    QUEUE_LIMIT         = 13
 }
 
 // What a router tells its control plane about instead of forwarding (RFC 1812 sections 4.3.3.1 and 4.3.3.4).
@@ -210,13 +216,17 @@ struct verdict_t {
 
 struct schedule_t {
     Discipline discipline;
-    bit<8>     profile;          // which rows of schedule.weight this port uses
-    bit<32>    base;             // first conversation slot of the port
-    bit<32>    conversations;
+    profile_t  profile;
     bit<32>    overhead;         // added to the Ethernet frame's bytes, two's complement; what the scheduler calls length
-    bit<32>    slot;             // base + conversation
+    traffic_class_t traffic_class; // whose queue it is, at a port with classes
+    bit<32>    queue;            // the first slot of that queue; the port's own slot where it has one queue
+    bit<32>    slot;             // the conversation; the queue itself where it has no conversations
+    bit<1>     by_precedence;    // the weight is that of the precedence (schedule.weight)
+    bit<1>     by_flows;         // the weight is that of all flows of the queue together
     level_t    level;
     bit<32>    weight;
+    bit<32>    limit_packets;    // of the queue of the class; 0: no limit
+    bit<32>    threshold_packets; // of a conversation; 0: no limit
     finish_t   finish;
 }
 

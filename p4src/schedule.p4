@@ -6,7 +6,11 @@
  *
  * Self-clocked fair queueing (Golestani, INFOCOM 1994): V is the finish tag of the packet that the scheduler took last,
  * fed back by egress.p4. A conversation's service is in inverse proportion to its weight, as in IOS, where flow WFQ gives
- * weight 4096/(precedence+1). FIFO is a constant rank: the traffic manager serves equal ranks by arrival.
+ * weight 4096/(precedence+1). FIFO is a constant rank: the traffic manager serves equal ranks by arrival; so are strict
+ * levels, whose weight is 0.
+ *
+ * A conversation without a packet in the queue has a finish tag that V has passed, so only those that have one are asked
+ * for it. Then V may start at 0 whenever the port is empty, and tags stay small.
  *
  * Last stage of ingress: it accounts for the packet as queued, so nothing may drop it afterwards.
  */
@@ -20,34 +24,47 @@ control Schedule(inout headers_t hdr,
                  inout metadata_t meta,
                  inout standard_metadata_t standard_metadata) {
 
+    counter(QUEUES, CounterType.packets_and_bytes) conversation_enqueued;
+
+    // What was queued before this packet.
+    bit<32> port_queued = 0;
+    bit<32> conversation_queued = 0;
+    // Conversations of the class's queue that have packets queued, with this packet's.
+    bit<32> flows = 1;
+
     action weighted(level_t level, bit<32> weight) {
         meta.schedule.level = level;
         meta.schedule.weight = weight;
     }
 
-    // Rows of one profile are what one port's policy says about precedences and classes; a strict level is the same row
-    // with another level.
+    // What flows weigh by IP precedence: IOS before HQF. A class's own weight is in conversation.class_queue.
     table weight {
         key = {
-            meta.schedule.profile      : exact    @name("profile");
-            meta.flow.tos[7:5]         : ternary  @name("precedence");
-            meta.verdict.traffic_class : ternary  @name("traffic_class");
+            meta.schedule.profile : exact @name("profile");
+            meta.flow.tos[7:5]    : exact @name("precedence");
         }
         actions = { weighted; }
         default_action = weighted(0, 4096);
-        size = 4096;
+        size = 8192;
     }
 
     action account() {
-        bit<32> queued;
-        port_occupancy.read(queued, (bit<32>)standard_metadata.egress_spec);
-        port_occupancy.write((bit<32>)standard_metadata.egress_spec, queued |+| 1);
+        port_occupancy.read(port_queued, (bit<32>)standard_metadata.egress_spec);
+        port_occupancy.write((bit<32>)standard_metadata.egress_spec, port_queued |+| 1);
     }
 
     action account_conversation() {
-        bit<32> queued;
-        conversation_occupancy.read(queued, meta.schedule.slot);
-        conversation_occupancy.write(meta.schedule.slot, queued |+| 1);
+        conversation_occupancy.read(conversation_queued, meta.schedule.slot);
+        conversation_occupancy.write(meta.schedule.slot, conversation_queued |+| 1);
+    }
+
+    action account_class() {
+        bit<32> class_queued;
+        class_occupancy.read(class_queued, meta.schedule.queue);
+        class_occupancy.write(meta.schedule.queue, class_queued |+| 1);
+        class_flows.read(flows, meta.schedule.queue);
+        flows = flows |+| (conversation_queued == 0 ? 32w1 : 32w0);
+        class_flows.write(meta.schedule.queue, flows);
     }
 
     apply {
@@ -55,20 +72,37 @@ control Schedule(inout headers_t hdr,
         if (meta.schedule.discipline == Discipline.FIFO) {
             meta.tm.rank = 0;
         } else {
-            weight.apply();
             account_conversation();
-            bit<64> start;
-            bit<64> previous;
-            virtual_time.read(start, (bit<32>)(standard_metadata.egress_spec ++ meta.schedule.level));
-            conversation_finish.read(previous, meta.schedule.slot);
-            if (previous > start) {
-                start = previous;
+            if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
+                account_class();
+            }
+            if (meta.schedule.by_precedence == 1) {
+                weight.apply();
+            }
+            bit<32> clock = (bit<32>)(standard_metadata.egress_spec ++ meta.schedule.level);
+            bit<64> start = 0;
+            bit<64> previous = 0;
+            if (port_queued == 0) {
+                virtual_time.write(clock, 0);
+            } else {
+                virtual_time.read(start, clock);
+                if (conversation_queued != 0) {
+                    conversation_finish.read(previous, meta.schedule.slot);
+                    if (previous > start) {
+                        start = previous;
+                    }
+                }
             }
             bit<32> length = standard_metadata.packet_length + meta.schedule.overhead;
-            meta.schedule.finish = (finish_t)start |+| (finish_t)meta.schedule.weight * (finish_t)length;
+            finish_t cost = (finish_t)meta.schedule.weight * (finish_t)length;
+            if (meta.schedule.by_flows == 1) {
+                cost = cost * (finish_t)flows;
+            }
+            meta.schedule.finish = (finish_t)start |+| cost;
             conversation_finish.write(meta.schedule.slot, (bit<64>)meta.schedule.finish);
             meta.tm.rank = meta.schedule.level ++ meta.schedule.finish;
         }
+        conversation_enqueued.count(meta.schedule.slot);
         // A target that has strict-priority queues instead of a PIFO gets the level: 7 is served first.
         if (meta.schedule.level < 8) {
             standard_metadata.priority = (bit<3>)(7 - meta.schedule.level);

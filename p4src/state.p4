@@ -15,14 +15,24 @@ register<bit<32>>(PORTS) port_occupancy;
 // The same per conversation slot.
 register<bit<32>>(CONVERSATION_SLOTS) conversation_occupancy;
 
+// The same for all conversations of the queue of a class, by its first slot.
+register<bit<32>>(CONVERSATION_SLOTS) class_occupancy;
+
+// How many conversations of the queue of a class have packets queued, by its first slot.
+register<bit<32>>(CONVERSATION_SLOTS) class_flows;
+
 // Whose slot it is: the signature of the flow that took it last, by conversation slot.
 register<bit<32>>(CONVERSATION_SLOTS) conversation_owner;
+
+// Who that is, for a person who asks: IPv4 source and destination (0 of other packets), protocol, ToS, source port,
+// destination port; by conversation slot.
+register<bit<112>>(CONVERSATION_SLOTS) conversation_flow;
 
 // Finish tag of the packet that the scheduler took last, by (egress port, level): the virtual time V of self-clocked
 // fair queueing (Golestani, INFOCOM 1994).
 register<bit<64>>(PORTS << LEVEL_BITS) virtual_time;
 
-// Finish tag of a conversation's newest packet, by conversation slot.
+// Finish tag of a conversation's newest packet, by conversation slot. It counts while a packet of it is queued.
 register<bit<64>>(CONVERSATION_SLOTS) conversation_finish;
 
 #endif

@@ -14,9 +14,9 @@ control Wred(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
     // Minimum, maximum, mark probability and average weight per class and drop precedence.
     table thresholds {
         key = {
-            standard_metadata.egress_spec : exact @name("egress_port");
-            meta.verdict.traffic_class    : exact @name("traffic_class");
-            meta.verdict.colour           : exact @name("drop_precedence");
+            meta.schedule.profile       : exact @name("profile");
+            meta.schedule.traffic_class : exact @name("traffic_class");
+            meta.verdict.colour         : exact @name("colour");
         }
         actions = { NoAction; }
         const default_action = NoAction;

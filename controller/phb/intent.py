@@ -95,6 +95,35 @@ class Policy:
     origin: Origin
 
 
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A profile number and the port whose rows hang on it."""
+
+    number: int
+    port: int
+    port_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSlots:
+    """Conversation slots and the queue they stand for: indexes of the conversation counters and registers.
+
+    Attributes:
+        first: The first slot.
+        count: Conversations of the queue; 1 where it has none.
+        port: The port's number.
+        port_name: Its name.
+        traffic_class: Whose queue it is; None where the port has one queue.
+
+    """
+
+    first: int
+    count: int
+    port: int
+    port_name: str
+    traffic_class: str | None
+
+
 @dataclass(frozen=True)
 class NodeIntent:
     """Everything one switch should hold.
@@ -103,6 +132,8 @@ class NodeIntent:
         entries: In the order of the pipeline's stages.
         policies: What the policy numbers in entries and counters stand for.
         notices: Listed warnings, in the order of the files.
+        profiles: What the profile numbers in entries stand for.
+        queues: What slots stand for, in the order of ports.
 
     """
 
@@ -110,3 +141,5 @@ class NodeIntent:
     entries: tuple[Entry, ...]
     policies: tuple[Policy, ...]
     notices: tuple[Notice, ...]
+    profiles: tuple[Profile, ...] = ()
+    queues: tuple[QueueSlots, ...] = ()

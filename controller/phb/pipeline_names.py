@@ -26,6 +26,7 @@ class DropReason(IntEnum):
     WRED = 10
     CONNECTION_LIMIT = 11
     NO_BUFFER = 12
+    QUEUE_LIMIT = 13
 
 
 def traffic_cells(policy: int) -> list[int]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import phb_p4
 from phb.cli.show.counters import meaning
-from phb.compiler.queueing import FAIR_QUEUES, SLOTS_PER_PORT
+from phb.compiler.queueing.slots import CONVERSATION_SLOTS
 from phb.model import LAST_PORT
 from phb.pipeline_names import (
     COLOURS,
@@ -40,8 +40,7 @@ def test_ports_below_the_controllers():
 
 
 def test_conversation_slots():
-    slots = int(re.search(r"#define CONVERSATION_SLOTS (\d+)", HEADERS)[1])
-    assert slots == FAIR_QUEUES * SLOTS_PER_PORT
+    assert int(re.search(r"#define CONVERSATION_SLOTS (\d+)", HEADERS)[1]) == CONVERSATION_SLOTS
 
 
 def test_counters_are_indexed_as_displayed():

@@ -108,7 +108,7 @@ def test_refused_entry_leaves_the_switch_as_it_was(start_switch, wfq, fifo, atom
         push(switch, fifo)
     assert held(switch) == before
     assert caught.value.refusals == (
-        "modify buffer.port_limit egress_port=1 -> set_limits(hold_queue_packets=150, conversation_packets=0): "
+        "modify buffer.port_limit profile=1 -> set_limits(hold_queue_packets=150, conversation_packets=0): "
         "RESOURCE_EXHAUSTED: table is full, says the switch",
     )
     assert str(caught.value).startswith(f"{switch.address}: the switch refused: UNKNOWN: some updates failed")

@@ -137,12 +137,12 @@ async def test_refused_entry_leaves_the_switch_as_it_was(served, wfq, artifact):
     # In any order: P4Runtime promises none, and undoing a deletion may put an entry elsewhere.
     before = sorted(await phb.read_entries(served[1], device_id=2), key=str)
     intent = phb.load_intent(wfq, artifact, at=AT)
-    # A ternary entry must have a priority; no policy file leads to this.
-    wrong = [replace(entry, priority=0) if entry.table.endswith("weight") else entry for entry in intent.entries[1:]]
+    # An entry of an exact table must not have a priority; no policy file leads to this.
+    wrong = [replace(entry, priority=1) if entry.table.endswith("weight") else entry for entry in intent.entries[1:]]
     with pytest.raises(phb.SwitchError, match="the switch is as it was") as caught:
         await phb.push_intent(served[1], replace(intent, entries=tuple(wrong)), artifact, device_id=2)
     assert len(caught.value.refusals) == 8
-    assert caught.value.refusals[0].startswith("insert schedule.weight profile=1 precedence=0 -> weighted(")
+    assert caught.value.refusals[0].startswith("insert schedule.weight profile=1 precedence=0 priority 1 -> weighted(")
     assert "priority" in caught.value.refusals[0].rpartition("INVALID_ARGUMENT: ")[2]
     assert sorted(await phb.read_entries(served[1], device_id=2), key=str) == before
 

@@ -38,7 +38,14 @@ def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime) -> No
         (*policy.notices, *classified.notices, *queued.notices),
         key=lambda notice: (notice.origin.file, notice.origin.line),
     )
-    return NodeIntent(policy.node, entries, classified.policies, tuple(notices))
+    return NodeIntent(
+        policy.node,
+        entries,
+        classified.policies,
+        tuple(notices),
+        profiles=tuple(queued.profiles),
+        queues=tuple(queued.queues),
+    )
 
 
 def _check_sizes(entries: tuple[Entry, ...], artifact: Artifact) -> None:

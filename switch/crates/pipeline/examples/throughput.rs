@@ -258,15 +258,14 @@ fn qos() -> Pipeline {
         }
     }
     for port in 1..=PORTS {
-        let key = || vec![("egress_port", exact(port.into()))];
         insert(
             &mut pipeline,
             "PhbIngress.conversation.port_scheduler",
-            0,
-            key(),
+            1,
+            vec![("egress_port", exact(port.into()))],
             "PhbIngress.conversation.flow_wfq",
             &[
-                ("profile", 1),
+                ("profile", u64::from(port)),
                 ("base", u64::from(port) * 1024),
                 ("conversations", 256),
                 ("overhead", 24),
@@ -276,31 +275,30 @@ fn qos() -> Pipeline {
             &mut pipeline,
             "PhbIngress.buffer.port_limit",
             0,
-            key(),
+            vec![("profile", exact(port.into()))],
             "PhbIngress.buffer.set_limits",
             &[("hold_queue_packets", 1000), ("conversation_packets", 64)],
         );
+        weights(&mut pipeline, port.into());
     }
+    pipeline
+}
+
+/// What flows of a port weigh.
+fn weights(pipeline: &mut Pipeline, profile: u64) {
     for precedence in 0..8 {
         insert(
-            &mut pipeline,
+            pipeline,
             "PhbIngress.schedule.weight",
-            1,
+            0,
             vec![
-                ("profile", exact(1)),
-                (
-                    "precedence",
-                    Match::Ternary {
-                        value: bytes(precedence),
-                        mask: vec![7],
-                    },
-                ),
+                ("profile", exact(profile)),
+                ("precedence", exact(precedence)),
             ],
             "PhbIngress.schedule.weighted",
             &[("level", 0), ("weight", 4096 / (precedence + 1))],
         );
     }
-    pipeline
 }
 
 /// IPv4 packets of many hosts, TCP and UDP, 64 to 512 bytes, all of them routed.

@@ -136,7 +136,7 @@ fn ranks_are_self_clocked_fair_queueing() {
     let mut pipeline = routed();
     let scheduler = entry(
         &[("egress_port", exact(2))],
-        0,
+        1,
         "PhbIngress.conversation.flow_wfq",
         &[
             ("profile", 1),
@@ -150,11 +150,8 @@ fn ranks_are_self_clocked_fair_queueing() {
         .unwrap();
     let weight = |precedence: u128| {
         entry(
-            &[
-                ("profile", exact(1)),
-                ("precedence", ternary(precedence, 7)),
-            ],
-            1,
+            &[("profile", exact(1)), ("precedence", exact(precedence))],
+            0,
             "PhbIngress.schedule.weighted",
             &[("level", 0), ("weight", 4096 / (precedence + 1))],
         )
@@ -230,7 +227,7 @@ fn time_per_packet() {
     let mut pipeline = routed();
     let scheduler = entry(
         &[("egress_port", exact(2))],
-        0,
+        1,
         "PhbIngress.conversation.flow_wfq",
         &[
             ("profile", 1),

@@ -1,0 +1,10 @@
+"""Names of the tables of the queueing stages, in the order in which a packet meets them."""
+
+from __future__ import annotations
+
+PORT_SCHEDULER = "PhbIngress.conversation.port_scheduler"
+CLASS_QUEUE = "PhbIngress.conversation.class_queue"
+PORT_LIMIT = "PhbIngress.buffer.port_limit"
+WEIGHT = "PhbIngress.schedule.weight"
+
+STAGE_ORDER = (PORT_SCHEDULER, CLASS_QUEUE, PORT_LIMIT, WEIGHT)
