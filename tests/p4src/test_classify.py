@@ -93,7 +93,7 @@ def test_the_policy_of_the_egress_port_sees_packets_as_the_input_policy_marked_t
 
 def test_a_drop_counts_once_in_all_and_once_for_each_policy(switch):
     hold_queue = [("hold_queue_packets", number(1)), ("conversation_packets", number(0))]
-    limit = [("egress_port", Match.exact(number(OUT)))]
+    limit = [("profile", Match.exact(number(0)))]
     write(
         switch,
         rule("classify", 1, []),
