@@ -45,8 +45,10 @@ FORMATS = (
         policy_agent.read,
         (".policy-agent",),
         re.compile(
-            r"^\s*(TcpImage|SetSubnetPrioTosMask|ServiceCategories|ServicePolicyRules)\b", re.MULTILINE | re.IGNORECASE
+            r"^\s*(TcpImage|PEPInstance|SetSubnetPrioTosMask|ServiceCategories|ServicePolicyRules|PolicyAction|PolicyRule)\b",
+            re.MULTILINE | re.IGNORECASE,
         ),
+        policy_agent.write,
     ),
 )
 

@@ -51,6 +51,10 @@ class Item(BaseModel):
         own = self._origin or UNKNOWN
         return own if self._origins is None else self._origins.get(field, own)
 
+    def origins(self) -> dict[str, Origin]:
+        """Where each field was said, as far as that is known: what a copy of the item takes along."""
+        return dict(self._origins)
+
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
 

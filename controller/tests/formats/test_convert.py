@@ -33,10 +33,13 @@ def test_the_same_effect_or_a_loss(source, to, artifact):
     converted = convert(policy, to)
     form = next(form for form in FORMATS if form.name == to)
     again = form.read(converted.text, "again", READING)
-    first, second = (
-        [artifact.encode(entry) for entry in compile_policy(each, artifact, at=AT).entries] for each in (policy, again)
-    )
-    assert again == policy or first == second or converted.losses
+    # A format that describes policies only leaves out the node, without which nothing can be compiled: a loss each.
+    if not converted.losses and again != policy:
+        first, second = (
+            [artifact.encode(entry) for entry in compile_policy(each, artifact, at=AT).entries]
+            for each in (policy, again)
+        )
+        assert first == second
     files = {str(path): path.read_text().splitlines() for path in SOURCES[source]}
     for loss in converted.losses:
         assert 1 <= loss.origin.line <= len(files[loss.origin.file]), loss

@@ -1,0 +1,87 @@
+"""Every statement that the Policy Agent knows, and what becomes of it here.
+
+Names are those of the z/OS Communications Server: IP Configuration Reference and, for the first version, of the
+profiles of the joint IBM and Cisco test.
+"""
+
+from __future__ import annotations
+
+from phb.formats.policy_agent.blocks import Block
+from phb.notice import Notice
+
+FIRST_VERSION = ("ServiceCategories", "ServicePolicyRules")
+TODAY = ("PolicyAction", "PolicyRule")
+# By name: whether attributes in braces must follow.
+UNDERSTOOD = {
+    "TcpImage": False,
+    "PEPInstance": False,
+    "SetSubnetPrioTosMask": True,
+    **dict.fromkeys(FIRST_VERSION + TODAY, True),
+}
+
+# Statements that steer the agent's own process or its reports: no packet is treated differently without them.
+HARMLESS = {
+    "AutoMonitorApps": "phb starts no programs of the host",
+    "AutoMonitorParms": "phb starts no programs of the host",
+    "ClientConnection": "phb serves no policy clients",
+    "Codepage": "phb reads UTF-8",
+    "DynamicConfigPolicyLoad": "phb serves no policy clients",
+    "LogLevel": "phb has its own messages",
+    "PolicyPerfMonitorForSDR": "phb reports nothing to a sysplex distributor",
+    "PolicyPerformanceCollection": "phb show reads the switch's counters instead",
+    "ServerConnection": "phb asks no policy server",
+    "ServicesConnection": "phb serves no import requests",
+}
+
+_DISCIPLINE = "a file without it: phb does quality of service, not {}"
+_SECURITY = _DISCIPLINE.format("filtering and encryption")
+_ROUTING = _DISCIPLINE.format("routing by policy")
+_INTRUSION = _DISCIPLINE.format("intrusion detection")
+_TLS = _DISCIPLINE.format("TLS")
+
+# Statements without which traffic would be treated differently.
+REFUSED = {
+    "CommonIDSConfig": _INTRUSION,
+    "IDSConfig": _INTRUSION,
+    "IDSRule": _INTRUSION,
+    "IDSAction": _INTRUSION,
+    "CommonIPSecConfig": _SECURITY,
+    "IPSecConfig": _SECURITY,
+    "IpFilterPolicy": _SECURITY,
+    "IpFilterRule": _SECURITY,
+    "KeyExchangePolicy": _SECURITY,
+    "LocalDynVpnPolicy": _SECURITY,
+    "CommonRoutingConfig": _ROUTING,
+    "RoutingConfig": _ROUTING,
+    "RoutingRule": _ROUTING,
+    "RoutingAction": _ROUTING,
+    "RouteTable": _ROUTING,
+    "CommonTTLSConfig": _TLS,
+    "TTLSConfig": _TLS,
+    "TTLSRule": _TLS,
+    "TTLSGroupAction": _TLS,
+    "TTLSEnvironmentAction": _TLS,
+    "TTLSConnectionAction": _TLS,
+    "QOSConfig": "the statements themselves: name that file on the command line",
+    "PolicyServer": "the policy itself: name the server's file on the command line",
+    "ReadFromDirectory": "a directory as a source of its own on the command line: ldap://HOST/BASE-DN",
+}
+
+ALL = {**UNDERSTOOD, **dict.fromkeys([*HARMLESS, *REFUSED], False)}
+
+
+def judge(block: Block) -> Notice | None:
+    """Refuse a statement that can't be left out; give the notice for one that can, and None for one to be read.
+
+    Raises:
+        InputError: Without the statement traffic would be treated differently.
+
+    """
+    keyword = block.head.keyword.lower()
+    for known, expected in REFUSED.items():
+        if known.lower() == keyword:
+            block.head.fail(f"'{block.head.keyword}'", expected)
+    for known, why in HARMLESS.items():
+        if known.lower() == keyword:
+            return Notice(block.head.origin, f"{known} has no effect: {why}")
+    return None

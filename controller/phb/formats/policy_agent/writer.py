@@ -1,0 +1,322 @@
+"""A policy in today's Policy Agent words, and what these can't say.
+
+What is written, read back, gives the same rules and actions; whatever differs is a loss with its place in the source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from phb.formats.format import WRITING, Converted, Loss, WriteOptions
+from phb.formats.policy_agent.rules import TODAY, UTC
+from phb.model import (
+    Action,
+    Conditions,
+    Day,
+    Direction,
+    Item,
+    Meter,
+    MeterKind,
+    Permission,
+    PolicySet,
+    Rate,
+    RateBasis,
+    Rule,
+    SubnetPriority,
+    Treatment,
+    Validity,
+)
+
+HEAD = "# Policy Agent configuration of the z/OS Communications Server; rates are kbit/s, token buckets kilobits.\n"
+
+# Highest number first; room between them for rules that somebody adds later.
+_STEP = 10
+_WORD = re.compile(r"[^\s#{}]+")
+
+
+@dataclass
+class _Writer:
+    losses: list[Loss] = field(default_factory=list)
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    taken: set[tuple[str, str]] = field(default_factory=set)
+
+    def lose(self, item: Item, key: str, what: str, why: str) -> None:
+        self.losses.append(Loss(item.origin(key), what, why))
+
+    def name(self, item: Action | Rule, kind: str) -> str:
+        """The item's name as the Policy Agent can have it: one word of at most 32 characters, once."""
+        key = (kind, item.name)
+        if key not in self.names:
+            self.names[key] = self._free(item, kind)
+        return self.names[key]
+
+    def _free(self, item: Action | Rule, kind: str) -> str:
+        name = item.name
+        if _has_other_name(item):
+            name = "-".join(_WORD.findall(name))[: TODAY.longest] or kind
+        number, free = 1, name
+        while (kind, free) in self.taken:
+            number += 1
+            free = f"{name[: TODAY.longest - 4]}-{number}"
+        self.taken.add((kind, free))
+        if free != item.name:
+            why = f"names are one word of at most {TODAY.longest} characters; it becomes {free}"
+            self.lose(item, "name", f"the name of {kind} '{item.name}'", why)
+        return free
+
+
+def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
+    """The policy as a Policy Agent file, with the losses."""
+    writer = _Writer()
+    _nodes(writer, policy)
+    # Names that can stay come first, so that a changed one never takes another's.
+    for action in sorted(policy.actions, key=_has_other_name):
+        writer.name(action, "action")
+    for rule in sorted(policy.rules, key=_has_other_name):
+        writer.name(rule, "rule")
+    blocks = [f"TcpImage {image.name} {'FLUSH' if image.flush else 'NOFLUSH'}" for image in policy.images]
+    blocks += [_block("SetSubnetPrioTosMask", _subnet_priority(each)) for each in policy.subnet_priorities]
+    blocks += [_block(f"PolicyAction {writer.name(each, 'action')}", _action(writer, each)) for each in policy.actions]
+    if any(rule.permission is Permission.BLOCKED for rule in policy.rules):
+        blocks.append(_block(f"PolicyAction {_blocking(policy)}", ["Permission Blocked"]))
+    last = len(policy.rules)
+    for place, rule in enumerate(policy.rules):
+        blocks += _rule(writer, policy, rule, (last - place) * _STEP)
+    return Converted("\n".join([HEAD, *(f"{block}\n" for block in blocks)]), tuple(writer.losses))
+
+
+def _has_other_name(item: Action | Rule) -> bool:
+    return not _WORD.fullmatch(item.name) or len(item.name) > TODAY.longest
+
+
+def _block(head: str, lines: Iterable[str]) -> str:
+    return "\n".join([head, "{", *(f"    {line}" for line in lines), "}"])
+
+
+def _nodes(writer: _Writer, policy: PolicySet) -> None:
+    """What concerns the node and not its policy."""
+    why = "a Policy Agent file describes policies, not nodes"
+    for name, what in (("node", "the node's name"), ("time_zone", "the node's time zone")):
+        if getattr(policy, name) is not None:
+            writer.lose(policy, name, what, why)
+    items: dict[str, Sequence[Item]] = {
+        "a port": policy.ports,
+        "a cross-connect": policy.cross_connects,
+        "a route": policy.routes,
+        "a class": policy.classes,
+        "a port's queueing": policy.queueing,
+        "a behaviour aggregate": policy.behaviour_aggregates,
+    }
+    for what, each in items.items():
+        for item in each:
+            writer.lose(item, "", what, why)
+    for image in policy.images:
+        if not _WORD.fullmatch(image.name):
+            writer.lose(image, "name", f"the name of stack '{image.name}'", "names are one word")
+
+
+def _subnet_priority(priority: SubnetPriority) -> Iterator[str]:
+    if priority.address is not None:
+        yield f"SubnetAddr {priority.address}"
+    yield f"SubnetTosMask {priority.mask:08b}"
+    for mapping in priority.mappings:
+        yield f"PriorityTosMapping {mapping.priority} {mapping.tos:08b}"
+
+
+# ---------------------------------------------------------------------------
+# Actions
+# ---------------------------------------------------------------------------
+
+
+def _blocking(policy: PolicySet) -> str:
+    name, names = "blocked", {action.name for action in policy.actions}
+    while name in names:
+        name += "-"
+    return name
+
+
+def _action(writer: _Writer, action: Action) -> list[str]:
+    lines = ["PolicyScope DataTraffic"]
+    owner = f"action '{action.name}'"
+    if action.interface is not None:
+        lines.append(f"OutboundInterface {action.interface}")
+    mark = action.mark
+    if mark is not None:
+        lines.append(f"OutgoingTOS {mark.value:08b}")
+        if mark.mask != 0xFF:
+            key = next(key for key in ("set_tos", "set_dscp", "set_precedence") if getattr(action, key) is not None)
+            why = f"OutgoingTOS sets all eight bits, not {mark.mask:08b} of them"
+            writer.lose(action, key, f"the mask of '{key.replace('_', '-')}' of {owner}", why)
+    for key, word in (("max_rate", "MaxRate"), ("min_rate", "MinRate")):
+        rate: Rate | None = getattr(action, key)
+        if rate is not None:
+            lines.append(f"{word} {_kilobits(writer, action, key, rate, RateBasis.TCP_PAYLOAD, owner)}")
+    if action.max_connections is not None:
+        lines.append(f"MaxConnections {action.max_connections}")
+    if action.meter is not None:
+        lines += _meter(writer, action, action.meter)
+    if action.priority is not None:
+        writer.lose(action, "set_pcp", f"'set-pcp' of {owner}", "actions don't mark 802.1p priorities")
+    if action.traffic_class is not None:
+        writer.lose(action, "traffic_class", f"'class' of {owner}", "actions name no queue")
+    return lines
+
+
+def _kilobits(writer: _Writer, item: Item, key: str, rate: Rate, basis: RateBasis, owner: str) -> int:
+    """A rate as a whole number of kbit/s, at least 1."""
+    exact = rate.bits_per_second / 1000
+    kilobits = max(1, int(exact.to_integral_value()))
+    what = f"'{key.replace('_', '-')}' of {owner}"
+    if exact != kilobits:
+        writer.lose(item, key, f"{exact - kilobits:+} kbit/s of {what}", "rates are whole kbit/s")
+    if rate.basis is not basis:
+        writer.lose(item, key, f"the basis '{rate.basis.value}' of {what}", f"it counts '{basis.value}'")
+    return kilobits
+
+
+def _meter(writer: _Writer, action: Action, meter: Meter) -> list[str]:
+    owner = f"action '{action.name}'"
+    excess = _excess(action, meter)
+    why = None
+    if meter.kind is MeterKind.TWO_RATE_SEPARATE:
+        why = "a profile's peak rate includes its rate"
+    elif meter.colour_aware:
+        why = "a profile knows no colours of packets"
+    elif meter.excess_burst_bytes:
+        why = "a profile has no excess burst"
+    elif meter.green != Treatment():
+        why = "packets in profile are marked as the action says"
+    elif meter.yellow != meter.red or excess is None:
+        why = "what is out of profile is all dropped, or all sent with one ToS"
+    elif meter.committed_burst_bytes < 125 or (meter.peak_burst_bytes is not None and meter.peak_burst_bytes < 125):
+        why = "buckets are whole kilobits"
+    elif meter.peak_rate is not None and meter.peak_rate.bits_per_second < meter.committed_rate.bits_per_second:
+        why = "a profile's peak rate is at least its rate"
+    if why is not None or excess is None:
+        writer.lose(action, "meter", f"the meter of {owner}", why or "")
+        return []
+
+    def rate(key: str, value: Rate) -> int:
+        return _kilobits(writer, meter, key, value, RateBasis.IP, owner)
+
+    def bucket(key: str, octets: int) -> int:
+        if octets % 125:
+            writer.lose(
+                meter,
+                key,
+                f"{octets % 125} bytes of '{key.replace('_', '-')}' of {owner}",
+                "buckets are whole kilobits",
+            )
+        return octets // 125
+
+    lines = [
+        f"DiffServInProfileRate {rate('committed_rate', meter.committed_rate)}",
+        f"DiffServInProfileTokenBucket {bucket('committed_burst_bytes', meter.committed_burst_bytes)}",
+    ]
+    if meter.peak_rate is not None and meter.peak_burst_bytes is not None:
+        lines.append(f"DiffServInProfilePeakRate {rate('peak_rate', meter.peak_rate)}")
+        lines.append(f"DiffServInProfileMaxPacketSize {bucket('peak_burst_bytes', meter.peak_burst_bytes)}")
+    return [*lines, *excess]
+
+
+def _excess(action: Action, meter: Meter) -> list[str] | None:
+    """How packets out of profile are treated; None where the Policy Agent has no word for it."""
+    treatment = meter.red
+    if treatment.drop:
+        return ["DiffServExcessTrafficTreatment Drop"]
+    mark = treatment.mark
+    if treatment.priority is not None or mark is None or mark.mask != 0xFF:
+        return None
+    return ["DiffServExcessTrafficTreatment BestEffort", f"DiffServOutProfileTransmittedTOSByte {mark.value:08b}"]
+
+
+# ---------------------------------------------------------------------------
+# Rules
+# ---------------------------------------------------------------------------
+
+
+def _rule(writer: _Writer, policy: PolicySet, rule: Rule, priority: int) -> Iterator[str]:
+    """A rule, or one rule for each of its alternatives."""
+    owner = f"rule '{rule.name}'"
+    if any(part.ingress_port is not None or part.egress_port is not None for part in rule.match):
+        writer.lose(rule, "match", owner, "rules of a host can't ask for a port of the switch")
+        return
+    if any(part.tos_bits is not None or part.pcp is not None for part in rule.match):
+        writer.lose(rule, "match", owner, "rules of a host can't ask for marks that packets already have")
+        return
+    if rule.unless:
+        writer.lose(rule, "unless", f"'unless' of {owner}", "rules have no exceptions")
+    name = writer.name(rule, "rule")
+    joined = _joined(rule.match)
+    if len(joined) > 1:
+        why = f"a rule has one set of conditions; it becomes {len(joined)} rules, counted and limited apart"
+        writer.lose(rule, "match", f"that {owner} is one", why)
+    head = [f"PolicyRulePriority {priority}", *_direction(writer, rule)]
+    foot = [*_valid(writer, rule, rule.valid)]
+    known = {action.name: writer.names[("action", action.name)] for action in policy.actions}
+    foot += [f"PolicyActionReference {known.get(action, action)}" for action in rule.actions]
+    if rule.permission is Permission.BLOCKED:
+        foot.append(f"PolicyActionReference {_blocking(policy)}")
+    for place, conditions in enumerate(joined):
+        unique = (
+            name if place == 0 else writer.name(rule.model_copy(update={"name": f"{rule.name}-{place + 1}"}), "rule")
+        )
+        yield _block(f"PolicyRule {unique}", [*head, *conditions, *foot])
+
+
+def _joined(match: Sequence[Conditions]) -> list[list[str]]:
+    """Alternatives as lines; those that differ by consecutive protocols only are one range."""
+    bare = [conditions.model_copy(update={"protocol": None}) for conditions in match]
+    protocols = [conditions.protocol for conditions in match]
+    first = protocols[0]
+    if first is None or len(match) == 1:
+        return [_conditions(conditions) for conditions in match]
+    if all(one == bare[0] for one in bare) and protocols == list(range(first, first + len(match))):
+        return [[f"ProtocolNumberRange {first}-{protocols[-1]}", *_conditions(bare[0])]]
+    return [_conditions(conditions) for conditions in match]
+
+
+def _conditions(conditions: Conditions) -> list[str]:
+    lines = []
+    if conditions.protocol is not None:
+        lines.append(f"ProtocolNumberRange {conditions.protocol}")
+    for word, addresses in (("Source", conditions.source), ("Destination", conditions.destination)):
+        if addresses is not None:
+            last = "" if addresses.first == addresses.last else f"-{addresses.last}"
+            lines.append(f"{word}AddressRange {addresses.first}{last}")
+    for word, ports in (("Source", conditions.source_ports), ("Destination", conditions.destination_ports)):
+        if ports is not None:
+            lines.append(f"{word}PortRange {ports}")
+    return lines
+
+
+def _direction(writer: _Writer, rule: Rule) -> list[str]:
+    if rule.direction is Direction.ANY:
+        writer.lose(rule, "direction", f"direction 'any' of rule '{rule.name}'", "a host's rule is for its own traffic")
+    if rule.direction in (Direction.ANY, Direction.BOTH):
+        return []
+    return [f"Direction {rule.direction.value.capitalize()}"]
+
+
+def _valid(writer: _Writer, rule: Rule, valid: Validity) -> Iterator[str]:
+    owner = f"rule '{rule.name}'"
+    if valid.days != tuple(Day):
+        yield "DayOfWeekMask " + "".join("1" if day in valid.days else "0" for day in Day)
+    if valid.time is not None:
+        yield f"TimeOfDayRange {valid.time}"
+        if any(end.second or end.microsecond for end in (valid.time.first, valid.time.last)):
+            writer.lose(valid, "time", f"seconds of 'time' of {owner}", "times of day are hours and minutes")
+    for word, width, given in (("MonthOfYearMask", 12, valid.months), ("DayOfMonthMask", 31, valid.days_of_month)):
+        if given:
+            yield f"{word} " + "".join("1" if place in given else "0" for place in range(1, width + 1))
+    if valid.between is not None:
+        yield "ConditionTimeRange " + ":".join(f"{end:%Y%m%d%H%M%S}" for end in valid.between)
+        if any(end.microsecond or end.tzinfo is not None for end in valid.between):
+            writer.lose(valid, "between", f"zone or microseconds of 'between' of {owner}", "moments are local seconds")
+    if valid.time_zone is not None:
+        if valid.time_zone.key == UTC.key:
+            yield "TimeZone UTC"
+        else:
+            writer.lose(valid, "time_zone", f"time zone '{valid.time_zone}' of {owner}", "zones are Local or UTC")
