@@ -53,7 +53,7 @@ class Item(BaseModel):
 
     def origins(self) -> dict[str, Origin]:
         """Where each field was said, as far as that is known: what a copy of the item takes along."""
-        return dict(self._origins)
+        return dict(self._origins or {})
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
