@@ -1,0 +1,218 @@
+"""``access-list`` and ``ip access-list``: standard and extended, numbered and named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from phb.formats.ios.boxes import Box, Interval
+from phb.formats.ios.configuration import AccessEntry, AccessList, Configuration
+from phb.formats.ios.lines import Line, Words
+from phb.formats.ios.modes import GLOBAL
+from phb.formats.ios.names import (
+    PROTOCOLS,
+    TCP_PORTS,
+    TOS_VALUES,
+    UDP_PORTS,
+    take_addresses,
+    take_dscp,
+    take_named,
+    take_precedence,
+)
+from phb.formats.ios.vocabulary import NUMBER, Mode, Vocabulary
+
+STANDARD = Vocabulary("a standard access list")
+EXTENDED = Vocabulary("an extended access list")
+
+_TCP, _UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
+
+# Conditions of an entry that the pipeline has no field for.
+_UNSUPPORTED = {
+    "established": "an entry without it: phb doesn't look at TCP flags",
+    "match-all": "an entry without it: phb doesn't look at TCP flags",
+    "match-any": "an entry without it: phb doesn't look at TCP flags",
+    "ack": "an entry without it: phb doesn't look at TCP flags",
+    "fin": "an entry without it: phb doesn't look at TCP flags",
+    "psh": "an entry without it: phb doesn't look at TCP flags",
+    "rst": "an entry without it: phb doesn't look at TCP flags",
+    "syn": "an entry without it: phb doesn't look at TCP flags",
+    "urg": "an entry without it: phb doesn't look at TCP flags",
+    "fragments": "an entry without it: phb doesn't tell fragments apart",
+    "option": "an entry without it: phb doesn't look at IP options",
+    "reflect": "an entry without it: phb has no reflexive access lists",
+    "time-range": "an entry without it: 'valid' of a rule in YAML says when a rule counts",
+    "ttl": "an entry without it: phb doesn't classify by TTL",
+}
+
+
+@GLOBAL.statement("access-list")
+def _numbered(configuration: Configuration, _: object, words: Words) -> None:
+    number = words.number(1, 2699, "an IP access list's number")
+    # "access-list" in the Cisco IOS IP Command Reference: 1-99 and 1300-1999 standard, 100-199 and 2000-2699 extended.
+    if 200 <= number <= 1299:
+        words.line.fail(
+            f"access list {number}", "an IP one: 1-99 and 1300-1999 (standard), 100-199 and 2000-2699 (extended)"
+        )
+    extended = 100 <= number <= 199 or number >= 2000
+    _entry(configuration, _list(configuration, str(number), extended, words.line), words)
+
+
+@GLOBAL.statement("ip access-list standard")
+def _standard(configuration: Configuration, _: object, words: Words) -> Mode:
+    return _named(configuration, words, extended=False)
+
+
+@GLOBAL.statement("ip access-list extended")
+def _extended(configuration: Configuration, _: object, words: Words) -> Mode:
+    return _named(configuration, words, extended=True)
+
+
+def _named(configuration: Configuration, words: Words, *, extended: bool) -> Mode:
+    access_list = _list(configuration, words.name("an access list's name"), extended, words.line)
+    words.done()
+    return Mode(EXTENDED if extended else STANDARD, access_list)
+
+
+def _list(configuration: Configuration, name: str, extended: bool, line: Line) -> AccessList:
+    access_list = configuration.access_lists.setdefault(name, AccessList(name, extended, line.origin))
+    if access_list.extended != extended:
+        kinds = {True: "an extended", False: "a standard"}
+        line.fail(f"{kinds[extended]} access list '{name}'", f"{kinds[not extended]} one as at {access_list.origin}")
+    return access_list
+
+
+def _named_entry(configuration: Configuration, access_list: AccessList, words: Words) -> None:
+    # The first word of an entry may be its sequence number, so the phrase is read again.
+    words = Words(words.line)
+    sequence = words.maybe_number(1, 2**31 - 1, "a sequence number")
+    _entry(configuration, access_list, words, sequence)
+
+
+def _dynamic(configuration: Configuration, access_list: AccessList, words: Words) -> None:
+    words.line.fail(f"'{words.line.words[0]}'", "permit, deny or remark: phb has no dynamic access lists")
+
+
+for _mode in (STANDARD, EXTENDED):
+    for _word in ("permit", "deny", "remark", NUMBER):
+        _mode.add(_word, _named_entry)
+for _word in ("dynamic", "evaluate"):
+    EXTENDED.add(_word, _dynamic)
+
+
+def _entry(configuration: Configuration, access_list: AccessList, words: Words, sequence: int | None = None) -> None:
+    action = words.keyword("permit", "deny", "remark")
+    if action == "remark":
+        return
+    boxes = _extended_boxes(words) if access_list.extended else _standard_boxes(words)
+    if words.line.words[-1].lower() in ("log", "log-input"):
+        configuration.note(
+            words.origin, f"'{words.line.words[-1]}' has no effect: counters tell how often a rule is met"
+        )
+    number = access_list.next_sequence() if sequence is None else sequence
+    if sequence is not None and any(entry.sequence == number for entry in access_list.entries):
+        words.line.fail(f"sequence number {number} again", "one that no other entry has")
+    entry = AccessEntry(action == "permit", boxes, words.origin, number)
+    access_list.entries.append(entry)
+    if sequence is not None:
+        access_list.entries.sort(key=lambda each: each.sequence)
+
+
+def _standard_boxes(words: Words) -> tuple[Box, ...]:
+    sources = take_addresses(words, mask_optional=True)
+    words.maybe("log")
+    words.done()
+    return tuple(Box(version=4, source=source, origin=words.origin) for source in sources)
+
+
+def _extended_boxes(words: Words) -> tuple[Box, ...]:
+    protocol = _protocol(words)
+    sources = take_addresses(words)
+    source_ports = _ports(words, protocol)
+    destinations = take_addresses(words)
+    destination_ports = _ports(words, protocol)
+    tos = _options(words, protocol)
+    return tuple(
+        Box(4, protocol, source, destination, from_ports, to_ports, tos, origin=words.origin)
+        for source, destination, from_ports, to_ports in product(sources, destinations, source_ports, destination_ports)
+    )
+
+
+def _protocol(words: Words) -> int | None:
+    number = words.maybe_number(0, 255, "a protocol")
+    if number is not None:
+        return number
+    word = words.maybe("ip", *PROTOCOLS)
+    if word is None:
+        words.fail(f"a protocol: a number from 0 to 255 or one of ip, {', '.join(PROTOCOLS)}")
+    return PROTOCOLS.get(word)
+
+
+def _ports(words: Words, protocol: int | None) -> Sequence[Interval | None]:
+    """``eq``, ``neq``, ``gt``, ``lt`` or ``range``; none of them is every port."""
+    operator = words.maybe("eq", "neq", "gt", "lt", "range")
+    if operator is None:
+        return (None,)
+    if protocol not in (_TCP, _UDP):
+        words.line.fail(f"'{operator}' without ports", "it after tcp or udp")
+    names = TCP_PORTS if protocol == _TCP else UDP_PORTS
+
+    def port() -> int:
+        return take_named(words, names, 65535, "a port")
+
+    def next_is_port() -> bool:
+        word = words.peek()
+        return word is not None and (word.isdigit() or word.lower() in names)
+
+    first = port()
+    match operator:
+        case "range":
+            last = port()
+            return ((min(first, last), max(first, last)),)
+        case "gt":
+            return _intervals(words, [(first + 1, 65535)])
+        case "lt":
+            return _intervals(words, [(0, first - 1)])
+    ports = [first]
+    while next_is_port() and len(ports) < 10:
+        ports.append(port())
+    if operator == "eq":
+        return [(each, each) for each in ports]
+    edges = sorted(ports)
+    return _intervals(words, [(low + 1, high - 1) for low, high in zip([-1, *edges], [*edges, 65536], strict=True)])
+
+
+def _intervals(words: Words, intervals: list[Interval]) -> list[Interval]:
+    left = [(low, high) for low, high in intervals if low <= high]
+    if not left:
+        words.line.fail("a port condition that no port meets", "one that some port meets")
+    return left
+
+
+def _options(words: Words, protocol: int | None) -> tuple[int, int] | None:
+    value = mask = 0
+    seen: set[str] = set()
+    while words.peek() is not None:
+        option = words.maybe("dscp", "precedence", "tos", "log", "log-input", *_UNSUPPORTED)
+        if option in _UNSUPPORTED:
+            words.line.fail(f"'{option}'", _UNSUPPORTED[option])
+        if option is None:
+            if protocol == PROTOCOLS["icmp"]:
+                words.fail("no ICMP message: phb doesn't look at ICMP types")
+            if protocol == PROTOCOLS["igmp"]:
+                words.fail("no IGMP message: phb doesn't look at IGMP types")
+            words.fail("dscp, precedence, tos, log or the end of the statement")
+        if (
+            option in seen
+            or (option == "dscp" and seen & {"precedence", "tos"})
+            or (option in ("precedence", "tos") and "dscp" in seen)
+        ):
+            words.line.fail(f"'{option}' beside {' and '.join(sorted(seen))}", "the ToS octet asked once")
+        seen.add(option)
+        match option:
+            case "dscp":
+                value, mask = take_dscp(words) << 2, 0xFC
+            case "precedence":
+                value, mask = value | take_precedence(words) << 5, mask | 0xE0
+            case "tos":
+                value, mask = value | take_named(words, TOS_VALUES, 15, "a ToS value") << 1, mask | 0x1E
+    return (value, mask) if mask else None

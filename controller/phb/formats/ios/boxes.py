@@ -1,0 +1,198 @@
+"""Sets of packets as boxes: what access lists and class maps take, with denials and negations carried out.
+
+A box asks each field for one interval, or one pattern under a mask. A piece is some boxes without some others, which is
+what a rule of the model says by `match` and `unless`. A region is several pieces; unions, intersections and complements
+of regions are regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from typing import TypeAlias
+
+from phb.model import Conditions
+from phb.origin import UNKNOWN, Origin
+from phb.values import AddressRange, PortRange, PriorityCodePoint, TypeOfService
+
+Interval: TypeAlias = tuple[int, int]
+Pattern: TypeAlias = tuple[int, int]  # value, mask
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One set of conditions, all of them asked; None asks nothing. Addresses are IPv4 (version 4)."""
+
+    version: int | None = None
+    protocol: int | None = None
+    source: Interval | None = None
+    destination: Interval | None = None
+    source_ports: Interval | None = None
+    destination_ports: Interval | None = None
+    tos: Pattern | None = None
+    pcp: int | None = None
+    ingress: str | None = None
+    origin: Origin = field(default=UNKNOWN, compare=False)
+
+    def intersect(self, other: Box) -> Box | None:
+        """What is in both, or None."""
+        merged: dict[str, object] = {}
+        for name in ("version", "protocol", "pcp", "ingress"):
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine is not None and its is not None and mine != its:
+                return None
+            merged[name] = its if mine is None else mine
+        for name in ("source", "destination", "source_ports", "destination_ports"):
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine is not None and its is not None:
+                low, high = max(mine[0], its[0]), min(mine[1], its[1])
+                if low > high:
+                    return None
+                merged[name] = (low, high)
+            else:
+                merged[name] = its if mine is None else mine
+        tos = self.tos or other.tos
+        if self.tos is not None and other.tos is not None:
+            if (self.tos[0] ^ other.tos[0]) & self.tos[1] & other.tos[1]:
+                return None
+            tos = (self.tos[0] | other.tos[0], self.tos[1] | other.tos[1])
+        origin = other.origin if self.origin is UNKNOWN else self.origin
+        return Box(**merged, tos=tos, origin=origin)  # type: ignore[arg-type]
+
+    def contains(self, other: Box) -> bool:
+        """Whether every packet of the other is in this one."""
+        return self.intersect(other) == other
+
+    def conditions(self, egress: str | None) -> Conditions:
+        """In the model's words; with `egress` as a condition of the output policy of that port."""
+        given: dict[str, object] = {"ingress_port": self.ingress, "egress_port": egress, "protocol": self.protocol}
+        for name in ("source", "destination"):
+            interval: Interval | None = getattr(self, name)
+            if interval is not None:
+                given[name] = AddressRange(IPv4Address(interval[0]), IPv4Address(interval[1]))
+        if self.version is not None and self.source is None and self.destination is None:
+            # The model says a version by an address.
+            given["source"] = AddressRange.parse("0.0.0.0/0" if self.version == 4 else "::/0")
+        for name in ("source_ports", "destination_ports"):
+            ports: Interval | None = getattr(self, name)
+            if ports is not None:
+                given[name] = PortRange(*ports)
+        if self.tos is not None:
+            value, mask = self.tos
+            match mask:
+                case 0xFC:
+                    given["dscp"] = value >> 2
+                case 0xE0:
+                    given["precedence"] = value >> 5
+                case _:
+                    given["tos"] = TypeOfService(value, mask)
+        if self.pcp is not None:
+            given["pcp"] = PriorityCodePoint(self.pcp)
+        said = {name: value for name, value in given.items() if value is not None}
+        return Conditions.model_validate(said).at(self.origin)
+
+
+EVERYTHING = Box()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Packets of any box of `match` that are in no box of `unless`."""
+
+    match: tuple[Box, ...]
+    unless: tuple[Box, ...] = ()
+
+
+Region: TypeAlias = tuple[Piece, ...]
+
+
+def region(*boxes: Box) -> Region:
+    """Packets that are in any of the boxes."""
+    return (Piece(boxes),)
+
+
+WHOLE = region(EVERYTHING)
+
+
+def first_match(entries: Iterable[tuple[bool, Sequence[Box]]]) -> Region:
+    """What a list of permissions and denials permits, its first match deciding."""
+    denied: list[Box] = []
+    pieces: list[Piece] = []
+    for permit, boxes in entries:
+        if not permit:
+            denied += boxes
+            continue
+        for box in boxes:
+            overlapping = tuple(other for other in denied if other.intersect(box) is not None)
+            if not any(other.contains(box) for other in overlapping):
+                pieces.append(Piece((box,), overlapping))
+    return _joined(pieces)
+
+
+def union(regions: Iterable[Region]) -> Region:
+    """What is in any of them."""
+    return _joined([piece for each in regions for piece in each])
+
+
+def intersection(regions: Sequence[Region]) -> Region:
+    """What is in all of them."""
+    result: Region = WHOLE
+    for each in regions:
+        pieces = []
+        for one in result:
+            for other in each:
+                match = _intersections(one.match, other.match)
+                if match:
+                    pieces.append(_piece(match, (*one.unless, *other.unless)))
+        result = _joined([piece for piece in pieces if piece.match])
+    return result
+
+
+def complement(whole: Region) -> Region:
+    """Everything else."""
+    parts: list[Region] = []
+    for piece in whole:
+        outside: list[Piece] = [] if EVERYTHING in piece.match else [Piece((EVERYTHING,), piece.match)]
+        holes = _intersections(piece.unless, piece.match)
+        if holes:
+            outside.append(Piece(holes))
+        parts.append(tuple(outside))
+    return intersection(parts)
+
+
+def _intersections(ones: Sequence[Box], others: Sequence[Box]) -> tuple[Box, ...]:
+    met = (one.intersect(other) for one in ones for other in others)
+    return tuple(dict.fromkeys(box for box in met if box is not None))
+
+
+def _piece(match: Sequence[Box], unless: Sequence[Box]) -> Piece:
+    holes = tuple(dict.fromkeys(hole for hole in unless if any(hole.intersect(box) is not None for box in match)))
+    return Piece(tuple(box for box in match if not any(hole.contains(box) for hole in holes)), holes)
+
+
+def _joined(pieces: Sequence[Piece]) -> Region:
+    """The same set in fewer pieces: two become one where neither's exceptions touch the other's boxes."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        if last is not None and not _touch(piece.unless, last) and not _touch(last.unless, piece):
+            match = tuple(dict.fromkeys((*last.match, *piece.match)))
+            joined[-1] = Piece(match, tuple(dict.fromkeys((*last.unless, *piece.unless))))
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def _touch(holes: Sequence[Box], piece: Piece) -> bool:
+    own = set(piece.unless)
+    return any(hole not in own and hole.intersect(box) is not None for hole in holes for box in piece.match)
+
+
+def versions(whole: Region) -> set[int]:
+    """Which IP versions a packet of the region may have."""
+    return {version for piece in whole for box in piece.match for version in _versions(box)}
+
+
+def _versions(box: Box) -> tuple[int, ...]:
+    return (4, 6) if box.version is None else (box.version,)

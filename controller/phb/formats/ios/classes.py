@@ -1,0 +1,77 @@
+"""Class maps and access lists -> regions: which packets a class takes. Each is worked out once."""
+
+from __future__ import annotations
+
+from phb.errors import InputError
+from phb.formats.ios.boxes import WHOLE, Piece, Region, complement, first_match, intersection, union
+from phb.formats.ios.configuration import Configuration, Term
+from phb.model import DEFAULT_CLASS
+from phb.origin import Origin
+
+
+class Regions:
+    """What each access list permits and each class map takes.
+
+    Attributes:
+        used: Access lists that were asked for.
+        used_maps: Class maps that were asked for.
+
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._access_lists: dict[str, Region] = {}
+        self._class_maps: dict[str, Region] = {}
+        self.used: set[str] = set()
+        self.used_maps: set[str] = set()
+
+    def access_list(self, name: str, origin: Origin) -> Region:
+        """Packets that the access list permits.
+
+        Raises:
+            InputError: There is none of this name.
+
+        """
+        self.used.add(name)
+        if name not in self._access_lists:
+            access_list = self._configuration.access_lists.get(name)
+            if access_list is None:
+                known = (
+                    ", ".join(sorted(self._configuration.access_lists)) or "an access list of the file; there is none"
+                )
+                raise InputError(origin, f"access list '{name}'", f"one of {known}")
+            entries = ((entry.permit, entry.boxes) for entry in access_list.entries)
+            self._access_lists[name] = first_match(entries)
+        return self._access_lists[name]
+
+    def class_map(self, name: str, origin: Origin, within: tuple[str, ...] = ()) -> Region:
+        """Packets that the class takes; `within` are class maps that are being worked out.
+
+        Raises:
+            InputError: There is none of this name, it contains itself, or one of its terms refers to nothing.
+
+        """
+        if name.lower() == DEFAULT_CLASS:
+            return WHOLE
+        if name in within:
+            raise InputError(origin, f"class map '{name}' within itself", "class maps without a circle")
+        self.used_maps.add(name)
+        if name not in self._class_maps:
+            class_map = self._configuration.class_maps.get(name)
+            if class_map is None:
+                known = ", ".join([*sorted(self._configuration.class_maps), DEFAULT_CLASS])
+                raise InputError(origin, f"class map '{name}'", f"one of {known}")
+            terms = [self._term(term, (*within, name)) for term in class_map.terms]
+            # A class map that asks nothing takes nothing, whichever way its terms would be joined.
+            join = intersection if class_map.match_all and terms else union
+            self._class_maps[name] = join(terms)
+        return self._class_maps[name]
+
+    def _term(self, term: Term, within: tuple[str, ...]) -> Region:
+        if term.access_list is not None:
+            region = self.access_list(term.access_list, term.origin)
+        elif term.class_map is not None:
+            region = self.class_map(term.class_map, term.origin, within)
+        else:
+            region = (Piece(term.boxes),)
+        return complement(region) if term.negated else region

@@ -1,0 +1,219 @@
+"""What a configuration says, statement by statement, before it becomes the policy model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+
+from phb.formats.ios.boxes import Box
+from phb.model import Dialect, Route
+from phb.notice import Notice
+from phb.origin import Origin
+
+
+@dataclass
+class AccessEntry:
+    """One line of an access list; several boxes where one can't say it."""
+
+    permit: bool
+    boxes: tuple[Box, ...]
+    origin: Origin
+    sequence: int
+
+
+@dataclass
+class AccessList:
+    """A list of entries; the first that meets a packet decides, and what meets none is denied."""
+
+    name: str
+    extended: bool
+    origin: Origin
+    entries: list[AccessEntry] = field(default_factory=list)
+
+    def next_sequence(self) -> int:
+        """The number of an entry that says none: IOS counts in steps of ten."""
+        return (self.entries[-1].sequence if self.entries else 0) + 10
+
+
+@dataclass(frozen=True)
+class Term:
+    """One ``match`` of a class map: an access list, another class map, or boxes."""
+
+    origin: Origin
+    negated: bool = False
+    access_list: str | None = None
+    class_map: str | None = None
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass
+class ClassMap:
+    """Which packets are of a class: all terms, or any of them."""
+
+    name: str
+    match_all: bool
+    origin: Origin
+    terms: list[Term] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A ``set``: `field` is the model's word; `ipv4_only` for ``set ip``."""
+
+    field: str
+    value: int
+    ipv4_only: bool
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A rate in bit/s, or in percent of the bandwidth of the port or of the shaper around it."""
+
+    bits_per_second: int | None = None
+    percent: int | None = None
+
+
+@dataclass(frozen=True)
+class Burst:
+    """A burst in bytes, or as the time it takes at its rate."""
+
+    bytes: int | None = None
+    milliseconds: int | None = None
+
+
+@dataclass
+class Police:
+    """A policer. Its actions are pairs of model field and value by ``conform``, ``exceed`` and ``violate``."""
+
+    origin: Origin
+    committed: Amount
+    peak: Amount | None = None
+    committed_burst: Burst | None = None
+    excess_burst: Burst | None = None
+    actions: dict[str, dict[str, int | bool]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Priority:
+    """``priority``: its rate, None without a policer of its own."""
+
+    origin: Origin
+    level: int = 0
+    rate: Amount | None = None
+    burst_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Share:
+    """``bandwidth``: exactly one of the three."""
+
+    origin: Origin
+    amount: Amount | None = None
+    remaining_percent: int | None = None
+    remaining_ratio: int | None = None
+
+
+@dataclass
+class RandomDetect:
+    """WRED as configured: what isn't named keeps the default of the dialect."""
+
+    origin: Origin
+    by_dscp: bool | None = None
+    ecn: bool = False
+    average_weight: int | None = None
+    thresholds: dict[int, tuple[int, int, int, Origin]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FlowFairness:
+    """``fair-queue``; None where nothing is said."""
+
+    origin: Origin
+    threshold: int | None = None
+    conversations: int | None = None
+    reservable: int = 0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """``shape`` or ``traffic-shape rate``: bursts in bits."""
+
+    origin: Origin
+    rate: Amount
+    committed_burst: int | None = None
+    excess_burst: int | None = None
+    peak: bool = False
+
+
+@dataclass
+class PolicyClass:
+    """A class within a policy map."""
+
+    name: str
+    origin: Origin
+    marks: list[Mark] = field(default_factory=list)
+    police: Police | None = None
+    priority: Priority | None = None
+    share: Share | None = None
+    fair_queue: FlowFairness | None = None
+    random_detect: RandomDetect | None = None
+    queue_limit: tuple[int, Origin] | None = None
+    shape: Shape | None = None
+    child: tuple[str, Origin] | None = None
+
+    @property
+    def queues(self) -> bool:
+        """Whether the class has a queue of its own, not only marks or a policer."""
+        said = (self.priority, self.share, self.fair_queue, self.random_detect, self.queue_limit)
+        return any(part is not None for part in said)
+
+
+@dataclass
+class PolicyMap:
+    """Classes in the order in which packets are asked."""
+
+    name: str
+    origin: Origin
+    classes: dict[str, PolicyClass] = field(default_factory=dict)
+
+
+@dataclass
+class Interface:
+    """An interface. `fair_queue` is False after ``no fair-queue``."""
+
+    name: str
+    kind: str
+    origin: Origin
+    address: tuple[IPv4Address, Origin] | None = None
+    bandwidth: tuple[int, Origin] | None = None  # kbit/s
+    speed: int | None = None  # Mbit/s
+    encapsulation: tuple[str, Origin] | None = None
+    fair_queue: FlowFairness | bool | None = None
+    hold_queue: tuple[int, Origin] | None = None
+    random_detect: RandomDetect | None = None
+    shape: Shape | None = None
+    reserved_percent: int | None = None
+    policies: dict[str, tuple[str, Origin]] = field(default_factory=dict)
+    access_groups: dict[str, tuple[str, Origin]] = field(default_factory=dict)
+    route_map: tuple[str, Origin] | None = None
+    shut_down: bool = False
+
+
+@dataclass
+class Configuration:
+    """Everything the file says that bears on packets."""
+
+    dialect: Dialect
+    hostname: tuple[str, Origin] | None = None
+    access_lists: dict[str, AccessList] = field(default_factory=dict)
+    class_maps: dict[str, ClassMap] = field(default_factory=dict)
+    policy_maps: dict[str, PolicyMap] = field(default_factory=dict)
+    interfaces: dict[str, Interface] = field(default_factory=dict)
+    route_maps: dict[str, Origin] = field(default_factory=dict)
+    routes: list[Route] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+    def note(self, origin: Origin, message: str) -> None:
+        """List something that has no effect, and why."""
+        self.notices.append(Notice(origin, message))

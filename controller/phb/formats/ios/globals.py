@@ -1,0 +1,88 @@
+"""Statements of the whole router: its name, its version, its static routes."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+
+from phb.formats.ios.configuration import Configuration
+from phb.formats.ios.ignored import IN_BLOCK
+from phb.formats.ios.interface_names import take_interface
+from phb.formats.ios.lines import Words
+from phb.formats.ios.modes import GLOBAL
+from phb.formats.ios.names import looks_like_address, take_address, take_prefix_length
+from phb.formats.ios.vocabulary import Mode
+from phb.model import Dialect, Route
+
+# Which dialects a release may be. 12.4(20)T brought HQF, and `version` prints no more than 12.4.
+_RELEASES = {
+    "9": (),
+    "10": (),
+    "11": (Dialect.IOS_11_3,),
+    "12": (Dialect.IOS_12, Dialect.IOS_HQF),
+    "15": (Dialect.IOS_HQF,),
+}
+
+
+@GLOBAL.statement("hostname")
+def _hostname(configuration: Configuration, _: object, words: Words) -> None:
+    configuration.hostname = (words.name("the router's name"), words.origin)
+    words.done()
+
+
+@GLOBAL.statement("version")
+def _version(configuration: Configuration, _: object, words: Words) -> None:
+    version = words.next("the release, such as 12.4")
+    allowed = _RELEASES.get(version.partition(".")[0], ())
+    if configuration.dialect not in allowed:
+        names = " or ".join(dialect.value for dialect in allowed) or "a release from 11 to 15"
+        words.line.fail(f"version {version} read as {configuration.dialect.value}", names)
+
+
+@GLOBAL.statement("ip route")
+def _route(configuration: Configuration, _: object, words: Words) -> None:
+    address = take_address(words, "a destination such as 10.0.0.0")
+    length = take_prefix_length(words)
+    network = IPv4Network((int(address), length), strict=False)
+    if network.network_address != address:
+        words.line.fail(f"'{address}' with the mask of /{length}", f"'{network.network_address}'")
+    if looks_like_address(words.peek()):
+        next_hop = f"next hop {words.next('a next hop')}"
+    else:
+        name, kind = take_interface(words)
+        if kind == "Null":
+            route = Route(destination=network, discard=True)
+            configuration.routes.append(route.at(words.origin))
+            return
+        next_hop = f"interface {name}"
+    message = (
+        f"the route to {network} has no effect: an IOS configuration doesn't know the MAC addresses of {next_hop}; "
+        "write it in YAML with 'port', 'source-mac' and 'destination-mac'"
+    )
+    configuration.note(words.origin, message)
+
+
+@GLOBAL.statement("route-map")
+def _route_map(configuration: Configuration, _: object, words: Words) -> Mode:
+    name = words.name("a route map's name")
+    configuration.route_maps.setdefault(name, words.origin)
+    configuration.note(words.origin, f"route map '{name}' has no effect unless an interface has it, which is an error")
+    return Mode(IN_BLOCK, None)
+
+
+@GLOBAL.statement("control-plane")
+def _control_plane(configuration: Configuration, _: object, words: Words) -> Mode:
+    configuration.note(words.origin, "'control-plane' has no effect: phb has no packets for a route processor")
+    return Mode(IN_BLOCK, None)
+
+
+def _never(phrase: str, expected: str) -> None:
+    @GLOBAL.statement(phrase)
+    def _refuse(configuration: Configuration, _: object, words: Words) -> None:
+        words.line.fail(f"'{phrase}'", expected)
+
+
+_never("ip nat", "a configuration without it: phb doesn't translate addresses")
+_never("priority-list", "classes with 'priority' in a policy map: phb has no priority queueing by lists")
+_never("queue-list", "classes with 'bandwidth' in a policy map: phb has no custom queueing")
+_never("ipv6 access-list", "IPv4 access lists; write IPv6 conditions in YAML")
+_never("ipv6 route", "IPv6 routes in YAML, with MAC addresses")

@@ -1,0 +1,193 @@
+"""Statements that don't bear on what happens to packets in the pipeline: each is a listed warning with its reason.
+
+A statement that isn't here and isn't read elsewhere is an error: nobody has looked at what it would change.
+"""
+
+from __future__ import annotations
+
+from phb.formats.ios.configuration import Configuration
+from phb.formats.ios.lines import Words
+from phb.formats.ios.modes import GLOBAL, INTERFACE
+from phb.formats.ios.vocabulary import Mode, Vocabulary
+
+MANAGEMENT = "it manages the router, not its packets"
+DISCOVERY = "the router's own messages, not the packets that pass"
+ROUTING = "routing protocol: routes are written in YAML"
+FORWARDING = "how the router looks routes up, not where packets go"
+LINE = "the line's own business; the switch's port has its own"
+MULTICAST = "phb forwards no multicast"
+MEASURING = "it measures, and changes no packet"
+ABSENT = "phb doesn't do it anyway"
+
+# Statements of one line.
+GLOBALS = {
+    MANAGEMENT: "aaa alias arp banner boot buffers call clock config-register enable exception file license logging "
+    "login memory-size monitor network-clock-participate network-clock-select ntp parser platform privilege prompt "
+    "radius-server rmon scheduler security service snmp snmp-server sntp tacacs-server tftp-server username",
+    DISCOVERY: "cdp lldp",
+}
+# Statements of several words, or with a reason of their own.
+GLOBAL_PHRASES = {
+    "ip as-path": ROUTING,
+    "ip bgp-community": ROUTING,
+    "ip bootp": MANAGEMENT,
+    "ip cef": FORWARDING,
+    "ip classless": FORWARDING,
+    "ip default-gateway": FORWARDING,
+    "ip domain": MANAGEMENT,
+    "ip domain-list": MANAGEMENT,
+    "ip domain-lookup": MANAGEMENT,
+    "ip domain-name": MANAGEMENT,
+    "ip dhcp": MANAGEMENT,
+    "ip finger": MANAGEMENT,
+    "ip flow-cache": MEASURING,
+    "ip flow-export": MEASURING,
+    "ip forward-protocol": FORWARDING,
+    "ip ftp": MANAGEMENT,
+    "ip host": MANAGEMENT,
+    "ip http": MANAGEMENT,
+    "ip local": MANAGEMENT,
+    "ip multicast": MULTICAST,
+    "ip multicast-routing": MULTICAST,
+    "ip name-server": MANAGEMENT,
+    "ip ospf": ROUTING,
+    "ip pim": MULTICAST,
+    "ip prefix-list": ROUTING,
+    "ip rcmd": MANAGEMENT,
+    "ip routing": "phb forwards by the routes of the files",
+    "ip scp": MANAGEMENT,
+    "ip source-route": ABSENT,
+    "ip ssh": MANAGEMENT,
+    "ip subnet-zero": FORWARDING,
+    "ip tcp": "the router's own connections",
+    "ip telnet": MANAGEMENT,
+    "ip tftp": MANAGEMENT,
+    "ip gratuitous-arps": DISCOVERY,
+    "ipv6 cef": FORWARDING,
+    "mpls label": ABSENT,
+}
+# Statements that open a block; the block is left out with them.
+BLOCKS = {
+    "archive": MANAGEMENT,
+    "controller": LINE,
+    "crypto pki": MANAGEMENT,
+    "crypto isakmp": "it has no effect without a crypto map on an interface, which is an error",
+    "crypto ipsec": "it has no effect without a crypto map on an interface, which is an error",
+    "crypto map": "it has no effect unless an interface has it, which is an error",
+    "crypto key": MANAGEMENT,
+    "dial-peer": "voice calls are the router's own packets",
+    "gateway": "voice calls are the router's own packets",
+    "ip dhcp pool": MANAGEMENT,
+    "ip sla": MEASURING,
+    "ip vrf": "phb has one routing table; an interface in another is an error",
+    "key chain": ROUTING,
+    "line": MANAGEMENT,
+    "router": ROUTING,
+    "tcl": MANAGEMENT,
+    "track": MEASURING,
+    "voice": "voice calls are the router's own packets",
+    "voice-card": "voice calls are the router's own packets",
+    "voice-port": "voice calls are the router's own packets",
+    "webvpn": MANAGEMENT,
+}
+# Statements of a router block that also stand without indentation where a configuration was typed from paper.
+IN_BLOCK = Vocabulary("a block that phb leaves out")
+_BLOCK_WORDS = (
+    "address-family area auto-summary default-information default-metric distance distribute-list eigrp "
+    "exit-address-family log-adjacency-changes match maximum-paths metric neighbor network ospf passive-interface "
+    "redistribute router-id set summary-address synchronization timers version"
+)
+for _word in _BLOCK_WORDS.split(" "):
+    IN_BLOCK.add(_word, lambda configuration, subject, words: None, negatable=True)
+
+INTERFACES = {
+    "arp": DISCOVERY,
+    "carrier-delay": LINE,
+    "cdp": DISCOVERY,
+    "claw": LINE,
+    "clock": LINE,
+    "clockrate": LINE,
+    "crc": LINE,
+    "csna": LINE,
+    "dce-terminal-timing-enable": LINE,
+    "delay": "a routing protocol's figure",
+    "description": "a comment",
+    "down-when-looped": LINE,
+    "duplex": LINE,
+    "framing": LINE,
+    "full-duplex": LINE,
+    "half-duplex": LINE,
+    "ignore-dcd": LINE,
+    "invert": LINE,
+    "ip accounting": MEASURING,
+    "ip broadcast-address": DISCOVERY,
+    "ip cef": FORWARDING,
+    "ip cgmp": MULTICAST,
+    "ip directed-broadcast": ABSENT,
+    "ip flow": MEASURING,
+    "ip helper-address": DISCOVERY,
+    "ip igmp": MULTICAST,
+    "ip information-reply": DISCOVERY,
+    "ip irdp": DISCOVERY,
+    "ip load-sharing": FORWARDING,
+    "ip mask-reply": DISCOVERY,
+    "ip mroute-cache": MULTICAST,
+    "ip mtu": "phb doesn't fragment",
+    "ip multicast": MULTICAST,
+    "ip nbar protocol-discovery": MEASURING,
+    "ip ospf": ROUTING,
+    "ip pim": MULTICAST,
+    "ip proxy-arp": DISCOVERY,
+    "ip redirects": DISCOVERY,
+    "ip rip": ROUTING,
+    "ip route-cache": FORWARDING,
+    "ip rsvp": "phb doesn't speak RSVP",
+    "ip split-horizon": ROUTING,
+    "ip summary-address": ROUTING,
+    "ip tcp adjust-mss": "hosts choose their segments",
+    "ip unreachables": DISCOVERY,
+    "ip virtual-reassembly": ABSENT,
+    "isis": ROUTING,
+    "keepalive": LINE,
+    "lldp": DISCOVERY,
+    "load-interval": MEASURING,
+    "logging": MANAGEMENT,
+    "loopback": LINE,
+    "mac-address": "the MAC addresses of routes are written in YAML",
+    "media-type": LINE,
+    "mop": DISCOVERY,
+    "mtu": "phb doesn't fragment",
+    "negotiation": LINE,
+    "ntp": DISCOVERY,
+    "peer": LINE,
+    "physical-layer": LINE,
+    "ppp": LINE,
+    "pulse-time": LINE,
+    "serial": LINE,
+    "snmp": MANAGEMENT,
+    "standby": DISCOVERY,
+    "transmitter-delay": LINE,
+    "tx-queue-limit": "the length of the transmit ring is the switch's own (phb-lab sets it in its networks)",
+    "tx-ring-limit": "the length of the transmit ring is the switch's own (phb-lab sets it in its networks)",
+    "vrrp": DISCOVERY,
+}
+
+
+def _ignore(vocabulary: Vocabulary, phrase: str, reason: str, *, block: bool = False) -> None:
+    def note(configuration: Configuration, subject: object, words: Words) -> Mode | None:
+        shown = f"no {phrase}" if words.negated else phrase
+        configuration.note(words.origin, f"'{shown}' has no effect: {reason}")
+        return Mode(IN_BLOCK, None) if block and not words.negated else None
+
+    vocabulary.add(phrase, note, negatable=True)
+
+
+for _reason, _words in GLOBALS.items():
+    for _word in _words.split():
+        _ignore(GLOBAL, _word, _reason)
+for _phrase, _reason in GLOBAL_PHRASES.items():
+    _ignore(GLOBAL, _phrase, _reason)
+for _phrase, _reason in BLOCKS.items():
+    _ignore(GLOBAL, _phrase, _reason, block=True)
+for _phrase, _reason in INTERFACES.items():
+    _ignore(INTERFACE, _phrase, _reason)

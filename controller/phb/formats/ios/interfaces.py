@@ -1,0 +1,203 @@
+"""``interface`` and what stands in it."""
+
+from __future__ import annotations
+
+from phb.formats.ios.configuration import Amount, Configuration, FlowFairness, Interface, RandomDetect, Shape
+from phb.formats.ios.early_detection import take_random_detect
+from phb.formats.ios.interface_names import PHYSICAL, take_interface
+from phb.formats.ios.lines import Words
+from phb.formats.ios.modes import GLOBAL, INTERFACE, MQC
+from phb.formats.ios.names import take_address, take_prefix_length
+from phb.formats.ios.policy_maps import BURST_BITS, SHAPED
+from phb.formats.ios.vocabulary import Mode
+from phb.model import Dialect
+
+# Encapsulations whose header has the four bytes that the model calls PPP, and those that keep the Ethernet header.
+ENCAPSULATIONS = ("ppp", "hdlc", "arpa")
+
+
+@GLOBAL.statement("interface")
+def _interface(configuration: Configuration, _: object, words: Words) -> Mode:
+    name, kind = take_interface(words)
+    words.maybe("multipoint", "point-to-point")
+    words.done()
+    return Mode(INTERFACE, configuration.interfaces.setdefault(name, Interface(name, kind, words.origin)))
+
+
+@INTERFACE.statement("ip address", negatable=True)
+def _ip_address(configuration: Configuration, interface: Interface, words: Words) -> None:
+    if words.negated:
+        interface.address = None
+        return
+    if words.maybe("dhcp", "negotiated"):
+        configuration.note(
+            words.origin, f"{interface.name} has an address that only the router learns; write it in YAML"
+        )
+        return
+    address = take_address(words)
+    take_prefix_length(words)
+    if words.maybe("secondary"):
+        configuration.note(words.origin, "a secondary address has no effect: a port is known by its first one")
+        return
+    words.done()
+    interface.address = (address, words.origin)
+
+
+@INTERFACE.statement("bandwidth", negatable=True)
+def _bandwidth(configuration: Configuration, interface: Interface, words: Words) -> None:
+    if words.negated:
+        interface.bandwidth = None
+        return
+    interface.bandwidth = (words.number(1, 10_000_000, "kbit/s"), words.origin)
+    words.done()
+
+
+@INTERFACE.statement("speed")
+def _speed(configuration: Configuration, interface: Interface, words: Words) -> None:
+    speed = words.maybe_number(1, 100_000, "Mbit/s")
+    interface.speed = speed
+    message = "'speed' sets no line rate: the switch's port has its own"
+    if speed is not None:
+        message += "; percentages are taken of this one unless 'bandwidth' says another"
+    configuration.note(words.origin, message)
+
+
+@INTERFACE.statement("encapsulation")
+def _encapsulation(configuration: Configuration, interface: Interface, words: Words) -> None:
+    word = words.next("an encapsulation").lower()
+    if word in ("dot1q", "isl"):
+        # Only subinterfaces have it; whether that matters is known when they have a policy.
+        return
+    if word not in ENCAPSULATIONS:
+        words.line.fail(
+            f"encapsulation '{word}'", f"one of {', '.join(ENCAPSULATIONS)}, whose packet lengths phb can count"
+        )
+    words.done()
+    if (PHYSICAL.get(interface.kind, (None, None))[0] == "ethernet") != (word == "arpa"):
+        words.line.fail(f"encapsulation '{word}' on {interface.name}", "one that the interface has")
+    interface.encapsulation = (word, words.origin)
+
+
+@INTERFACE.statement("fair-queue", negatable=True)
+def _fair_queue(configuration: Configuration, interface: Interface, words: Words) -> None:
+    if words.negated:
+        interface.fair_queue = False
+        return
+    # "fair-queue (WFQ)" in the Cisco IOS Quality of Service Solutions Command Reference. The bounds of the threshold
+    # differ by release; the source's 150 is within 11.3's and the pipeline's.
+    threshold = words.maybe_number(1, 4096, "a congestive discard threshold in packets")
+    conversations = words.maybe_number(16, 4096, "a number of dynamic queues") if threshold is not None else None
+    if conversations is not None and conversations & (conversations - 1):
+        words.line.fail(f"'{conversations}'", "a power of two from 16 to 4096")
+    reservable = words.maybe_number(0, 1000, "a number of reservable queues") if conversations is not None else None
+    words.done()
+    interface.fair_queue = FlowFairness(words.origin, threshold, conversations, reservable or 0)
+
+
+@INTERFACE.statement("hold-queue", negatable=True)
+def _hold_queue(configuration: Configuration, interface: Interface, words: Words) -> None:
+    packets = words.maybe_number(0, 4096, "packets") if words.negated else words.number(0, 4096, "packets")
+    direction = words.keyword("in", "out")
+    words.done()
+    if direction == "in":
+        configuration.note(words.origin, "an input hold queue has no effect: packets queue at output ports only")
+    elif words.negated:
+        interface.hold_queue = None
+    elif not packets:
+        words.line.fail("a hold queue of 0 packets", "packets from 1 to 4096")
+    else:
+        interface.hold_queue = (packets, words.origin)
+
+
+@INTERFACE.statement("random-detect", negatable=True, since=(Dialect.IOS_12, "12.0"))
+def _random_detect(configuration: Configuration, interface: Interface, words: Words) -> None:
+    if words.negated:
+        words.done()
+        interface.random_detect = None
+        return
+    if interface.random_detect is None:
+        interface.random_detect = RandomDetect(words.origin)
+    take_random_detect(configuration, interface.random_detect, words)
+
+
+@INTERFACE.statement("traffic-shape rate")
+def _traffic_shape(configuration: Configuration, interface: Interface, words: Words) -> None:
+    rate = Amount(words.number(*SHAPED, "a rate in bit/s"))
+    committed = words.maybe_number(*BURST_BITS, "a burst in bits")
+    excess = words.maybe_number(0, BURST_BITS[1], "a burst in bits") if committed is not None else None
+    if excess is not None:
+        words.maybe_number(1, 4096, "buffers")
+    words.done()
+    interface.shape = Shape(words.origin, rate, committed, excess)
+
+
+@INTERFACE.statement("max-reserved-bandwidth", since=MQC)
+def _reserved(configuration: Configuration, interface: Interface, words: Words) -> None:
+    interface.reserved_percent = words.number(1, 100, "a percentage")
+    words.done()
+    if configuration.dialect is Dialect.IOS_HQF:
+        message = "'max-reserved-bandwidth' has no effect in ios-hqf: all of the bandwidth may be given to classes"
+        configuration.note(words.origin, message)
+
+
+@INTERFACE.statement("service-policy input", since=MQC)
+def _input(configuration: Configuration, interface: Interface, words: Words) -> None:
+    _policy(interface, "input", words)
+
+
+@INTERFACE.statement("service-policy output", since=MQC)
+def _output(configuration: Configuration, interface: Interface, words: Words) -> None:
+    _policy(interface, "output", words)
+
+
+def _policy(interface: Interface, direction: str, words: Words) -> None:
+    name = words.name("a policy map's name")
+    words.done()
+    earlier = interface.policies.get(direction)
+    if earlier is not None and earlier[0] != name:
+        words.line.fail(
+            f"policy map '{name}' for {direction}", f"one policy map; '{earlier[0]}' stands at {earlier[1]}"
+        )
+    interface.policies[direction] = (name, words.origin)
+
+
+@INTERFACE.statement("ip access-group")
+def _access_group(configuration: Configuration, interface: Interface, words: Words) -> None:
+    name = words.name("an access list's name or number")
+    direction = words.keyword("in", "out")
+    words.done()
+    interface.access_groups[direction] = (name, words.origin)
+
+
+@INTERFACE.statement("ip policy route-map", negatable=True)
+def _route_map(configuration: Configuration, interface: Interface, words: Words) -> None:
+    interface.route_map = None if words.negated else (words.name("a route map's name"), words.origin)
+
+
+@INTERFACE.statement("shutdown", negatable=True)
+def _shutdown(configuration: Configuration, interface: Interface, words: Words) -> None:
+    words.done()
+    interface.shut_down = not words.negated
+
+
+def _never(phrase: str, expected: str) -> None:
+    @INTERFACE.statement(phrase)
+    def _refuse(configuration: Configuration, interface: Interface, words: Words) -> None:
+        words.line.fail(f"'{phrase}'", expected)
+
+
+_never("bridge-group", "a routed interface: phb doesn't bridge")
+_never("channel-group", "one link: phb bundles none")
+_never("crypto map", "an interface without it: phb doesn't encrypt")
+_never("custom-queue-list", "classes with 'bandwidth' in a policy map: phb has no custom queueing")
+_never("frame-relay", "PPP or HDLC: phb has no Frame Relay")
+_never("ip inspect", "an interface without it: phb inspects no sessions")
+_never("ip nat", "an interface without it: phb doesn't translate addresses")
+_never("ip rtp priority", "a class with 'priority' in a policy map")
+_never("ip verify", "an interface without it: phb doesn't check sources against routes")
+_never("ppp multilink", "one link: phb bundles none")
+_never("priority-group", "classes with 'priority' in a policy map: phb has no priority queueing by lists")
+_never("rate-limit", "'police' in a policy map: phb has no committed access rate")
+_never("service-policy type", "a policy map for packets: 'service-policy input' or 'service-policy output'")
+_never("switchport", "a routed interface: phb doesn't bridge")
+_never("traffic-shape group", "'shape average' in a policy map")

@@ -1,0 +1,167 @@
+"""The lines of a configuration: comments and banners left out, each with its words, its place and its indentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from phb.errors import InputError
+from phb.origin import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One statement as it was written."""
+
+    words: tuple[str, ...]
+    origin: Origin
+    indent: int
+
+    def fail(self, found: str, expected: str) -> NoReturn:
+        """Refuse this line."""
+        raise InputError(self.origin, found, expected)
+
+
+# What `show running-config` prints around the statements.
+_PRINTED = re.compile(r"Building configuration\b|Current configuration\b|Using \d+ out of \d+ bytes|!|$", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"!\s*phb:\s*(?P<word>\S+)\s*(?P<rest>.*)")
+_BANNER = re.compile(
+    r"banner\s+(?:(?:exec|incoming|login|motd|slip-ppp|prompt-timeout)\s+)?(?P<text>\S.*)", re.IGNORECASE
+)
+
+
+def lines(text: str, file: str) -> Iterator[Line]:
+    """Statements in order, up to ``end``; a banner is one of them, without its text.
+
+    Raises:
+        InputError: A banner that nobody ends.
+
+    """
+    numbered = enumerate(text.splitlines(), start=1)
+    for number, raw in numbered:
+        expanded = raw.expandtabs(8)
+        statement = expanded.strip()
+        if _PRINTED.match(statement):
+            continue
+        words = statement.split()
+        line = Line(tuple(words), Origin(file, number, " ".join(words)), len(expanded) - len(expanded.lstrip()))
+        if words[0].lower() == "end" and len(words) == 1:
+            return
+        banner = _BANNER.fullmatch(statement)
+        if banner is not None:
+            _skip_banner(line, banner["text"], numbered)
+            line = Line(tuple(words[:2]), Origin(file, number, "banner"), line.indent)
+        yield line
+
+
+def _skip_banner(line: Line, text: str, numbered: Iterator[tuple[int, str]]) -> None:
+    # IOS prints the delimiter that was typed, mostly a control character as two: ^C.
+    delimiter = text[:2] if text.startswith("^") else text[0]
+    if delimiter in text[len(delimiter) :]:
+        return
+    for _, raw in numbered:
+        if delimiter in raw:
+            return
+    line.fail("a banner without an end", f"'{delimiter}' again before the end of the file")
+
+
+def directives(text: str, file: str) -> Iterator[tuple[str, str, Origin]]:
+    """``! phb: WORD REST`` comments: what a configuration can't say itself."""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        found = _DIRECTIVE.fullmatch(raw.strip())
+        if found is not None:
+            yield found["word"], found["rest"].strip(), Origin(file, number, raw.strip())
+
+
+class Words:
+    """The words of a line that are still to be read; whatever doesn't fit is an error of this line."""
+
+    def __init__(self, line: Line, position: int = 0, *, negated: bool = False) -> None:
+        self.line = line
+        self.negated = negated
+        self._position = position
+
+    @property
+    def origin(self) -> Origin:
+        """Where the line stands."""
+        return self.line.origin
+
+    @property
+    def rest(self) -> tuple[str, ...]:
+        """All words that are left, unread."""
+        return self.line.words[self._position :]
+
+    def peek(self) -> str | None:
+        """The next word, unread."""
+        return self.rest[0] if self.rest else None
+
+    def next(self, expected: str) -> str:
+        """The next word, whatever it is."""
+        if not self.rest:
+            self.line.fail(f"'{' '.join(self.line.words)}' and no more", expected)
+        self._position += 1
+        return self.line.words[self._position - 1]
+
+    def fail(self, expected: str) -> NoReturn:
+        """Refuse the next word."""
+        word = self.peek()
+        if word is None:
+            self.line.fail(f"'{' '.join(self.line.words)}' and no more", expected)
+        self.line.fail(f"'{word}'", expected)
+
+    def keyword(self, *choices: str) -> str:
+        """One of these keywords, abbreviated or not."""
+        found = self.maybe(*choices)
+        if found is None:
+            self.fail(f"one of {', '.join(choices)}" if len(choices) > 1 else f"'{choices[0]}'")
+        return found
+
+    def maybe(self, *choices: str) -> str | None:
+        """One of these keywords if it comes next."""
+        word = self.peek()
+        if word is None:
+            return None
+        found = abbreviated(word, choices)
+        if len(found) > 1:
+            self.line.fail(f"'{word}'", f"one of {', '.join(found)} in full")
+        if not found:
+            return None
+        self._position += 1
+        return found[0]
+
+    def number(self, low: int, high: int, what: str) -> int:
+        """A whole number within bounds."""
+        found = self.maybe_number(low, high, what)
+        if found is None:
+            self.fail(f"{what} from {low} to {high}")
+        return found
+
+    def maybe_number(self, low: int, high: int, what: str) -> int | None:
+        """A whole number if one comes next."""
+        word = self.peek()
+        if word is None or not re.fullmatch(r"\d{1,12}", word):
+            return None
+        if not low <= int(word) <= high:
+            self.fail(f"{what} from {low} to {high}")
+        self._position += 1
+        return int(word)
+
+    def name(self, what: str) -> str:
+        """One word of at most 64 characters."""
+        word = self.next(what)
+        if len(word) > 64:
+            self.line.fail(f"'{word}'", f"{what} of at most 64 characters")
+        return word
+
+    def done(self) -> None:
+        """Nothing may be left."""
+        if self.rest:
+            self.line.fail(f"'{' '.join(self.rest)}'", "the end of the statement")
+
+
+def abbreviated(word: str, choices: Sequence[str]) -> list[str]:
+    """The keywords that this word may stand for: the word itself, else all that begin with it."""
+    lower = word.lower()
+    return [lower] if lower in choices else [choice for choice in choices if choice.startswith(lower)]

@@ -1,0 +1,206 @@
+"""The words that IOS has for numbers: code points, precedences, ports, protocols; addresses with wildcard masks."""
+
+from __future__ import annotations
+
+from ipaddress import AddressValueError, IPv4Address
+
+from phb.formats.ios.boxes import Interval
+from phb.formats.ios.lines import Words, abbreviated
+from phb.values import CODE_POINTS
+
+# RFC 791; IOS spells them so.
+PRECEDENCES = {
+    "routine": 0,
+    "priority": 1,
+    "immediate": 2,
+    "flash": 3,
+    "flash-override": 4,
+    "critical": 5,
+    "internet": 6,
+    "network": 7,
+}
+
+# RFC 1349: the four bits below the precedence.
+TOS_VALUES = {"normal": 0, "min-monetary-cost": 1, "max-reliability": 2, "max-throughput": 4, "min-delay": 8}
+
+# IOS has no names for CS0 and VA; `default` is DSCP 0.
+DSCPS = {name.lower(): value for name, value in CODE_POINTS.items() if name not in ("CS0", "VA")} | {"default": 0}
+
+# Protocols of `access-list`, by IANA number.
+PROTOCOLS = {
+    "ahp": 51,
+    "eigrp": 88,
+    "esp": 50,
+    "gre": 47,
+    "icmp": 1,
+    "igmp": 2,
+    "ipinip": 4,
+    "nos": 94,
+    "ospf": 89,
+    "pcp": 108,
+    "pim": 103,
+    "sctp": 132,
+    "tcp": 6,
+    "udp": 17,
+}
+
+# Port names of "access-list (IP extended)" in the Cisco IOS IP Command Reference, by IANA number.
+TCP_PORTS = {
+    "bgp": 179,
+    "chargen": 19,
+    "cmd": 514,
+    "daytime": 13,
+    "discard": 9,
+    "domain": 53,
+    "drip": 3949,
+    "echo": 7,
+    "exec": 512,
+    "finger": 79,
+    "ftp": 21,
+    "ftp-data": 20,
+    "gopher": 70,
+    "hostname": 101,
+    "ident": 113,
+    "irc": 194,
+    "klogin": 543,
+    "kshell": 544,
+    "login": 513,
+    "lpd": 515,
+    "nntp": 119,
+    "pim-auto-rp": 496,
+    "pop2": 109,
+    "pop3": 110,
+    "smtp": 25,
+    "sunrpc": 111,
+    "syslog": 514,
+    "tacacs": 49,
+    "talk": 517,
+    "telnet": 23,
+    "time": 37,
+    "uucp": 540,
+    "whois": 43,
+    "www": 80,
+}
+UDP_PORTS = {
+    "biff": 512,
+    "bootpc": 68,
+    "bootps": 67,
+    "discard": 9,
+    "dnsix": 195,
+    "domain": 53,
+    "echo": 7,
+    "isakmp": 500,
+    "mobile-ip": 434,
+    "nameserver": 42,
+    "netbios-dgm": 138,
+    "netbios-ns": 137,
+    "netbios-ss": 139,
+    "non500-isakmp": 4500,
+    "ntp": 123,
+    "pim-auto-rp": 496,
+    "rip": 520,
+    "snmp": 161,
+    "snmptrap": 162,
+    "sunrpc": 111,
+    "syslog": 514,
+    "tacacs": 49,
+    "talk": 517,
+    "tftp": 69,
+    "time": 37,
+    "who": 513,
+    "xdmcp": 177,
+}
+
+# How many ranges one scattered wildcard mask may become: 0.0.255.0 gives 256.
+MOST_RANGES = 256
+
+
+def take_named(words: Words, names: dict[str, int], high: int, what: str) -> int:
+    """A number from 0, or a name for one."""
+    number = maybe_named(words, names, high, what)
+    if number is None:
+        words.fail(f"{what}: a number from 0 to {high} or one of {', '.join(names)}")
+    return number
+
+
+def maybe_named(words: Words, names: dict[str, int], high: int, what: str) -> int | None:
+    """The same, if one comes next."""
+    number = words.maybe_number(0, high, what)
+    if number is None:
+        word = words.maybe(*names)
+        return None if word is None else names[word]
+    return number
+
+
+def take_dscp(words: Words) -> int:
+    """A DSCP."""
+    return take_named(words, DSCPS, 63, "a DSCP")
+
+
+def take_precedence(words: Words) -> int:
+    """An IP precedence."""
+    return take_named(words, PRECEDENCES, 7, "an IP precedence")
+
+
+def take_address(words: Words, what: str = "an IPv4 address") -> IPv4Address:
+    """A dotted IPv4 address."""
+    word = words.peek()
+    try:
+        address = IPv4Address(word or "")
+    except AddressValueError:
+        words.fail(what)
+    words.next(what)
+    return address
+
+
+def take_prefix_length(words: Words) -> int:
+    """The length that a netmask says."""
+    mask = int(take_address(words, "a netmask such as 255.255.255.0"))
+    inverse = mask ^ 0xFFFFFFFF
+    if inverse & (inverse + 1):
+        words.line.fail(f"'{IPv4Address(mask)}'", "a netmask: ones, then zeros")
+    return 32 - inverse.bit_length()
+
+
+def looks_like_address(word: str | None) -> bool:
+    """Whether this is an IPv4 address."""
+    try:
+        IPv4Address(word or "")
+    except AddressValueError:
+        return False
+    return True
+
+
+def take_addresses(words: Words, *, mask_optional: bool = False) -> tuple[Interval | None, ...]:
+    """``any``, ``host A`` or ``A WILDCARD`` as intervals; None is every address."""
+    expected = "'any', 'host ADDRESS' or 'ADDRESS WILDCARD'"
+    word = words.peek()
+    if word is not None and not looks_like_address(word) and not abbreviated(word, ("any", "host")):
+        words.fail(expected)
+    match words.maybe("any", "host"):
+        case "any":
+            return (None,)
+        case "host":
+            address = int(take_address(words))
+            return ((address, address),)
+    address = int(take_address(words, expected))
+    if mask_optional and not looks_like_address(words.peek()):
+        return ((address, address),)
+    wildcard = int(take_address(words, "a wildcard mask such as 0.0.0.255"))
+    if wildcard == 0xFFFFFFFF:
+        return (None,)
+    return _intervals(words, address, wildcard)
+
+
+def _intervals(words: Words, address: int, wildcard: int) -> tuple[Interval, ...]:
+    """The lowest ones of a wildcard are an interval; each combination of the others gives one more."""
+    ones = (~wildcard & (wildcard + 1)) - 1  # the run of ones at its end
+    scattered = [1 << bit for bit in range(32) if (wildcard & ~ones) >> bit & 1]
+    if 1 << len(scattered) > MOST_RANGES:
+        words.line.fail(
+            f"wildcard mask '{IPv4Address(wildcard)}'", f"one that stands for at most {MOST_RANGES} address ranges"
+        )
+    bases = [address & ~wildcard & 0xFFFFFFFF]
+    for bit in reversed(scattered):
+        bases = [base + extra for base in bases for extra in (0, bit)]
+    return tuple((base, base + ones) for base in bases)

@@ -1,0 +1,128 @@
+"""Interfaces -> ports, and what rates and percentages at an interface count."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from phb.errors import InputError
+from phb.formats.ios.configuration import Amount, Configuration, Interface
+from phb.formats.ios.interface_names import PHYSICAL
+from phb.model import LengthBasis, Port, Rate, RateBasis, RateUnit
+from phb.origin import Origin
+
+
+def is_port(interface: Interface) -> bool:
+    """Whether the interface may be a port of a switch."""
+    return interface.kind in PHYSICAL and "." not in interface.name
+
+
+def build_ports(configuration: Configuration) -> list[Port]:
+    """A port for each interface that is up, and notices for the others.
+
+    Raises:
+        InputError: An interface that can't be a port, or is routed by policy, and yet says something about packets.
+
+    """
+    ports = []
+    for interface in configuration.interfaces.values():
+        _check_routing(configuration, interface)
+        if not is_port(interface):
+            _check_silent(interface)
+            message = f"'{interface.name}' has no effect: it is no port of a switch, and says nothing about packets"
+            configuration.note(interface.origin, message)
+        elif interface.shut_down:
+            configuration.note(interface.origin, f"'{interface.name}' is shut down; what is said of it has no effect")
+        else:
+            ports.append(_port(interface))
+    return ports
+
+
+def _port(interface: Interface) -> Port:
+    given: dict[str, object] = {"name": interface.name}
+    origins: dict[str, Origin] = {}
+    if interface.address is not None:
+        given["address"], origins["address"] = interface.address
+    if interface.bandwidth is not None:
+        kilobits, origins["rate"] = interface.bandwidth
+        given["rate"] = Rate(value=Decimal(kilobits), unit=RateUnit.KBIT, basis=rate_basis(interface))
+    return Port.model_validate(given).at(interface.origin, origins)
+
+
+def _check_silent(interface: Interface) -> None:
+    said = [origin for _, origin in (*interface.policies.values(), *interface.access_groups.values())]
+    parts = (interface.random_detect, interface.shape, interface.fair_queue or None)
+    said += [part.origin for part in parts if part is not None and part is not True]
+    said += [interface.hold_queue[1]] if interface.hold_queue is not None else []
+    if said:
+        first = min(said, key=lambda origin: origin.line)
+        raise InputError(
+            first,
+            f"'{first.statement}' on {interface.name}",
+            f"it on a physical interface: one of {', '.join(PHYSICAL)}",
+        )
+
+
+def _check_routing(configuration: Configuration, interface: Interface) -> None:
+    if interface.route_map is None:
+        return
+    name, origin = interface.route_map
+    if name in configuration.route_maps:
+        raise InputError(
+            origin,
+            f"policy routing by route map '{name}' ({configuration.route_maps[name]})",
+            "routes by destination only: phb doesn't route by policy",
+        )
+    configuration.note(origin, f"route map '{name}' is not in the file; packets are forwarded by destination")
+
+
+def length_basis(interface: Interface) -> LengthBasis:
+    """What IOS counts as the length of a packet at this interface.
+
+    Policers, shapers and queues count the data link header and leave out the frame check sequence ("Data Included in
+    the Policing Rate" in the Cisco 10000 Series Router Quality of Service Configuration Guide); `show queue` of the
+    source displays 1444 bytes for an IP packet of 1440 on PPP (its appendix E).
+    """
+    return PHYSICAL[interface.kind][0]
+
+
+def rate_basis(interface: Interface) -> RateBasis:
+    """The same, as rates call it."""
+    return RateBasis(length_basis(interface).value)
+
+
+def maybe_bandwidth(interface: Interface) -> int | None:
+    """The interface's bandwidth in bit/s, as configured or as its kind has it."""
+    if interface.bandwidth is not None:
+        return interface.bandwidth[0] * 1000
+    if interface.speed is not None:
+        return interface.speed * 1_000_000
+    kilobits = PHYSICAL[interface.kind][1]
+    return None if kilobits is None else kilobits * 1000
+
+
+def bandwidth(interface: Interface, origin: Origin) -> int:
+    """The same, where it must be known.
+
+    Raises:
+        InputError: Nobody says what the interface's bandwidth is.
+
+    """
+    known = maybe_bandwidth(interface)
+    if known is None:
+        raise InputError(origin, f"a percentage of {interface.name}", f"'bandwidth' in interface {interface.name}")
+    return known
+
+
+def bits_per_second(amount: Amount, whole: int) -> int:
+    """The amount in bit/s; a percentage is one of `whole`."""
+    if amount.bits_per_second is not None:
+        return amount.bits_per_second
+    assert amount.percent is not None
+    return whole * amount.percent // 100
+
+
+def rate(bits: int, basis: RateBasis) -> Rate:
+    """A rate in the largest unit that says it in whole numbers, up to kbit/s."""
+    if bits % 1000:
+        return Rate(value=Decimal(bits), unit=RateUnit.BIT, basis=basis)
+    return Rate(value=Decimal(bits // 1000), unit=RateUnit.KBIT, basis=basis)

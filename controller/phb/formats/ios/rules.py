@@ -1,0 +1,174 @@
+"""Policy maps at interfaces -> rules, actions and classes of the model.
+
+An input policy becomes rules of the input policy with the interface as ingress port, an output policy rules of the
+output policy of the interface; their order is that of the classes. An access list on an interface becomes rules that
+block what it doesn't permit, before those of the classes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from phb.errors import InputError
+from phb.formats.ios.attachments import Attachment, whole_rate
+from phb.formats.ios.boxes import Box, Region, complement, intersection, region, versions
+from phb.formats.ios.classes import Regions
+from phb.formats.ios.configuration import Configuration, Interface, PolicyClass
+from phb.formats.ios.meters import class_meter
+from phb.formats.ios.ports import rate_basis
+from phb.model import DEFAULT_CLASS, Action, Permission, Rule, TrafficClass
+from phb.origin import Origin
+from phb.values import PriorityCodePoint
+
+_IPV4, _IPV6 = region(Box(version=4)), region(Box(version=6))
+_LONGEST_NAME = 64
+
+
+@dataclass
+class Rules:
+    """What the attachments gave."""
+
+    classes: dict[str, TrafficClass] = field(default_factory=dict)
+    actions: list[Action] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+
+
+def build_rules(configuration: Configuration, attached: Sequence[Attachment]) -> Rules:
+    """Rules, actions and classes of all attachments; what none of them uses becomes a notice.
+
+    Raises:
+        InputError: A class that isn't there, or that asks for something that phb can't do.
+
+    """
+    regions = Regions(configuration)
+    result = Rules()
+    uses = Counter(attachment.classes.name for attachment in attached)
+    for interface in configuration.interfaces.values():
+        if interface.shut_down:
+            continue
+        for direction in ("input", "output"):
+            _blocked(regions, interface, direction, result)
+            for attachment in attached:
+                if attachment.interface is interface and attachment.direction == direction:
+                    shared = uses[attachment.classes.name] > 1
+                    _policy(configuration, regions, attachment, result, shared=shared)
+    _note_unused(configuration, regions, attached)
+    return result
+
+
+def _blocked(regions: Regions, interface: Interface, direction: str, result: Rules) -> None:
+    side = {"input": "in", "output": "out"}[direction]
+    if side not in interface.access_groups:
+        return
+    name, origin = interface.access_groups[side]
+    denied = intersection([_IPV4, complement(regions.access_list(name, origin))])
+    base = f"access-list {name} {side}@{interface.name}"
+    for rule in _rules(base, denied, interface, direction, origin):
+        said = {**rule, "permission": Permission.BLOCKED}
+        result.rules.append(Rule.model_validate(said).at(origin))
+
+
+def _policy(
+    configuration: Configuration, regions: Regions, attachment: Attachment, result: Rules, *, shared: bool
+) -> None:
+    ordered = sorted(attachment.classes.classes.values(), key=lambda each: each.name == DEFAULT_CLASS)
+    for each in ordered:
+        taken = regions.class_map(each.name, each.origin)
+        name = f"{attachment.classes.name}/{each.name}" + (f"@{attachment.interface.name}" if shared else "")
+        if not taken:
+            configuration.note(each.origin, f"class '{each.name}' takes no packet: its class map asks for none")
+            continue
+        _class(configuration, attachment, each, name, taken, result)
+
+
+def _class(
+    configuration: Configuration,
+    attachment: Attachment,
+    policy_class: PolicyClass,
+    name: str,
+    taken: Region,
+    result: Rules,
+) -> None:
+    interface, direction, origin = attachment.interface, attachment.direction, policy_class.origin
+    marks = {mark.field: mark for mark in policy_class.marks}
+    said: dict[str, Any] = {field: mark.value for field, mark in marks.items()}
+    origins = {field: mark.origin for field, mark in marks.items()}
+    if "set_pcp" in said:
+        said["set_pcp"] = PriorityCodePoint(said["set_pcp"])
+    if policy_class.queues and policy_class.name != DEFAULT_CLASS:
+        said["traffic_class"] = policy_class.name
+        result.classes.setdefault(policy_class.name, TrafficClass(name=policy_class.name).at(origin))
+    meter = class_meter(
+        configuration, policy_class, rate_basis(interface), lambda: whole_rate(attachment, policy_class.origin)
+    )
+    if meter is not None:
+        said["meter"], origins["meter"] = meter, meter.origin()
+    narrow = {mark.field for mark in policy_class.marks if mark.ipv4_only}
+    parts = [(name, taken, said)]
+    if narrow and 6 in versions(taken):
+        # `set ip` leaves IPv6 packets as they are.
+        if meter is not None:
+            mark = next(mark for mark in policy_class.marks if mark.ipv4_only)
+            raise InputError(
+                mark.origin,
+                f"'{mark.origin.statement}' beside a policer in a class that takes IPv6 packets",
+                f"'set {mark.field.removeprefix('set_')}'",
+            )
+        other = {field: value for field, value in said.items() if field not in narrow}
+        parts = [
+            (name, intersection([_IPV4, taken]), said),
+            (f"{name}/ipv6", intersection([_IPV6, taken]), other),
+        ]
+    for part, packets, does in parts:
+        if not does and policy_class.name == DEFAULT_CLASS:
+            # What no rule takes is of class-default anyway.
+            continue
+        if does:
+            result.actions.append(_action(part, does, origin, origins))
+        for rule in _rules(part, packets, interface, direction, origin):
+            result.rules.append(Rule.model_validate({**rule, "actions": (part,) if does else ()}).at(origin))
+
+
+def _action(name: str, does: dict[str, Any], origin: Origin, origins: dict[str, Origin]) -> Action:
+    _check_name(name, origin)
+    return Action.model_validate({"name": name, **does}).at(origin, origins)
+
+
+def _rules(
+    base: str, packets: Region, interface: Interface, direction: str, origin: Origin
+) -> Iterator[dict[str, Any]]:
+    """One rule for each piece; what all of them take is the region."""
+    egress = interface.name if direction == "output" else None
+    if direction == "input":
+        packets = intersection([region(Box(ingress=interface.name)), packets])
+    for number, piece in enumerate(packets, start=1):
+        name = base if len(packets) == 1 else f"{base}/{number}"
+        _check_name(name, origin)
+        said: dict[str, Any] = {"name": name, "match": tuple(box.conditions(egress) for box in piece.match)}
+        if piece.unless:
+            said["unless"] = tuple(box.conditions(egress) for box in piece.unless)
+        yield said
+
+
+def _check_name(name: str, origin: Origin) -> None:
+    if len(name) > _LONGEST_NAME:
+        found = f"'{name}', which has {len(name)} characters"
+        raise InputError(origin, found, f"names of policy map and class that give at most {_LONGEST_NAME} together")
+
+
+def _note_unused(configuration: Configuration, regions: Regions, attached: Sequence[Attachment]) -> None:
+    used = {attachment.policy_map.name for attachment in attached} | {each.classes.name for each in attached}
+    for policy_map in configuration.policy_maps.values():
+        if policy_map.name not in used:
+            configuration.note(policy_map.origin, f"policy map '{policy_map.name}' has no effect: no interface has it")
+    for class_map in configuration.class_maps.values():
+        if class_map.name not in regions.used_maps:
+            message = f"class map '{class_map.name}' has no effect: no policy map at an interface has it"
+            configuration.note(class_map.origin, message)
+    for access_list in configuration.access_lists.values():
+        if access_list.name not in regions.used:
+            message = f"access list '{access_list.name}' has no effect: no class and no interface has it"
+            configuration.note(access_list.origin, message)

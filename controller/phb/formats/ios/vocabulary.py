@@ -1,0 +1,152 @@
+"""Which statements a mode of the configuration has, and what is done with each.
+
+A phrase is found word by word; each word may be abbreviated as long as only one continuation begins with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, TypeAlias
+
+from phb.formats.ios.configuration import Configuration
+from phb.formats.ios.lines import Line, Words, abbreviated
+from phb.model import Dialect
+
+# In a phrase, stands for any number: an access list's entry may begin with one.
+NUMBER = "N"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Where following statements belong: a vocabulary and the thing they speak of.
+
+    Attributes:
+        inside: Statements of the block that phb doesn't read; only with the empty vocabulary.
+
+    """
+
+    vocabulary: Vocabulary
+    subject: Any
+    indent: int = 0
+
+
+# Takes what was said so far, the thing that the mode speaks of, and the words after the phrase. Gives the mode that
+# the statement opens, if it opens one.
+Handler: TypeAlias = Callable[[Configuration, Any, Words], Mode | None]
+
+
+@dataclass
+class _Node:
+    phrase: str = ""
+    children: dict[str, _Node] = field(default_factory=dict)
+    handler: Handler | None = None
+    negatable: bool = False
+    since: tuple[Dialect, str] | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A statement of a vocabulary."""
+
+    phrase: str
+    handler: Handler
+    negatable: bool
+    since: tuple[Dialect, str] | None
+    words: Words
+
+
+class Vocabulary:
+    """The statements of one mode.
+
+    Attributes:
+        name: How an error calls the mode.
+
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._root = _Node()
+
+    def add(
+        self, phrase: str, handler: Handler, *, negatable: bool = False, since: tuple[Dialect, str] | None = None
+    ) -> None:
+        """Add a statement.
+
+        Args:
+            phrase: Its fixed words.
+            handler: What is done with it.
+            negatable: Whether ``no PHRASE`` is one too; the handler finds that in `Words.negated`.
+            since: The first dialect that has it, and the release that brought it.
+
+        """
+        node = self._root
+        for word in phrase.split():
+            node = node.children.setdefault(word, _Node(f"{node.phrase} {word}".strip()))
+        node.handler, node.negatable, node.since = handler, negatable, since
+
+    def statement(
+        self, phrase: str, *, negatable: bool = False, since: tuple[Dialect, str] | None = None
+    ) -> Callable[[Handler], Handler]:
+        """`add` as a decorator."""
+
+        def register(handler: Handler) -> Handler:
+            self.add(phrase, handler, negatable=negatable, since=since)
+            return handler
+
+        return register
+
+    def find(self, line: Line) -> Found | None:
+        """The statement that the line is, or None.
+
+        Raises:
+            InputError: An abbreviation that may stand for several words.
+
+        """
+        negated = line.words[0].lower() == "no" and len(line.words) > 1
+        node, position = self._root, int(negated)
+        best: tuple[_Node, int] | None = None
+        while True:
+            if node.handler is not None:
+                best = (node, position)
+            if position == len(line.words):
+                break
+            word = line.words[position]
+            choices = (
+                [NUMBER] if word.isdigit() and NUMBER in node.children else abbreviated(word, tuple(node.children))
+            )
+            if len(choices) > 1:
+                shown = " ".join(line.words[: position + 1])
+                line.fail(f"'{shown}'", f"one of {', '.join(sorted(choices))} in full")
+            if not choices:
+                break
+            node, position = node.children[choices[0]], position + 1
+        if best is None:
+            return None
+        found, position = best
+        assert found.handler is not None
+        words = Words(line, position, negated=negated)
+        return Found(found.phrase, found.handler, found.negatable, found.since, words)
+
+    def phrases(self) -> list[str]:
+        """All statements, in alphabetical order."""
+        found: list[str] = []
+        pending = [self._root]
+        while pending:
+            node = pending.pop()
+            if node.handler is not None:
+                found.append(node.phrase)
+            pending.extend(node.children.values())
+        return sorted(found)
+
+
+def suggestion(words: Sequence[str], vocabularies: Sequence[Vocabulary]) -> str:
+    """What an unknown statement may have meant, else where one might be looked up."""
+    phrases = [phrase for vocabulary in vocabularies for phrase in vocabulary.phrases()]
+    lower = [word.lower() for word in words if word.lower() != "no"]
+    for length in (3, 2, 1):
+        close = get_close_matches(" ".join(lower[:length]), phrases, n=1, cutoff=0.75)
+        if close:
+            return f"a statement that phb knows, such as '{close[0]}'"
+    return f"a statement of {vocabularies[0].name} that phb knows (docs/ios.md lists them)"
