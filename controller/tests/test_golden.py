@@ -15,6 +15,7 @@ from phb.formats import read_files, yaml_format
 
 GOLDEN = Path(__file__).parent / "golden"
 S390 = Path(__file__).resolve().parents[2] / "examples" / "s390"
+IOS = S390.parent / "ios"
 AT = datetime(1999, 3, 1, 12, 0)  # a Monday
 
 CASES = {
@@ -27,12 +28,22 @@ CASES = {
     "c3640": ["c3640.yaml"],
 }
 INPUTS = {name: [S390 / file for file in files] for name, files in CASES.items()}
+IOS_CASES = {
+    "ios-c7513": ["c7513.ios", "c7513-ports.yaml"],
+    "ios-sar2811": ["sar2811.ios", "sar2811-ports.yaml"],
+    "ios-sar2811-queues": ["sar2811-queues.ios", "sar2811-ports.yaml"],
+}
+IOS_INPUTS = {name: [IOS / file for file in files] for name, files in IOS_CASES.items()}
+INPUTS["ios-c7513"] = IOS_INPUTS["ios-c7513"]
 INPUTS["everything"] = [GOLDEN / "everything.yaml"]
 
 
-@pytest.mark.parametrize("name", INPUTS)
+MODELS = INPUTS | IOS_INPUTS
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_model(name):
-    compare(GOLDEN / f"{name}.model.yaml", yaml_format.write(read_files(INPUTS[name])))
+    compare(GOLDEN / f"{name}.model.yaml", yaml_format.write(read_files(MODELS[name])))
 
 
 @pytest.mark.parametrize("name", INPUTS)
@@ -56,6 +67,10 @@ def test_every_s390_example_is_covered():
     assert {path.name for path in S390.iterdir() if path.suffix in (".yaml", ".conf")} == {
         file for files in CASES.values() for file in files
     }
+
+
+def test_every_ios_example_is_covered():
+    assert {path.name for path in IOS.iterdir()} == {file for files in IOS_CASES.values() for file in files}
 
 
 def place(origin):

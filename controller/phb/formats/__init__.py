@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from phb.errors import InputError
-from phb.formats import policy_agent, yaml_format
+from phb.formats import ios, policy_agent, yaml_format
 from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
 from phb.merge import merge
 from phb.model import PolicySet
@@ -49,6 +49,15 @@ FORMATS = (
             re.MULTILINE | re.IGNORECASE,
         ),
         policy_agent.write,
+    ),
+    Format(
+        "ios",
+        ios.read,
+        (".ios",),
+        re.compile(
+            r"^\s*(!\s*phb:\s*dialect|(class|policy)-map|(ip )?access-list|interface [A-Za-z-]+ ?\d+)\b",
+            re.MULTILINE | re.IGNORECASE,
+        ),
     ),
 )
 

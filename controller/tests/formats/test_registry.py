@@ -3,7 +3,8 @@
 import pytest
 
 from phb.errors import InputError
-from phb.formats import read_file
+from phb.formats import ReadOptions, read_file
+from phb.model import Dialect
 
 
 def test_by_ending(write_file):
@@ -19,21 +20,35 @@ def test_yaml_by_content(write_file):
     assert read_file(write_file("policy.conf", "# comment\nphb: 1\nnode: n\n")).node == "n"
 
 
+@pytest.mark.parametrize("first", ["interface FastEthernet 10/0", "class-map c", "ip access-list standard a"])
+def test_ios_by_content(write_file, first):
+    path = write_file("router.conf", f"hostname n\n! phb: dialect ios-12\n{first}\n")
+    assert read_file(path).node == "n"
+
+
+def test_dialect_of_files_that_say_none(write_file):
+    path = write_file("router.ios", "hostname n\ninterface Serial0\n")
+    with pytest.raises(InputError, match="which IOS is meant"):
+        read_file(path)
+    policy = read_file(path, options=ReadOptions(dialect=Dialect.IOS_12))
+    assert policy.queueing[0].schedule.dialect is Dialect.IOS_12
+
+
 def test_forced(write_file):
     with pytest.raises(InputError, match=r"policy\.yaml:1: found 'phb:', expected one of TcpImage"):
         read_file(write_file("policy.yaml", "phb: 1\n"), "policy-agent")
 
 
 def test_unknown_format_name(write_file):
-    with pytest.raises(InputError, match=r"^--format: found 'ldap', expected one of yaml, policy-agent$"):
+    with pytest.raises(InputError, match=r"^--format: found 'ldap', expected one of yaml, policy-agent, ios$"):
         read_file(write_file("policy.yaml", "phb: 1\n"), "ldap")
 
 
 def test_unknown_content(write_file):
-    path = write_file("x.conf", "interface Serial0\n")
+    path = write_file("x.conf", "hello\n")
     with pytest.raises(InputError) as caught:
         read_file(path)
-    expected = "one of yaml, policy-agent (--format forces one)"
+    expected = "one of yaml, policy-agent, ios (--format forces one)"
     assert str(caught.value) == f"{path}: found a file of unknown format, expected {expected}"
 
 

@@ -87,8 +87,9 @@ def _shaped(configuration: Configuration, attachment: Attachment, shaper: Policy
 def _policy_map(configuration: Configuration, name: str, origin: Origin) -> PolicyMap:
     policy_map = configuration.policy_maps.get(name)
     if policy_map is None:
-        known = ", ".join(sorted(configuration.policy_maps)) or "a policy map of the file; there is none"
-        raise InputError(origin, f"policy map '{name}'", f"one of {known}")
+        known = ", ".join(sorted(configuration.policy_maps))
+        expected = f"one of {known}" if known else "a policy map of the file; there is none"
+        raise InputError(origin, f"policy map '{name}'", expected)
     return policy_map
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import WHOLE, Piece, Region, complement, first_match, intersection, union
-from phb.formats.ios.configuration import Configuration, Term
+from phb.formats.ios.boxes import WHOLE, Box, Piece, Region, complement, first_match, intersection, union
+from phb.formats.ios.configuration import AccessEntry, Configuration, Term
 from phb.model import DEFAULT_CLASS
 from phb.origin import Origin
 
@@ -34,15 +34,27 @@ class Regions:
         """
         self.used.add(name)
         if name not in self._access_lists:
-            access_list = self._configuration.access_lists.get(name)
-            if access_list is None:
-                known = (
-                    ", ".join(sorted(self._configuration.access_lists)) or "an access list of the file; there is none"
-                )
-                raise InputError(origin, f"access list '{name}'", f"one of {known}")
-            entries = ((entry.permit, entry.boxes) for entry in access_list.entries)
-            self._access_lists[name] = first_match(entries)
+            self._access_lists[name] = first_match((entry.permit, entry.boxes) for entry in self._entries(name, origin))
         return self._access_lists[name]
+
+    def denied(self, name: str, origin: Origin) -> Region:
+        """IPv4 packets that the access list denies: by an entry, or because none permits them.
+
+        Raises:
+            InputError: There is none of this name.
+
+        """
+        self.used.add(name)
+        entries = [(not entry.permit, entry.boxes) for entry in self._entries(name, origin)]
+        return first_match([*entries, (True, (Box(version=4, origin=origin),))])
+
+    def _entries(self, name: str, origin: Origin) -> list[AccessEntry]:
+        access_list = self._configuration.access_lists.get(name)
+        if access_list is None:
+            known = ", ".join(sorted(self._configuration.access_lists))
+            expected = f"one of {known}" if known else "an access list of the file; there is none"
+            raise InputError(origin, f"access list '{name}'", expected)
+        return access_list.entries
 
     def class_map(self, name: str, origin: Origin, within: tuple[str, ...] = ()) -> Region:
         """Packets that the class takes; `within` are class maps that are being worked out.

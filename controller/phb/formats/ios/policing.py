@@ -65,19 +65,19 @@ def _parameters(police: Police, words: Words) -> None:
             else:
                 words.line.fail(f"'{word}'", "at most two bursts")
             continue
-        match words.maybe("bc", "be", "burst", "peak-burst", "pir", "peak-rate", "conform-color"):
+        if word.lower().startswith("conform-c"):
+            words.line.fail(
+                "'conform-color'",
+                "a policer without it: colours come from an earlier meter or the AF code point ('colour-aware' in YAML), "
+                "not from a class map",
+            )
+        match words.maybe("bc", "be", "burst", "peak-burst", "pir", "peak-rate"):
             case "bc" | "burst":
                 police.committed_burst = _burst(words)
             case "be" | "peak-burst":
                 police.excess_burst = _burst(words)
             case "pir" | "peak-rate":
                 police.peak = _amount(words)
-            case "conform-color":
-                words.line.fail(
-                    "'conform-color'",
-                    "a policer without it: colours come from an earlier meter or the AF code point ('colour-aware' in "
-                    "YAML), not from a class map",
-                )
             case None:
                 return
 

@@ -251,7 +251,7 @@ def _check_shares(dialect: Dialect, attachment: Attachment) -> None:
     if dialect is not Dialect.IOS_HQF and attachment.interface.reserved_percent is not None:
         percent = attachment.interface.reserved_percent
     used, available = 0, Decimal(whole) * percent / 100
-    for amount, origin in amounts:
+    for amount, origin in sorted(amounts, key=lambda each: each[1].line):
         bits = bits_per_second(amount, whole)
         used += bits
         if used > available:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phb.errors import InputError
+from phb.formats.format import READING, ReadOptions
 from phb.formats.ios.attachments import attachments
 from phb.formats.ios.lines import directives
 from phb.formats.ios.ports import build_ports
@@ -13,19 +14,19 @@ from phb.model import Dialect, PolicySet
 from phb.origin import Origin
 
 
-def read(text: str, file: str, dialect: Dialect | None = None) -> PolicySet:
+def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
     """Read a configuration.
 
     Args:
         text: What `show running-config` prints, or parts of it.
         file: Its name.
-        dialect: Which IOS is meant; None if the file says it in a line ``! phb: dialect ios-12``.
+        options: Which IOS is meant, if the file doesn't say it in a line ``! phb: dialect ios-12``.
 
     Raises:
         InputError: With the line of the first thing that is wrong.
 
     """
-    configuration = parse(text, file, _dialect(text, file, dialect))
+    configuration = parse(text, file, _dialect(text, file, options.dialect))
     ports = build_ports(configuration)
     attached = attachments(configuration)
     rules = build_rules(configuration, attached)

@@ -14,7 +14,7 @@ from typing import Any
 
 from phb.errors import InputError
 from phb.formats.ios.attachments import Attachment, whole_rate
-from phb.formats.ios.boxes import Box, Region, complement, intersection, region, versions
+from phb.formats.ios.boxes import Box, Region, intersection, region, versions
 from phb.formats.ios.classes import Regions
 from phb.formats.ios.configuration import Configuration, Interface, PolicyClass
 from phb.formats.ios.meters import class_meter
@@ -64,9 +64,8 @@ def _blocked(regions: Regions, interface: Interface, direction: str, result: Rul
     if side not in interface.access_groups:
         return
     name, origin = interface.access_groups[side]
-    denied = intersection([_IPV4, complement(regions.access_list(name, origin))])
     base = f"access-list {name} {side}@{interface.name}"
-    for rule in _rules(base, denied, interface, direction, origin):
+    for rule in _rules(base, regions.denied(name, origin), interface, direction, origin):
         said = {**rule, "permission": Permission.BLOCKED}
         result.rules.append(Rule.model_validate(said).at(origin))
 

@@ -1,0 +1,98 @@
+"""Access lists: what each entry takes, by the conditions of a class that has the list."""
+
+from ipaddress import IPv4Address
+
+import pytest
+
+from phb.formats.ios.boxes import Box
+from phb.formats.ios.statements import parse
+from phb.model import Dialect
+
+
+def entries(text, name):
+    return parse(text, "f", Dialect.IOS_12).access_lists[name].entries
+
+
+def boxes(entry):
+    """The boxes of one entry of an extended list."""
+    (found,) = entries(f"ip access-list extended a\n {entry}\n", "a")
+    return [box for box in found.boxes]
+
+
+def address(text):
+    return int(IPv4Address(text))
+
+
+EXTENDED = {
+    "permit ip any any": {},
+    "permit ip host 10.0.0.1 any": {"source": (address("10.0.0.1"),) * 2},
+    "permit ip any 10.1.2.0 0.0.0.255": {"destination": (address("10.1.2.0"), address("10.1.2.255"))},
+    "permit ip any 10.1.2.3 255.255.255.255": {},
+    "permit ip any 10.1.2.3 0.0.0.0": {"destination": (address("10.1.2.3"),) * 2},
+    "permit tcp any any eq www": {"protocol": 6, "destination_ports": (80, 80)},
+    "permit tcp any eq 700 any": {"protocol": 6, "source_ports": (700, 700)},
+    "permit udp any any range 16384 32767": {"protocol": 17, "destination_ports": (16384, 32767)},
+    "permit udp any any range 9 5": {"protocol": 17, "destination_ports": (5, 9)},
+    "permit tcp any any gt 1023": {"protocol": 6, "destination_ports": (1024, 65535)},
+    "permit tcp any any lt telnet": {"protocol": 6, "destination_ports": (0, 22)},
+    "permit ip any any dscp ef": {"tos": (46 << 2, 0xFC)},
+    "permit ip any any dscp 10": {"tos": (10 << 2, 0xFC)},
+    "permit ip any any precedence critical": {"tos": (0xA0, 0xE0)},
+    "permit ip any any tos min-delay": {"tos": (0x10, 0x1E)},
+    "permit ip any any precedence 5 tos 8": {"tos": (0xB0, 0xFE)},
+    "permit ospf any any": {"protocol": 89},
+    "permit 47 any any": {"protocol": 47},
+    "permit icmp any any": {"protocol": 1},
+}
+
+
+@pytest.mark.parametrize("entry", EXTENDED)
+def test_entry_of_one_box(entry):
+    assert boxes(entry) == [Box(version=4, **EXTENDED[entry])]
+
+
+def test_neq_is_what_lies_on_both_sides():
+    assert [box.destination_ports for box in boxes("permit tcp any any neq 80")] == [(0, 79), (81, 65535)]
+    assert [box.destination_ports for box in boxes("permit tcp any any neq 0")] == [(1, 65535)]
+
+
+def test_several_ports():
+    found = [box.destination_ports for box in boxes("permit tcp any any eq 80 443 telnet dscp af11")]
+    assert found == [(80, 80), (443, 443), (23, 23)]
+
+
+def test_scattered_wildcard_is_several_ranges():
+    found = [box.source for box in boxes("permit ip 10.0.1.0 0.0.2.255 any")]
+    assert found == [(address(f"10.0.{each}.0"), address(f"10.0.{each}.255")) for each in (1, 3)]
+
+
+def test_wildcard_of_the_largest_number_of_ranges():
+    found = [box.source for box in boxes("permit ip 10.0.0.7 0.0.255.0 any")]
+    assert found == [(address(f"10.0.{each}.7"),) * 2 for each in range(256)]
+
+
+def test_numbered_and_named_standard_lists():
+    text = "access-list 1 permit 10.0.0.1\naccess-list 1 deny any log\nip access-list standard s\n permit 10.0.0.0 0.0.0.3\n"
+    first, second = entries(text, "1")
+    assert (first.permit, first.boxes) == (True, (Box(version=4, source=(address("10.0.0.1"),) * 2),))
+    assert (second.permit, second.boxes) == (False, (Box(version=4),))
+    assert entries(text, "s")[0].boxes[0].source == (address("10.0.0.0"), address("10.0.0.3"))
+
+
+def test_remarks_are_no_entries():
+    assert entries("ip access-list extended a\n remark permit ip any any\n", "a") == []
+
+
+def test_entries_are_asked_by_sequence_number():
+    text = "ip access-list extended a\n 20 permit tcp any any\n 10 deny udp any any\n permit icmp any any\n"
+    assert [(entry.sequence, entry.origin.line) for entry in entries(text, "a")] == [(10, 3), (20, 2), (30, 4)]
+
+
+def test_list_in_several_places_is_one():
+    text = "access-list 101 permit tcp any any\nhostname a\nip access-list extended 101\n permit udp any any\n"
+    assert [entry.origin.line for entry in entries(text, "101")] == [1, 4]
+
+
+def test_log_is_listed():
+    notices = parse("access-list 101 permit ip any any log\n", "f", Dialect.IOS_12).notices
+    assert [str(notice) for notice in notices] == ["f:1: 'log' has no effect: counters tell how often a rule is met"]
