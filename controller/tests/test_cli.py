@@ -156,7 +156,7 @@ WRONG = {
     ),
     "format": (
         ["check", "--format", "ldap", "{file}"],
-        "phb: --format: found 'ldap', expected one of yaml, policy-agent\n",
+        "phb: --format: found 'ldap', expected one of yaml, policy-agent, ios\n",
     ),
     "artifact alone": (
         ["check", "--artifact", "x.json", "{file}"],

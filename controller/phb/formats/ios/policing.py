@@ -68,8 +68,8 @@ def _parameters(police: Police, words: Words) -> None:
         if word.lower().startswith("conform-c"):
             words.line.fail(
                 "'conform-color'",
-                "a policer without it: colours come from an earlier meter or the AF code point ('colour-aware' in YAML), "
-                "not from a class map",
+                "a policer without it: colours come from an earlier meter or the AF code point ('colour-aware' in "
+                "YAML), not from a class map",
             )
         match words.maybe("bc", "be", "burst", "peak-burst", "pir", "peak-rate"):
             case "bc" | "burst":

@@ -16,7 +16,7 @@ def entries(text, name):
 def boxes(entry):
     """The boxes of one entry of an extended list."""
     (found,) = entries(f"ip access-list extended a\n {entry}\n", "a")
-    return [box for box in found.boxes]
+    return list(found.boxes)
 
 
 def address(text):
@@ -72,7 +72,8 @@ def test_wildcard_of_the_largest_number_of_ranges():
 
 
 def test_numbered_and_named_standard_lists():
-    text = "access-list 1 permit 10.0.0.1\naccess-list 1 deny any log\nip access-list standard s\n permit 10.0.0.0 0.0.0.3\n"
+    text = "access-list 1 permit 10.0.0.1\naccess-list 1 deny any log\n"
+    text += "ip access-list standard s\n permit 10.0.0.0 0.0.0.3\n"
     first, second = entries(text, "1")
     assert (first.permit, first.boxes) == (True, (Box(version=4, source=(address("10.0.0.1"),) * 2),))
     assert (second.permit, second.boxes) == (False, (Box(version=4),))

@@ -53,7 +53,10 @@ ERRORS = {
     "missing word": ("policy-map\n", "f:2: found 'policy-map' and no more, expected a policy map's name"),
     "long name": (f"policy-map {'x' * 65}\n", f"f:2: found '{'x' * 65}', expected a policy map's name of at most 64"),
     # dialects
-    "11.3 class map": ("class-map a\n", "f:2: found 'class-map', expected a statement of ios-11.3; it came with 12.0(5)T"),
+    "11.3 class map": (
+        "class-map a\n",
+        "f:2: found 'class-map', expected a statement of ios-11.3; it came with 12.0(5)T",
+    ),
     "11.3 policy map": ("policy-map a\n", "f:2: found 'policy-map', expected a statement of ios-11.3"),
     "11.3 service policy": (
         "interface Fa0/0\n service-policy input p\n",
@@ -77,7 +80,10 @@ ERRORS = {
     "version unknown": ("version 9\n", "f:2: found version 9 read as ios-12, expected a release from 11 to 15"),
     # values
     "interface kind": ("interface Foo0/1\n", "f:2: found interface kind 'Foo', expected one of"),
-    "interface kinds": ("interface T0\n", "f:2: found interface kind 'T', expected one of TenGigabitEthernet, TokenRing, Tunnel"),
+    "interface kinds": (
+        "interface T0\n",
+        "f:2: found interface kind 'T', expected one of TenGigabitEthernet, TokenRing, Tunnel",
+    ),
     "interface name": ("interface 0/1\n", "f:2: found '0/1', expected an interface such as FastEthernet0/1"),
     "interface number": ("interface Serial x\n", "f:2: found 'Serial x', expected an interface such as"),
     "address": ("interface Fa0/0\n ip address 1.2.3 255.0.0.0\n", "f:3: found '1.2.3', expected an IPv4 address"),
@@ -88,7 +94,10 @@ ERRORS = {
     "bandwidth 0": ("interface Fa0/0\n bandwidth 0\n", "f:3: found '0', expected kbit/s from 1 to 10000000"),
     "bandwidth word": ("interface Fa0/0\n bandwidth fast\n", "f:3: found 'fast', expected kbit/s from 1 to"),
     "speed": ("interface Fa0/0\n speed 0\n", "f:3: found '0', expected Mbit/s from 1 to 100000"),
-    "hold queue 0": ("interface Fa0/0\n hold-queue 0 out\n", "f:3: found a hold queue of 0 packets, expected packets from 1"),
+    "hold queue 0": (
+        "interface Fa0/0\n hold-queue 0 out\n",
+        "f:3: found a hold queue of 0 packets, expected packets from 1",
+    ),
     "hold queue way": ("interface Fa0/0\n hold-queue 9 up\n", "f:3: found 'up', expected one of in, out"),
     "queues no power": (
         "interface Serial0\n fair-queue 64 100\n",
@@ -120,8 +129,14 @@ ERRORS = {
         "ip access-list extended a\n 10 permit ip any any\n 10 deny ip any any\n",
         "f:4: found sequence number 10 again, expected one that no other entry has",
     ),
-    "access list action": ("access-list 101 allow ip any any\n", "f:2: found 'allow', expected one of permit, deny, remark"),
-    "protocol": (acl("permit foo any any"), "f:3: found 'foo', expected a protocol: a number from 0 to 255 or one of ip,"),
+    "access list action": (
+        "access-list 101 allow ip any any\n",
+        "f:2: found 'allow', expected one of permit, deny, remark",
+    ),
+    "protocol": (
+        acl("permit foo any any"),
+        "f:3: found 'foo', expected a protocol: a number from 0 to 255 or one of ip,",
+    ),
     "source": (acl("permit ip anyone any"), "f:3: found 'anyone', expected 'any', 'host ADDRESS' or"),
     "wildcard": (acl("permit ip 10.0.0.0 any"), "f:3: found 'any', expected a wildcard mask such as 0.0.0.255"),
     "scattered wildcard": (
@@ -129,16 +144,25 @@ ERRORS = {
         "f:3: found wildcard mask '170.170.170.170', expected one that stands for at most 256 address ranges",
     ),
     "port name": (acl("permit tcp any any eq foo"), f"f:3: found 'foo', expected {PORT}"),
-    "ports without tcp": (acl("permit ip any any eq 80"), "f:3: found 'eq' without ports, expected it after tcp or udp"),
+    "ports without tcp": (
+        acl("permit ip any any eq 80"),
+        "f:3: found 'eq' without ports, expected it after tcp or udp",
+    ),
     "no port": (acl("permit tcp any any lt 0"), "f:3: found a port condition that no port meets, expected one"),
     "no port above": (acl("permit tcp any any gt 65535"), "f:3: found a port condition that no port meets"),
     "established": (
         acl("permit tcp any any established"),
         "f:3: found 'established', expected an entry without it: phb doesn't look at TCP flags",
     ),
-    "tcp flag": (acl("permit tcp any any syn"), "f:3: found 'syn', expected an entry without it: phb doesn't look at TCP"),
+    "tcp flag": (
+        acl("permit tcp any any syn"),
+        "f:3: found 'syn', expected an entry without it: phb doesn't look at TCP",
+    ),
     "fragments": (acl("permit ip any any fragments"), "f:3: found 'fragments', expected an entry without it"),
-    "time range": (acl("permit ip any any time-range x"), "f:3: found 'time-range', expected an entry without it: 'valid'"),
+    "time range": (
+        acl("permit ip any any time-range x"),
+        "f:3: found 'time-range', expected an entry without it: 'valid'",
+    ),
     "icmp type": (acl("permit icmp any any echo"), "f:3: found 'echo', expected no ICMP message"),
     "igmp type": (acl("permit igmp any any 5"), "f:3: found '5', expected no IGMP message"),
     "entry option": (acl("permit ip any any fast"), "f:3: found 'fast', expected dscp, precedence, tos, log or"),
@@ -149,16 +173,28 @@ ERRORS = {
     "dynamic": (acl("dynamic x permit ip any any"), "f:3: found 'dynamic', expected permit, deny or remark"),
     "evaluate": (acl("evaluate x"), "f:3: found 'evaluate', expected permit, deny or remark"),
     # class maps
-    "class map type": ("class-map type inspect x\n", "f:2: found 'type', expected a class map's name: phb has no class"),
+    "class map type": (
+        "class-map type inspect x\n",
+        "f:2: found 'type', expected a class map's name: phb has no class",
+    ),
     "class map the other way": (
         "class-map match-any a\nclass-map match-all a\n",
         "f:3: found 'match-all', expected the other way, as for class map 'a' at f:2",
     ),
     "match": (matched("colour red"), "f:3: found 'colour', expected one of access-group, any, class-map, cos, dscp,"),
-    "match nbar": (matched("protocol http"), "f:3: found 'match protocol http', expected ip or ipv6: phb doesn't look into"),
-    "match rtp": (matched("ip rtp 16384 100"), "f:3: found 'match ip rtp', expected a match that phb has; this one asks"),
+    "match nbar": (
+        matched("protocol http"),
+        "f:3: found 'match protocol http', expected ip or ipv6: phb doesn't look into",
+    ),
+    "match rtp": (
+        matched("ip rtp 16384 100"),
+        "f:3: found 'match ip rtp', expected a match that phb has; this one asks",
+    ),
     "match qos-group": (matched("qos-group 1"), "f:3: found 'match qos-group', expected a match that phb has"),
-    "match mac": (matched("source-address mac 1.2.3"), "f:3: found 'match source-address', expected a match that phb has"),
+    "match mac": (
+        matched("source-address mac 1.2.3"),
+        "f:3: found 'match source-address', expected a match that phb has",
+    ),
     "match dscp": (matched("dscp 64"), "f:3: found '64', expected a DSCP from 0 to 63"),
     "match dscp name": (matched("dscp af14"), "f:3: found 'af14', expected a DSCP: a number from 0 to 63 or one of"),
     "match cos": (matched("cos 8"), f"f:3: found '8', expected {COS}"),
@@ -178,13 +214,22 @@ ERRORS = {
     ),
     # policy maps
     "policy map type": ("policy-map type inspect x\n", "f:2: found 'type', expected a policy map's name"),
-    "policy map of nothing": ("interface Fa0/0\n service-policy input x\n", "f:3: found policy map 'x', expected a policy map of the file"),
+    "policy map of nothing": (
+        "interface Fa0/0\n service-policy input x\n",
+        "f:3: found policy map 'x', expected a policy map of the file",
+    ),
     "two policy maps": (
         "interface Fa0/0\n service-policy input x\n service-policy input y\n",
         "f:4: found policy map 'y' for input, expected one policy map; 'x' stands at f:3",
     ),
-    "insert before": ("policy-map p\n class a insert-before b\n", "f:3: found 'insert-before', expected the classes in"),
-    "set": (policy("set colour 1"), "f:4: found 'colour', expected one of dscp, precedence, cos, ip dscp, ip precedence"),
+    "insert before": (
+        "policy-map p\n class a insert-before b\n",
+        "f:3: found 'insert-before', expected the classes in",
+    ),
+    "set": (
+        policy("set colour 1"),
+        "f:4: found 'colour', expected one of dscp, precedence, cos, ip dscp, ip precedence",
+    ),
     "set qos-group": (policy("set qos-group 1"), "f:4: found 'set qos-group', expected dscp, precedence or cos"),
     "set twice": (
         policy("set dscp 0\nset precedence 1"),
@@ -195,7 +240,10 @@ ERRORS = {
         "f:4: found 'set ip dscp 0' beside a policer in a class that takes IPv6 packets, expected 'set dscp'",
     ),
     "twice": (policy("priority 10\npriority 20"), "f:5: found priority again, expected it once; it also stands at f:4"),
-    "queue limit twice": (policy("queue-limit 9\nqueue-limit 8"), "f:5: found queue-limit again, expected it once; it also"),
+    "queue limit twice": (
+        policy("queue-limit 9\nqueue-limit 8"),
+        "f:5: found queue-limit again, expected it once; it also",
+    ),
     "queue limit in bytes": (policy("queue-limit 9 ms"), "f:4: found 'ms', expected 'packets'"),
     "bandwidth of a class": (policy("bandwidth much"), "f:4: found 'much', expected kbit/s, 'percent' or 'remaining'"),
     "drop": (policy("drop"), "f:4: found 'drop', expected 'police 8000"),
@@ -203,12 +251,18 @@ ERRORS = {
     "shape in ms": (policy("shape average percent 9 20 ms"), "f:4: found '20', expected no burst in ms"),
     "compression": (policy("compression header ip"), "f:4: found 'compression', expected a class without it"),
     # policers
-    "police twice": (policy("police 8000\npolice 9000"), "f:5: found police again, expected it once; it also stands at f:4"),
+    "police twice": (
+        policy("police 8000\npolice 9000"),
+        "f:5: found police again, expected it once; it also stands at f:4",
+    ),
     "police rate": (policy("police 800"), "f:4: found '800', expected a rate in bit/s from 8000"),
     "police burst": (policy("police 8000 10"), "f:4: found a burst of 10 bytes, expected at least 1000"),
     "three bursts": (policy("police 8000 1500 1500 1500"), "f:4: found '1500', expected at most two bursts"),
     "police no burst": (policy("police cir 8000 bc x"), "f:4: found 'x', expected a burst in bytes, or in ms"),
-    "police event": (policy("police 8000 when-action drop"), "f:4: found 'when-action', expected one of conform-action,"),
+    "police event": (
+        policy("police 8000 when-action drop"),
+        "f:4: found 'when-action', expected one of conform-action,",
+    ),
     "police action": (policy("police 8000 conform-action pass"), "f:4: found 'pass', expected one of drop, transmit,"),
     "police mark": (
         policy("police 8000 conform-action set-qos-transmit 1"),
@@ -219,7 +273,10 @@ ERRORS = {
         policy("police 8000\nexceed-action drop\nexceed-action set-dscp-transmit 0"),
         "f:6: found 'exceed-action set-dscp-transmit' beside another action, expected actions that go together",
     ),
-    "police colours": (policy("police 8000\nconform-color x"), "f:5: found 'conform-color', expected a policer without it"),
+    "police colours": (
+        policy("police 8000\nconform-color x"),
+        "f:5: found 'conform-color', expected a policer without it",
+    ),
     "peak below": (
         policy("police cir 16000 pir 8000"),
         "f:4: found a peak rate of 8000 bit/s below the committed 16000, expected it above",
@@ -247,7 +304,7 @@ ERRORS = {
     ),
     "shape of a class": (
         classed("shape average 8000"),
-        "f:6: found 'shape' of class 'a' beside other classes, expected it in a policy map whose only class is class-default",
+        "f:6: found 'shape' of class 'a' beside other classes, expected it in a policy map whose only class is cla",
     ),
     "policy map in a class": (
         policy("service-policy q", before="policy-map q\n class class-default\n"),
@@ -265,11 +322,14 @@ ERRORS = {
         "f:8: found 'shape' in a policy map inside another, expected one shaper per port, outermost",
     ),
     "three policy maps": (
-        policy("shape average 8000\nservice-policy q", before="policy-map q\n class class-default\n  service-policy p\n"),
+        policy(
+            "shape average 8000\nservice-policy q", before="policy-map q\n class class-default\n  service-policy p\n"
+        ),
         "f:8: found 'service-policy' in a policy map inside another, expected one shaper per port, outermost",
     ),
     "long names": (
-        "policy-map " + "p" * 60 + "\n class class-default\n  set dscp 0\ninterface Fa0/0\n service-policy input " + "p" * 60 + "\n",
+        f"policy-map {'p' * 60}\n class class-default\n  set dscp 0\n"
+        f"interface Fa0/0\n service-policy input {'p' * 60}\n",
         f"f:3: found '{'p' * 60}/class-default', which has 74 characters, expected names of policy map and class",
     ),
     # queueing
@@ -291,7 +351,7 @@ ERRORS = {
     ),
     "too much bandwidth": (
         classed("bandwidth 760"),
-        "f:6: found 760 kbit/s for a class at FastEthernet0/0, expected at most the 750 kbit/s that are left of 75 % of 1000",
+        "f:6: found 760 kbit/s for a class at FastEthernet0/0, expected at most the 750 kbit/s that are left of 75",
     ),
     "hqf too much priority": (
         classed("priority 600\nclass class-default\nbandwidth 500"),
@@ -305,27 +365,42 @@ ERRORS = {
         "interface Serial0\n fair-queue\n random-detect\n",
         "f:4: found 'random-detect' beside 'fair-queue', expected one of them; see f:3",
     ),
-    "thresholds": (policy("bandwidth 9\nrandom-detect dscp 8 40 30"), "f:5: found '30', expected a maximum threshold in packets from 40"),
+    "thresholds": (
+        policy("bandwidth 9\nrandom-detect dscp 8 40 30"),
+        "f:5: found '30', expected a maximum threshold in packets from 40",
+    ),
     "two ways to tell apart": (
         policy("bandwidth 9\nrandom-detect dscp-based\nrandom-detect precedence 0 1 2"),
         "f:6: found early detection by precedence, expected by DSCP, as at f:5",
     ),
-    "random-detect flow": (policy("random-detect flow"), "f:4: found 'random-detect flow', expected dscp-based or prec-based"),
+    "random-detect flow": (
+        policy("random-detect flow"),
+        "f:4: found 'random-detect flow', expected dscp-based or prec-based",
+    ),
     # interfaces
     "subinterface": (
         "policy-map p\ninterface Fa0/0.5\n encapsulation dot1Q 5\n service-policy input p\n",
         "f:5: found 'service-policy input p' on FastEthernet0/0.5, expected it on a physical interface",
     ),
-    "tunnel": ("interface Tunnel0\n hold-queue 9 out\n", "f:3: found 'hold-queue 9 out' on Tunnel0, expected it on a physical"),
+    "tunnel": (
+        "interface Tunnel0\n hold-queue 9 out\n",
+        "f:3: found 'hold-queue 9 out' on Tunnel0, expected it on a physical",
+    ),
     "policy routing": (
         "route-map m permit 10\n match ip address 1\ninterface Fa0/0\n ip policy route-map m\n",
         "f:5: found policy routing by route map 'm' (f:2), expected routes by destination only",
     ),
     "nat": ("interface Fa0/0\n ip nat inside\n", "f:3: found 'ip nat', expected an interface without it"),
     "crypto map": ("interface Fa0/0\n crypto map m\n", "f:3: found 'crypto map', expected an interface without it"),
-    "rate-limit": ("interface Fa0/0\n rate-limit input 8000\n", "f:3: found 'rate-limit', expected 'police' in a policy map"),
+    "rate-limit": (
+        "interface Fa0/0\n rate-limit input 8000\n",
+        "f:3: found 'rate-limit', expected 'police' in a policy map",
+    ),
     "priority-group": ("interface Fa0/0\n priority-group 1\n", "f:3: found 'priority-group', expected classes with"),
-    "ip rtp priority": ("interface Fa0/0\n ip rtp priority 1 2 3\n", "f:3: found 'ip rtp priority', expected a class with"),
+    "ip rtp priority": (
+        "interface Fa0/0\n ip rtp priority 1 2 3\n",
+        "f:3: found 'ip rtp priority', expected a class with",
+    ),
     "channel-group": ("interface Fa0/0\n channel-group 1\n", "f:3: found 'channel-group', expected one link"),
     # routes
     "route": (
@@ -334,7 +409,7 @@ ERRORS = {
     ),
     "queue-list": ("queue-list 1 default 2\n", "f:2: found 'queue-list', expected classes with 'bandwidth'"),
     "ipv6 access list": ("ipv6 access-list a\n", "f:2: found 'ipv6 access-list', expected IPv4 access lists"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", ERRORS)

@@ -12,7 +12,8 @@ AF12 = Treatment(set_dscp=12)
 def meter_of(ios, statements, interface="FastEthernet0/0", direction="input"):
     body = "\n".join(f"  {statement}" for statement in statements.splitlines())
     policy = ios(
-        f"policy-map p\n class class-default\n{body}\ninterface {interface}\n bandwidth 1000\n service-policy {direction} p\n",
+        f"policy-map p\n class class-default\n{body}\n"
+        f"interface {interface}\n bandwidth 1000\n service-policy {direction} p\n",
         Dialect.IOS_HQF,
     )
     return policy.actions[0].meter

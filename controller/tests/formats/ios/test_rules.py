@@ -83,7 +83,8 @@ def test_negation(ios):
 def test_class_map_within_a_class_map(ios):
     (rule,) = rules_of(
         ios,
-        "class-map match-any inner\n match dscp ef\n match dscp af11\nclass-map c\n match class-map inner\n match cos 5",
+        "class-map match-any inner\n match dscp ef\n match dscp af11\n"
+        "class-map c\n match class-map inner\n match cos 5",
     )
     assert [(each.dscp, each.pcp) for each in rule.match] == [
         (46, PriorityCodePoint(5)),
@@ -134,7 +135,8 @@ def test_policy_map_at_two_interfaces_has_policers_of_its_own_at_each(ios):
 
 def test_marks(ios):
     policy = ios(
-        "policy-map p\n class class-default\n  set precedence flash\n  set cos 4\ninterface Fa0/1\n service-policy input p\n"
+        "policy-map p\n class class-default\n  set precedence flash\n  set cos 4\n"
+        "interface Fa0/1\n service-policy input p\n"
     )
     assert (policy.actions[0].set_precedence, policy.actions[0].set_pcp) == (3, PriorityCodePoint(4))
 

@@ -50,7 +50,8 @@ def test_keywords_in_any_case(ios):
 
 
 def test_indentation_does_not_matter_where_modes_are_clear(ios):
-    text = "policy-map p\nclass class-default\nset dscp 1\ninterface Fa0/1\nbandwidth 5\nservice-policy input p\nhostname n\n"
+    text = "policy-map p\nclass class-default\nset dscp 1\n"
+    text += "interface Fa0/1\nbandwidth 5\nservice-policy input p\nhostname n\n"
     policy = ios(text)
     assert (policy.node, policy.ports[0].rate.value, policy.actions[0].set_dscp) == ("n", 5, 1)
 
@@ -93,7 +94,7 @@ NOTICES = {
     "interface Fa0/0\n ip address dhcp\n": "FastEthernet0/0 has an address that only the router learns",
     "interface Fa0/0\n ip address 1.1.1.1 255.0.0.0 secondary\n": "a secondary address has no effect",
     "interface Fa0/0\n speed auto\n": "'speed' sets no line rate: the switch's port has its own",
-    "interface Loopback0\n ip address 1.1.1.1 255.255.255.255\n": "'Loopback0' has no effect: it is no port of a switch",
+    "interface Loopback0\n ip address 1.1.1.1 255.255.255.255\n": "'Loopback0' has no effect: it is no port",
     "interface FastEthernet0/0.5\n encapsulation dot1Q 5\n": "'FastEthernet0/0.5' has no effect: it is no port",
     "interface Fa0/0\n shutdown\n": "'FastEthernet0/0' is shut down",
     "interface Fa0/0\n ip policy route-map m\n": "route map 'm' is not in the file",
