@@ -356,38 +356,70 @@ class PriorityCodePoint:
 # ---------------------------------------------------------------------------
 
 
+_TIMES = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?\s*-\s*(\d{1,2}):(\d\d)(?::(\d\d))?")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
+
+
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """A time of day from `first` to `last`, both included.
+    """A time of day from `first` until `last`: 8:00-17:30 ends when the clock shows 17:30.
 
-    A range whose end lies before its start runs over midnight (RFC 3060 section 6.5.5).
+    A range whose end lies before its start runs over midnight. An end of midnight is written 24:00.
     """
 
     first: time
     last: time
 
+    def __post_init__(self) -> None:
+        if self.first == self.last != time(0):
+            raise ValueError("a time range that ends where it begins is none, but for 0:00-24:00")
+
     @classmethod
     def parse(cls, value: Any) -> TimeRange:
-        """``0:01-23:59``."""
+        """``8:00-17:30``, with seconds if need be; the end may be ``24:00``."""
         if isinstance(value, TimeRange):
             return value
         if not isinstance(value, str):
             raise TypeError
-        match = re.fullmatch(r"(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})", value.strip())
+        match = _TIMES.fullmatch(value.strip())
         if match is None:
             raise ValueError
-        hour, minute, last_hour, last_minute = (int(part) for part in match.groups())
-        return cls(time(hour, minute), time(last_hour, last_minute))
+        hour, minute, second, last_hour, last_minute, last_second = (int(part or 0) for part in match.groups())
+        first = time(hour, minute, second)
+        if (last_hour, last_minute, last_second) == (24, 0, 0):
+            return cls(first, time(0))
+        last = time(last_hour, last_minute, last_second)
+        if first == last:
+            raise ValueError
+        return cls(first, last)
 
     def contains(self, at: datetime) -> bool:
-        """Whether the range holds at this moment."""
-        clock = at.time().replace(tzinfo=None)
-        if self.first <= self.last:
-            return self.first <= clock <= self.last
-        return clock >= self.first or clock <= self.last
+        """Whether the range holds when a clock shows this."""
+        clock = at.time()
+        if self.first < self.last:
+            return self.first <= clock < self.last
+        return clock >= self.first or clock < self.last
 
     def __str__(self) -> str:
-        return f"{self.first:%H:%M}-{self.last:%H:%M}"
+        return f"{_clock(self.first)}-{_clock(self.last) if self.last != time(0) else '24:00'}"
+
+
+def _clock(at: time) -> str:
+    return f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
+
+
+def parse_moment(value: Any) -> datetime:
+    """A date and time of day by some clock; the zone is said elsewhere."""
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return value
+    if not isinstance(value, str) or not _MOMENT.fullmatch(value):
+        raise ValueError
+    return datetime.fromisoformat(value)
+
+
+def write_moment(at: datetime) -> str:
+    """The inverse of `parse_moment`."""
+    return at.isoformat(timespec="seconds" if at.second else "minutes")
 
 
 def parse_zone(value: Any) -> ZoneInfo:
@@ -448,4 +480,5 @@ Pcp = Annotated[
     ),
 ]
 Zone = Annotated[ZoneInfo, Text(parse_zone, "a time zone of the IANA database such as Europe/Berlin or UTC")]
-Times = Annotated[TimeRange, Text(TimeRange.parse, "a time range such as 8:00-17:30")]
+Times = Annotated[TimeRange, Text(TimeRange.parse, "a time range such as 8:00-17:30 or 22:00-24:00")]
+Moment = Annotated[datetime, Text(parse_moment, "a local date and time such as 2026-03-01T08:00", write_moment)]

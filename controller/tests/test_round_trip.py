@@ -43,10 +43,10 @@ ports = st.builds(lambda pair: PortRange(min(pair), max(pair)), st.tuples(st.int
 tos = st.builds(lambda value, mask: TypeOfService(value & mask, mask), octets, octets)
 v4, v6 = st.builds(IPv4Address, st.integers(0, 2**32 - 1)), st.builds(IPv6Address, st.integers(0, 2**128 - 1))
 macs = st.builds(MacAddress, st.integers(0, 2**48 - 1))
-times = st.builds(
-    lambda one, other: TimeRange(one.replace(second=0, microsecond=0), other.replace(second=0, microsecond=0)),
-    st.times(),
-    st.times(),
+clocks = st.times().map(lambda clock: clock.replace(microsecond=0))
+times = st.one_of(
+    st.just(TimeRange.parse("0:00-24:00")),
+    st.tuples(clocks, clocks).filter(lambda pair: pair[0] != pair[1]).map(lambda pair: TimeRange(*pair)),
 )
 rates = st.builds(
     Rate,

@@ -127,7 +127,7 @@ class _Leg:
 def _rule(state: _State, rule: Rule, actions: list[Action], priority: int, at: datetime) -> None:
     legs = [leg for conditions in rule.match for leg in _legs(state.policy, rule, conditions)]
     policies = {leg.direction: _number(state, rule, leg) for leg in {leg.direction: leg for leg in legs}.values()}
-    if not rule.valid.contains(at):
+    if not rule.valid.contains(at, state.policy.time_zone):
         message = f"rule '{rule.name}' does not count at {at:%A %Y-%m-%d %H:%M}"
         state.notices.append(Notice(rule.valid.origin(), message))
         return

@@ -239,14 +239,12 @@ def _window(policy: PolicySet, valid: Validity) -> tuple[tuple[int, int, int, in
     days_of_month = sum(1 << day - 1 for day in valid.days_of_month) or ALL_DAYS_OF_MONTH
     times = ALL_TIMES
     if valid.time is not None:
-        first, last = (2 * (clock.hour * 60 + clock.minute) for clock in (valid.time.first, valid.time.last))
-        until = (1 << last + 1) - 1  # the last minute's first instant, and all before
-        before = (1 << first) - 1
-        times = until & ~before if first <= last else ALL_TIMES & ~before | until
+        until, before = ((1 << clock.hour * 60 + clock.minute) - 1 for clock in (valid.time.last, valid.time.first))
+        times = until & ~before if before < until else ALL_TIMES & ~before | until
     moment = ALWAYS
     if valid.between is not None:
         first_second, last_second = (_seconds(at) for at in valid.between)
-        moment = (first_second, last_second)
+        moment = (first_second, last_second - 1)
     always = (months, days_of_month, days, times, moment) == (*_NO_WINDOW, ALWAYS)
     zone = valid.time_zone or policy.time_zone
     return (months, days_of_month, days, times), moment, "" if always else str(zone or "local")

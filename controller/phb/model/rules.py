@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import field_validator, model_validator
 
 from phb.model.base import Item, Name, NonEmpty, OneOrMany, PortReference, unexpected
-from phb.values import Addresses, CodePoint, Pcp, Ports, Protocol, Times, Tos, TypeOfService, Within, Zone
+from phb.values import Addresses, CodePoint, Moment, Pcp, Ports, Protocol, Times, Tos, TypeOfService, Within, Zone
 
 
 class Direction(StrEnum):
@@ -41,12 +42,16 @@ class Day(StrEnum):
 
 
 class Validity(Item):
-    """When a rule counts.
+    """When a rule counts: whenever the clock and calendar of its zone show what all of these ask.
+
+    RFC 3060 section 5.5.3 and its masks: a day is the one that the calendar shows, so that a range over midnight counts
+    on the part of it that falls on the days named. An hour that a clock skips in spring doesn't count; one that it
+    shows twice in autumn counts twice.
 
     Attributes:
         months: 1 is January; none is every month.
         days_of_month: None is every day.
-        between: First and last moment, by the clock of the zone.
+        between: From the first moment until the second.
         time_zone: Whose clock and calendar; without it, the policy's own.
 
     """
@@ -55,7 +60,7 @@ class Validity(Item):
     time: Times | None = None
     months: tuple[Annotated[int, Within(1, 12)], ...] = ()
     days_of_month: tuple[Annotated[int, Within(1, 31)], ...] = ()
-    between: tuple[datetime, datetime] | None = None
+    between: tuple[Moment, Moment] | None = None
     time_zone: Zone | None = None
 
     @field_validator("days")
@@ -63,17 +68,33 @@ class Validity(Item):
     def _in_order(cls, days: tuple[Day, ...]) -> tuple[Day, ...]:
         return tuple(day for day in Day if day in days)
 
-    def contains(self, at: datetime) -> bool:
-        """Whether the rule counts at this moment, by the clock of its time zone, else by that of `at`."""
-        local = at.astimezone(self.time_zone) if self.time_zone is not None and at.tzinfo is not None else at
-        today = list(Day)[local.isoweekday() % 7]
+    def contains(self, at: datetime, zone: ZoneInfo | None = None) -> bool:
+        """Whether the rule counts at this moment.
+
+        Args:
+            at: A moment; without time zone, what every clock shows.
+            zone: The policy's zone, where the rule has none of its own; None is that of this machine.
+
+        """
+        local = wall_clock(at, self.time_zone or zone)
         return (
-            today in self.days
-            and (not self.months or local.month in self.months)
-            and (not self.days_of_month or local.day in self.days_of_month)
-            and (self.between is None or self.between[0] <= local.replace(tzinfo=None) <= self.between[1])
+            self.contains_date(local)
+            and (self.between is None or self.between[0] <= local < self.between[1])
             and (self.time is None or self.time.contains(local))
         )
+
+    def contains_date(self, local: date) -> bool:
+        """Whether the rule counts at some time of this day of its calendar."""
+        return (
+            (len(self.days) == len(Day) or list(Day)[local.isoweekday() % 7] in self.days)
+            and (not self.months or local.month in self.months)
+            and (not self.days_of_month or local.day in self.days_of_month)
+        )
+
+
+def wall_clock(at: datetime, zone: ZoneInfo | None) -> datetime:
+    """What the clock of a zone, or of this machine, shows at a moment; as it is, if nobody says whose clock it is."""
+    return at if at.tzinfo is None else at.astimezone(zone).replace(tzinfo=None)
 
 
 class CodePoints(Item):

@@ -108,8 +108,8 @@ def test_the_action_of_the_connected_interface_is_chosen(artifact):
     ("at", "counts"),
     [
         (datetime(1999, 3, 1, 8, 0), True),
-        (datetime(1999, 3, 1, 17, 30), True),
-        (datetime(1999, 3, 1, 17, 31), False),
+        (datetime(1999, 3, 1, 17, 29, 59), True),
+        (datetime(1999, 3, 1, 17, 30), False),
         (datetime(1999, 3, 1, 7, 59, 59), False),
         (datetime(1999, 2, 28, 12, 0), False),  # a Sunday
     ],

@@ -29,7 +29,7 @@ INGRESS = ("one", "two", "another")
 MONDAY = datetime(2026, 3, 2)
 MOMENTS = [
     MONDAY + timedelta(days=day, seconds=second)
-    for day in (0, 1)
+    for day in (0, 1, 7)
     for second in (0, 8 * 3600 - 1, 8 * 3600, 12 * 3600, 12 * 3600 + 1, 20 * 3600)
 ]
 

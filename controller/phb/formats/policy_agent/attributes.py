@@ -171,15 +171,8 @@ def protocols(text: str) -> tuple[int, ...]:
 
 def times(text: str) -> TimeRange | None:
     """``8:00-17:30``; 24:00 is the end of the day, and the whole day asks nothing."""
-    first, separator, last = text.replace(" ", "").partition("-")
-    if not separator:
-        raise ValueError
-    if last == "24:00":
-        # Both ends count, so a day that ends with the next one's first moment loses nothing.
-        last = "0:00"
-        if TimeRange.parse(f"{first}-{last}").first.strftime("%H:%M") == "00:00":
-            return None
-    return TimeRange.parse(f"{first}-{last}")
+    given = TimeRange.parse(text)
+    return None if given.first == given.last else given
 
 
 def moments(text: str) -> tuple[datetime, datetime]:
