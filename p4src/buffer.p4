@@ -48,22 +48,22 @@ control Buffer(inout headers_t hdr,
 
     apply {
         bit<32> queued;
-        bit<32> queued_class = 0;
         bit<32> queued_conversation = 0;
         port_limit.apply();
+        port_occupancy.read(queued, (bit<32>)standard_metadata.egress_spec);
+        meta.schedule.queued = queued;
         if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
             threshold = meta.schedule.threshold_packets;
-            class_occupancy.read(queued_class, meta.schedule.queue);
+            class_occupancy.read(meta.schedule.queued, meta.schedule.queue);
         }
         stream_buffer.apply();
-        port_occupancy.read(queued, (bit<32>)standard_metadata.egress_spec);
         if (meta.schedule.discipline != Discipline.FIFO) {
             conversation_occupancy.read(queued_conversation, meta.schedule.slot);
         }
         if (hold_queue != 0 && queued >= hold_queue) {
             meta.verdict.drop_reason = DropReason.HOLD_QUEUE;
             conversation_tail_drops.count(meta.schedule.slot);
-        } else if (meta.schedule.limit_packets != 0 && queued_class >= meta.schedule.limit_packets) {
+        } else if (meta.schedule.limit_packets != 0 && meta.schedule.queued >= meta.schedule.limit_packets) {
             meta.verdict.drop_reason = DropReason.QUEUE_LIMIT;
             conversation_tail_drops.count(meta.schedule.slot);
         } else if (threshold != 0 && queued_conversation >= threshold) {

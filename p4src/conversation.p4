@@ -5,6 +5,7 @@
  * Comes after forward (needs the port) and after mark (a remark changes the flow as it does on a router that marks before
  * it queues); buffer, wred and schedule account by its result.
  *
+ * A flow is addresses, protocol, ports and ToS without the ECN field, which may differ from packet to packet (RFC 3168).
  * A flow that hashes to a slot where another has packets queued would wait behind them. So a flow has two candidate slots
  * and takes the one it owns, else one where nothing is queued: the finish tag of such a slot lies in the past, so taking it
  * over changes nobody's turn. Only when others have packets queued in both does it share the first; that is counted. A
@@ -106,12 +107,12 @@ control Conversation(inout headers_t hdr,
             if (hdr.ipv4.isValid()) {
                 hash(signature, HashAlgorithm.crc32, 32w0,
                      { hdr.ipv4.source, hdr.ipv4.destination, meta.flow.protocol,
-                       meta.flow.source_port, meta.flow.destination_port, meta.flow.tos },
+                       meta.flow.source_port, meta.flow.destination_port, meta.flow.tos & 0xfc },
                      32w0xffffffff);
             } else if (hdr.ipv6.isValid()) {
                 hash(signature, HashAlgorithm.crc32, 32w0,
                      { hdr.ipv6.source, hdr.ipv6.destination, meta.flow.protocol,
-                       meta.flow.source_port, meta.flow.destination_port, meta.flow.tos },
+                       meta.flow.source_port, meta.flow.destination_port, meta.flow.tos & 0xfc },
                      32w0xffffffff);
             } else {
                 hash(signature, HashAlgorithm.crc32, 32w0,

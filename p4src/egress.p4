@@ -101,6 +101,9 @@ control PhbEgress(inout headers_t hdr,
                     leave_class();
                 }
             }
+            if (meta.schedule.early == 1) {
+                queue_left.write(meta.schedule.queue, standard_metadata.egress_global_timestamp);
+            }
             conversation_transmitted.count(meta.schedule.slot);
             delay_bucket.apply();
             class_delay.count((bit<32>)(meta.verdict.traffic_class ++ bucket));

@@ -227,6 +227,8 @@ struct schedule_t {
     bit<32>    weight;
     bit<32>    limit_packets;    // of the queue of the class; 0: no limit
     bit<32>    threshold_packets; // of a conversation; 0: no limit
+    bit<32>    queued;           // packets in the queue when this one came
+    bit<1>     early;            // early detection looks at the queue
     finish_t   finish;
 }
 

@@ -21,6 +21,9 @@ register<bit<32>>(CONVERSATION_SLOTS) class_occupancy;
 // How many conversations of the queue of a class have packets queued, by its first slot.
 register<bit<32>>(CONVERSATION_SLOTS) class_flows;
 
+// When the scheduler last took a packet from a queue (us), by the queue's slot; of queues with early detection.
+register<bit<48>>(QUEUES) queue_left;
+
 // Whose slot it is: the signature of the flow that took it last, by conversation slot.
 register<bit<32>>(CONVERSATION_SLOTS) conversation_owner;
 

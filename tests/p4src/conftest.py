@@ -33,16 +33,18 @@ class Node:
 
 
 @pytest.fixture
-def run_node(tmp_path):
-    def run(queueing, frames, *, transmit_ring=0, seconds=600):
+def program(tmp_path):
+    """Make a switch that a policy file programs, as a user would: by a push over P4Runtime."""
+
+    def make(queueing, ports):
         policy = tmp_path / "policy.yaml"
         policy.write_text(
             "phb: 1\nnode: dut\n"
-            "ports:\n  - {number: 1, name: line}\n  - {number: 2, name: lan}\n"
+            f"ports:\n  - {{number: 1, name: line, rate: {{value: {RATE_BPS}, unit: bit/s, basis: ppp}}}}\n"
+            "  - {number: 2, name: lan}\n"
             "routes:\n  - {destination: 10.0.2.0/24, port: line, source-mac: '02:00:00:00:00:01', "
             "destination-mac: '02:00:00:00:00:02'}\n" + queueing
         )
-        ports = {OUT: PortConfig(RATE_BPS, LINE_OVERHEAD, transmit_ring), IN: PortConfig()}
         switch = Switch("dut", ports)
         server = P4RuntimeServer(switch, device_id=1)
         try:
@@ -55,6 +57,16 @@ def run_node(tmp_path):
             )
         finally:
             server.stop()
+        return switch
+
+    return make
+
+
+@pytest.fixture
+def run_node(program):
+    def run(queueing, frames, *, transmit_ring=0, seconds=600):
+        ports = {OUT: PortConfig(RATE_BPS, LINE_OVERHEAD, transmit_ring), IN: PortConfig()}
+        switch = program(queueing, ports)
         network = Network(1)
         network.add_switch(switch)
         network.add_replay("sender", frames)
@@ -68,8 +80,8 @@ def run_node(tmp_path):
     return run
 
 
-def datagram(sequence, *, flow=0, precedence=0, payload=100):
+def datagram(sequence, *, flow=0, precedence=0, payload=100, tos=None):
     """An Ethernet frame of a UDP flow, numbered so that it is known again."""
     body = sequence.to_bytes(4, "big") + bytes(payload - 4)
-    ip = IP(src="10.0.1.1", dst="10.0.2.1", tos=precedence << 5)
+    ip = IP(src="10.0.1.1", dst="10.0.2.1", tos=precedence << 5 if tos is None else tos)
     return bytes(Ether(dst="02:00:00:00:00:09") / ip / UDP(sport=1000 + flow, dport=2000) / Raw(body))

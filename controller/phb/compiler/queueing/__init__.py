@@ -1,7 +1,8 @@
 """Stages conversation, buffer, wred and schedule: how each port's queue is served, and how long it may grow.
 
-One module per thing: `flows` (fair queueing), `classes` and `shares` (a queue for each class), `limits`, `slots`,
-`length`. What belongs to one port hangs on a profile number, which the port's row of the scheduler hands out.
+One module per thing: `flows` (fair queueing), `classes` and `shares` (a queue for each class), `early_detection`,
+`limits`, `slots`, `rates`, `length`. What belongs to one port hangs on a profile number, which the port's row of the
+scheduler hands out.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from dataclasses import dataclass, field
 from phb.artifact import Artifact
 from phb.compiler.ports import NumberedPort, resolve
 from phb.compiler.queueing.classes import class_queues
+from phb.compiler.queueing.early_detection import thresholds
 from phb.compiler.queueing.flows import flow_weights, notices_of_flows
 from phb.compiler.queueing.length import overhead
 from phb.compiler.queueing.limits import port_limits
+from phb.compiler.queueing.rates import port_rate
 from phb.compiler.queueing.slots import Slots, port_slot
 from phb.compiler.queueing.tables import PORT_SCHEDULER, STAGE_ORDER
 from phb.intent import Entry, Exact, Notice, Profile, QueueSlots
@@ -87,6 +90,8 @@ def _port(
             slots.queues.append(QueueSlots(port_slot(port.number), 1, port.number, port.name, None))
     if action != "fifo":
         parameters["overhead"] = overhead(queueing.length_basis, action, artifact)
+    if queueing.early_detection is not None:
+        rows += thresholds(queueing.early_detection, profile, 0, port_rate(policy, queueing))
     rows += port_limits(queueing, profile)
     if rows:
         result.profiles.append(Profile(profile, port.number, port.name))

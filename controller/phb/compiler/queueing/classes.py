@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from phb.artifact import Artifact
 from phb.compiler.ports import NumberedPort
+from phb.compiler.queueing.early_detection import thresholds
 from phb.compiler.queueing.flows import flow_weights
+from phb.compiler.queueing.rates import port_rate
 from phb.compiler.queueing.shares import SMALLEST_ROUNDED_WEIGHT, check_weights, shares, weights
 from phb.compiler.queueing.slots import Slots
 from phb.compiler.queueing.tables import CLASS_QUEUE
@@ -57,7 +59,7 @@ def class_queues(
     sharing = [queue for queue in queues if queue.level is None]
     default = next(queue for queue in queues if queue.traffic_class == DEFAULT_CLASS)
     flows = _by_precedence(default)
-    rate = _port_rate(policy, queueing)
+    rate = port_rate(policy, queueing)
     entries: list[Entry] = []
     if flows is None:
         numbers = weights(sharing, shares(sharing, rate))
@@ -68,6 +70,8 @@ def class_queues(
     for queue in queues:
         number = class_number(policy, queue)
         entries.append(_row(queue, number, weight_of.get(queue.traffic_class, 0), port, profile, slots))
+        if queue.early_detection is not None:
+            entries += thresholds(queue.early_detection, profile, number, rate)
     return entries
 
 
@@ -97,13 +101,6 @@ def _by_precedence(queue: ClassQueue) -> FlowQueueing | None:
     """The queue's flows, if each has the weight of its precedence."""
     flows = queue.fair_queue
     return flows if flows is not None and flows.dialect is not Dialect.IOS_HQF else None
-
-
-def _port_rate(policy: PolicySet, queueing: Queueing) -> Rate | None:
-    if queueing.shaper is not None:
-        return queueing.shaper.rate
-    port = policy.find_port(queueing.port)
-    return port.rate if port is not None else None
 
 
 def _beside_flows(
