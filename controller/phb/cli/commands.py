@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phb.cli import check, lint, plan, push, schema, show
+from phb.cli import check, convert, lint, plan, push, schema, show
 from phb.cli.application import app
 
-__all__ = ["app", "check", "lint", "plan", "push", "schema", "show"]
+__all__ = ["app", "check", "convert", "lint", "plan", "push", "schema", "show"]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from phb.formats import Loss
     from phb.intent import Notice
 
 PIPE_WIDTH = 200  # columns; what goes into a pipe has no terminal to fit into
@@ -52,11 +53,20 @@ def print_table(output: Console, filled: Table) -> None:
 
 def print_notices(notices: Iterable[Notice]) -> None:
     """List warnings on standard error."""
+    _print_errors(f"warning: {notice}" for notice in notices)
+
+
+def print_losses(losses: Iterable[Loss]) -> None:
+    """List what a format couldn't say on standard error."""
+    _print_errors(f"warning: {loss}" for loss in losses)
+
+
+def _print_errors(lines: Iterable[str]) -> None:
     from rich.console import Console
 
     errors = Console(file=sys.stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
-    for notice in notices:
-        errors.print(f"warning: {notice}", style="yellow")
+    for line in lines:
+        errors.print(line, style="yellow")
 
 
 def notice_as_json(notice: Notice) -> dict[str, Any]:

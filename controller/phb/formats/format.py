@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from phb.errors import InputError
 from phb.model import Dialect, PolicySet
 from phb.origin import Origin
 
@@ -36,6 +37,20 @@ class WriteOptions:
 
 READING = ReadOptions()
 WRITING = WriteOptions()
+
+
+def parse_dialect(name: str | None) -> Dialect | None:
+    """The dialect that a command's option names.
+
+    Raises:
+        InputError: There is no such dialect.
+
+    """
+    if name is None:
+        return None
+    if name in list(Dialect):
+        return Dialect(name)
+    raise InputError(Origin("--dialect"), f"'{name}'", f"one of {', '.join(Dialect)}")
 
 
 @dataclass(frozen=True, slots=True)

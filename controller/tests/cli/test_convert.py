@@ -1,0 +1,90 @@
+"""``phb convert``: what is written where, and how losses show."""
+
+import json
+
+import pytest
+
+from phb import cli
+from phb.formats import read_file
+
+# A mask of scattered bits is nothing that Policy Agent's OutgoingTOS could say.
+POLICY = """\
+phb: 1
+queueing:
+  - port: line
+    schedule: {kind: fifo}
+actions:
+  - {name: gold, set-tos: 192}
+rules:
+  - name: first
+    match: {protocol: tcp, source-ports: 23}
+    actions: [gold]
+"""
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        code = cli.run(["convert", *(str(argument) for argument in arguments)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def policy(write_file):
+    return write_file("policy.yaml", POLICY)
+
+
+def test_to_standard_output(run, policy, write_file):
+    code, out, err = run("--to", "yaml", policy)
+    assert (code, err) == (0, "")
+    assert read_file(write_file("again.yaml", out)) == read_file(policy)
+
+
+def test_to_a_file(run, policy, tmp_path):
+    code, out, err = run("--to", "yaml", "-o", tmp_path / "again.yaml", policy)
+    assert (code, out, err) == (0, "", "")
+    assert read_file(tmp_path / "again.yaml") == read_file(policy)
+
+
+def test_losses_are_listed(run, policy):
+    code, out, err = run("--to", "policy-agent", policy)
+    assert code == 0
+    assert "gold" in out
+    assert f"warning: {policy}:" in err
+    assert " is lost: " in err
+
+
+def test_losses_as_json(run, policy):
+    code, out, _ = run("--to", "policy-agent", "--json", policy)
+    result = json.loads(out)
+    assert (code, result["format"]) == (0, "policy-agent")
+    assert {"file", "line", "what", "why"} == set(result["losses"][0])
+    assert result["losses"][0]["line"] in (2, 3)
+
+
+def test_strict_writes_nothing(run, policy, tmp_path):
+    code, out, err = run("--to", "policy-agent", "--strict", "-o", tmp_path / "out.conf", policy)
+    assert (code, out) == (1, "")
+    assert " is lost: " in err
+    assert not (tmp_path / "out.conf").exists()
+
+
+def test_strict_without_losses(run, policy):
+    assert run("--to", "yaml", "--strict", policy)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--to", "visio"], "--to: found 'visio', expected one of yaml"),
+        (["--to", "yaml", "--dialect", "ios-9"], "--dialect: found 'ios-9', expected one of ios-11.3, ios-12, ios-hqf"),
+        (["--to", "yaml", "-o", "/nowhere/x"], "--output: found '/nowhere/x' (No such file or directory), expected"),
+    ],
+)
+def test_bad_input(run, policy, arguments, message):
+    code, out, err = run(*arguments, policy)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"phb: {message}")
