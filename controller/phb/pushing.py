@@ -225,6 +225,7 @@ async def read_counters(
     device_id: int = 1,
     artifact: Program = None,
     p4info: str | Path | None = None,
+    tls: Tls | None = None,
 ) -> dict[str, dict[int, CounterValue]]:
     """Indirect counters by short name, such as ``policy_traffic``; only cells that aren't zero.
 
@@ -234,6 +235,7 @@ async def read_counters(
         device_id: The switch's number.
         artifact: The program the switch runs, as in `push`.
         p4info: As in `push`.
+        tls: Certificates; None is a connection without TLS.
 
     Raises:
         ArtifactError: The program has no such counter.
@@ -244,7 +246,7 @@ async def read_counters(
     wanted = list(program.counters) if names is None else list(names)
     for name in wanted:
         program.counter(name)
-    async with Session(address, device_id, program) as session:
+    async with Session(address, device_id, program, tls=tls) as session:
         cells = dict(names) if isinstance(names, Mapping) else {}
         # A counter by policy has a million cells, nearly all of policies that aren't there.
         missing = [name for name in CELLS_BY_POLICY if name in wanted and name not in cells]
@@ -261,13 +263,19 @@ def read_counters_sync(
     device_id: int = 1,
     artifact: Program = None,
     p4info: str | Path | None = None,
+    tls: Tls | None = None,
 ) -> dict[str, dict[int, CounterValue]]:
     """`read_counters` for callers without an event loop."""
-    return asyncio.run(read_counters(address, names, device_id=device_id, artifact=artifact, p4info=p4info))
+    return asyncio.run(read_counters(address, names, device_id=device_id, artifact=artifact, p4info=p4info, tls=tls))
 
 
 async def read_entries(
-    address: str, *, device_id: int = 1, artifact: Program = None, p4info: str | Path | None = None
+    address: str,
+    *,
+    device_id: int = 1,
+    artifact: Program = None,
+    p4info: str | Path | None = None,
+    tls: Tls | None = None,
 ) -> list[Described]:
     """What the switch's tables hold, in the order of the program's tables.
 
@@ -276,7 +284,7 @@ async def read_entries(
 
     """
     program = _program(artifact, p4info)
-    async with Session(address, device_id, program) as session:
+    async with Session(address, device_id, program, tls=tls) as session:
         if not await session.runs_artifact():
             raise SwitchError(address, "the switch runs another program than the artifact, or none")
         rows = await session.rows()
@@ -286,10 +294,15 @@ async def read_entries(
 
 
 def read_entries_sync(
-    address: str, *, device_id: int = 1, artifact: Program = None, p4info: str | Path | None = None
+    address: str,
+    *,
+    device_id: int = 1,
+    artifact: Program = None,
+    p4info: str | Path | None = None,
+    tls: Tls | None = None,
 ) -> list[Described]:
     """`read_entries` for callers without an event loop."""
-    return asyncio.run(read_entries(address, device_id=device_id, artifact=artifact, p4info=p4info))
+    return asyncio.run(read_entries(address, device_id=device_id, artifact=artifact, p4info=p4info, tls=tls))
 
 
 # ---------------------------------------------------------------------------

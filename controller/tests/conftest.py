@@ -1,5 +1,10 @@
 """A P4Runtime switch that only remembers: what the controller meets where no real one is wanted; faults on demand."""
 
+import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
 from dataclasses import dataclass, field
@@ -13,6 +18,7 @@ from google.protobuf import any_pb2
 from phb import Artifact
 
 ROOT = Path(__file__).resolve().parents[2]
+PROCESS_ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 EXAMPLES = ROOT / "examples" / "s390"
 
 
@@ -158,6 +164,61 @@ def start_switch() -> Iterator[Callable[..., FakeSwitch]]:
     yield start
     for stop in stops:
         stop()
+
+
+@dataclass
+class SwitchProcess:
+    """A phb-switch without a program and without interfaces, on a loopback port that it keeps over restarts."""
+
+    ready_file: Path
+    options: tuple[str, ...] = ()
+    address: str = "127.0.0.1:0"
+    process: subprocess.Popen | None = None
+
+    def start(self) -> "SwitchProcess":
+        """Start it, and wait until it can be reached."""
+        self.ready_file.unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "phb_switch", "--no-p4", "--device-id", "1"),
+                *("--grpc-server-addr", self.address, "--ready-file", str(self.ready_file), *self.options),
+            ],
+            env=PROCESS_ENVIRONMENT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while not (self.ready_file.exists() and self.ready_file.read_text().strip().endswith("}")):
+            assert self.process.poll() is None, "phb-switch ended at once"
+            time.sleep(0.02)
+        self.address = json.loads(self.ready_file.read_text())["grpc_server_addr"]
+        return self
+
+    def kill(self) -> None:
+        """SIGKILL: what it held is gone."""
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def run_switch(tmp_path_factory) -> Iterator[Callable[..., SwitchProcess]]:
+    """Start real switches in processes of their own, and kill them after the module's tests."""
+    running = []
+
+    def start(*options: object) -> SwitchProcess:
+        ready_file = tmp_path_factory.mktemp("switch") / "ready.json"
+        switch = SwitchProcess(ready_file, tuple(str(option) for option in options))
+        running.append(switch)
+        return switch.start()
+
+    yield start
+    for switch in running:
+        switch.kill()
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path, monkeypatch):
+    """No test reads or writes the state of whoever runs it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg-state"))
 
 
 @pytest.fixture(scope="session")

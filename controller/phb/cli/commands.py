@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from phb.cli import check, convert, lint, plan, push, schema, show
+from importlib import import_module
+
 from phb.cli.application import app
 
-__all__ = ["app", "check", "convert", "lint", "plan", "push", "schema", "show"]
+COMMANDS = (
+    "check",
+    "lint",
+    "plan",
+    "push",
+    "rollback",
+    "history",
+    "locks",
+    "show",
+    "convert",
+    "schema",
+)
+
+for command in COMMANDS:
+    import_module(f"phb.cli.{command}")
+
+__all__ = ["COMMANDS", "app"]

@@ -12,7 +12,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,12 +26,19 @@ from phb.origin import Origin
 
 if TYPE_CHECKING:
     from phb.artifact import Artifact
+    from phb.formats.format import ReadOptions
+    from phb.inventory import Switch, TlsFiles
+    from phb.model import Dialect
+    from phb.state import State
+    from phb.tls import Tls
 
 R = TypeVar("R")
 
 ADDRESS = "127.0.0.1:9559"  # the port that IANA assigned to P4Runtime
 
 _SWITCH = "Switch"
+_TLS = "TLS"
+_STATE = "State"
 _PROGRAM = "Program of the switch"
 
 
@@ -80,8 +88,20 @@ Files = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what would change.")]
 ElectionId = Annotated[
-    int,
-    typer.Option(min=1, max=2**128 - 1, rich_help_panel=_SWITCH, help="The controller with the highest one may write."),
+    int | None,
+    typer.Option(
+        min=1,
+        max=2**128 - 1,
+        rich_help_panel=_SWITCH,
+        help="The controller with the highest one may write.  (default: the inventory's, else 1)",
+    ),
+]
+PolicyFiles = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="All policy files of one node; rules of earlier files are asked first. Not with --inventory.",
+        metavar="FILE",
+    ),
 ]
 
 
@@ -102,6 +122,22 @@ class ReadingOptions:
         str | None,
         typer.Option("--format", metavar="NAME", help="Format of all files.  (default: by each file)"),
     ] = None
+
+    dialect: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Which IOS wrote the files, where they don't say so.  (default: none)"),
+    ] = None
+
+    def options(self) -> ReadOptions:
+        """What formats are told about files.
+
+        Raises:
+            InputError: There is no such dialect.
+
+        """
+        from phb.formats.format import ReadOptions
+
+        return ReadOptions(_dialect(self.dialect))
 
     def moment(self) -> datetime:
         """The moment of the whole command: the clock is read once, here."""
@@ -154,6 +190,141 @@ class SwitchOptions:
         int, typer.Option(min=0, max=2**64 - 1, rich_help_panel=_SWITCH, help="P4Runtime device id of the switch.")
     ] = 1
 
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PEM",
+            envvar="PHB_TLS_CA",
+            rich_help_panel=_TLS,
+            help="Use TLS; the switch's certificate must come from this authority.  (default: plain text)",
+        ),
+    ] = None
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PEM", envvar="PHB_TLS_CERT", rich_help_panel=_TLS, help="Our own certificate.  (default: none)"
+        ),
+    ] = None
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(metavar="PEM", envvar="PHB_TLS_KEY", rich_help_panel=_TLS, help="Its key.  (default: none)"),
+    ] = None
+    tls_server_name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="PHB_TLS_SERVER_NAME",
+            rich_help_panel=_TLS,
+            help="Name in the switch's certificate.  (default: the host of its address)",
+        ),
+    ] = None
+
+    def tls(self) -> Tls | None:
+        """How sessions are encrypted; None is plain text.
+
+        Raises:
+            InputError: Options for TLS without the one that turns it on.
+
+        """
+        if self.tls_ca is None:
+            others = {
+                "--tls-cert": self.tls_cert,
+                "--tls-key": self.tls_key,
+                "--tls-server-name": self.tls_server_name,
+            }
+            for name, value in others.items():
+                if value is not None:
+                    raise InputError(Origin(name), "no --tls-ca", "the authority of the switch's certificate")
+            return None
+        from phb.tls import Tls
+
+        return Tls(self.tls_ca, self.tls_cert, self.tls_key, self.tls_server_name)
+
+    inventory: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="PHB_INVENTORY",
+            rich_help_panel=_SWITCH,
+            help="Switches and their policies from this file.  (default: none)",
+        ),
+    ] = None
+    switch: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=_SWITCH,
+            help="Only this switch or group of the inventory; repeatable.  (default: all)",
+        ),
+    ] = None
+
+    def one(self) -> Switch:
+        """The one switch that is meant; its policies may be empty.
+
+        Raises:
+            InputError: None, several, or a wrong inventory.
+
+        """
+        found = self.many((), ReadingOptions(), ())
+        if len(found) != 1:
+            names = ", ".join(switch.name for switch in found)
+            raise InputError(Origin("--switch"), f"{len(found)} switches ({names})", "one of them")
+        return found[0]
+
+    def many(self, files: Sequence[str], reading: ReadingOptions, needed: Sequence[str] = ("FILE",)) -> list[Switch]:
+        """All switches that are meant, with their policies.
+
+        Args:
+            files: From the command line.
+            reading: How they are read; the inventory says the rest.
+            needed: Empty where policies don't matter.
+
+        Raises:
+            InputError: Neither files nor an inventory, both, or a wrong inventory.
+
+        """
+        from phb.inventory import Switch, TargetKind, read_inventory, select
+
+        if self.inventory is None:
+            if self.switch:
+                raise InputError(Origin("--switch"), "no --inventory", "the file that names switches")
+            if needed and not files:
+                raise InputError(Origin("FILE"), "no policy file and no --inventory", "one of them")
+            address = self.checked_address()
+            made = Switch.model_construct(
+                name=address,
+                address=address,
+                device_id=self.device_id,
+                target=TargetKind.PHB_SWITCH,
+                role="",
+                election_id=1,
+                policies=tuple(files),
+                format=reading.format_name,
+                dialect=_dialect(reading.dialect),
+                groups=(),
+                tls=self._files(),
+            )
+            return [made]
+        if files:
+            raise InputError(
+                Origin(files[0]), "a policy file beside --inventory", "one of them: the inventory names files"
+            )
+        return list(select(read_inventory(self.inventory), self.switch or (), self.inventory))
+
+    def _files(self) -> TlsFiles | None:
+        from phb.inventory import TlsFiles
+
+        tls = self.tls()
+        if tls is None:
+            return None
+
+        def text(path: Path | None) -> str | None:
+            return None if path is None else str(path)
+
+        return TlsFiles.model_construct(
+            ca=text(tls.ca), certificate=text(tls.certificate), key=text(tls.key), server_name=tls.server_name
+        )
+
     def checked_address(self) -> str:
         """The address.
 
@@ -175,3 +346,73 @@ def check_address(address: str, origin: Origin) -> str:
     if not host or not port.isdigit() or not 0 < int(port) < 65536:
         raise InputError(origin, f"'{address}'", "HOST:PORT, such as 127.0.0.1:9559")
     return address
+
+
+def _dialect(name: str | None) -> Dialect | None:
+    if name is None:
+        return None
+    from phb.model import Dialect
+
+    try:
+        return Dialect(name)
+    except ValueError:
+        known = ", ".join(each.value for each in Dialect)
+        raise InputError(Origin("--dialect"), f"'{name}'", f"one of {known}") from None
+
+
+@dataclass(frozen=True)
+class StateOptions:
+    """What is remembered, and who waits for whom."""
+
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="PHB_STATE",
+            rich_help_panel=_STATE,
+            help="History and locks.  (default: phb/state.sqlite in XDG_STATE_HOME, else in ~/.local/state)",
+        ),
+    ] = None
+    no_state: Annotated[bool, typer.Option("--no-state", rich_help_panel=_STATE, help="Neither history nor locks.")] = (
+        False
+    )
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0, metavar="SECONDS", rich_help_panel=_STATE, help="How long to wait for who else changes the switch."
+        ),
+    ] = 0.0
+
+    def open(self) -> AbstractContextManager[State | None]:
+        """The state, to be used with ``with``; None if it isn't wanted.
+
+        Raises:
+            InputError: The file is wrong.
+
+        """
+        if self.no_state:
+            return nullcontext()
+        return open_state(self.state)
+
+
+StateFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--state",
+        metavar="FILE",
+        envvar="PHB_STATE",
+        help="History and locks.  (default: phb/state.sqlite in XDG_STATE_HOME, else in ~/.local/state)",
+    ),
+]
+
+
+def open_state(path: Path | None) -> State:
+    """The state.
+
+    Raises:
+        InputError: The file is wrong.
+
+    """
+    from phb.state import State, default_path
+
+    return State(path or default_path())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -49,6 +50,21 @@ def print_table(output: Console, filled: Table) -> None:
     unlimited = output.options.update(max_width=1_000_000)
     output.width = max(output.width, filled.__rich_measure__(output, unlimited).maximum)
     output.print(filled, crop=False)
+
+
+@contextmanager
+def progress(doing: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show how many of several things are done, on a terminal and only there; gives what is called after each."""
+    if total < 2 or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
+        task = shown.add_task(doing, total=total)
+        yield lambda: shown.advance(task)
 
 
 def print_notices(notices: Iterable[Notice]) -> None:

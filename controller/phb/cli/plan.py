@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from phb.cli import pushing
 from phb.cli.application import app, epilog
-from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.options import Json, PolicyFiles, ProgramOptions, ReadingOptions, SwitchOptions, grouped
 
 
-@app.command(epilog=epilog("phb plan --address 192.0.2.1:9559 c7513.yaml c7513-wfq.yaml"))
+@app.command(
+    epilog=epilog(
+        "phb plan --address 192.0.2.1:9559 c7513.yaml c7513-wfq.yaml", "phb plan --inventory network.yaml --switch edge"
+    )
+)
 @grouped
 def plan(
-    files: Files, switch: SwitchOptions, reading: ReadingOptions, program: ProgramOptions, json: Json = False
-) -> None:
+    switches: SwitchOptions,
+    reading: ReadingOptions,
+    program: ProgramOptions,
+    files: PolicyFiles = None,
+    json: Json = False,
+) -> int:
     """Show what a push would change on the live switch; nothing is written."""
-    pushing.push(files, switch, reading, program, dry_run=True, json=json)
+    from phb.deploying import prepare
+
+    artifact, moment = program.load(), reading.moment()
+    chosen = switches.many(files or (), reading)
+    prepared = [prepare(switch, artifact, at=moment) for switch in chosen]
+    return pushing.show(pushing.plan_all(prepared), many=switches.inventory is not None, json=json)

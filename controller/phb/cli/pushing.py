@@ -1,48 +1,151 @@
-"""What ``plan`` and ``push`` share: they differ in whether anything is written."""
+"""What ``plan``, ``push`` and ``rollback`` share: several switches at once, and what is printed of each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from phb.cli.options import ProgramOptions, ReadingOptions, SwitchOptions
-from phb.cli.output import console, notice_as_json, print_json, print_notices
+from phb.cli.application import OK, REFUSED
+from phb.cli.output import console, notice_as_json, print_json, print_notices, print_table, progress, table
 
 if TYPE_CHECKING:
+    from phb.deploying import Prepared
+    from phb.errors import PhbError
     from phb.pushing import Changed, Report
+    from phb.state import Holder, State
 
 _SIGNS = {"insert": ("+", "green"), "modify": ("~", "yellow"), "delete": ("-", "red")}
 _DONE = {"insert": "inserted", "modify": "modified", "delete": "deleted"}
 
 
-def push(
-    files: Sequence[str],
-    switch: SwitchOptions,
-    reading: ReadingOptions,
-    program: ProgramOptions,
-    *,
-    election_id: int = 1,
-    dry_run: bool,
-    json: bool,
-) -> None:
-    """Push, or in a dry run compare, and print what was or would be changed."""
-    from phb.pushing import push_sync
+@dataclass(frozen=True)
+class Result:
+    """How it went with one switch."""
 
-    report = push_sync(
-        switch.checked_address(),
-        files,
-        device_id=switch.device_id,
-        artifact=program.load(),
-        at=reading.moment(),
-        dry_run=dry_run,
-        election_id=election_id,
-        format_name=reading.format_name,
-    )
-    if json:
-        print_json(report_as_json(report))
-        return
-    print_notices(report.notices)
-    print_report(report)
+    prepared: Prepared
+    report: Report | None = None
+    digest: str | None = None
+    error: PhbError | None = None
+
+
+def plan_all(prepared: Sequence[Prepared]) -> list[Result]:
+    """Compare with every switch at once."""
+    from phb.deploying import plan
+
+    async def one(each: Prepared) -> Result:
+        report, digest = await plan(each)
+        return Result(each, report, digest)
+
+    return _all(prepared, one, "comparing")
+
+
+def push_all(
+    prepared: Sequence[Prepared],
+    state: State | None,
+    *,
+    command: str,
+    wait_s: float,
+    expected_plan: str | None = None,
+    election_id: int | None = None,
+) -> list[Result]:
+    """Push to every switch at once; what fails at one is no matter of the others."""
+    from phb.deploying import deploy
+
+    def waiting(holder: Holder) -> None:
+        sys.stderr.write(f"waiting for {holder}\n")
+
+    async def one(each: Prepared) -> Result:
+        report = await deploy(
+            each,
+            state,
+            command=command,
+            wait_s=wait_s,
+            expected_plan=expected_plan,
+            election_id=election_id,
+            on_wait=waiting,
+        )
+        return Result(each, report)
+
+    return _all(prepared, one, "pushing")
+
+
+def _all(
+    prepared: Sequence[Prepared], one: Callable[[Prepared], Coroutine[Any, Any, Result]], doing: str
+) -> list[Result]:
+    import asyncio
+
+    from phb.errors import PhbError
+
+    async def run() -> list[Result]:
+        with progress(doing, len(prepared)) as advance:
+
+            async def guarded(each: Prepared) -> Result:
+                try:
+                    return await one(each)
+                except PhbError as error:
+                    return Result(each, error=error)
+                finally:
+                    advance()
+
+            return list(await asyncio.gather(*(guarded(each) for each in prepared)))
+
+    return asyncio.run(run())
+
+
+def show(results: Sequence[Result], *, many: bool, json: bool) -> int:
+    """Print results and give the exit code; the error of a single switch is raised instead."""
+    if not many:
+        (result,) = results
+        if result.error is not None:
+            raise result.error
+        if json:
+            print_json(result_as_json(result))
+        elif result.report is not None:
+            print_notices(result.report.notices)
+            print_report(result.report)
+            if result.digest is not None:
+                console().print(f"plan {result.digest}")
+    elif json:
+        print_json([result_as_json(result) for result in results])
+    else:
+        _print_many(results)
+    return REFUSED if any(result.error is not None for result in results) else OK
+
+
+def _print_many(results: Sequence[Result]) -> None:
+    from phb.difference import Change
+
+    output = console()
+    planned = any(result.digest is not None for result in results)
+    rows = table("switch", "address", "insert", "modify", "delete", "unchanged", "plan" if planned else "result")
+    for result in results:
+        switch = result.prepared.switch
+        if result.report is None:
+            rows.add_row(switch.name, switch.address, "", "", "", "", "failed", style="red")
+            continue
+        counts = [str(result.report.count(change)) for change in Change]
+        last = result.digest or ("changed" if result.report.changes else "unchanged")
+        rows.add_row(switch.name, switch.address, *counts, str(result.report.unchanged), last)
+    for result in results:
+        if result.report is not None:
+            print_notices(result.report.notices)
+    print_table(output, rows)
+    sys.stdout.flush()
+    for result in results:
+        if result.error is not None:
+            sys.stderr.write(f"phb: {result.prepared.switch.name}: {result.error}\n")
+
+
+def result_as_json(result: Result) -> dict[str, Any]:
+    """What was or would be done to a switch, or why not."""
+    switch = result.prepared.switch
+    if result.report is None:
+        failed = {"switch": switch.name, "address": switch.address, "device_id": switch.device_id}
+        return {**failed, "error": str(result.error)}
+    plan = {} if result.digest is None else {"plan": result.digest}
+    return {"switch": switch.name, **report_as_json(result.report), **plan}
 
 
 def report_as_json(report: Report) -> dict[str, Any]:

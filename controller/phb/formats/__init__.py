@@ -28,6 +28,7 @@ __all__ = [
     "ReadOptions",
     "WriteOptions",
     "convert",
+    "read_content",
     "read_file",
     "read_files",
 ]
@@ -74,16 +75,38 @@ def read_file(path: str | Path, format_name: str | None = None, options: ReadOpt
         InputError: The file can't be read, its format isn't known, or its content is wrong.
 
     """
-    whole_file = Origin(str(path))
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(Origin(str(path)), _lower(error.strerror or str(error)), "a readable policy file") from None
+    return read_content(content, str(path), format_name, options)
+
+
+def read_content(
+    content: bytes, name: str, format_name: str | None = None, options: ReadOptions = READING
+) -> PolicySet:
+    """Read what a policy file holds, or held once.
+
+    Args:
+        content: The file's bytes.
+        name: Its name, for errors and for its format.
+        format_name: As in `read_file`.
+        options: As in `read_file`.
+
+    Raises:
+        InputError: As `read_file`.
+
+    """
+    whole_file = Origin(name)
+    try:
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(whole_file, f"a byte that isn't UTF-8 at offset {error.start}", "UTF-8 text") from None
-    except OSError as error:
-        raise InputError(whole_file, _lower(error.strerror or str(error)), "a readable policy file") from None
+    # As in files opened as text: every kind of line end counts as one.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     chosen = _choose(whole_file, text, format_name)
     try:
-        return chosen.read(text, str(path), options)
+        return chosen.read(text, name, options)
     except InputError:
         raise
     except Exception as error:

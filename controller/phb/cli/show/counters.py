@@ -31,8 +31,9 @@ def show_counters(
     """Show the switch's counters; cells that are zero are left out."""
     from phb.pushing import read_counters_sync
 
+    where = switch.one()
     counters = read_counters_sync(
-        switch.checked_address(), names or None, device_id=switch.device_id, artifact=program.load()
+        where.address, names or None, device_id=where.device_id, artifact=program.load(), tls=where.certificates
     )
     if json:
         print_json(_as_json(counters))

@@ -14,7 +14,10 @@ def show_entries(switch: SwitchOptions, program: ProgramOptions, json: Json = Fa
     """Show every table entry of the switch, by the program's names."""
     from phb.pushing import read_entries_sync
 
-    entries = read_entries_sync(switch.checked_address(), device_id=switch.device_id, artifact=program.load())
+    where = switch.one()
+    entries = read_entries_sync(
+        where.address, device_id=where.device_id, artifact=program.load(), tls=where.certificates
+    )
     if json:
         print_json(
             [

@@ -35,11 +35,15 @@ def show_policy(
     from phb.pushing import load_intent, read_counters_sync, read_entries_sync
 
     artifact = program.load()
-    where = switch.checked_address()
+    where = switch.one()
     intent = load_intent(files, artifact, at=reading.moment(), format_name=reading.format_name) if files else None
-    entries = read_entries_sync(where, device_id=switch.device_id, artifact=artifact)
+    entries = read_entries_sync(where.address, device_id=where.device_id, artifact=artifact, tls=where.certificates)
     counters = read_counters_sync(
-        where, ["policy_traffic", "policy_drops"], device_id=switch.device_id, artifact=artifact
+        where.address,
+        ["policy_traffic", "policy_drops"],
+        device_id=where.device_id,
+        artifact=artifact,
+        tls=where.certificates,
     )
     rows = policy_rows(entries, counters, intent.policies if intent else ())
     if json:

@@ -16,24 +16,37 @@ from phb.origin import Origin
 SHOWN = 100
 
 
-def explain(details: Sequence[ErrorDetails], data: document.Mapping, file: str) -> InputError:
+def explain(
+    details: Sequence[ErrorDetails], data: document.Mapping, file: str, root: shape.Root = shape.POLICY
+) -> InputError:
     """The first thing that is wrong. A misspelt key is also a missing one; of the two, the misspelling is told."""
+    details = [detail for detail in details if not _follows(detail, details)]
     misspelt = [detail for detail in details if detail["type"] == "extra_forbidden"]
-    return min((_explain(detail, data, file) for detail in misspelt or details), key=lambda error: error.origin.line)
+    return min(
+        (_explain(detail, data, file, root) for detail in misspelt or details), key=lambda error: error.origin.line
+    )
 
 
-def _explain(detail: ErrorDetails, data: document.Mapping, file: str) -> InputError:
+def _follows(detail: ErrorDetails, others: Sequence[ErrorDetails]) -> bool:
+    """Whether a list is too short only because something in it is wrong: pydantic counts what is right."""
+    place = detail["loc"]
+    return detail["type"] == "too_short" and any(
+        len(other["loc"]) > len(place) and other["loc"][: len(place)] == place for other in others
+    )
+
+
+def _explain(detail: ErrorDetails, data: document.Mapping, file: str, root: shape.Root) -> InputError:
     location: shape.Location = tuple(detail["loc"])
     context = detail.get("ctx") or {}
     found = show(detail["input"])
     key = ""
     match detail["type"]:
         case "extra_forbidden":
-            found, expected = _unknown(location)
+            found, expected = _unknown(location, root)
         case "missing" if isinstance(location[-1], int):
-            expected = shape.expected_at(location[:-1])
+            expected = shape.expected_at(location[:-1], root)
         case "missing":
-            found, expected = f"no '{location[-1]}'", f"'{location[-1]}': {shape.expected_at(location)}"
+            found, expected = f"no '{location[-1]}'", f"'{location[-1]}': {shape.expected_at(location, root)}"
         case "unexpected":
             found, expected, key = context["found"], context["expected"], context["field"]
         case "value_error":
@@ -42,24 +55,26 @@ def _explain(detail: ErrorDetails, data: document.Mapping, file: str) -> InputEr
             found, key = f"'{context['tag']}'", "kind"
             expected = f"one of {context['expected_tags']}"
         case "union_tag_not_found":
-            found, expected = "no 'kind'", shape.expected_at(location)
+            found, expected = "no 'kind'", shape.expected_at(location, root)
         case "string_too_long":
             expected = f"text of at most {context['max_length']} characters"
         case "string_too_short":
             expected = "text that isn't empty"
+        case "too_short" if not detail["input"]:
+            found, expected = "an empty list", "one that isn't"
         case "greater_than":
             expected = f"a number greater than {context['gt']}"
         case "less_than_equal":
             expected = f"a number of at most {context['le']}"
         case _:
-            expected = shape.expected_at(location)
+            expected = shape.expected_at(location, root)
     line, statement = _place(data, location, key)
     return InputError(Origin(file, line, statement), found, expected)
 
 
-def _unknown(location: shape.Location) -> tuple[str, str]:
+def _unknown(location: shape.Location, root: shape.Root) -> tuple[str, str]:
     """An unknown key, with the one that was perhaps meant."""
-    key, known = str(location[-1]), shape.keys_at(location[:-1])
+    key, known = str(location[-1]), shape.keys_at(location[:-1], root)
     near = get_close_matches(key.replace("_", "-").lower(), known, n=1)
     found = f"unknown key '{key}'"
     return f"{found} ('{near[0]}'?)" if near else found, f"one of {', '.join(known)} here"

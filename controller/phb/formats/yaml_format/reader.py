@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -15,6 +16,8 @@ from phb.origin import Origin
 
 VERSION = 1
 
+T = TypeVar("T", bound=Item)
+
 
 def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
     """Read a YAML policy file. Its text says everything, so no option counts.
@@ -23,20 +26,42 @@ def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
         InputError: With the line of the first thing that is wrong.
 
     """
+    return read_as(text, file, PolicySet, shape.POLICY.version_key)
+
+
+def read_as(text: str, file: str, kind: type[T], version_key: str) -> T:
+    """Read a YAML file of phb: a policy, or another kind of file.
+
+    Args:
+        text: The file's.
+        file: Its name, for errors.
+        kind: What it says.
+        version_key: The key that says what the file is, with the version of the format.
+
+    Raises:
+        InputError: With the line of the first thing that is wrong.
+
+    """
     data = document.load(text, file)
     if not isinstance(data, document.Mapping):
-        raise InputError(Origin(file, 1), explanations.show(data), f"a mapping that starts with 'phb: {VERSION}'")
-    version = data.pop("phb", document)
+        raise InputError(
+            Origin(file, 1), explanations.show(data), f"a mapping that starts with '{version_key}: {VERSION}'"
+        )
+    version = data.pop(version_key, document)
     if version is document:
-        raise InputError(Origin(file, 1), "no 'phb' key", f"'phb: {VERSION}', the version of the format")
+        raise InputError(
+            Origin(file, 1), f"no '{version_key}' key", f"'{version_key}: {VERSION}', the version of the format"
+        )
     if version is True or version != VERSION:
-        raise InputError(Origin(file, data.lines["phb"], "phb"), explanations.show(version), str(VERSION))
+        raise InputError(Origin(file, data.lines[version_key], version_key), explanations.show(version), str(VERSION))
     try:
-        policy = PolicySet.model_validate(data, by_alias=True, by_name=False)
+        item = kind.model_validate(data, by_alias=True, by_name=False)
     except ValidationError as errors:
-        raise explanations.explain(errors.errors(include_url=False), data, file) from None
-    _attach_origins(policy, data, file, "")
-    return policy
+        raise explanations.explain(
+            errors.errors(include_url=False), data, file, shape.Root(kind, version_key)
+        ) from None
+    _attach_origins(item, data, file, "")
+    return item
 
 
 class _Places(Mapping[str, Origin]):

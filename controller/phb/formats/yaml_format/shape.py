@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -13,6 +14,17 @@ from phb.model.base import OneOrMany
 from phb.values import Text, Within
 
 Location = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """What a file as a whole is: policies are not the only files of phb in YAML."""
+
+    item: type[Item]
+    version_key: str
+
+
+POLICY = Root(PolicySet, "phb")
 
 
 @cache
@@ -32,15 +44,15 @@ def items_in(annotation: Any) -> Iterator[type[Item]]:
                     yield from items_in(element)
 
 
-def keys_at(location: Location) -> list[str]:
+def keys_at(location: Location, root: Root) -> list[str]:
     """The keys that a mapping at this place may have."""
-    keys = {key for kind, _ in _at(location) for item in items_in(kind) for key in aliases(item).values()}
-    return sorted(keys | {"phb"} if not location else keys)
+    keys = {key for kind, _ in _at(location, root) for item in items_in(kind) for key in aliases(item).values()}
+    return sorted(keys | {root.version_key} if not location else keys)
 
 
-def expected_at(location: Location) -> str:
+def expected_at(location: Location, root: Root) -> str:
     """What may stand at this place, in words."""
-    found = list(_at(location))
+    found = list(_at(location, root))
     tags = [_tag(kind) for kind, _ in found]
     if len(found) > 1 and all(tags):
         return f"a mapping whose 'kind' is {one_of(tags)}"
@@ -90,9 +102,9 @@ def _tag(kind: Any) -> str | None:
     return str(get_args(annotation)[0]) if get_origin(annotation) is Literal else None
 
 
-def _at(location: Location) -> list[tuple[Any, tuple[Any, ...]]]:
+def _at(location: Location, root: Root) -> list[tuple[Any, tuple[Any, ...]]]:
     """Types, with their marks, of what may stand at this place; parts that name nothing are skipped."""
-    here: list[tuple[Any, tuple[Any, ...]]] = [(PolicySet, ())]
+    here: list[tuple[Any, tuple[Any, ...]]] = [(root.item, ())]
     for part in location:
         inside = [found for kind, _ in here for found in _step(kind, part)]
         here = inside or here

@@ -1,0 +1,109 @@
+"""``phb rollback``: give a switch an earlier policy again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from phb.cli import pushing
+from phb.cli.application import app, epilog
+from phb.cli.options import (
+    DryRun,
+    ElectionId,
+    Json,
+    ProgramOptions,
+    ReadingOptions,
+    StateOptions,
+    SwitchOptions,
+    grouped,
+)
+
+if TYPE_CHECKING:
+    from phb.inventory import Switch
+    from phb.state import History, Push
+
+
+@app.command(
+    epilog=epilog("phb rollback --address 192.0.2.1:9559", "phb rollback --inventory network.yaml --switch r1 --to 17")
+)
+@grouped
+def rollback(
+    switches: SwitchOptions,
+    program: ProgramOptions,
+    remembered: StateOptions,
+    to: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Number in phb history.  (default: the last good policy that differs from the newest)",
+        ),
+    ] = None,
+    election_id: ElectionId = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> int:
+    """Push the files of an earlier push again, from the state: they may have changed or gone on disk.
+
+    Rules with a time are judged now, not as of then.
+    """
+    from phb.deploying import prepare
+    from phb.errors import InputError
+    from phb.model import Dialect
+    from phb.origin import Origin
+    from phb.sources import Document
+    from phb.state import History
+
+    if remembered.no_state:
+        raise InputError(Origin("--no-state"), "a rollback without state", "the state: it holds the policies")
+    artifact, moment = program.load(), ReadingOptions().moment()
+    many = switches.inventory is not None
+    chosen = switches.many((), ReadingOptions(), ())
+    with remembered.open() as state:
+        assert state is not None
+        history = History(state)
+        prepared = []
+        for switch in chosen:
+            push = _wanted(history, switch, to)
+            then = switch.model_copy(
+                update={
+                    "policies": push.files,
+                    "format": push.format_name,
+                    "dialect": Dialect(push.dialect) if push.dialect else None,
+                }
+            )
+            documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
+            prepared.append(prepare(then, artifact, at=moment, documents=documents))
+        if dry_run:
+            return pushing.show(pushing.plan_all(prepared), many=many, json=json)
+        results = pushing.push_all(prepared, state, command="rollback", wait_s=remembered.wait, election_id=election_id)
+    return pushing.show(results, many=many, json=json)
+
+
+def _wanted(history: History, switch: Switch, to: int | None) -> Push:
+    """The push to go back to.
+
+    Raises:
+        InputError: There is none, or it was another switch's.
+
+    """
+    from phb.errors import InputError
+    from phb.origin import Origin
+
+    if to is not None:
+        push = history.push(to)
+        if (push.address, push.device_id) != (switch.address, switch.device_id):
+            found = f"push {to}, which was to device {push.device_id} at {push.address}"
+            raise InputError(Origin("--to"), found, f"one to device {switch.device_id} at {switch.address}")
+        return push
+    newest = history.pushes(switch.address, switch.device_id, 1)
+    before: Push | None = history.last_good(switch.address, switch.device_id)
+    given = {} if not newest else {file.path: file.digest for file in history.files(newest[0].number)}
+    while before is not None:
+        if {file.path: file.digest for file in history.files(before.number)} != given:
+            return before
+        before = history.last_good(switch.address, switch.device_id, before=before.number)
+    raise InputError(
+        Origin(switch.name), "no earlier good policy in the state", "one that differs from the newest (see phb history)"
+    )

@@ -1,0 +1,255 @@
+"""One switch and its policies, from the sources to the switch: prepared, pushed under a lock, remembered.
+
+`phb.pushing` does the pushing; here is what a person expects around it: nobody else pushes meanwhile, a plan that was
+looked at is the one that is carried out, and what was pushed can be found again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from phb.artifact import Artifact
+from phb.compiler import compile_policy
+from phb.difference import Change
+from phb.errors import PhbError, SwitchError
+from phb.formats.format import ReadOptions
+from phb.intent import NodeIntent
+from phb.inventory import Switch
+from phb.model import PolicySet
+from phb.pushing import Report, push_over
+from phb.session import Session
+from phb.sources import Document, open_source, read_documents
+from phb.state import File, History, Holder, Lock, Locks, Names, Outcome, State
+
+
+class ChangedSincePlanError(PhbError):
+    """The switch or the files are no longer those of the plan."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a switch is to hold, and what that was made of."""
+
+    switch: Switch
+    documents: tuple[Document, ...]
+    policy: PolicySet
+    intent: NodeIntent
+    artifact: Artifact
+
+    @property
+    def digest(self) -> str:
+        """Of the compiled entries."""
+        return _digest(_shown(self.intent))
+
+    @property
+    def names(self) -> Names:
+        """What the numbers in entries and counters stand for."""
+        return {"policy": {str(policy.number): policy.rule for policy in self.intent.policies}}
+
+
+def prepare(
+    switch: Switch, artifact: Artifact, *, at: datetime, documents: Sequence[Document] | None = None
+) -> Prepared:
+    """Read and compile a switch's policies; nothing is sent.
+
+    Args:
+        switch: Where they come from, and how they are read.
+        artifact: The program to compile for.
+        at: When rules' validity is judged.
+        documents: What the sources hold, or held once; None asks them.
+
+    Raises:
+        InputError: A source can't be read, or what it says is wrong.
+
+    """
+    if documents is None:
+        documents = [open_source(name).poll() for name in switch.policies]
+    policy = read_documents(documents, switch.format, ReadOptions(switch.dialect))
+    return compiled(switch, artifact, tuple(documents), policy, at)
+
+
+def compiled(
+    switch: Switch, artifact: Artifact, documents: tuple[Document, ...], policy: PolicySet, at: datetime
+) -> Prepared:
+    """`prepare` of what is read already: another moment may need other entries.
+
+    Raises:
+        InputError: The policy asks for something the program can't do.
+
+    """
+    intent = compile_policy(policy, artifact, at=at)
+    for entry in intent.entries:
+        artifact.encode(entry)
+    return Prepared(switch, documents, policy, intent, artifact)
+
+
+def plan_digest(prepared: Prepared, report: Report) -> str:
+    """Of a dry run: the same for the same entries wanted and the same entries held, so different after any change."""
+    changes = sorted(f"{changed.change} {changed.entry}" for changed in report.changes)
+    return _digest([str(report.pipeline_replaced), prepared.digest, *changes])[:16]
+
+
+async def plan(prepared: Prepared) -> tuple[Report, str]:
+    """What a push would change, and the digest by which exactly that can be pushed.
+
+    Raises:
+        SwitchError: The switch can't be reached.
+
+    """
+    async with open_session(prepared) as session:
+        report = await push_over(session, prepared.intent, dry_run=True)
+    return report, plan_digest(prepared, report)
+
+
+async def deploy(
+    prepared: Prepared,
+    state: State | None,
+    *,
+    command: str,
+    wait_s: float = 0.0,
+    expected_plan: str | None = None,
+    election_id: int | None = None,
+    on_wait: Callable[[Holder], None] | None = None,
+) -> Report:
+    """Push, as the only one who does.
+
+    Args:
+        prepared: What.
+        state: Where locks and history are; None does without.
+        command: In whose name: ``push`` or ``rollback``.
+        wait_s: How long to wait for somebody else who changes the switch.
+        expected_plan: Refuse unless this is still the plan.
+        election_id: Instead of the inventory's.
+        on_wait: Told whom it waits for.
+
+    Raises:
+        LockedError: Somebody else changes the switch.
+        ChangedSincePlanError: It isn't the plan any more.
+        SwitchError: As `phb.pushing.push`.
+
+    """
+    if state is None:
+        async with open_session(prepared, election_id) as session:
+            await take_mastership(session)
+            return await _checked(session, prepared, expected_plan)
+    switch = prepared.switch
+    locks = Locks(state)
+    lock: Lock = await locks.take(switch.address, switch.device_id, command, wait_s=wait_s, on_wait=on_wait)
+    try:
+        with Recorded(state, prepared, command) as recorded:
+            async with open_session(prepared, election_id) as session:
+                await take_mastership(session)
+                report = await _checked(session, prepared, expected_plan)
+            recorded.done(report)
+            return report
+    finally:
+        locks.give_back(lock)
+
+
+async def _checked(session: Session, prepared: Prepared, expected_plan: str | None) -> Report:
+    if expected_plan is not None:
+        report = await push_over(session, prepared.intent, dry_run=True)
+        found = plan_digest(prepared, report)
+        if found != expected_plan:
+            raise ChangedSincePlanError(
+                f"{session.address}: the switch or the files have changed since plan {expected_plan}; "
+                f"the plan is now {found}: look at it again with `phb plan`"
+            )
+    return await push_over(session, prepared.intent)
+
+
+def open_session(prepared: Prepared, election_id: int | None = None) -> Session:
+    """A session with the switch, not yet entered.
+
+    Raises:
+        InputError: A certificate's file is wrong.
+
+    """
+    switch = prepared.switch
+    return Session(
+        switch.address,
+        switch.device_id,
+        prepared.artifact,
+        election_id=election_id or switch.election_id,
+        role=switch.role,
+        tls=switch.certificates,
+    )
+
+
+async def take_mastership(session: Session) -> None:
+    """Become primary: with our own election id, or where nobody is primary, with the one that the last primary had.
+
+    A switch remembers the highest election id it has seen, also of controllers that have gone (P4Runtime section 5.3).
+
+    Raises:
+        SwitchError: Another controller is primary.
+
+    """
+    mastership = await session.arbitrate()
+    if not mastership.primary and not mastership.somebody and mastership.primary_election_id is not None:
+        mastership = await session.arbitrate(mastership.primary_election_id)
+    if not mastership.primary:
+        raise SwitchError(session.address, mastership.refusal(session.election_id))
+
+
+class Recorded:
+    """A push in the history, from its start to however it ends; use it with ``with``."""
+
+    def __init__(self, state: State, prepared: Prepared, command: str) -> None:
+        self._history = History(state)
+        self._prepared = prepared
+        self._command = command
+        self._report: Report | None = None
+
+    def __enter__(self) -> Recorded:
+        switch, prepared = self._prepared.switch, self._prepared
+        self._start = time.monotonic()
+        self._number = self._history.begin(
+            switch.address,
+            switch.device_id,
+            self._command,
+            [File(document.name, document.content, document.format_name) for document in prepared.documents],
+            name=switch.name if switch.name != switch.address else prepared.intent.node,
+            format_name=switch.format,
+            dialect=switch.dialect.value if switch.dialect is not None else None,
+        )
+        return self
+
+    def done(self, report: Report) -> None:
+        """The push went well."""
+        self._report = report
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        duration = time.monotonic() - self._start
+        if self._report is None:
+            words = str(error) if isinstance(error, PhbError) else f"interrupted ({kind.__name__ if kind else 'ended'})"
+            self._history.end(self._number, Outcome.FAILED, duration, message=words)
+            return
+        report = self._report
+        counts = (*(report.count(change) for change in Change), report.unchanged)
+        self._history.end(
+            self._number,
+            Outcome.APPLIED if report.changes or report.pipeline_replaced else Outcome.UNCHANGED,
+            duration,
+            counts=(counts[0], counts[1], counts[2], counts[3]),
+            digest=self._prepared.digest,
+            names=self._prepared.names,
+        )
+
+
+def _shown(intent: NodeIntent) -> list[str]:
+    """The entries without where they were said: a comment more in a file changes no switch."""
+    return [
+        f"{entry.table} {entry.match} {entry.action} {entry.parameters} {entry.priority}" for entry in intent.entries
+    ]
+
+
+def _digest(parts: Iterable[str]) -> str:
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(part.encode() + b"\n")
+    return whole.hexdigest()

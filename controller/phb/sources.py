@@ -1,0 +1,107 @@
+"""Where policies come from: files, and whatever else can be asked again and again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from phb.errors import InputError
+from phb.formats import read_content
+from phb.formats.format import READING, ReadOptions
+from phb.merge import merge
+from phb.model import PolicySet
+from phb.origin import Origin
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a source holds at one moment: enough to read it again when the source is gone.
+
+    Attributes:
+        name: The file's path or the source's address: errors name it, and its format may depend on it.
+        format_name: Where the source knows the format of what it gives.
+
+    """
+
+    name: str
+    content: bytes
+    format_name: str | None = None
+
+
+class Source(Protocol):
+    """Something that holds a policy and may change."""
+
+    @property
+    def name(self) -> str:
+        """As the user wrote it."""
+
+    @property
+    def interval_s(self) -> float:
+        """How often it makes sense to ask, in seconds."""
+
+    def poll(self) -> Document:
+        """What it holds now; may block.
+
+        Raises:
+            InputError: It can't be read.
+
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file. Asked by content, so that a touched file hasn't changed and a renamed-over one has."""
+
+    name: str
+    interval_s: float = 0.25
+
+    def poll(self) -> Document:
+        """What the file holds."""
+        try:
+            return Document(self.name, Path(self.name).read_bytes())
+        except OSError as error:
+            words = error.strerror or str(error)
+            raise InputError(Origin(self.name), words[:1].lower() + words[1:], "a readable policy file") from None
+
+
+SCHEMES: dict[str, Callable[[str], Source]] = {}
+"""Makers of sources other than files, by the scheme of their address in lower case, such as ``ldap``."""
+
+
+def open_source(name: str) -> Source:
+    """The source of that name.
+
+    Raises:
+        InputError: It is the address of something that can't be asked.
+
+    """
+    scheme = _SCHEME.match(name)
+    if scheme is None:
+        return FileSource(name)
+    make = SCHEMES.get(scheme[1].lower())
+    if make is None:
+        known = ", ".join(f"{each}://" for each in sorted(SCHEMES)) or "none yet"
+        raise InputError(Origin(name), f"an address of kind '{scheme[1]}'", f"a file, or one of: {known}")
+    return make(name)
+
+
+def read_documents(
+    documents: Sequence[Document], format_name: str | None = None, options: ReadOptions = READING
+) -> PolicySet:
+    """The policy set of one node; as `phb.formats.read_files`.
+
+    Raises:
+        InputError: A document is wrong, or two of them say different things about the same item.
+
+    """
+    return merge(
+        [
+            read_content(document.content, document.name, format_name or document.format_name, options)
+            for document in documents
+        ]
+    )

@@ -1,0 +1,24 @@
+"""What phb remembers: pushes with their files, what numbers stand for, who is changing which switch. One SQLite file.
+
+database > holders > locks, history
+"""
+
+from phb.state.database import SCHEMA_VERSION, State, default_path
+from phb.state.history import File, History, Names, Outcome, Push
+from phb.state.holders import Holder
+from phb.state.locks import Lock, LockedError, Locks
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "File",
+    "History",
+    "Holder",
+    "Lock",
+    "LockedError",
+    "Locks",
+    "Names",
+    "Outcome",
+    "Push",
+    "State",
+    "default_path",
+]

@@ -1,0 +1,206 @@
+"""The SQLite file: where it lies, what it looks like, how a wrong one is refused.
+
+A rollback journal and not WAL: at rest the state is one file that can be copied, and it works on network file systems
+(sqlite.org, "Write-Ahead Logging", disadvantages). Every change is one transaction, so that a process killed at any
+moment leaves the state before or after it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from phb.errors import InputError
+from phb.origin import Origin
+
+SCHEMA_VERSION: Final = 1
+APPLICATION_ID: Final = 0x70_68_62_31  # "phb1" at the place where SQLite keeps the program that a file belongs to
+BUSY_SECONDS: Final = 30.0  # transactions take milliseconds; longer waits mean a stopped process or a dead file system
+
+_SCHEMA: Final = """
+CREATE TABLE switch (
+    id INTEGER PRIMARY KEY,
+    address TEXT NOT NULL,
+    device_id TEXT NOT NULL,  -- SQLite's integers have a sign, P4Runtime's device ids have 64 bits
+    UNIQUE (address, device_id)
+) STRICT;
+CREATE TABLE content (
+    digest TEXT PRIMARY KEY,
+    bytes BLOB NOT NULL
+) STRICT;
+CREATE TABLE push (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    switch INTEGER NOT NULL REFERENCES switch,
+    name TEXT,
+    command TEXT NOT NULL,
+    user TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    started TEXT NOT NULL,
+    duration_s REAL,
+    outcome TEXT NOT NULL,
+    message TEXT NOT NULL DEFAULT '',
+    format TEXT,
+    dialect TEXT,
+    inserted INTEGER NOT NULL DEFAULT 0,
+    modified INTEGER NOT NULL DEFAULT 0,
+    deleted INTEGER NOT NULL DEFAULT 0,
+    unchanged INTEGER NOT NULL DEFAULT 0,
+    digest TEXT NOT NULL DEFAULT '',
+    names TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE INDEX push_of_switch ON push (switch, number);
+CREATE TABLE push_file (
+    push INTEGER NOT NULL REFERENCES push ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    format TEXT,
+    content TEXT NOT NULL REFERENCES content,
+    PRIMARY KEY (push, position)
+) STRICT;
+CREATE TABLE lock (
+    switch INTEGER PRIMARY KEY REFERENCES switch,
+    token TEXT NOT NULL,
+    command TEXT NOT NULL,
+    user TEXT NOT NULL,
+    host TEXT NOT NULL,
+    system TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    process_start INTEGER NOT NULL,
+    since TEXT NOT NULL
+) STRICT;
+"""
+
+
+def default_path() -> Path:
+    """Where the state lies unless the user says otherwise (XDG Base Directory specification, XDG_STATE_HOME)."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "state") / "phb" / "state.sqlite"
+
+
+class State:
+    """The open file; use it with ``with``. One thread at a time.
+
+    Args:
+        path: The file; it and its folder are made if they aren't there.
+
+    Raises:
+        InputError: The file is damaged, another program's, a newer phb's, or can't be opened.
+
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Autocommit: transactions are begun by name, below, and never by the module behind our back.
+            self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        except OSError as error:
+            raise self._wrong(f"no folder for it ({error.strerror})", "a file that can be written") from None
+        except sqlite3.Error as error:
+            raise self._wrong(f"a file that can't be opened ({error})", "a file that can be written") from None
+        try:
+            with self._errors():
+                self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Cursor]:
+        """Read and change as one step; nobody else writes meanwhile. An exception undoes it."""
+        with self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection.cursor()
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Cursor]:
+        """Several reads of one moment."""
+        with self._errors():
+            self._connection.execute("BEGIN")
+            try:
+                yield self._connection.cursor()
+            finally:
+                self._connection.execute("ROLLBACK")
+
+    def switch(self, cursor: sqlite3.Cursor, address: str, device_id: int) -> int:
+        """The row of a switch; made where it is missing, so only in a `transaction`."""
+        cursor.execute("INSERT OR IGNORE INTO switch (address, device_id) VALUES (?, ?)", (address, str(device_id)))
+        cursor.execute("SELECT id FROM switch WHERE address = ? AND device_id = ?", (address, str(device_id)))
+        return int(cursor.fetchone()[0])
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        execute("PRAGMA foreign_keys = ON")
+        execute("PRAGMA synchronous = FULL")
+        version, application = self._marks()
+        if version == 0 and application == 0:
+            execute("BEGIN IMMEDIATE")
+            try:
+                # Another process may have been quicker.
+                if self._marks() == (0, 0):
+                    self._create()
+                execute("COMMIT")
+            except BaseException:
+                execute("ROLLBACK")
+                raise
+            version, application = self._marks()
+        if application != APPLICATION_ID:
+            raise self._wrong("an SQLite file of another program", "phb's state")
+        if version != SCHEMA_VERSION:
+            # Older versions are migrated here once there are any: version 1 is the first.
+            raise self._wrong(
+                f"state of schema version {version}", f"version {SCHEMA_VERSION}: another version of phb made this file"
+            )
+
+    def _marks(self) -> tuple[int, int]:
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
+        return version, application
+
+    def _create(self) -> None:
+        execute = self._connection.execute
+        if execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise self._wrong("an SQLite file of another program", "phb's state")
+        for statement in _SCHEMA.split(";\n"):
+            if statement.strip():
+                execute(statement)
+        execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                found = f"a file that another process kept locked for {BUSY_SECONDS:g} s"
+                raise self._wrong(found, "transactions that end") from None
+            raise self._wrong(f"a file that can't be used ({error})", "phb's state, readable and writable") from None
+        except sqlite3.DatabaseError as error:
+            raise self._wrong(f"a damaged file ({error})", "phb's state") from None
+
+    def _wrong(self, found: str, expected: str) -> InputError:
+        return InputError(Origin(str(self.path)), found, f"{expected} (--state names another file)")

@@ -1,0 +1,247 @@
+"""Which policies a switch was given, by whom, and how that ended; with everything needed to give them again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from phb.errors import InputError
+from phb.origin import Origin
+from phb.state.database import State
+from phb.state.holders import Holder
+
+KEPT: Final = 200
+"""Pushes per switch whose record is kept; files that no kept push had are forgotten with them."""
+
+Names = Mapping[str, Mapping[str, str]]
+"""What numbers stand for, by kind: ``{"policy": {"1": "rule1"}, "stream": ..., "traffic_class": ...}``."""
+
+
+class Outcome(StrEnum):
+    """How a push ended."""
+
+    STARTED = "started"
+    APPLIED = "applied"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
+
+
+GOOD: Final = (Outcome.APPLIED.value, Outcome.UNCHANGED.value)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A policy file as it was pushed, or what another source held; `format_name` where the source knew it."""
+
+    path: str
+    content: bytes
+    format_name: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+
+@dataclass(frozen=True)
+class Push:
+    """One push to one switch.
+
+    Attributes:
+        number: Counts over all switches of the state.
+        name: The switch's in the inventory, or its node's, where there is one.
+        outcome: ``started`` is a push that never ended: it is under way, or its process was killed.
+        files: In the order given; their content stays in the file, see `History.files`.
+        digest: Of the entries that the switch holds after it.
+
+    """
+
+    number: int
+    address: str
+    device_id: int
+    name: str | None
+    command: str
+    user: str
+    host: str
+    pid: int
+    started: str
+    duration_s: float | None
+    outcome: Outcome
+    message: str
+    format_name: str | None
+    dialect: str | None
+    inserted: int
+    modified: int
+    deleted: int
+    unchanged: int
+    digest: str
+    names: Names
+    files: tuple[str, ...] = field(default=())
+
+
+class History:
+    """The pushes of a state."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def begin(
+        self,
+        address: str,
+        device_id: int,
+        command: str,
+        files: Sequence[File],
+        *,
+        name: str | None = None,
+        format_name: str | None = None,
+        dialect: str | None = None,
+    ) -> int:
+        """Record that a push starts; give its number."""
+        who = Holder.this(command)
+        with self._state.transaction() as cursor:
+            switch = self._state.switch(cursor, address, device_id)
+            cursor.execute(
+                "INSERT INTO push (switch, name, command, user, host, pid, started, outcome, format, dialect) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    switch,
+                    name,
+                    command,
+                    who.user,
+                    who.host,
+                    who.pid,
+                    who.since,
+                    Outcome.STARTED.value,
+                    format_name,
+                    dialect,
+                ),
+            )
+            number = cursor.lastrowid
+            assert number is not None
+            for position, file in enumerate(files):
+                cursor.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", (file.digest, file.content))
+                cursor.execute(
+                    "INSERT INTO push_file VALUES (?, ?, ?, ?, ?)",
+                    (number, position, file.path, file.format_name, file.digest),
+                )
+            _forget_old(cursor, switch)
+        return number
+
+    def end(
+        self,
+        number: int,
+        outcome: Outcome,
+        duration_s: float,
+        *,
+        message: str = "",
+        counts: tuple[int, int, int, int] = (0, 0, 0, 0),
+        digest: str = "",
+        names: Names | None = None,
+    ) -> None:
+        """Record how a push ended.
+
+        Args:
+            number: From `begin`.
+            outcome: How.
+            duration_s: Seconds.
+            message: The error, if it failed.
+            counts: Entries inserted, modified, deleted, unchanged.
+            digest: Of what the switch holds now.
+            names: What its numbers stand for.
+
+        """
+        with self._state.transaction() as cursor:
+            cursor.execute(
+                "UPDATE push SET outcome = ?, duration_s = ?, message = ?, inserted = ?, modified = ?, deleted = ?, "
+                "unchanged = ?, digest = ?, names = ? WHERE number = ?",
+                (
+                    outcome.value,
+                    round(duration_s, 3),
+                    message,
+                    *counts,
+                    digest,
+                    json.dumps(names or {}, separators=(",", ":")),
+                    number,
+                ),
+            )
+
+    def pushes(self, address: str | None = None, device_id: int | None = None, limit: int = 20) -> list[Push]:
+        """The last pushes, newest first; of one switch, or of all."""
+        return self._select(
+            "(?1 IS NULL OR address = ?1) AND (?2 IS NULL OR device_id = ?2)",
+            (address, None if device_id is None else str(device_id)),
+            limit,
+        )
+
+    def last_good(self, address: str, device_id: int, *, before: int | None = None) -> Push | None:
+        """The newest push that ended well; `before` asks only for older ones than that."""
+        found = self._select(
+            f"address = ?1 AND device_id = ?2 AND (?3 IS NULL OR number < ?3) AND outcome IN {GOOD}",
+            (address, str(device_id), before),
+            1,
+        )
+        return found[0] if found else None
+
+    def push(self, number: int) -> Push:
+        """One push by its number.
+
+        Raises:
+            InputError: There is none.
+
+        """
+        found = self._select("number = ?1", (number,), 1)
+        if not found:
+            raise InputError(Origin(str(self._state.path)), f"no push {number}", "a number that `phb history` shows")
+        return found[0]
+
+    def files(self, number: int) -> list[File]:
+        """The files of a push, with their content."""
+        with self._state.reading() as cursor:
+            rows = cursor.execute(
+                "SELECT path, bytes, format FROM push_file JOIN content ON content.digest = push_file.content "
+                "WHERE push = ? ORDER BY position",
+                (number,),
+            ).fetchall()
+        return [File(*row) for row in rows]
+
+    def _select(self, where: str, values: Sequence[object], limit: int) -> list[Push]:
+        with self._state.reading() as cursor:
+            cursor.execute(
+                "SELECT number, address, device_id, name, command, user, host, pid, started, duration_s, outcome, "
+                "message, format, dialect, inserted, modified, deleted, unchanged, digest, names "
+                f"FROM push JOIN switch ON switch.id = push.switch WHERE {where} ORDER BY number DESC LIMIT {limit:d}",
+                values,
+            )
+            return [_push(row, _paths(cursor.connection, row[0])) for row in cursor.fetchall()]
+
+
+def _push(row: Sequence[object], files: tuple[str, ...]) -> Push:
+    values: list[Any] = list(row)
+    values[2] = int(values[2])
+    values[10] = Outcome(values[10])
+    values[19] = json.loads(values[19])
+    values.append(files)
+    return Push(*values)
+
+
+def _paths(connection: sqlite3.Connection, number: object) -> tuple[str, ...]:
+    rows = connection.execute("SELECT path FROM push_file WHERE push = ? ORDER BY position", (number,))
+    return tuple(path for (path,) in rows)
+
+
+def _forget_old(cursor: sqlite3.Cursor, switch: int) -> None:
+    """Forget what is beyond `KEPT`, but never the last push that ended well: it is what a rollback goes to."""
+    cursor.execute(
+        "DELETE FROM push WHERE switch = ?1 AND number <= "
+        f"(SELECT number FROM push WHERE switch = ?1 ORDER BY number DESC LIMIT 1 OFFSET {KEPT}) "
+        "AND number < coalesce((SELECT number FROM push WHERE switch = ?1 "
+        f"AND outcome IN {GOOD} ORDER BY number DESC LIMIT 1 OFFSET 1), 0)",
+        (switch,),
+    )
+    if cursor.rowcount > 0:
+        cursor.execute("DELETE FROM content WHERE digest NOT IN (SELECT content FROM push_file)")

@@ -1,0 +1,142 @@
+"""The state's file: made, reused, refused; whole after its process is killed at any moment."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from phb.errors import InputError
+from phb.state import SCHEMA_VERSION, File, History, Outcome, State, default_path
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def test_where_it_lies(monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", "/var/lib/operators")
+    assert default_path() == Path("/var/lib/operators/phb/state.sqlite")
+    # The specification: relative paths are to be ignored.
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    assert default_path() == Path.home() / ".local/state/phb/state.sqlite"
+
+
+def test_is_made_and_found_again(tmp_path):
+    path = tmp_path / "new" / "folder" / "state.sqlite"
+    with State(path) as state:
+        number = History(state).begin("a:1", 1, "push", [File("x", b"1")])
+    assert [file.name for file in path.parent.iterdir()] == ["state.sqlite"]
+    with State(path) as state:
+        assert History(state).push(number).outcome is Outcome.STARTED
+
+
+def foreign(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE songs (title TEXT)")
+    connection.close()
+
+
+def other_program(path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA application_id = 77")
+    connection.close()
+
+
+def newer(path):
+    State(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+
+
+def damaged(path):
+    with State(path) as state:
+        History(state).begin("a:1", 1, "push", [File("x", bytes(20_000))])
+    content = bytearray(path.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    path.write_bytes(content)
+
+
+WRONG = {
+    "of another program": (foreign, "found an SQLite file of another program, expected phb's state"),
+    "empty of another program": (other_program, "found an SQLite file of another program, expected phb's state"),
+    "newer": (newer, "found state of schema version 2, expected version 1: another version of phb made this file"),
+    "no database": (lambda path: path.write_text("hello" * 1000), "found a damaged file (file is not a database)"),
+    "a folder": (lambda path: path.mkdir(), "found a file that can't be opened"),
+    "damaged": (damaged, "found a damaged file ("),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_file_is_one_error_that_names_it(tmp_path, case):
+    path = tmp_path / "state.sqlite"
+    make, message = WRONG[case]
+    make(path)
+    with pytest.raises(InputError) as caught, State(path) as state:
+        History(state).begin("b:1", 1, "push", [File("x", b"1")])
+    text = str(caught.value)
+    assert text.startswith(f"{path}: {message}")
+    assert "--state names another file" in text
+    assert "\n" not in text
+
+
+def test_no_folder_for_it(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"found no folder for it"):
+        State(tmp_path / "file" / "state.sqlite")
+
+
+def test_an_exception_undoes_the_whole_step(tmp_path):
+    with State(tmp_path / "state.sqlite") as state:
+
+        def fail():
+            with state.transaction() as cursor:
+                state.switch(cursor, "a:1", 1)
+                raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            fail()
+        with state.reading() as cursor:
+            assert cursor.execute("SELECT count(*) FROM switch").fetchone() == (0,)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from phb.state import File, History, Outcome, State
+with State(Path(sys.argv[1])) as state:
+    history = History(state)
+    while True:
+        number = history.begin("a:1", 1, "push", [File("x", b"%d" % n) for n in range(3)])
+        history.end(number, Outcome.APPLIED, 0.1, counts=(number, 0, 0, 0))
+        print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("after", range(5))
+def test_kill_9_leaves_every_push_whole(tmp_path, after):
+    path = tmp_path / "state.sqlite"
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+    ) as process:
+        for _ in range(1 + 7 * after):
+            last = int(process.stdout.readline())
+        time.sleep(after / 1000)
+        process.send_signal(signal.SIGKILL)
+    with State(path) as state:
+        history = History(state)
+        pushes = history.pushes(limit=10_000)
+        assert len(pushes) >= last
+        assert all(push.outcome is Outcome.APPLIED and push.inserted == push.number for push in pushes[1:])
+        assert all(len(history.files(push.number)) == 3 for push in pushes)
+        assert history.begin("a:1", 1, "push", []) == pushes[0].number + 1
+
+
+def test_two_processes_make_it_at_once(tmp_path):
+    path = tmp_path / "state.sqlite"
+    program = "import sys; from pathlib import Path; from phb.state import State; State(Path(sys.argv[1])).close()"
+    processes = [subprocess.Popen([sys.executable, "-c", program, str(path)], env=ENVIRONMENT) for _ in range(4)]
+    assert [process.wait() for process in processes] == [0, 0, 0, 0]

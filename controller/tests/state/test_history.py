@@ -1,0 +1,74 @@
+"""What is remembered of pushes, and what is forgotten."""
+
+import pytest
+
+from phb.errors import InputError
+from phb.state import File, History, Outcome, State
+from phb.state.history import KEPT
+
+
+@pytest.fixture
+def history(tmp_path):
+    with State(tmp_path / "state.sqlite") as state:
+        yield History(state)
+
+
+def push(history, outcome=Outcome.APPLIED, address="a:1", device_id=1, content=b"x"):
+    number = history.begin(address, device_id, "push", [File("p.yaml", content)])
+    history.end(number, outcome, 0.5)
+    return number
+
+
+def test_a_push_with_everything(history):
+    files = [File("a.yaml", b"one"), File("b.conf", b"\xff\x00")]
+    number = history.begin("a:1", 2**64 - 1, "push", files, name="edge", format_name="ios", dialect="ios-12")
+    names = {"policy": {"1": "rule1"}}
+    history.end(number, Outcome.APPLIED, 1.23456, counts=(1, 2, 3, 4), digest="d", names=names)
+    kept = history.push(number)
+    assert (kept.address, kept.device_id, kept.name) == ("a:1", 2**64 - 1, "edge")
+    assert (kept.format_name, kept.dialect, kept.command) == ("ios", "ios-12", "push")
+    assert (kept.inserted, kept.modified, kept.deleted, kept.unchanged) == (1, 2, 3, 4)
+    assert (kept.duration_s, kept.digest, kept.names, kept.outcome) == (1.235, "d", names, Outcome.APPLIED)
+    assert kept.files == ("a.yaml", "b.conf")
+    assert history.files(number) == files
+
+
+def test_the_last_good_one_of_a_switch(history):
+    assert history.last_good("a:1", 1) is None
+    first = push(history)
+    second = push(history, Outcome.UNCHANGED)
+    push(history, Outcome.FAILED)
+    push(history, address="b:1")
+    push(history, device_id=2)
+    history.begin("a:1", 1, "push", [])
+    assert history.last_good("a:1", 1).number == second
+    assert history.last_good("a:1", 1, before=second).number == first
+    assert history.last_good("a:1", 1, before=first) is None
+    assert [kept.number for kept in history.pushes("a:1", 1)] == [6, 3, 2, 1]
+    assert len(history.pushes("a:1")) == 5
+    assert [kept.number for kept in history.pushes(limit=2)] == [6, 5]
+
+
+def test_no_such_push(history):
+    with pytest.raises(InputError, match=r"found no push 7, expected a number that `phb history` shows"):
+        history.push(7)
+
+
+def test_old_pushes_are_forgotten_with_files_that_only_they_had(history):
+    good = [push(history, content=b"good"), push(history, content=b"better")]
+    other = push(history, address="b:1", content=b"old of another switch")
+    for number in range(KEPT + 5):
+        push(history, Outcome.FAILED, content=b"bad %d" % (number // 2))
+    kept = history.pushes("a:1", 1, limit=10_000)
+    # The two last good ones stay however old they are, and what lies between them and the kept.
+    assert {good[0], good[1]} <= {each.number for each in kept}
+    assert history.files(other) == [File("p.yaml", b"old of another switch")]
+    for number in range(KEPT + 5):
+        push(history, content=b"new %d" % number)
+    kept = history.pushes("a:1", 1, limit=10_000)
+    assert len(kept) == KEPT
+    with history._state.reading() as cursor:
+        contents = {bytes(row[0]) for row in cursor.execute("SELECT bytes FROM content")}
+    assert b"good" not in contents
+    assert b"new %d" % (KEPT + 4) in contents
+    assert len(contents) == KEPT + 1

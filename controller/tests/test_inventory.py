@@ -1,0 +1,140 @@
+"""Inventories: what they say, what is wrong with them, and that the schema agrees."""
+
+import json
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from phb import cli
+from phb.errors import InputError
+from phb.inventory import TargetKind, read_inventory, schema, select
+from phb.model import Dialect
+
+GOOD = """\
+phb-inventory: 1
+defaults:
+  election-id: 10
+  dialect: ios-12
+  tls: {ca: pki/ca.pem, certificate: pki/me.pem, key: /etc/phb/me.key}
+switches:
+  - name: r1
+    address: 192.0.2.1:9559
+    policies: [r1.yaml, /srv/common.conf, "ldap://directory.example.net/ou=qos"]
+    groups: [edge, east]
+  - name: r2
+    address: "[2001:db8::2]:9559"
+    device-id: 18446744073709551615
+    target: bmv2
+    role: qos
+    election-id: 340282366920938463463374607431768211455
+    tls: {ca: other.pem, server-name: r2.example.net}
+    policies: [r2.cfg]
+    format: ios
+    dialect: ios-hqf
+    groups: [edge]
+  - {name: r3, address: "localhost:1", policies: [r3.yaml]}
+"""
+
+
+@pytest.fixture
+def read(write_file, tmp_path):
+    def read(text):
+        write_file("network.yaml", text)
+        return read_inventory(tmp_path / "network.yaml")
+
+    return read
+
+
+def test_everything(read, tmp_path):
+    r1, r2, r3 = read(GOOD)
+    assert r1.policies == (str(tmp_path / "r1.yaml"), "/srv/common.conf", "ldap://directory.example.net/ou=qos")
+    assert (r1.device_id, r1.target, r1.role, r1.election_id) == (1, TargetKind.PHB_SWITCH, "", 10)
+    assert r1.certificates.ca == tmp_path / "pki/ca.pem"
+    assert r1.certificates.key.as_posix() == "/etc/phb/me.key"
+    assert (r2.device_id, r2.election_id, r2.target, r2.role) == (2**64 - 1, 2**128 - 1, TargetKind.BMV2, "qos")
+    # What a switch says of TLS is all there is: half of one certificate and half of another fit nowhere.
+    assert (r2.certificates.certificate, r2.certificates.server_name) == (None, "r2.example.net")
+    assert (r1.dialect, r2.dialect, r2.format, r3.format) == (Dialect.IOS_12, Dialect.IOS_HQF, "ios", None)
+    assert (r3.election_id, r3.groups) == (10, ())
+
+
+def test_the_schema_agrees(read):
+    jsonschema.validate(YAML(typ="safe", pure=True).load(GOOD), schema())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"phb-inventory": 1, "switches": []}, schema())
+
+
+def test_the_schema_is_served(capsys):
+    assert cli.run(["schema", "--inventory"]) == 0
+    assert json.loads(capsys.readouterr().out) == schema()
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        ([], ["r1", "r2", "r3"]),
+        (["edge"], ["r1", "r2"]),
+        (["r3", "east"], ["r1", "r3"]),
+        (["r1", "edge", "r1"], ["r1", "r2"]),
+    ],
+)
+def test_selection(read, tmp_path, names, chosen):
+    switches = select(read(GOOD), names, tmp_path / "network.yaml")
+    assert [switch.name for switch in switches] == chosen
+
+
+def test_no_such_switch(read, tmp_path):
+    with pytest.raises(InputError) as caught:
+        select(read(GOOD), ["r9"], tmp_path / "network.yaml")
+    assert str(caught.value) == (
+        f"--switch: found 'r9', expected a switch or group of {tmp_path}/network.yaml: r1, r2, r3, east, edge"
+    )
+
+
+SWITCH = "phb-inventory: 1\nswitches:\n  - name: r1\n    address: a:1\n    policies: [x]\n"
+WRONG = {
+    "no version": ("switches: []\n", ":1: found no 'phb-inventory' key, expected 'phb-inventory: 1'"),
+    "a list": ("- r1\n", ":1: found ['r1'], expected a mapping that starts with 'phb-inventory: 1'"),
+    "a later version": (SWITCH.replace("1\n", "2\n", 1), ":1: found 2, expected 1"),
+    "no switches": ("phb-inventory: 1\n", ":1: found no 'switches', expected 'switches': a list"),
+    "none": ("phb-inventory: 1\nswitches: []\n", ":2: found an empty list, expected one that isn't"),
+    "no policies": (SWITCH.replace("    policies: [x]\n", ""), ":3: found no 'policies', expected 'policies': a list"),
+    "misspelt": (SWITCH + "    polices: [x]\n", ":6: found unknown key 'polices' ('policies'?), expected one of address, device-id"),
+    "address": (SWITCH.replace("a:1", "a"), ":4: found 'a', expected HOST:PORT, such as 192.0.2.1:9559"),
+    "port": (SWITCH.replace("a:1", "a:65536"), ":4: found 'a:65536', expected HOST:PORT"),
+    "device id": (SWITCH + "    device-id: -1\n", ":6: found -1, expected an integer from 0 to 18446744073709551615"),
+    "election id": (SWITCH + "    election-id: 0\n", ":6: found 0, expected an integer from 1 to 3402823669209384634"),
+    "target": (SWITCH + "    target: tofino\n", ":6: found 'tofino', expected one of 'phb-switch', 'bmv2'"),
+    "dialect": (SWITCH + "    dialect: ios-9\n", ":6: found 'ios-9', expected one of "),
+    "tls": (SWITCH + "    tls: {crt: x}\n", ":6: found unknown key 'crt'"),
+    "twice": (
+        SWITCH + "  - name: r1\n    address: b:1\n    policies: [x]\n",
+        ":6: found switch 'r1' again, expected it once; it also stands at ",
+    ),
+    "one place twice": (
+        SWITCH + "  - name: r2\n    address: a:1\n    policies: [x]\n",
+        ":7: found device 1 at a:1 again, expected it once; it also stands at ",
+    ),
+    "a group's name": (
+        SWITCH + "    groups: [r1]\n",
+        ":3: found switch 'r1', which is also a group, expected another name",
+    ),
+    "broken": ("phb-inventory: [\n", ":2: found broken YAML"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong(read, tmp_path, case):
+    text, message = WRONG[case]
+    with pytest.raises(InputError) as caught:
+        read(text)
+    assert str(caught.value).startswith(f"{tmp_path}/network.yaml{message}")
+
+
+def test_unreadable(tmp_path):
+    with pytest.raises(InputError, match="found no such file or directory, expected a readable inventory"):
+        read_inventory(tmp_path / "none.yaml")
+    (tmp_path / "latin.yaml").write_bytes(b"\xe9")
+    with pytest.raises(InputError, match="isn't UTF-8 at offset 0"):
+        read_inventory(tmp_path / "latin.yaml")
