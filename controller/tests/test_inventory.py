@@ -100,7 +100,10 @@ WRONG = {
     "no switches": ("phb-inventory: 1\n", ":1: found no 'switches', expected 'switches': a list"),
     "none": ("phb-inventory: 1\nswitches: []\n", ":2: found an empty list, expected one that isn't"),
     "no policies": (SWITCH.replace("    policies: [x]\n", ""), ":3: found no 'policies', expected 'policies': a list"),
-    "misspelt": (SWITCH + "    polices: [x]\n", ":6: found unknown key 'polices' ('policies'?), expected one of address, device-id"),
+    "misspelt": (
+        SWITCH + "    polices: [x]\n",
+        ":6: found unknown key 'polices' ('policies'?), expected one of address, device-id",
+    ),
     "address": (SWITCH.replace("a:1", "a"), ":4: found 'a', expected HOST:PORT, such as 192.0.2.1:9559"),
     "port": (SWITCH.replace("a:1", "a:65536"), ":4: found 'a:65536', expected HOST:PORT"),
     "device id": (SWITCH + "    device-id: -1\n", ":6: found -1, expected an integer from 0 to 18446744073709551615"),
