@@ -4,6 +4,8 @@ PhbError
 ├── InputError          a policy file, artifact or option is wrong         exit code 2
 │   └── ArtifactError   the P4 artifact lacks what the policy needs
 └── SwitchError         the switch refused or could not be reached         exit code 1
+    ├── PushInterruptedError   Ctrl-C during a push: undone or completed   exit code 130
+    └── PushError       some of several switches failed                    exit code 1
 """
 
 from __future__ import annotations
@@ -55,3 +57,23 @@ class SwitchError(PhbError):
         self.address = address
         self.message = message
         self.refusals = tuple(refusals)
+
+
+class PushInterruptedError(SwitchError):
+    """A push was interrupted; the text says whether it was undone or completed."""
+
+
+class PushError(SwitchError):
+    """Pushes to some of several switches failed; the others were finished.
+
+    Attributes:
+        failures: One error for each switch that failed.
+
+    """
+
+    def __init__(self, failures: Sequence[SwitchError]) -> None:
+        PhbError.__init__(self, "\n".join(str(failure) for failure in failures))
+        self.address = ", ".join(failure.address for failure in failures)
+        self.message = "; ".join(failure.message for failure in failures)
+        self.refusals = tuple(refusal for failure in failures for refusal in failure.refusals)
+        self.failures = tuple(failures)

@@ -134,6 +134,7 @@ class NodeIntent:
         notices: Listed warnings, in the order of the files.
         profiles: What the profile numbers in entries stand for.
         queues: What slots stand for, in the order of ports.
+        track_connections: Whether some policy needs TCP connections counted or measured.
 
     """
 
@@ -143,3 +144,4 @@ class NodeIntent:
     notices: tuple[Notice, ...]
     profiles: tuple[Profile, ...] = ()
     queues: tuple[QueueSlots, ...] = ()
+    track_connections: bool = False

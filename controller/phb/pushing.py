@@ -6,28 +6,35 @@ This is phb's library interface: the command line and phb-lab call it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TypeAlias
-
-from finsy.proto import p4r
+from typing import Any, TypeAlias
 
 from phb.artifact import Artifact
 from phb.compiler import compile_policy
-from phb.compiler.rules import MULTI_FIELD
+from phb.counters import clear_counters
 from phb.describe import Described, describe
-from phb.difference import Change, Row, Update, by_key, difference
-from phb.errors import SwitchError
+from phb.difference import Change, by_key, difference
+from phb.errors import PushError, PushInterruptedError, SwitchError
 from phb.formats import read_files
-from phb.intent import NodeIntent, Notice
+from phb.intent import NodeIntent, Notice, Policy
 from phb.origin import UNKNOWN, Origin
+from phb.phases import Held
 from phb.pipeline_names import CELLS_BY_POLICY
-from phb.session import CounterValue, PipelineConfig, Session
+from phb.references import References
+from phb.renumbering import NumbersUsedUpError, renumber
+from phb.session import CounterValue, Session
 from phb.tls import Tls
+from phb.transition import Former, Interruption, Transition, Wanted, Watcher, read
 
 Program: TypeAlias = Artifact | str | Path | None
+
+# Switches that are pushed to at the same time: more gain nothing, for this side has one processor for all of them.
+AT_ONCE = 64
 
 
 def _program(artifact: Program, p4info: str | Path | None) -> Artifact:
@@ -58,9 +65,12 @@ class Report:
 
     Attributes:
         pipeline_replaced: The switch ran nothing, or another program.
-        changes: In the order they are written.
+        changes: What packets will meet that they didn't before: the net difference, however it is written.
         unchanged: Entries that the switch held already.
         notices: What the files say without effect: listed warnings.
+        policies: What the switch's policy numbers stand for.
+        written: Updates sent; more than there are changes where old and new are exchanged in phases.
+        duration: Seconds from the first question to the last answer.
 
     """
 
@@ -72,6 +82,9 @@ class Report:
     changes: tuple[Changed, ...]
     unchanged: int
     notices: tuple[Notice, ...]
+    policies: tuple[Policy, ...] = ()
+    written: int = 0
+    duration: float = 0.0
 
     def count(self, change: Change) -> int:
         """How many entries were inserted, modified or deleted."""
@@ -147,32 +160,68 @@ async def push_all(
 
     Raises:
         InputError: As `push`.
-        SwitchError: The first target's that failed; pushes to the others were finished.
+        PushError: Some targets failed; pushes to the others were finished.
 
     """
     program = _program(artifact, p4info)
     moment = at or datetime.now().astimezone()
     intents = [load_intent(target.policy_files, program, at=moment) for target in targets]
-    results = await asyncio.gather(
-        *(
-            push_intent(
+    outcomes = await push_each(
+        [
+            (
                 target.address,
-                intent,
-                program,
-                device_id=target.device_id,
-                dry_run=dry_run,
-                election_id=election_id,
+                partial(
+                    push_intent,
+                    target.address,
+                    intent,
+                    program,
+                    device_id=target.device_id,
+                    dry_run=dry_run,
+                    election_id=election_id,
+                ),
             )
             for target, intent in zip(targets, intents, strict=True)
-        ),
-        return_exceptions=True,
+        ]
     )
-    reports: list[Report] = []
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-        reports.append(result)
-    return reports
+    failures = [outcome for outcome in outcomes if isinstance(outcome, SwitchError)]
+    if failures:
+        raise failures[0] if len(failures) == 1 else PushError(failures)
+    return [outcome for outcome in outcomes if isinstance(outcome, Report)]
+
+
+async def push_each(
+    pushes: Sequence[tuple[str, Callable[[], Coroutine[Any, Any, Report]]]], *, at_once: int = AT_ONCE
+) -> list[Report | SwitchError]:
+    """Run pushes to different switches, some at a time; give what became of each, in their order.
+
+    One that fails stops none of the others. When this is cancelled, running pushes are undone or completed, those that
+    haven't begun don't begin, and the PushInterruptedError of each says so.
+
+    Args:
+        pushes: For each switch its address, and what starts the push.
+        at_once: How many run at the same time.
+
+    """
+    gate = asyncio.Semaphore(at_once)
+
+    async def one(address: str, push: Callable[[], Coroutine[Any, Any, Report]]) -> Report | SwitchError:
+        try:
+            async with gate:
+                return await push()
+        except SwitchError as error:
+            return error
+        except asyncio.CancelledError:
+            return PushInterruptedError(address, "interrupted before anything was written")
+
+    tasks = [asyncio.create_task(one(*push)) for push in pushes]
+    if tasks:
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+    return [task.result() for task in tasks]
 
 
 def push_sync(
@@ -251,7 +300,8 @@ async def read_counters(
         # A counter by policy has a million cells, nearly all of policies that aren't there.
         missing = [name for name in CELLS_BY_POLICY if name in wanted and name not in cells]
         if missing:
-            policies = await session.policies()
+            given = References(program).given(await session.rows())
+            policies = [0, *sorted(number for space, number in given if space == "policy" and number)]
             cells |= {name: [cell for policy in policies for cell in CELLS_BY_POLICY[name](policy)] for name in missing}
         return {name: await session.counter(name, cells.get(name)) for name in wanted}
 
@@ -320,107 +370,89 @@ async def push_intent(
     election_id: int = 1,
     role: str = "",
     tls: Tls | None = None,
+    watcher: Watcher | None = None,
 ) -> Report:
     """`push` of what is compiled already."""
     async with Session(address, device_id, artifact, election_id=election_id, role=role, tls=tls) as session:
         if not dry_run:
             await session.become_primary()
-        return await push_over(session, intent, dry_run=dry_run)
+        return await push_over(session, intent, dry_run=dry_run, watcher=watcher)
 
 
-async def push_over(session: Session, intent: NodeIntent, *, dry_run: bool = False) -> Report:
+async def push_over(
+    session: Session, intent: NodeIntent, *, dry_run: bool = False, watcher: Watcher | None = None
+) -> Report:
     """`push_intent` over a session that is open, and primary unless it is a dry run.
 
-    For callers that keep a session: one connection and one mastership for many pushes.
+    For callers that keep a session: one connection and one mastership for many pushes. When it is cancelled before the
+    new policy is in force, the push is undone, otherwise completed.
+
+    Raises:
+        PushInterruptedError: It was cancelled; says which of the two was done.
+        SwitchError: As `push`.
+
     """
+    if dry_run:
+        return await _push_over(session, intent, Interruption(), dry_run=True, watcher=watcher)
+    interruption = Interruption()
+    task = asyncio.create_task(_push_over(session, intent, interruption, dry_run=False, watcher=watcher))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        # Whatever was in flight may have been applied: stop between two writes, and go back or to the end.
+        interruption.asked = True
+        await task
+        raise PushInterruptedError(session.address, "interrupted; the push was completed") from None
+
+
+async def _push_over(
+    session: Session, intent: NodeIntent, interruption: Interruption, *, dry_run: bool, watcher: Watcher | None
+) -> Report:
+    started = time.perf_counter()
     artifact = session.artifact
-    encoded = [(artifact.encode(entry), entry.origin) for entry in intent.entries]
-    wanted = by_key(row for row, _ in encoded)
-    origins = {row.key: origin for row, origin in encoded}
-    replace = not await session.runs_artifact()
-    before = [] if replace else await session.rows()
-    updates = difference(before, list(wanted.values()), _referring(artifact))
+    references = References(artifact)
+    encoded = [artifact.encode(entry) for entry in intent.entries]
+    former = None if await session.runs_artifact() else await Former.read(session)
+    if former is None or not dry_run:
+        if former is not None:
+            await former.replace(session)
+        held = await read(session, references)
+    else:
+        held = Held(())
+    # A dry run may not ask: only a primary may write. What differs is numbers, not what changes.
+    atomic = dry_run or await session.is_atomic()
+    visible = held.visible(references)
+    try:
+        renumbered = renumber(encoded, visible, references, in_place=atomic, reserved=_reserved(intent))
+    except NumbersUsedUpError as error:
+        raise SwitchError(session.address, str(error)) from None
+    wanted = Wanted(tuple(by_key(renumbered.rows).values()), int(intent.track_connections))
+    written = 0
     if not dry_run:
-        await _apply(session, before, list(wanted.values()), updates, replace)
+        await clear_counters(session, visible if former is None else None, wanted.rows, references)
+        transition = Transition(session, references, held, atomic, former, watcher, interruption)
+        written = await transition.run(wanted)
+    origins = {row.key: entry.origin for row, entry in zip(renumbered.rows, intent.entries, strict=True)}
+    updates = difference(visible, wanted.rows)
     changes = tuple(
         Changed(update.change, describe(update.row, artifact), origins.get(update.row.key, UNKNOWN))
         for update in updates
     )
     touched = sum(1 for update in updates if update.change is not Change.DELETE)
-    unchanged = len(wanted) - touched
-    return Report(intent.node, session.address, session.device_id, dry_run, replace, changes, unchanged, intent.notices)
+    return Report(
+        intent.node,
+        session.address,
+        session.device_id,
+        dry_run,
+        former is not None,
+        changes,
+        len(wanted.rows) - touched,
+        intent.notices,
+        renumbered.named(intent).policies,
+        written,
+        time.perf_counter() - started,
+    )
 
 
-def _referring(artifact: Artifact) -> frozenset[int]:
-    return frozenset(artifact.tables[name].number for name in MULTI_FIELD.values() if name in artifact.tables)
-
-
-async def _apply(
-    session: Session, before: Sequence[Row], wanted: Sequence[Row], updates: Sequence[Update], replace: bool
-) -> None:
-    """Write, read back, and put everything back if either fails."""
-    former = await _Former.read(session) if replace else None
-    try:
-        if replace:
-            await session.set_artifact()
-        await session.write(updates, atomic=await session.is_atomic())
-        after = await session.rows()
-        if set(after) != set(wanted):
-            differing = [
-                f"{update.change} would be needed: {describe(update.row, session.artifact)}"
-                for update in difference(after, wanted)
-            ]
-            message = f"the switch accepted every entry, but {len(differing)} read back differently"
-            raise SwitchError(session.address, message, differing)
-    except SwitchError as error:
-        left = await _restore(session, before, former, error)
-        raise SwitchError(session.address, f"{error.message}; {left}", error.refusals) from error
-
-
-@dataclass(frozen=True)
-class _Former:
-    """Another program that a push replaces, and its entries."""
-
-    pipeline: PipelineConfig
-    entries: Sequence[p4r.TableEntry]
-
-    @classmethod
-    async def read(cls, session: Session) -> _Former:
-        pipeline = await session.pipeline()
-        return cls(pipeline, [] if pipeline.is_empty else await session.messages())
-
-    async def restore(self, session: Session) -> None:
-        await session.set_pipeline(self.pipeline)
-        updates = []
-        for entry in self.entries:
-            if not entry.is_const and not entry.is_default_action:
-                update = p4r.Update(type=p4r.Update.INSERT)
-                update.entity.table_entry.CopyFrom(entry)
-                update.entity.table_entry.ClearField("counter_data")
-                update.entity.table_entry.ClearField("time_since_last_hit")
-                updates.append(update)
-        await session.write_messages(updates)
-
-
-async def _restore(session: Session, before: Sequence[Row], former: _Former | None, cause: SwitchError) -> str:
-    """Put the switch back to what it ran and held; give what it holds now, in words.
-
-    What was applied is read from the switch, not assumed: some targets stop at the first refusal, others don't.
-    """
-    try:
-        if former is not None:
-            running = await session.pipeline()
-            if former.pipeline.is_empty:
-                if running.is_empty:
-                    return "the switch runs no program, as before"
-                # P4Runtime has no way to take a program away.
-                await session.write(difference(await session.rows(), []), atomic=await session.is_atomic())
-                return "the switch ran no program before and now runs ours, without entries"
-            if running != former.pipeline:
-                await former.restore(session)
-            return "the switch is as it was"
-        await session.write(difference(await session.rows(), before), atomic=await session.is_atomic())
-    except SwitchError as second:
-        message = f"{cause.message}; what was already written could not be undone: {second.message}"
-        raise SwitchError(session.address, message, (*cause.refusals, *second.refusals)) from cause
-    return "the switch is as it was"
+def _reserved(intent: NodeIntent) -> Mapping[str, Sequence[int]]:
+    return {"policy": [policy.number for policy in intent.policies]}

@@ -412,22 +412,6 @@ class Session:
                     result[entity.counter_entry.index.index] = value
         return dict(sorted(result.items()))
 
-    async def policies(self) -> list[int]:
-        """Numbers of the policies that the switch's entries hand out, and 0 for packets that none takes."""
-        request = self._read_request()
-        parameters: dict[int, int] = {}  # number of the parameter `policy`, by action
-        for table in self.artifact.tables.values():
-            if "set_class" in table.actions:
-                action = table.actions["set_class"]
-                request.entities.add().table_entry.table_id = table.number
-                parameters[action.number] = action.parameters["policy"].number
-        numbers = {0}
-        async for entity in self._read(request):
-            given = entity.table_entry.action.action
-            wanted = parameters.get(given.action_id)
-            numbers.update(int.from_bytes(each.value, "big") for each in given.params if each.param_id == wanted)
-        return sorted(numbers)
-
     async def clear_counter(self, name: str, indexes: Iterable[int]) -> None:
         """Set cells of an indirect counter to zero."""
         number = self.artifact.counter(name).number

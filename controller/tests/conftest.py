@@ -12,10 +12,14 @@ from pathlib import Path
 
 import grpc
 import pytest
-from finsy.proto import p4r, p4r_grpc, rpc_code, rpc_status
+from finsy.proto import p4i, p4r, p4r_grpc, rpc_code, rpc_status
 from google.protobuf import any_pb2
 
 from phb import Artifact
+from phb.compiler.rules import MULTI_FIELD
+from phb.intent import Entry, Exact
+from phb.origin import UNKNOWN
+from phb.references import VERSION_TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS_ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -28,6 +32,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
 
     Attributes:
         atomic: Knows DATAPLANE_ATOMIC; bmv2's server doesn't.
+        on_update: Called before each update that is about to be applied: where a test kills the controller.
         refuse: Gives the switch's words for an update that it refuses, else None.
         forget: Accepts such entries without keeping them.
         padded: Returns byte strings with leading zeros, as older servers do.
@@ -38,6 +43,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
     """
 
     atomic: bool = True
+    on_update: Callable[[p4r.Update], None] = lambda update: None
     refuse: Callable[[p4r.Update], str | None] = lambda update: None
     forget: Callable[[p4r.TableEntry], bool] = lambda entry: False
     padded: bool = False
@@ -47,6 +53,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
     silent: bool = False
     config: p4r.ForwardingPipelineConfig | None = None
     table: dict[bytes, p4r.TableEntry] = field(default_factory=dict)
+    defaults: dict[int, p4r.TableEntry] = field(default_factory=dict)
     counters: dict[int, dict[int, tuple[int, int]]] = field(default_factory=dict)
     writes: list[p4r.WriteRequest] = field(default_factory=list)
     address: str = ""
@@ -57,6 +64,13 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
         server.start()
         return lambda: server.stop(None).wait()
+
+    def hold_policy(self, artifact: Artifact, policy: int) -> None:
+        """Hold an entry that gives some packets a policy number."""
+        parameters = {"policy": policy, "stream": 0, "traffic_class": 0}
+        entry = Entry(MULTI_FIELD[4], {"protocol": Exact(policy)}, "set_class", parameters, 1, UNKNOWN)
+        message = artifact.message(artifact.encode(entry))
+        self.table[message.SerializeToString(deterministic=True)] = message
 
     def StreamChannel(self, requests, context):  # noqa: N802
         for request in requests:
@@ -82,6 +96,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, self.refuse_config)
         self.config = request.config
         self.table.clear()
+        self.defaults = {table.preamble.id: _default(table) for table in request.config.p4info.tables}
         return p4r.SetForwardingPipelineConfigResponse()
 
     def Write(self, request, context):  # noqa: N802
@@ -89,11 +104,11 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
             self.writes.append(request)
         if request.atomicity == p4r.WriteRequest.DATAPLANE_ATOMIC and not self.atomic:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, "Only CONTINUE_ON_ERROR is supported for atomicity")
-        before = dict(self.table)
+        before = dict(self.table), dict(self.defaults)
         errors = [self._update(update) for update in request.updates]
         if any(error.canonical_code for error in errors):
             if request.atomicity == p4r.WriteRequest.DATAPLANE_ATOMIC:
-                self.table = before
+                self.table, self.defaults = before
             self._fail(context, errors)
         return p4r.WriteResponse()
 
@@ -102,11 +117,17 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         for entity in request.entities:
             if entity.HasField("counter_entry"):
                 counter = entity.counter_entry.counter_id
-                for index, (packets, octets) in self.counters.get(counter, {0: (0, 0)}).items():
+                cells = self.counters.setdefault(counter, {0: (0, 0)})
+                if entity.counter_entry.HasField("index"):
+                    cell = entity.counter_entry.index.index
+                    cells = {cell: cells.get(cell, (0, 0))}
+                for index, (packets, octets) in cells.items():
                     cell = response.entities.add().counter_entry
                     cell.counter_id = counter
                     cell.index.index = index
                     cell.data.packet_count, cell.data.byte_count = packets, octets
+            elif entity.table_entry.is_default_action:
+                response.entities.add().table_entry.CopyFrom(self.defaults[entity.table_entry.table_id])
             else:
                 for entry in self.table.values():
                     response.entities.add().table_entry.CopyFrom(self._shown(entry))
@@ -114,6 +135,14 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
 
     def _update(self, update: p4r.Update) -> p4r.Error:
         entry = update.entity.table_entry
+        self.on_update(update)
+        if update.entity.HasField("counter_entry"):
+            counted = update.entity.counter_entry
+            self.counters[counted.counter_id].pop(counted.index.index)
+            return p4r.Error()
+        if entry.is_default_action:
+            self.defaults[entry.table_id] = entry
+            return p4r.Error()
         identity = p4r.TableEntry(table_id=entry.table_id, priority=entry.priority, match=entry.match)
         key = identity.SerializeToString(deterministic=True)
         words = self.refuse(update)
@@ -149,6 +178,16 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
                 if part.HasField("exact"):
                     part.exact.value = b"\0" + part.exact.value
         return shown
+
+
+def _default(table: p4i.Table) -> p4r.TableEntry:
+    """The default entry that a table starts with: its first action, with zeros."""
+    entry = p4r.TableEntry(table_id=table.preamble.id, is_default_action=True)
+    entry.action.action.action_id = table.action_refs[0].id
+    if table.preamble.name == VERSION_TABLE:
+        for number in (1, 2):
+            entry.action.action.params.add(param_id=number, value=b"\0")
+    return entry
 
 
 @pytest.fixture

@@ -113,10 +113,11 @@ def test_counters_say_what_their_index_means(phb, start_switch, artifact):
         "port_transmit": (2, "port 2"),
         "conversation_discards": (4096 + 7, "fair queue 1, conversation 7"),
         "conversation_tail_drops": (7, "fair queue 0, conversation 7"),
-        "policy_drops": (16 + 15, "policy 1, reason 15"),
+        "policy_drops": (16 + 8, "policy 1, hold queue"),
     }
     counters = {artifact.counter(name).number: {index: (1, 60)} for name, (index, _) in cells.items()}
     switch = start_switch(counters=counters)
+    switch.hold_policy(artifact, 1)
     shown = json.loads(phb("show", "counters", "--address", switch.address, "--json")[1])
     meanings = {name: [cell["meaning"] for cell in shown[name]] for name in cells}
     assert meanings == {name: [meaning] for name, (_, meaning) in cells.items()}

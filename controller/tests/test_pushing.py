@@ -95,11 +95,14 @@ def test_dry_run_writes_nothing(start_switch, wfq):
 def refuse_limit(update):
     # buffer.port_limit, wherever in the batch it stands.
     is_limit = update.entity.table_entry.table_id == 43620323
-    return "table is full, says the switch" if is_limit and update.type == p4r.Update.MODIFY else None
+    return "table is full, says the switch" if is_limit and update.type != p4r.Update.DELETE else None
 
 
-@pytest.mark.parametrize("atomic", [True, False])
-def test_refused_entry_leaves_the_switch_as_it_was(start_switch, wfq, fifo, atomic):
+@pytest.mark.parametrize(
+    ("atomic", "refused"),
+    [(True, "modify buffer.port_limit profile=1"), (False, "insert buffer.port_limit profile=2")],
+)
+def test_refused_entry_leaves_the_switch_as_it_was(start_switch, wfq, fifo, atomic, refused):
     switch = start_switch(atomic=atomic)
     push(switch, wfq)
     before = held(switch)
@@ -108,7 +111,7 @@ def test_refused_entry_leaves_the_switch_as_it_was(start_switch, wfq, fifo, atom
         push(switch, fifo)
     assert held(switch) == before
     assert caught.value.refusals == (
-        "modify buffer.port_limit profile=1 -> set_limits(hold_queue_packets=150, conversation_packets=0): "
+        f"{refused} -> set_limits(hold_queue_packets=150, conversation_packets=0): "
         "RESOURCE_EXHAUSTED: table is full, says the switch",
     )
     assert str(caught.value).startswith(f"{switch.address}: the switch refused: UNKNOWN: some updates failed")
@@ -216,6 +219,7 @@ def test_wrong_file_changes_no_switch(start_switch, wfq, write_file):
 def test_counters(start_switch, artifact):
     number = artifact.counter("policy_traffic").number
     switch = start_switch(counters={number: {4: (3, 4362), 0: (1, 60), 8: (0, 0)}})
+    switch.hold_policy(artifact, 1)
     counters = phb.read_counters_sync(switch.address, ["policy_traffic", "policy_drops"])
     assert counters == {
         "policy_traffic": {0: phb.CounterValue(1, 60), 4: phb.CounterValue(3, 4362)},

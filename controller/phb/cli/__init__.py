@@ -20,13 +20,15 @@ from phb.cli.application import BAD_INPUT, INTERRUPTED, OK, REFUSED
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; give its exit code. Errors that are the user's or the switch's become one message."""
     from phb.cli.commands import app
-    from phb.errors import InputError, PhbError
+    from phb.errors import InputError, PhbError, PushInterruptedError
 
     try:
         code = app(list(arguments), prog_name="phb", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
         return _fail(str(error), BAD_INPUT)
+    except PushInterruptedError as error:
+        return _fail(str(error), INTERRUPTED)
     except PhbError as error:
         return _fail(str(error), REFUSED)
     except KeyboardInterrupt:

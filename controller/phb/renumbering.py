@@ -1,0 +1,386 @@
+"""A fresh compilation in the numbers that a switch holds already.
+
+The compiler is stateless: it numbers policies, streams, classes, profiles and conversations in order. Written like
+that, one rule put in front would change every entry. Only equality of these numbers means anything, and of priorities
+only the order. So what a switch holds keeps its numbers: an entry with the same match hands out the same policy as
+before.
+
+Everything is learnt from the switch's own entries; nothing needs to be remembered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from phb.difference import MatchField, Row
+from phb.errors import PhbError
+from phb.intent import NodeIntent
+from phb.priorities import kept_priorities
+from phb.references import OWNERS, SPACES, References
+
+Numbers = dict[int, int]
+
+
+class NumbersUsedUpError(PhbError):
+    """Old and new policy together need more numbers of a kind than the program has."""
+
+    def __init__(self, space: str, limit: int) -> None:
+        super().__init__(
+            f"old and new policy together need more than the {limit} {space.replace('_', ' ')} numbers of the program, "
+            "and the switch can't write both at once; push in smaller parts"
+        )
+
+
+@dataclass(frozen=True)
+class Renumbered:
+    """A compilation in a switch's numbers.
+
+    Attributes:
+        rows: In the order they were given.
+        numbers: For each kind of number, the new one for each of the compiler's.
+        slots: For the first slot of each of the compiler's queues, where its slots begin now.
+
+    """
+
+    rows: tuple[Row, ...]
+    numbers: Mapping[str, Mapping[int, int]]
+    slots: Mapping[int, int]
+
+    def named(self, intent: NodeIntent) -> NodeIntent:
+        """The intent whose names are of the switch's numbers: for what a person reads."""
+        policy, profile = self.numbers["policy"], self.numbers["profile"]
+        return replace(
+            intent,
+            policies=tuple(replace(each, number=policy.get(each.number, each.number)) for each in intent.policies),
+            profiles=tuple(replace(each, number=profile.get(each.number, each.number)) for each in intent.profiles),
+            queues=tuple(replace(each, first=self.slots.get(each.first, each.first)) for each in intent.queues),
+        )
+
+
+def renumber(
+    rows: Sequence[Row],
+    installed: Collection[Row],
+    references: References,
+    *,
+    in_place: bool,
+    reserved: Mapping[str, Collection[int]] | None = None,
+) -> Renumbered:
+    """Give rows of a compilation the numbers and priorities of what a switch holds.
+
+    Args:
+        rows: The compilation.
+        installed: What packets of the switch meet, as entries at rest.
+        references: The program's.
+        in_place: Rows under a number may change while the number stays: where old and new are exchanged between two
+            packets. Otherwise a number whose rows change is replaced by one that isn't in use.
+        reserved: Numbers of the compilation that no row has, such as policies of rules that don't count now; they
+            get numbers that no other has.
+
+    Raises:
+        NumbersUsedUpError: There is no number left for something.
+
+    """
+    ordered, pairs = _prioritized(rows, installed, references)
+    current = list(ordered)
+    numbers: dict[str, Numbers] = {}
+    chooser = _Chooser(rows, installed, references, in_place=in_place)
+    for space in SPACES:
+        votes = _votes(space, current, pairs, references)
+        if space == "traffic_class":
+            votes += _votes_of_content(votes, current, installed, references)
+        numbers[space] = chooser.choose(space, votes, (reserved or {}).get(space, ()))
+        current = _remapped(current, space, numbers[space], references)
+        if space == "traffic_class":
+            pairs = pairs + _pairs_by_key(current, installed, references)
+    current, slots = _with_slots(current, installed, pairs, references)
+    if not in_place:
+        for space in reversed(OWNERS):
+            moved = chooser.moved(space, _changed(space, current, installed, references))
+            current = _remapped(current, space, moved, references)
+            numbers[space] = {fresh: moved.get(number, number) for fresh, number in numbers[space].items()}
+    return Renumbered(tuple(current), numbers, slots)
+
+
+# ---------------------------------------------------------------------------
+# Priorities
+# ---------------------------------------------------------------------------
+
+# Places in the rows of the compilation, with the installed row that is the same entry.
+_Pairs = list[tuple[int, Row]]
+
+
+def _prioritized(rows: Sequence[Row], installed: Collection[Row], references: References) -> tuple[list[Row], _Pairs]:
+    """Priorities for the tables that have an order; entries of the same match are the same entry, in their order."""
+    held: dict[tuple[int, tuple[MatchField, ...]], list[Row]] = defaultdict(list)
+    for row in installed:
+        if row.table in references.referring:
+            held[row.table, row.match].append(row)
+    for same in held.values():
+        same.sort(key=lambda row: row.priority)
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        if row.table in references.referring:
+            places[row.table].append(place)
+    result = list(rows)
+    pairs: _Pairs = []
+    for of_table in places.values():
+        of_table.sort(key=lambda place: -rows[place].priority)
+        partners: list[Row | None] = []
+        for place in of_table:
+            waiting = held.get((rows[place].table, rows[place].match))
+            partners.append(waiting.pop() if waiting else None)
+        pairs += [(place, partner) for place, partner in zip(of_table, partners, strict=True) if partner is not None]
+        if not rows[of_table[0]].priority:
+            continue
+        entries = [
+            (rows[place].priority, None if partner is None else partner.priority)
+            for place, partner in zip(of_table, partners, strict=True)
+        ]
+        for place, priority in zip(of_table, kept_priorities(entries), strict=True):
+            if priority != rows[place].priority:
+                result[place] = rows[place]._replace(priority=priority)
+    return result, pairs
+
+
+# ---------------------------------------------------------------------------
+# Which number is which
+# ---------------------------------------------------------------------------
+
+# (number of the compilation, number of the switch) for everything that says the two are the same.
+_Votes = list[tuple[int, int]]
+
+
+class _Chooser:
+    """Gives every number of a compilation one of the switch's, and to what is new one that isn't in use."""
+
+    def __init__(
+        self, rows: Sequence[Row], installed: Collection[Row], references: References, *, in_place: bool
+    ) -> None:
+        self._limits = references.limits
+        self._in_place = in_place
+        self._fresh = _all_numbers(rows, references)
+        self._held = _all_numbers(installed, references)
+        self._taken: dict[str, set[int]] = {}
+
+    def choose(self, space: str, votes: _Votes, reserved: Iterable[int]) -> Numbers:
+        """A number for each of the compilation's, no two the same; 0 stays 0."""
+        chosen: Numbers = {0: 0}
+        taken = {0}
+        for (fresh, number), _ in Counter(votes).most_common():
+            if fresh not in chosen and number not in taken:
+                chosen[fresh] = number
+                taken.add(number)
+        self._taken[space] = taken
+        rest = dict.fromkeys([*self._fresh[space], *reserved])
+        # No entry may say which class a number of the switch stands for; then it is most likely the compiler's own.
+        held = {} if space == "traffic_class" else self._held[space]
+        for fresh in rest:
+            # The compiler's own number, where nobody has it or had it: a first push changes no number.
+            if fresh not in chosen and fresh not in taken and fresh not in held:
+                chosen[fresh] = fresh
+                taken.add(fresh)
+        free = self._free(space)
+        for fresh in rest:
+            if fresh not in chosen:
+                chosen[fresh] = next(free)
+        return chosen
+
+    def moved(self, space: str, numbers: Iterable[int]) -> Numbers:
+        """Another number for each of these, one that the switch doesn't hold."""
+        free = self._free(space)
+        return {number: next(free) for number in numbers}
+
+    def _free(self, space: str) -> Iterator[int]:
+        """Numbers not in use, those first that the switch doesn't hold: their counters haven't counted others."""
+        taken, held = self._taken[space], self._held[space]
+        limit = self._limits.get(space, 0)
+        for number in range(1, limit + 1):
+            if number not in taken and number not in held:
+                taken.add(number)
+                yield number
+        if self._in_place:
+            for number in range(1, limit + 1):
+                if number not in taken:
+                    taken.add(number)
+                    yield number
+        raise NumbersUsedUpError(space, limit)
+
+
+def _all_numbers(rows: Iterable[Row], references: References) -> dict[str, dict[int, None]]:
+    """Every number in the rows, by kind, in the order in which they appear."""
+    found: dict[str, dict[int, None]] = {space: {} for space in SPACES}
+    for row in rows:
+        for position, space in references.handed[row.action]:
+            found[space][row.parameters[position]] = None
+        fields = references.keys.get(row.table)
+        if fields:
+            for number, value, _ in row.match:
+                if number in fields:
+                    found[fields[number]][value] = None
+    return found
+
+
+def _votes(space: str, current: Sequence[Row], pairs: _Pairs, references: References) -> _Votes:
+    """What entries that are the same say about their numbers."""
+    votes: _Votes = []
+    for place, partner in pairs:
+        fresh = [number for name, number in references.given([current[place]]) if name == space and number]
+        held = [number for name, number in references.given([partner]) if name == space and number]
+        votes += zip(fresh, held, strict=False)
+    return votes
+
+
+def _votes_of_content(
+    votes: _Votes, current: Sequence[Row], installed: Collection[Row], references: References
+) -> _Votes:
+    """Classes that no rule names are known by what ports do with them."""
+
+    def by_content(rows: Iterable[Row], known: set[int]) -> dict[frozenset[Row], list[int]]:
+        of_class: dict[int, set[Row]] = defaultdict(set)
+        for row in rows:
+            for place, (field, value, _) in enumerate(row.match):
+                if references.keys.get(row.table, {}).get(field) == "traffic_class" and value and value not in known:
+                    match = (*row.match[:place], *row.match[place + 1 :])
+                    hidden = {position for position, _ in references.handed[row.action]}
+                    hidden |= set(references.slots.get(row.action, ())[:1])
+                    parameters = (0 if at in hidden else value for at, value in enumerate(row.parameters))
+                    of_class[value].add(row._replace(match=match, parameters=tuple(parameters)))
+        found: dict[frozenset[Row], list[int]] = defaultdict(list)
+        for number in sorted(of_class):
+            found[frozenset(of_class[number])].append(number)
+        return found
+
+    fresh = by_content(current, {number for number, _ in votes})
+    held = by_content(installed, {number for _, number in votes})
+    return [pair for content, numbers in fresh.items() for pair in zip(numbers, held.get(content, ()), strict=False)]
+
+
+def _pairs_by_key(current: Sequence[Row], installed: Collection[Row], references: References) -> _Pairs:
+    """Rows under numbers that are chosen already: the same key is the same entry."""
+    held = {row.key: row for row in installed if row.table in references.keys}
+    return [(place, held[row.key]) for place, row in enumerate(current) if row.key in held]
+
+
+def _changed(space: str, current: Sequence[Row], installed: Collection[Row], references: References) -> list[int]:
+    """The numbers of a kind that the switch holds with other rows."""
+
+    def by_number(rows: Iterable[Row]) -> dict[int, set[Row]]:
+        found: dict[int, set[Row]] = defaultdict(set)
+        for row in rows:
+            owner = references.owner(row)
+            if owner is not None and owner[0] == space:
+                found[owner[1]].add(row)
+        return found
+
+    handed_out = {number for name, number in references.given(installed) if name == space and number}
+    wanted, held = by_number(current), by_number(installed)
+    used = {number for name, number in references.given(current) if name == space}
+    return sorted(number for number in handed_out & used if wanted.get(number, set()) != held.get(number, set()))
+
+
+def _remapped(current: list[Row], space: str, numbers: Numbers, references: References) -> list[Row]:
+    """The rows with other numbers of one kind."""
+    if all(fresh == number for fresh, number in numbers.items()):
+        return current
+    result = []
+    for row in current:
+        parameters = row.parameters
+        for position, name in references.handed[row.action]:
+            if name == space:
+                number = parameters[position]
+                other = numbers.get(number, number)
+                parameters = (*parameters[:position], other, *parameters[position + 1 :])
+        match = row.match
+        fields = references.keys.get(row.table)
+        if fields and space in fields.values():
+            match = tuple(
+                (part[0], numbers.get(part[1], part[1]), part[2]) if fields.get(part[0]) == space else part
+                for part in match
+            )
+        if match is not row.match or parameters is not row.parameters:
+            row = row._replace(match=match, parameters=parameters)
+        result.append(row)
+    return result
+
+
+# ---------------------------------------------------------------------------
+# Slots of conversations
+# ---------------------------------------------------------------------------
+
+# First slot and how many.
+_Slots = tuple[int, int]
+
+
+def _with_slots(
+    current: list[Row], installed: Collection[Row], pairs: _Pairs, references: References
+) -> tuple[list[Row], Mapping[int, int]]:
+    """Queues keep their slots, so that a queue elsewhere that grows doesn't move the packets of all others."""
+    held = {slots: None for row in installed if (slots := _slots(row, references)) is not None}
+    if not held or not references.slots_in_all:
+        return current, {}
+    partners = dict(pairs)
+    wanted: dict[_Slots, _Slots | None] = {}
+    for place, row in enumerate(current):
+        slots = _slots(row, references)
+        if slots is not None:
+            partner = partners.get(place)
+            before = _slots(partner, references) if partner is not None else None
+            if wanted.get(slots) is None:
+                wanted[slots] = before if before is not None and before[1] == slots[1] else None
+    chosen = _allocate(wanted, list(held), references.slots_in_all)
+    if chosen is None:
+        return current, {}
+    result = []
+    for row in current:
+        slots = _slots(row, references)
+        if slots is not None and chosen[slots] != slots:
+            position = references.slots[row.action][0]
+            parameters = (*row.parameters[:position], chosen[slots][0], *row.parameters[position + 1 :])
+            row = row._replace(parameters=parameters)
+        result.append(row)
+    return result, {fresh[0]: now[0] for fresh, now in chosen.items()}
+
+
+def _slots(row: Row, references: References) -> _Slots | None:
+    positions = references.slots.get(row.action)
+    if positions is None:
+        return None
+    first, count = positions
+    return row.parameters[first], 1 if count is None else row.parameters[count]
+
+
+def _allocate(
+    wanted: Mapping[_Slots, _Slots | None], held: Sequence[_Slots], limit: int
+) -> dict[_Slots, _Slots] | None:
+    """Slots for each of the compiler's; None where only the compiler's own arrangement fits."""
+    chosen: dict[_Slots, _Slots] = {}
+    for slots, kept in wanted.items():
+        if kept is not None and not any(_overlap(kept, other) for other in chosen.values()):
+            chosen[slots] = kept
+    start = min(first for first, _ in wanted) if wanted else 0
+    for slots in wanted:
+        if slots not in chosen:
+            # Where nobody's packets are queued now, if there is room.
+            taken = list(chosen.values())
+            first = _first_fit(slots[1], [*taken, *held], start, limit)
+            if first is None:
+                first = _first_fit(slots[1], taken, start, limit)
+            if first is None:
+                return None
+            chosen[slots] = first, slots[1]
+    return chosen
+
+
+def _first_fit(count: int, taken: Iterable[_Slots], start: int, limit: int) -> int | None:
+    first = start
+    for other, length in sorted(taken):
+        if first + count <= other:
+            break
+        first = max(first, other + length)
+    return first if first + count <= limit else None
+
+
+def _overlap(one: _Slots, other: _Slots) -> bool:
+    return one[0] < other[0] + other[1] and other[0] < one[0] + one[1]
