@@ -9,6 +9,7 @@ from phb.cli.application import app
 COMMANDS = (
     "check",
     "lint",
+    "explain",
     "plan",
     "push",
     "rollback",

@@ -28,7 +28,7 @@ def lint(files: Files, reading: ReadingOptions, json: Json = False) -> None:
     from phb.formats import read_files
     from phb.lint import Severity, lint
 
-    policy = read_files(files, reading.format_name)
+    policy = read_files(files, reading.format_name, reading.options())
     findings = lint(policy, at=reading.moment())
     if json:
         print_json([_as_json(finding) for finding in findings])

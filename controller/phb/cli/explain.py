@@ -1,0 +1,210 @@
+"""``phb explain``: what the files would do with packets, and why."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from phb.cli.application import app, epilog
+from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, grouped
+from phb.cli.output import console, print_json, print_notices, print_table, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from phb.explain import Arrival, Explanation, LineRate, Summary, Tally
+    from phb.model import PolicySet
+
+FEW = 20
+"""Packets up to which each is told by itself; of more only the summary, unless --details is given."""
+
+
+@app.command(
+    epilog=epilog(
+        'phb explain c7513*.yaml --packet "tcp 135.1.1.1:700 > 133.10.50.2:1282 tos 192 in FastEthernet5/1/0"',
+        "phb explain policy.yaml --capture branch.pcapng --port uplink --rate line=256000",
+        "phb explain policy.yaml --capture branch.pcap --port uplink --json > told.json",
+    )
+)
+@grouped
+def explain(
+    files: Files,
+    reading: ReadingOptions,
+    program: ProgramOptions,
+    packet: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--packet", "-p", metavar="TEXT", help="A packet in words or hex (docs/explain.md); may be repeated."
+        ),
+    ] = None,
+    capture: Annotated[
+        str | None, typer.Option("--capture", "-c", metavar="FILE", help="Packets of a pcap or pcapng file.")
+    ] = None,
+    port: Annotated[
+        str | None, typer.Option("--port", metavar="PORT", help="Where packets arrive that don't say it themselves.")
+    ] = None,
+    rate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rate",
+            metavar="PORT=BITS[+BYTES]",
+            help="A port sends so many bit/s, each frame with so many more (or, with -, fewer) bytes; may be repeated.",
+        ),
+    ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Also tell which rules nearly took a packet, and why not.")
+    ] = False,
+    details: Annotated[bool, typer.Option("--details", help="Tell about each packet, also of many.")] = False,
+    json: Json = False,
+) -> None:
+    """Explain what would happen to packets: rule, class, colour, marks, port, queue, drop reason. No switch is asked.
+
+    The times of a capture drive token buckets, queues and times of day. A port without --rate or a shaper of its own
+    sends at once, so nothing ever queues there.
+    """
+    from phb.errors import InputError
+    from phb.explain import Summary, as_json, explain
+    from phb.formats import read_files
+    from phb.origin import Origin
+
+    if not packet and capture is None:
+        raise InputError(Origin("explain"), "no packet", "--packet TEXT or --capture FILE")
+    policy = read_files(files, reading.format_name, reading.options())
+    rates = _rates(policy, rate or ())
+    told = explain(
+        policy,
+        program.load(),
+        _arrivals(packet or (), capture),
+        at=reading.moment(),
+        follow_clock=capture is not None and reading.at is None,
+        default_port=int(port) if port is not None and port.isdigit() else port,
+        rates=rates,
+        why=why,
+    )
+    summary = Summary()
+    each: list[Explanation] = []
+    for one in _watched(told, capture is not None and not json):
+        summary.add(one)
+        # Of a long capture only as many are kept as may be shown.
+        if details or len(each) <= FEW:
+            each.append(one)
+    told_singly = details or summary.total.packets <= FEW
+    if json:
+        packets = [as_json(one) for one in each] if told_singly else []
+        print_json({"packets": packets, "summary": summary.as_json()})
+        return
+    print_notices(policy.notices)
+    output = console()
+    if told_singly:
+        for one in each:
+            _print(output, one)
+    if capture is not None or summary.total.packets > FEW:
+        _print_summary(output, summary)
+
+
+def _arrivals(texts: list[str] | tuple[()], capture: str | None) -> Iterator[Arrival]:
+    from phb.explain import parse_packet, read_capture
+    from phb.origin import Origin
+
+    for text in texts:
+        yield parse_packet(text, Origin("--packet"))
+    if capture is not None:
+        yield from read_capture(capture)
+
+
+def _rates(policy: PolicySet, texts: list[str] | tuple[()]) -> dict[int, LineRate]:
+    """Rates by port number: of the shapers in the files, and those that are given."""
+    from phb.errors import InputError
+    from phb.explain import LineRate
+    from phb.origin import Origin
+
+    rates: dict[int, LineRate] = {}
+    for queueing in policy.queueing:
+        shaped = policy.find_port(queueing.port)
+        if queueing.shaper is not None and shaped is not None and shaped.number is not None:
+            rates[shaped.number] = LineRate(int(queueing.shaper.rate.bits_per_second))
+    for text in texts:
+        name, _, value = text.partition("=")
+        bits, sign, overhead = value, "+", "0"
+        for sign in "+-":
+            if sign in value:
+                bits, _, overhead = value.partition(sign)
+                break
+        port = policy.find_port(int(name) if name.isdigit() else name)
+        number = port.number if port is not None else int(name) if name.isdigit() else None
+        if number is None or not bits.isdigit() or int(bits) == 0 or not overhead.isdigit():
+            raise InputError(Origin("--rate"), f"'{text}'", "PORT=BITS[+BYTES], such as line=256000 or line=256000-7")
+        rates[number] = LineRate(int(bits), int(f"{sign}{overhead}") if overhead != "0" else 0)
+    return rates
+
+
+def _watched(told: Iterator[Explanation], slow: bool) -> Iterator[Explanation]:
+    """The same, with a count on a terminal while a long capture is read."""
+    if not slow or not sys.stderr.isatty():
+        yield from told
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.completed} packets"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=None)
+        for one in told:
+            progress.advance(task)
+            yield one
+
+
+def _print(output: Console, told: Explanation) -> None:
+    style = "red" if told.drop_reason is not None else "green"
+    output.print(f"{told.number}. {told.endpoints}, {told.length} bytes, in {told.ingress_port} -> ", end="")
+    output.print(told.outcome, style=style)
+    for words, rule in (("rule", told.input), ("output rule", told.output)):
+        if rule is not None:
+            fields = ", ".join(rule.fields) or "anything"
+            output.print(f"   {words} {rule.name} at {rule.origin}, by {fields}", soft_wrap=True)
+    if told.input is None:
+        output.print("   no input rule takes it")
+    for near in told.near:
+        output.print(f"   not {near.name} at {near.origin}: {'; '.join(near.wanted)}", soft_wrap=True)
+    for step in told.steps:
+        if step.stage in ("classify", "output"):
+            continue
+        place = f"  ({step.origin})" if step.origin.line else ""
+        output.print(f"   {step.stage}: {step.words}{place}", soft_wrap=True)
+    if told.drop_reason is None and told.egress_port is not None:
+        output.print(f"   class {told.traffic_class}, {told.colour}{_queued(told)}", soft_wrap=True)
+
+
+def _queued(told: Explanation) -> str:
+    words = f", {told.queue}" if told.queue else ""
+    if told.weight:
+        words += f", level {told.level}, weight {told.weight}, rank {told.rank}"
+    if told.early_drop:
+        words += f", early drop with probability {told.early_drop:.3f}"
+    if told.queueing_ns:
+        words += f", waits {told.queueing_ns / 1e6:.3f} ms"
+    return words
+
+
+def _print_summary(output: Console, summary: Summary) -> None:
+    for heading, tallies in (
+        ("rule", summary.rules),
+        ("class", summary.classes),
+        ("colour", summary.colours),
+        ("drop reason", summary.reasons),
+    ):
+        if not tallies:
+            continue
+        rows = table(heading, "packets", "bytes", "dropped", "mean wait", "longest wait")
+        for name, tally in tallies.items():
+            rows.add_row(name, *_cells(tally))
+        print_table(output, rows)
+    output.print(f"{summary.total.packets} packets, {summary.total.dropped} dropped")
+
+
+def _cells(tally: Tally) -> tuple[str, ...]:
+    waits = [f"{value / 1e6:.3f} ms" for value in (tally.delay_mean_ns, tally.delay_max_ns)]
+    return (str(tally.packets), str(tally.bytes), str(tally.dropped), *waits)

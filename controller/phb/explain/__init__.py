@@ -1,0 +1,126 @@
+"""What the pipeline will do with packets, and why: nothing is sent, no switch is asked.
+
+    arrival < notation, captures      where packets come from
+    packet, tables, state < stages < line < pipeline      the model
+    pipeline < explanation < summary      what is told
+
+The model works on compiled entries, so it explains what a push would bring about, not what a file seems to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from phb.artifact import Artifact
+from phb.compiler import compile_policy
+from phb.errors import InputError
+from phb.explain.arrival import Arrival
+from phb.explain.captures import read_capture
+from phb.explain.explanation import Explanation, as_json, explanation
+from phb.explain.line import LineRate
+from phb.explain.notation import parse_packet
+from phb.explain.packet import Packet
+from phb.explain.pipeline import Pipeline
+from phb.explain.summary import Summary, Tally
+from phb.model import LAST_PORT, PolicySet
+from phb.names import Names
+from phb.validity import next_change
+
+__all__ = [
+    "Arrival",
+    "Explanation",
+    "LineRate",
+    "Summary",
+    "Tally",
+    "as_json",
+    "explain",
+    "parse_packet",
+    "read_capture",
+]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_PATIENCE = 4096  # packets that are held back until the scheduler has taken them, so that their delay is known
+
+
+def explain(
+    policy: PolicySet,
+    artifact: Artifact,
+    arrivals: Iterable[Arrival],
+    *,
+    at: datetime,
+    follow_clock: bool = False,
+    default_port: str | int | None = None,
+    rates: Mapping[int, LineRate] | None = None,
+    why: bool = False,
+) -> Iterator[Explanation]:
+    """Explain packets one after another.
+
+    Args:
+        policy: Everything the files say about one node.
+        artifact: The program that the switch runs.
+        arrivals: Packets, in the order of their times.
+        at: The moment at which validity of rules is judged.
+        follow_clock: Judge it at each packet's own time instead: for captures.
+        default_port: Where packets arrive that don't say it.
+        rates: How fast ports send, by number; the others send at once, and never queue.
+        why: Also tell which rules nearly took each packet.
+
+    Raises:
+        InputError: The policy doesn't compile, a packet names a port that isn't there, or times run backwards.
+
+    """
+    intent = compile_policy(policy, artifact, at=at)
+    pipeline = Pipeline(intent, Names.of(intent, policy), rates)
+    until = datetime.min.replace(tzinfo=UTC) if follow_clock else None
+    waiting: list[tuple[int, Packet, int]] = []
+    previous: int | None = None
+    for number, arrival in enumerate(arrivals, start=1):
+        if previous is not None and arrival.time_ns < previous:
+            expected = "packets in the order of their times (reordercap sorts a capture)"
+            raise InputError(arrival.origin, "a packet that is earlier than the one before", expected)
+        previous = arrival.time_ns
+        moment = _EPOCH + timedelta(microseconds=arrival.time_ns // 1000)
+        if until is not None and moment >= until:
+            intent = compile_policy(policy, artifact, at=moment)
+            pipeline.replace(intent, Names.of(intent, policy))
+            until = next_change(policy.rules, moment, policy.time_zone)
+        port = _port(policy, arrival, default_port)
+        packet = pipeline.process(arrival.time_ns, port, arrival.frame, arrival.length)
+        waiting.append((number, packet, _tos(arrival.frame)))
+        while waiting and (_is_settled(waiting[0][1]) or len(waiting) > _PATIENCE):
+            yield _tell(waiting.pop(0), pipeline, why)
+    pipeline.finish()
+    for each in waiting:
+        yield _tell(each, pipeline, why)
+
+
+def _tell(each: tuple[int, Packet, int], pipeline: Pipeline, why: bool) -> Explanation:
+    number, packet, tos = each
+    return explanation(number, packet, pipeline, tos_before=tos, why=why)
+
+
+def _is_settled(packet: Packet) -> bool:
+    return packet.is_dropped() or packet.to_controller or packet.taken_ns is not None
+
+
+def _tos(frame: bytes) -> int:
+    return Packet.arrived(0, 0, frame).flow.tos
+
+
+def _port(policy: PolicySet, arrival: Arrival, default: str | int | None) -> int:
+    for reference in (arrival.port, default):
+        if reference is None:
+            continue
+        if isinstance(reference, int) and 0 <= reference <= LAST_PORT:
+            return reference
+        port = policy.find_port(reference)
+        if port is not None and port.number is not None:
+            return port.number
+        # A capture has names of the machine it was taken on; the option says which port is meant.
+        if reference is default or default is None:
+            known = ", ".join(f"'{port.name}'" for port in policy.ports if port.number is not None)
+            raise InputError(arrival.origin, f"port '{reference}'", f"a port's number or one of {known or 'no names'}")
+    if len(policy.ports) == 1 and policy.ports[0].number is not None:
+        return policy.ports[0].number
+    raise InputError(arrival.origin, "a packet without an ingress port", "'in PORT' in the packet, or --port PORT")

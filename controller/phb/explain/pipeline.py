@@ -1,0 +1,123 @@
+"""The pipeline as a model: packets in, for each what every stage decides.
+
+Deliberately simple, stage by stage as p4src/phb.p4 calls them, over the entries that a push would write. Tests compare
+it with the switch. What it can't know, it says: the random part of early detection is given as a probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from phb.explain.line import Line, LineRate
+from phb.explain.packet import Packet
+from phb.explain.stages.admit import admit
+from phb.explain.stages.buffer import buffer
+from phb.explain.stages.classify import INPUT, OUTPUT, classify
+from phb.explain.stages.conversation import converse
+from phb.explain.stages.forward import forward
+from phb.explain.stages.mark import mark
+from phb.explain.stages.police import police
+from phb.explain.stages.schedule import schedule
+from phb.explain.stages.wred import wred
+from phb.explain.state import State
+from phb.explain.tables import Tables
+from phb.intent import NodeIntent
+from phb.names import Names
+
+
+class Pipeline:
+    """One switch that holds what files compiled to.
+
+    Args:
+        intent: The compiled entries.
+        names: What their numbers stand for.
+        rates: By port number; a port without one sends at once.
+
+    Attributes:
+        tables: The entries, to be asked.
+        names: What their numbers stand for.
+
+    """
+
+    def __init__(self, intent: NodeIntent, names: Names, rates: Mapping[int, LineRate] | None = None) -> None:
+        self.tables = Tables(intent.entries)
+        self.names = names
+        self._rates = dict(rates or {})
+        self._state = State()
+        self._lines: dict[int, Line] = {}
+
+    def replace(self, intent: NodeIntent, names: Names) -> None:
+        """Put other entries into force, as a push does; what is queued and remembered stays."""
+        self.tables, self.names = Tables(intent.entries), names
+
+    def process(self, time_ns: int, port: int, frame: bytes, length: int | None = None) -> Packet:
+        """A frame arrives; times must not decrease.
+
+        Gives the packet after its last ingress stage. When it leaves, `Packet.taken_ns` is set: at once on an idle
+        port, else by a later call.
+
+        Args:
+            time_ns: When.
+            port: Number of the port.
+            frame: The Ethernet frame without FCS, or its first bytes.
+            length: Its bytes, where only the first are there.
+
+        """
+        self.advance(time_ns)
+        packet = Packet.arrived(time_ns, port, frame, length)
+        self._ingress(packet)
+        if packet.is_dropped() or packet.to_controller:
+            return packet
+        assert packet.egress_port is not None
+        line = self._line(packet.egress_port)
+        packet.headers.update_checksum()
+        packet.depth = self._state.queued[packet.egress_port] - 1
+        self._left(line.add(packet))
+        return packet
+
+    def advance(self, time_ns: int) -> None:
+        """Let lines send until this time."""
+        for line in self._lines.values():
+            self._left(line.advance(time_ns))
+
+    def finish(self) -> None:
+        """Let lines send what is queued."""
+        for line in self._lines.values():
+            self._left(line.finish())
+
+    def _line(self, port: int) -> Line:
+        if port not in self._lines:
+            self._lines[port] = Line(self._rates.get(port), self._state)
+        return self._lines[port]
+
+    @staticmethod
+    def _left(taken: list[tuple[int, Packet]]) -> None:
+        for time_ns, packet in taken:
+            packet.taken_ns = time_ns
+
+    def _ingress(self, packet: Packet) -> None:
+        tables, names, state = self.tables, self.names, self._state
+        classify(INPUT, packet, tables, names)
+        admit(packet, tables)
+        if packet.is_dropped():
+            return
+        police("police", packet.policy, packet, tables, state)
+        if packet.is_dropped():
+            return
+        mark("mark", packet.policy, packet, tables)
+        forward(packet, tables, names)
+        if packet.is_dropped() or packet.to_controller:
+            return
+        classify(OUTPUT, packet, tables, names)
+        if packet.output_policy:
+            police("output_police", packet.output_policy, packet, tables, state)
+            if packet.is_dropped():
+                return
+            mark("output_mark", packet.output_policy, packet, tables)
+        converse(packet, tables, state)
+        buffer(packet, tables, state)
+        if packet.is_dropped():
+            return
+        wred(packet, tables, state)
+        if not packet.is_dropped():
+            schedule(packet, tables, state)

@@ -1,0 +1,104 @@
+"""Stage conversation: the port's scheduler, the class's queue there, and the packet's conversation in it."""
+
+from __future__ import annotations
+
+import zlib
+
+from phb.explain.packet import Discipline, Packet
+from phb.explain.state import State
+from phb.explain.tables import Tables
+
+STAGE = "conversation"
+PORT_SCHEDULER = "PhbIngress.conversation.port_scheduler"
+CLASS_QUEUE = "PhbIngress.conversation.class_queue"
+CONVERSATION_SLOTS = 65536  # p4src/headers.p4; behind them one slot for each port
+_HASHES = 0xFFFFFFFF  # the range that the pipeline asks its hash for
+
+
+def converse(packet: Packet, tables: Tables, state: State) -> None:
+    """Find the packet's queue and conversation."""
+    port = packet.egress_port
+    assert port is not None
+    schedule = packet.schedule
+    schedule.slot = schedule.queue = CONVERSATION_SLOTS + port
+    base = conversations = 0
+    entry = tables.lookup(PORT_SCHEDULER, {"egress_port": port})
+    if entry is None or entry.action == "fifo":
+        schedule.profile = entry.parameters["profile"] if entry is not None else 0
+        if entry is not None:
+            packet.say(STAGE, "first in, first out", entry.origin)
+        return
+    schedule.profile = entry.parameters["profile"]
+    schedule.overhead = _signed(entry.parameters["overhead"])
+    if entry.action == "flow_wfq":
+        schedule.discipline = Discipline.FLOW_WFQ
+        schedule.by_precedence = True
+        base, conversations = entry.parameters["base"], entry.parameters["conversations"]
+        origin = entry.origin
+    else:
+        schedule.discipline = Discipline.CLASS_WFQ
+        asked = {"profile": schedule.profile, "traffic_class": packet.traffic_class}
+        row = tables.lookup(CLASS_QUEUE, asked)
+        if row is None:
+            return
+        origin = row.origin
+        parameters = row.parameters
+        schedule.level, schedule.weight = parameters["level"], parameters["weight"]
+        schedule.limit_packets = parameters["limit_packets"]
+        schedule.traffic_class = parameters["traffic_class"]
+        if row.action == "single":
+            schedule.slot = schedule.queue = parameters["slot"]
+        else:
+            base, conversations = parameters["base"], parameters["conversations"]
+            schedule.queue = base
+            schedule.threshold_packets = parameters["threshold_packets"]
+            schedule.by_precedence, schedule.by_flows = not parameters["shared"], bool(parameters["shared"])
+    if conversations:
+        _choose(packet, state, base, conversations)
+        schedule.conversation = schedule.slot - base
+        shared = ", shared with another flow" if schedule.shared else ""
+        packet.say(STAGE, f"conversation {schedule.conversation} of {conversations}{shared}", origin)
+    else:
+        packet.say(STAGE, f"queue at slot {schedule.slot}", origin)
+
+
+def _choose(packet: Packet, state: State, base: int, conversations: int) -> None:
+    """The slot that the flow owns, else the first of its two where nothing waits."""
+    signature = _signature(packet)
+    mask = conversations - 1
+    candidates = [base + (signature & mask), base + (signature >> 16 & mask)]
+    for slot in candidates:
+        if state.conversations[slot].owner == signature:
+            packet.schedule.slot = slot
+            return
+    for slot in candidates:
+        if state.conversations[slot].queued == 0:
+            state.conversations[slot].owner = signature
+            packet.schedule.slot = slot
+            return
+    packet.schedule.slot = candidates[0]
+    packet.schedule.shared = True
+
+
+def _signature(packet: Packet) -> int:
+    """CRC-32 of the flow, DSCP included: a mark makes another flow, as on a router that marks before it queues."""
+    headers, flow = packet.headers, packet.flow
+    if headers.ip_version is None:
+        frame = headers.frame
+        data = bytes(frame[6:12] + frame[0:6] + (frame[12:14]))
+    else:
+        size = 4 if headers.ip_version == 4 else 16
+        data = b"".join(
+            (
+                *(address.to_bytes(size, "big") for address in headers.addresses),
+                bytes([flow.protocol]),
+                flow.source_port.to_bytes(2, "big"),
+                flow.destination_port.to_bytes(2, "big"),
+                bytes([flow.tos & 0xFC]),
+            )
+        )
+    return zlib.crc32(data) % _HASHES
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 32) if number >> 31 else number

@@ -1,0 +1,104 @@
+"""Stage police, for both hooks: the colour of a packet by its stream's meter, and what is done with each colour.
+
+Token buckets as p4src/police.p4 keeps them: to the microsecond, in millionths of a bit, counted as what is missing.
+"""
+
+from __future__ import annotations
+
+from phb.explain.packet import Packet
+from phb.explain.stages.mark import set_pcp, set_tos
+from phb.explain.state import Meter, State
+from phb.explain.tables import Tables
+from phb.intent import Entry
+from phb.pipeline_names import COLOURS, DropReason
+
+TOKENS_PER_BYTE = 8_000_000
+GREEN, YELLOW, RED = 0, 1, 2
+
+
+def police(stage: str, policy: int, packet: Packet, tables: Tables, state: State) -> None:
+    """Colour the packet by its stream's meter, and carry out what its policy says of the colour.
+
+    Args:
+        stage: ``police``, or ``output_police`` for the output policy.
+        policy: The number under which that policy's treatments stand.
+        packet: The packet.
+        tables: The compiled entries.
+        state: The buckets.
+
+    """
+    if packet.stream == 0:
+        return
+    entry = tables.lookup(f"PhbIngress.{stage}.stream_meter", {"stream": packet.stream})
+    if entry is None:
+        return
+    incoming = packet.colour if packet.metered else assured_colour(packet.flow.tos)
+    _meter(stage, packet, entry, state.meters[packet.stream], incoming)
+    packet.metered = True
+    key = {"policy": policy, "colour": packet.colour}
+    action = tables.lookup(f"PhbIngress.{stage}.colour_action", key)
+    if action is None or action.action == "transmit":
+        return
+    if action.action == "drop":
+        packet.drop(stage, DropReason.POLICED, f"{COLOURS[packet.colour]} packets are dropped", action.origin)
+    if "remark" in action.action and action.action != "remark_pcp":
+        set_tos(stage, packet, action)
+    if "pcp" in action.action:
+        set_pcp(stage, packet, action)
+
+
+def assured_colour(tos: int) -> int:
+    """The colour of a packet by the drop precedence of its AF code point (RFC 2597); others are green."""
+    dscp = tos >> 2
+    if 1 <= dscp >> 3 <= 4 and dscp & 1 == 0 and dscp >> 1 & 3:
+        return (dscp >> 1 & 3) - 1
+    return GREEN
+
+
+def _meter(stage: str, packet: Packet, entry: Entry, meter: Meter, incoming: int) -> None:
+    parameters = entry.parameters
+    now = packet.time_ns // 1000
+    elapsed = now - meter.time_us
+    meter.time_us = now
+    overhead = parameters["overhead"]
+    size = max(0, packet.length + (overhead - (1 << 32) if overhead >> 31 else overhead)) * TOKENS_PER_BYTE
+    before = incoming if parameters["colour_aware"] else GREEN
+    committed_burst = parameters["committed_burst"] * TOKENS_PER_BYTE
+    other = "peak" if entry.action == "two_rate" else "excess"
+    other_burst = parameters[f"{other}_burst"] * TOKENS_PER_BYTE
+    if entry.action == "single_rate":
+        gained = parameters["rate"] * min(elapsed, parameters["full_after"])
+        meter.other = max(0, meter.other - max(0, gained - meter.committed))
+        meter.committed = max(0, meter.committed - gained)
+    else:
+        meter.committed = _refilled(meter.committed, entry, "committed", elapsed)
+        meter.other = _refilled(meter.other, entry, other, elapsed)
+    levels = (committed_burst - meter.committed, other_burst - meter.other)
+    fits, fits_other = (size <= level for level in levels)
+    if entry.action == "two_rate":
+        conforms = before != RED and fits_other
+        packet.colour = (GREEN if before == GREEN and fits else YELLOW) if conforms else RED
+        takes = (packet.colour == GREEN, conforms)
+    else:
+        packet.colour = GREEN if before == GREEN and fits else YELLOW if before != RED and fits_other else RED
+        takes = (packet.colour == GREEN, packet.colour == YELLOW)
+    meter.committed += size * takes[0]
+    meter.other += size * takes[1]
+    for name, level, taken in zip(("committed", other), levels, takes, strict=True):
+        left = level - size * taken
+        packet.tokens[name if stage == "police" else f"output {name}"] = (
+            level / TOKENS_PER_BYTE,
+            left / TOKENS_PER_BYTE,
+        )
+    held = ", ".join(
+        f"{name} bucket {level / TOKENS_PER_BYTE:.1f} bytes"
+        for name, level in zip(("committed", other), levels, strict=True)
+    )
+    arrived = f", came {COLOURS[before]}" if before != GREEN else ""
+    words = f"{COLOURS[packet.colour]}: {size // TOKENS_PER_BYTE} bytes, {held}{arrived}"
+    packet.say(stage, words, entry.origin)
+
+
+def _refilled(missing: int, entry: Entry, bucket: str, elapsed: int) -> int:
+    gained = entry.parameters[f"{bucket}_rate"] * min(elapsed, entry.parameters[f"{bucket}_full_after"])
+    return max(0, missing - gained)

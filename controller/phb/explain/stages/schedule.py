@@ -1,0 +1,70 @@
+"""Stage schedule: when the packet is due. Self-clocked fair queueing (Golestani, INFOCOM 1994)."""
+
+from __future__ import annotations
+
+from phb.explain.packet import Discipline, Packet
+from phb.explain.state import State
+from phb.explain.tables import Tables
+
+STAGE = "schedule"
+_WEIGHT = "PhbIngress.schedule.weight"
+_DEFAULT_WEIGHT = 4096
+FINISH_BITS = 60
+_LAST_FINISH = (1 << FINISH_BITS) - 1
+
+
+def schedule(packet: Packet, tables: Tables, state: State) -> None:
+    """Give the packet its rank, and account for it as queued."""
+    plan, port = packet.schedule, packet.egress_port
+    assert port is not None
+    before = state.queued[port]
+    state.queued[port] += 1
+    if plan.discipline is Discipline.FIFO:
+        return
+    conversation = state.conversations[plan.slot]
+    conversation_before = conversation.queued
+    conversation.queued += 1
+    flows = 1
+    if plan.discipline is Discipline.CLASS_WFQ:
+        queue = state.queues[plan.queue]
+        queue.queued += 1
+        queue.flows += conversation_before == 0
+        flows = queue.flows
+    if plan.by_precedence:
+        row = tables.lookup(_WEIGHT, {"profile": plan.profile, "precedence": packet.flow.tos >> 5})
+        plan.level, plan.weight = (
+            (0, _DEFAULT_WEIGHT) if row is None else (row.parameters["level"], row.parameters["weight"])
+        )
+    start = 0
+    if before == 0:
+        state.virtual_time[port, plan.level] = 0
+    else:
+        start = state.virtual_time[port, plan.level]
+        if conversation_before:
+            start = max(start, conversation.finish)
+    length = packet.length + plan.overhead
+    cost = plan.weight * length * (flows if plan.by_flows else 1)
+    plan.finish = min(start + cost, _LAST_FINISH)
+    conversation.finish = plan.finish
+    plan.rank = plan.level << FINISH_BITS | plan.finish
+    level = f"strict level {plan.level}, " if plan.level else ""
+    shared = f" x {flows} flows" if plan.by_flows and flows > 1 else ""
+    packet.say(STAGE, f"{level}finish tag {start} + weight {plan.weight}{shared} x {length} bytes = {plan.finish}")
+
+
+def leave(packet: Packet, state: State, time_ns: int) -> None:
+    """Egress: the scheduler has taken the packet; virtual time moves on, occupancy goes down."""
+    plan, port = packet.schedule, packet.egress_port
+    assert port is not None
+    state.queued[port] -= 1
+    if plan.early:
+        state.averages[plan.queue].left_us = time_ns // 1000
+    if plan.discipline is Discipline.FIFO:
+        return
+    conversation = state.conversations[plan.slot]
+    conversation.queued -= 1
+    state.virtual_time[port, plan.level] = plan.finish
+    if plan.discipline is Discipline.CLASS_WFQ:
+        queue = state.queues[plan.queue]
+        queue.queued -= 1
+        queue.flows -= conversation.queued == 0

@@ -1,0 +1,95 @@
+"""Table entries, asked as a switch asks them: the highest priority, or the longest prefix, that matches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from phb.intent import Entry, Exact, MatchValue, Prefix, Range, Ternary
+
+_CACHED = 1 << 16  # keys; flows of a capture repeat
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """An entry that would have been asked first, and the fields that kept it from matching."""
+
+    entry: Entry
+    fields: tuple[str, ...]
+
+
+class Tables:
+    """All entries of one node, by table.
+
+    Args:
+        entries: The compiled entries.
+
+    """
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._tables: dict[str, list[Entry]] = {}
+        for entry in entries:
+            self._tables.setdefault(entry.table, []).append(entry)
+        for table in self._tables.values():
+            table.sort(key=lambda entry: (-entry.priority, -_prefix_length(entry)))
+        self._found: dict[tuple[object, ...], Entry | None] = {}
+
+    def lookup(self, table: str, key: Mapping[str, int], bits: int = 0) -> Entry | None:
+        """The entry that a packet with these values hits.
+
+        Args:
+            table: Full name.
+            key: Value of each match field.
+            bits: Width of the field that is matched by prefix, where there is one.
+
+        """
+        remembered = (table, *key.values())
+        if remembered not in self._found:
+            if len(self._found) >= _CACHED:
+                self._found.clear()
+            entries = self._tables.get(table, ())
+            self._found[remembered] = next((entry for entry in entries if not _misses(entry, key, bits)), None)
+        return self._found[remembered]
+
+    def near_misses(self, table: str, key: Mapping[str, int], hit: Entry | None, limit: int) -> list[NearMiss]:
+        """Entries asked before `hit` that the fewest fields kept from matching, those first.
+
+        Of equally near ones the first asked comes first; entries of one statement are listed once.
+        """
+        above: list[NearMiss] = []
+        for entry in self._tables.get(table, ()):
+            if entry is hit:
+                break
+            fields = _misses(entry, key, 0)
+            if fields:
+                above.append(NearMiss(entry, tuple(fields)))
+        above.sort(key=lambda miss: len(miss.fields))
+        nearest: dict[object, NearMiss] = {}
+        for miss in above:
+            nearest.setdefault(miss.entry.origin if miss.entry.origin.line else miss, miss)
+        return list(nearest.values())[:limit]
+
+    def entries(self, table: str) -> Sequence[Entry]:
+        """The entries of a table, those asked first first."""
+        return self._tables.get(table, ())
+
+
+def _prefix_length(entry: Entry) -> int:
+    return max((value.length for value in entry.match.values() if isinstance(value, Prefix)), default=0)
+
+
+def _misses(entry: Entry, key: Mapping[str, int], bits: int) -> list[str]:
+    return [name for name, value in entry.match.items() if not matches(value, key[name], bits)]
+
+
+def matches(value: MatchValue, number: int, bits: int = 0) -> bool:
+    """Whether a number lies in what a match field asks for; `bits` is the field's width, for prefixes."""
+    match value:
+        case Exact(wanted):
+            return number == wanted
+        case Ternary(wanted, mask):
+            return number & mask == wanted
+        case Range(low, high):
+            return low <= number <= high
+        case Prefix(wanted, length):
+            return number >> (bits - length) == wanted >> (bits - length)

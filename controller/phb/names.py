@@ -1,0 +1,52 @@
+"""What the numbers in entries and counters stand for: rules, classes, streams, ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from phb.intent import NodeIntent, Policy
+from phb.model import DEFAULT_CLASS, PolicySet
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names by number; a number without one is shown as it is.
+
+    Attributes:
+        policies: Rules.
+        classes: Traffic classes.
+        ports: Ports.
+
+    """
+
+    policies: Mapping[int, Policy] = field(default_factory=dict)
+    classes: Mapping[int, str] = field(default_factory=dict)
+    ports: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, intent: NodeIntent, policy: PolicySet) -> Names:
+        """The names of what files compiled to."""
+        named = [traffic_class.name for traffic_class in policy.classes if traffic_class.name != DEFAULT_CLASS]
+        return cls(
+            {each.number: each for each in intent.policies},
+            dict(enumerate([DEFAULT_CLASS, *named])),
+            {port.number: port.name for port in policy.ports if port.number is not None},
+        )
+
+    def policy(self, number: int) -> str:
+        """The rule that became this policy."""
+        if number == 0:
+            return "(no rule)"
+        known = self.policies.get(number)
+        if known is None:
+            return f"policy {number}"
+        return f"'{known.rule}'" + ("" if known.direction == "any" else f" ({known.direction})")
+
+    def traffic_class(self, number: int) -> str:
+        """The class of this number."""
+        return self.classes.get(number, DEFAULT_CLASS if number == 0 else str(number))
+
+    def port(self, number: int) -> str:
+        """The port of this number."""
+        return self.ports.get(number, str(number))

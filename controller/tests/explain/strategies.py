@@ -1,0 +1,98 @@
+"""Random policies and packets that meet each other often: small worlds of addresses, ports and code points."""
+
+from hypothesis import strategies as st
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Dot1Q, Ether
+from scapy.packet import Raw
+
+HOSTS = {4: ["10.0.0.1", "10.0.0.2", "10.0.1.1"], 6: ["2001:db8::1", "2001:db8::2", "2001:db8:1::1"]}
+NUMBERS = [80, 700, 701]
+OCTETS = [0, 0x20, 0x68, 0xB8, 0xB9]
+PORT_NAMES = {1: "one", 2: "two", 3: "three"}
+
+
+def maybe(strategy):
+    return st.one_of(st.none(), strategy)
+
+
+@st.composite
+def conditions(draw, hook):
+    version = draw(st.sampled_from([4, 4, 6]))
+    hosts = st.sampled_from([*HOSTS[version], "10.0.0.0/24" if version == 4 else "2001:db8::/48"])
+    marks = draw(
+        st.sampled_from([{}, {}, {"tos": 0x68}, {"dscp": "EF"}, {"precedence": 1}, {"tos": {"value": 1, "mask": 3}}])
+    )
+    values = {
+        hook: draw(maybe(st.sampled_from(["one", 2]))) if hook == "ingress-port" else draw(st.sampled_from(["one", 2])),
+        "protocol": draw(maybe(st.sampled_from(["tcp", "udp"]))),
+        "source": draw(maybe(hosts)),
+        "destination": draw(maybe(hosts)),
+        "source-ports": draw(maybe(st.sampled_from([700, "700-701"]))),
+        "destination-ports": draw(maybe(st.sampled_from([80, "0-79"]))),
+        **marks,
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+@st.composite
+def policies(draw, queueing):
+    """A policy as YAML would give it: a dictionary."""
+    names = ["plain", "marked", "masked"]
+    rules = [
+        {
+            "name": f"r{number}",
+            "match": draw(conditions(draw(hooks))),
+            "permission": draw(st.sampled_from(["allowed"] * 5 + ["blocked"])),
+        }
+        for number in range(draw(st.integers(0, 6)))
+    ]
+    for rule in rules:
+        if rule["permission"] == "allowed":
+            rule["actions"] = [draw(st.sampled_from(names))]
+    return {
+        "phb": 1,
+        "ports": [{"number": number, "name": name} for number, name in PORT_NAMES.items()],
+        "cross-connects": draw(st.sampled_from([[], [{"between": ["two", "three"]}]])),
+        "routes": [
+            {"destination": network, "port": port, "source-mac": "02:00:00:00:01:01", "destination-mac": mac}
+            for network, port, mac in (
+                ("10.0.0.0/24", "one", "02:00:00:00:02:01"),
+                ("10.0.0.2/32", "two", "02:00:00:00:02:02"),
+                ("2001:db8::/48", "one", "02:00:00:00:02:03"),
+            )
+        ]
+        + draw(st.sampled_from([[], [{"destination": "10.0.1.0/24", "discard": True}]])),
+        "classes": [{"name": "gold"}, {"name": "silver"}],
+        "actions": [
+            {"name": "plain", "class": draw(st.sampled_from(["gold", "silver", "class-default"]))},
+            {"name": "marked", "set-dscp": "AF31", "class": "gold"},
+            {"name": "masked", "set-tos": {"value": 0x40, "mask": 0xE1}},
+        ],
+        "queueing": [draw(queueing)] if queueing is not None else [],
+        "rules": rules,
+    }
+
+
+hooks = st.just("ingress-port")
+
+
+@st.composite
+def frames(draw):
+    """An Ethernet frame: mostly IP as hosts send it, sometimes odd."""
+    version = draw(st.sampled_from([4, 4, 6]))
+    source, destination = draw(st.sampled_from(HOSTS[version])), draw(st.sampled_from(HOSTS[version]))
+    octet, ttl = draw(st.sampled_from(OCTETS)), draw(st.sampled_from([64, 64, 64, 1, 0]))
+    if version == 4:
+        odd = draw(st.sampled_from([{}] * 6 + [{"frag": 100}, {"chksum": 1}, {"options": b"\x94\x04\0\0"}, {"ihl": 4}]))
+        network = IP(src=source, dst=destination, tos=octet, ttl=ttl, **odd)
+    else:
+        network = IPv6(src=source, dst=destination, tc=octet, hlim=ttl)
+    ports = {"sport": draw(st.sampled_from(NUMBERS)), "dport": draw(st.sampled_from(NUMBERS))}
+    transport = draw(st.sampled_from([TCP(**ports), TCP(**ports), UDP(**ports), UDP(**ports), ICMP(), Raw(b"odd")]))
+    link = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    if draw(st.booleans()):
+        link = link / Dot1Q(vlan=5, prio=draw(st.integers(0, 7)))
+    frame = bytes(link / network / transport / Raw(bytes(draw(st.integers(0, 300)))))
+    kept = draw(st.sampled_from([None] * 8 + [14, 20, 36, 45]))
+    return frame if kept is None else frame[:kept]
