@@ -19,6 +19,9 @@ control Classify(inout headers_t hdr,
         meta.verdict.traffic_class = traffic_class;
     }
 
+    // A packet that a rule excepts and no later rule takes.
+    action leave_unclassified() {}
+
     table multi_field_ipv4 {
         key = {
             meta.version                   : ternary  @name("version");
@@ -29,8 +32,10 @@ control Classify(inout headers_t hdr,
             meta.flow.source_port          : range    @name("source_port");
             meta.flow.destination_port     : range    @name("destination_port");
             meta.flow.tos                  : ternary  @name("tos");
+            hdr.vlan.isValid()             : optional @name("tagged");
+            meta.flow.pcp                  : ternary  @name("pcp");
         }
-        actions = { set_class; @defaultonly NoAction; }
+        actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;
         size = 65536;
     }
@@ -45,8 +50,10 @@ control Classify(inout headers_t hdr,
             meta.flow.source_port          : range    @name("source_port");
             meta.flow.destination_port     : range    @name("destination_port");
             meta.flow.tos                  : ternary  @name("tos");
+            hdr.vlan.isValid()             : optional @name("tagged");
+            meta.flow.pcp                  : ternary  @name("pcp");
         }
-        actions = { set_class; @defaultonly NoAction; }
+        actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;
         size = 65536;
     }
@@ -65,13 +72,12 @@ control Classify(inout headers_t hdr,
     }
 
     apply {
-        bool matched = false;
         if (hdr.ipv4.isValid()) {
-            matched = multi_field_ipv4.apply().hit;
+            multi_field_ipv4.apply();
         } else if (hdr.ipv6.isValid()) {
-            matched = multi_field_ipv6.apply().hit;
+            multi_field_ipv6.apply();
         }
-        if (!matched) {
+        if (meta.verdict.policy == 0) {
             behaviour_aggregate.apply();
         }
     }

@@ -34,6 +34,7 @@ const port_t CPU_PORT = 510;
 #define POLICIES 65536
 // Behind them one slot for each port, for a queue without conversations.
 #define QUEUES (CONVERSATION_SLOTS + PORTS)
+#define STREAMS 4096
 
 // The upper bits of a rank are a strict level, the lower bits a finish tag, which starts anew whenever the port is empty;
 // see docs/limits.md for how long a port may be busy before it saturates.
@@ -210,6 +211,7 @@ struct verdict_t {
     stream_t        stream;
     traffic_class_t traffic_class;
     Colour          colour;
+    bool            metered;         // whether a meter said the colour
     DropReason      drop_reason;
     ForwardingException exception;
 }

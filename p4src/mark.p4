@@ -1,23 +1,34 @@
 /*
- * Stage mark: DSCP, precedence or the whole ToS octet, under a mask (RFC 2474, RFC 791).
+ * Stage mark: DSCP, precedence or the whole ToS octet, and the 802.1p priority, under masks (RFC 2474, RFC 791,
+ * IEEE 802.1Q).
  *
- * Comes after police (a colour may decide the mark) and before schedule (precedence decides the weight).
+ * Comes after police (a colour may decide the mark) and before schedule (precedence decides the weight). Stands twice in
+ * the pipeline: for the input policy, and for that of the egress port.
  */
 #ifndef PHB_MARK_P4
 #define PHB_MARK_P4
 
 #include "headers.p4"
 
-control Mark(inout headers_t hdr, inout metadata_t meta) {
+control Mark(inout headers_t hdr, inout flow_t flow, in policy_t policy) {
 
     // Bits outside the mask keep their value, so ECN (RFC 3168) survives a DSCP remark with mask 0xfc.
     action set_tos(bit<8> value, bit<8> mask) {
-        meta.flow.tos = (meta.flow.tos & ~mask) | (value & mask);
+        flow.tos = (flow.tos & ~mask) | (value & mask);
+    }
+
+    action set_pcp(bit<3> value, bit<3> mask) {
+        flow.pcp = (flow.pcp & ~mask) | (value & mask);
+    }
+
+    action set_tos_and_pcp(bit<8> value, bit<8> mask, bit<3> pcp_value, bit<3> pcp_mask) {
+        set_tos(value, mask);
+        set_pcp(pcp_value, pcp_mask);
     }
 
     table remark {
-        key = { meta.verdict.policy : exact @name("policy"); }
-        actions = { set_tos; @defaultonly NoAction; }
+        key = { policy : exact @name("policy"); }
+        actions = { set_tos; set_pcp; set_tos_and_pcp; @defaultonly NoAction; }
         const default_action = NoAction;
         size = POLICIES;
     }
@@ -25,7 +36,7 @@ control Mark(inout headers_t hdr, inout metadata_t meta) {
     // Reserved for the TCP-window clamp by which a host keeps a connection between MinRate and MaxRate. It has no action
     // yet: the controller keeps the rates in its model and warns that they are not enforced.
     table window_clamp {
-        key = { meta.verdict.policy : exact @name("policy"); }
+        key = { policy : exact @name("policy"); }
         actions = { NoAction; }
         const default_action = NoAction;
         size = POLICIES;
@@ -34,12 +45,15 @@ control Mark(inout headers_t hdr, inout metadata_t meta) {
     apply {
         remark.apply();
         if (hdr.ipv4.isValid()) {
-            hdr.ipv4.tos = meta.flow.tos;
+            hdr.ipv4.tos = flow.tos;
         } else if (hdr.ipv6.isValid()) {
-            hdr.ipv6.traffic_class = meta.flow.tos;
+            hdr.ipv6.traffic_class = flow.tos;
         }
-        if (hdr.tcp.isValid()) {
-            window_clamp.apply();
+        // A frame without a tag has no priority to set.
+        if (hdr.vlan.isValid()) {
+            hdr.vlan.pcp = flow.pcp;
+        } else {
+            flow.pcp = 0;
         }
     }
 }

@@ -19,9 +19,13 @@ control Output(inout headers_t hdr,
         meta.verdict.traffic_class = traffic_class;
     }
 
+    // A packet that a rule excepts and no later rule takes.
+    action leave_unclassified() {}
+
     table multi_field_ipv4 {
         key = {
             meta.version                   : ternary  @name("version");
+            standard_metadata.ingress_port : optional @name("ingress_port");
             standard_metadata.egress_spec  : optional @name("egress_port");
             hdr.ipv4.source                : range    @name("source");
             hdr.ipv4.destination           : range    @name("destination");
@@ -29,8 +33,10 @@ control Output(inout headers_t hdr,
             meta.flow.source_port          : range    @name("source_port");
             meta.flow.destination_port     : range    @name("destination_port");
             meta.flow.tos                  : ternary  @name("tos");
+            hdr.vlan.isValid()             : optional @name("tagged");
+            meta.flow.pcp                  : ternary  @name("pcp");
         }
-        actions = { set_class; @defaultonly NoAction; }
+        actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;
         size = 65536;
     }
@@ -38,6 +44,7 @@ control Output(inout headers_t hdr,
     table multi_field_ipv6 {
         key = {
             meta.version                   : ternary  @name("version");
+            standard_metadata.ingress_port : optional @name("ingress_port");
             standard_metadata.egress_spec  : optional @name("egress_port");
             hdr.ipv6.source                : ternary  @name("source");
             hdr.ipv6.destination           : ternary  @name("destination");
@@ -45,8 +52,10 @@ control Output(inout headers_t hdr,
             meta.flow.source_port          : range    @name("source_port");
             meta.flow.destination_port     : range    @name("destination_port");
             meta.flow.tos                  : ternary  @name("tos");
+            hdr.vlan.isValid()             : optional @name("tagged");
+            meta.flow.pcp                  : ternary  @name("pcp");
         }
-        actions = { set_class; @defaultonly NoAction; }
+        actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;
         size = 65536;
     }
@@ -54,6 +63,7 @@ control Output(inout headers_t hdr,
     table behaviour_aggregate {
         key = {
             meta.version                   : ternary  @name("version");
+            standard_metadata.ingress_port : optional @name("ingress_port");
             standard_metadata.egress_spec  : optional @name("egress_port");
             meta.flow.tos                  : ternary  @name("tos");
             hdr.vlan.isValid()             : optional @name("tagged");
@@ -64,15 +74,30 @@ control Output(inout headers_t hdr,
         size = 1024;
     }
 
+    action allow() {}
+
+    action block() {
+        meta.verdict.drop_reason = DropReason.BLOCKED;
+    }
+
+    table permission {
+        key = { meta.verdict.output_policy : exact @name("policy"); }
+        actions = { allow; block; }
+        default_action = allow();
+        size = POLICIES;
+    }
+
     apply {
-        bool matched = false;
         if (hdr.ipv4.isValid()) {
-            matched = multi_field_ipv4.apply().hit;
+            multi_field_ipv4.apply();
         } else if (hdr.ipv6.isValid()) {
-            matched = multi_field_ipv6.apply().hit;
+            multi_field_ipv6.apply();
         }
-        if (!matched) {
+        if (meta.verdict.output_policy == 0) {
             behaviour_aggregate.apply();
+        }
+        if (meta.verdict.output_policy != 0) {
+            permission.apply();
         }
     }
 }

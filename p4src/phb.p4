@@ -3,7 +3,7 @@
  *
  *   ingress                                                                          egress
  *   parse > version > classify > admit > police > mark > forward > output >          (the scheduler takes a packet)
- *           conversation > buffer > wred > schedule
+ *           police > mark > conversation > buffer > wred > schedule
  *                                   --- rank ---> [traffic manager: sorts] --->      virtual time, occupancy, delay
  *
  * The program decides everything about a packet, including when it is due; the traffic manager sorts by meta.tm.rank
@@ -37,6 +37,8 @@ control PhbIngress(inout headers_t hdr,
     Mark() mark;
     Forward() forward;
     Output() output;
+    Police() output_police;
+    Mark() output_mark;
     Conversation() conversation;
     Buffer() buffer;
     Wred() wred;
@@ -50,35 +52,44 @@ control PhbIngress(inout headers_t hdr,
     counter(16, CounterType.packets_and_bytes) drops;
 
     apply {
+        version.apply(meta);
         if (hdr.packet_out.isValid()) {
             standard_metadata.egress_spec = hdr.packet_out.egress_port;
             hdr.packet_out.setInvalid();
         } else {
-            version.apply(meta);
             classify.apply(hdr, meta, standard_metadata);
             admit.apply(hdr, meta);
             if (meta.verdict.drop_reason == DropReason.NONE) {
-                police.apply(hdr, meta);
+                police.apply(meta, standard_metadata, meta.verdict.policy);
             }
+            // As the input policy sees it: a later meter may give another colour.
+            policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour));
             if (meta.verdict.drop_reason == DropReason.NONE) {
-                mark.apply(hdr, meta);
+                mark.apply(hdr, meta.flow, meta.verdict.policy);
                 forward.apply(hdr, meta, standard_metadata);
             }
         }
         if (meta.verdict.drop_reason == DropReason.NONE && standard_metadata.egress_spec != CPU_PORT) {
             output.apply(hdr, meta, standard_metadata);
-            conversation.apply(hdr, meta, standard_metadata);
-            buffer.apply(hdr, meta, standard_metadata);
+            if (meta.verdict.output_policy != 0) {
+                if (meta.verdict.drop_reason == DropReason.NONE) {
+                    output_police.apply(meta, standard_metadata, meta.verdict.output_policy);
+                }
+                policy_traffic.count((bit<32>)(meta.verdict.output_policy ++ meta.verdict.colour));
+                if (meta.verdict.drop_reason == DropReason.NONE) {
+                    output_mark.apply(hdr, meta.flow, meta.verdict.output_policy);
+                }
+            }
+            if (meta.verdict.drop_reason == DropReason.NONE) {
+                conversation.apply(hdr, meta, standard_metadata);
+                buffer.apply(hdr, meta, standard_metadata);
+            }
             if (meta.verdict.drop_reason == DropReason.NONE) {
                 wred.apply(hdr, meta, standard_metadata);
             }
             if (meta.verdict.drop_reason == DropReason.NONE) {
                 schedule.apply(hdr, meta, standard_metadata);
             }
-        }
-        policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour));
-        if (meta.verdict.output_policy != 0) {
-            policy_traffic.count((bit<32>)(meta.verdict.output_policy ++ meta.verdict.colour));
         }
         if (meta.verdict.drop_reason != DropReason.NONE) {
             drops.count((bit<32>)(bit<4>)meta.verdict.drop_reason);

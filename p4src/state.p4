@@ -38,4 +38,13 @@ register<bit<64>>(PORTS << LEVEL_BITS) virtual_time;
 // Finish tag of a conversation's newest packet, by conversation slot. It counts while a packet of it is queued.
 register<bit<64>>(CONVERSATION_SLOTS) conversation_finish;
 
+// Meters, by stream: when the last packet came, in microseconds, and how many millionths of a bit are missing in the
+// committed bucket and in the other one (excess or peak).
+register<bit<48>>(STREAMS) meter_time;
+register<bit<64>>(STREAMS) committed_used;
+register<bit<64>>(STREAMS) excess_used;
+
+// By stream x 4 + colour: what the meters and private buffers of streams have seen.
+counter(STREAMS << 2, CounterType.packets_and_bytes) stream_traffic;
+
 #endif

@@ -6,7 +6,8 @@ Names and numbers, no P4Runtime yet: `phb.artifact` turns an entry into a messag
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TypeAlias
 
 from phb.notice import Notice
@@ -15,12 +16,14 @@ from phb.origin import Origin
 __all__ = [
     "Entry",
     "Exact",
+    "Hook",
     "MatchValue",
     "NodeIntent",
     "Notice",
     "Policy",
     "Prefix",
     "Range",
+    "Stream",
     "Ternary",
 ]
 
@@ -78,9 +81,16 @@ class Entry:
     origin: Origin
 
 
+class Hook(StrEnum):
+    """Where a policy is asked: when a packet comes in, or when its egress port is known."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A policy number in the pipeline and the rule it stands for.
+    """A policy number in the pipeline and the rule, or the behaviour aggregate, it stands for.
 
     Attributes:
         number: Index of the policy counters, from 1.
@@ -92,6 +102,17 @@ class Policy:
     number: int
     rule: str
     direction: str
+    origin: Origin
+    hook: Hook = Hook.INPUT
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream number: traffic that shares a meter, or a buffer, because it shares an action."""
+
+    number: int
+    action: str
+    hook: Hook
     origin: Origin
 
 
@@ -134,6 +155,8 @@ class NodeIntent:
         notices: Listed warnings, in the order of the files.
         profiles: What the profile numbers in entries stand for.
         queues: What slots stand for, in the order of ports.
+        streams: What the stream numbers in entries and counters stand for.
+        classes: Numbers of the traffic classes, by name.
         track_connections: Whether some policy needs TCP connections counted or measured.
 
     """
@@ -144,4 +167,6 @@ class NodeIntent:
     notices: tuple[Notice, ...]
     profiles: tuple[Profile, ...] = ()
     queues: tuple[QueueSlots, ...] = ()
+    streams: tuple[Stream, ...] = ()
+    classes: Mapping[str, int] = field(default_factory=dict)
     track_connections: bool = False

@@ -45,6 +45,9 @@ def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime) -> No
         tuple(notices),
         profiles=tuple(queued.profiles),
         queues=tuple(queued.queues),
+        streams=classified.streams,
+        classes=classified.classes,
+        track_connections=classified.track_connections,
     )
 
 

@@ -242,7 +242,7 @@ fn qos() -> Pipeline {
             "PhbIngress.classify.set_class",
             &[
                 ("policy", number),
-                ("stream", number),
+                ("stream", 0),
                 ("traffic_class", number % 16),
             ],
         );

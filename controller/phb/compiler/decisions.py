@@ -1,0 +1,77 @@
+"""A list of rules, the first of which counts, as ordered boxes for a table with priorities.
+
+A packet that meets a rule's exception goes on to the rules after it, as if the rule weren't there. A table can't go on
+after a match; so what the rules after it say about the exception's box stands before the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from phb.compiler.matching import Box, intersection
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Decision(Generic[Result]):
+    """A rule: it takes what is in any of `boxes` and in none of `exceptions`."""
+
+    boxes: tuple[Box, ...]
+    exceptions: tuple[Box, ...]
+    result: Result
+
+
+@dataclass(frozen=True)
+class Step(Generic[Result]):
+    """Boxes of one priority.
+
+    Attributes:
+        result: None for packets that no rule takes.
+        reason: The result of the rule that has the step: its own, or one with an exception.
+
+    """
+
+    boxes: tuple[Box, ...]
+    result: Result | None
+    reason: Result
+
+
+def steps(decisions: Sequence[Decision[Result]]) -> Iterator[Step[Result]]:
+    """Boxes in an order in which the first that takes a packet says what the rules say of it.
+
+    Gives one step for each rule, empty where it has no box, and more before those with exceptions.
+    """
+    for position, decision in enumerate(decisions):
+        yield from _exceptions(decisions, position, decision.boxes)
+        yield Step(decision.boxes, decision.result, decision.result)
+
+
+def _exceptions(decisions: Sequence[Decision[Result]], position: int, boxes: tuple[Box, ...]) -> Iterator[Step[Result]]:
+    """What is said of the exceptions of one rule within some boxes."""
+    for exception in decisions[position].exceptions:
+        for region in _within(exception, boxes):
+            yield from _rest(decisions, position + 1, region, decisions[position].result)
+
+
+def _rest(decisions: Sequence[Decision[Result]], first: int, region: Box, reason: Result) -> Iterator[Step[Result]]:
+    """What the rules from `first` on say of one region, complete."""
+    for position in range(first, len(decisions)):
+        decision = decisions[position]
+        boxes = tuple(_within(region, decision.boxes))
+        if boxes:
+            if decision.exceptions:
+                yield from _exceptions(decisions, position, boxes)
+            yield Step(boxes, decision.result, decision.result)
+            if region in boxes:
+                return
+    yield Step((region,), None, reason)
+
+
+def _within(region: Box, boxes: tuple[Box, ...]) -> Iterator[Box]:
+    for box in boxes:
+        common = intersection(region, box)
+        if common is not None:
+            yield common

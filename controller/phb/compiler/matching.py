@@ -1,0 +1,159 @@
+"""Conditions as boxes: an interval or a masked value in each of a packet's fields.
+
+Boxes can be intersected, which is what exceptions need, and become the match fields of a multi-field table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple, TypeAlias
+
+from phb.compiler.ports import resolve
+from phb.intent import Exact, MatchValue, Range, Ternary
+from phb.model import CodePoints, Conditions, PolicySet
+
+Interval: TypeAlias = tuple[int, int]  # both ends included
+Masked: TypeAlias = tuple[int, int]  # value, and mask with ones where it counts
+
+ADDRESS_BITS = {4: 32, 6: 128}
+
+
+class Box(NamedTuple):
+    """Packets of one IP version; None asks nothing. A `pcp` asks for a tagged frame too."""
+
+    ingress_port: int | None = None
+    egress_port: int | None = None
+    protocol: int | None = None
+    source: Interval | None = None
+    destination: Interval | None = None
+    source_ports: Interval | None = None
+    destination_ports: Interval | None = None
+    tos: Masked | None = None
+    pcp: Masked | None = None
+
+
+def box(policy: PolicySet, conditions: Conditions) -> Box:
+    """What the conditions ask.
+
+    Raises:
+        InputError: A port that the node doesn't have.
+
+    """
+    ingress, egress = (
+        None if reference is None else resolve(policy, reference, conditions.origin(name)).number
+        for name, reference in (
+            ("ingress_port", conditions.ingress_port),
+            ("egress_port", conditions.egress_port),
+        )
+    )
+    source, destination = (
+        None if addresses is None else (int(addresses.first), int(addresses.last))
+        for addresses in (conditions.source, conditions.destination)
+    )
+    source_ports, destination_ports = (
+        None if ports is None else (ports.first, ports.last)
+        for ports in (conditions.source_ports, conditions.destination_ports)
+    )
+    tos, pcp = code_points(conditions)
+    return Box(ingress, egress, conditions.protocol, source, destination, source_ports, destination_ports, tos, pcp)
+
+
+def code_points(conditions: CodePoints) -> tuple[Masked | None, Masked | None]:
+    """Bits of the ToS octet and of the 802.1p priority that are asked."""
+    tos, pcp = conditions.tos_bits, conditions.pcp
+    return (
+        None if tos is None or not tos.mask else (tos.value, tos.mask),
+        None if pcp is None else (pcp.value, pcp.mask),
+    )
+
+
+def _same(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None or one == other:
+        return other if one is None else one
+    raise LookupError
+
+
+def _overlap(one: Interval | None, other: Interval | None) -> Interval | None:
+    if one is None or other is None:
+        return other if one is None else one
+    low, high = max(one[0], other[0]), min(one[1], other[1])
+    if low > high:
+        raise LookupError
+    return low, high
+
+
+def _agreement(one: Masked | None, other: Masked | None) -> Masked | None:
+    if one is None or other is None:
+        return other if one is None else one
+    if (one[0] ^ other[0]) & one[1] & other[1]:
+        raise LookupError
+    return one[0] | other[0], one[1] | other[1]
+
+
+def intersection(one: Box, other: Box) -> Box | None:
+    """Packets that are in both boxes; None if there are none."""
+    try:
+        return Box(
+            _same(one.ingress_port, other.ingress_port),
+            _same(one.egress_port, other.egress_port),
+            _same(one.protocol, other.protocol),
+            _overlap(one.source, other.source),
+            _overlap(one.destination, other.destination),
+            _overlap(one.source_ports, other.source_ports),
+            _overlap(one.destination_ports, other.destination_ports),
+            _agreement(one.tos, other.tos),
+            _agreement(one.pcp, other.pcp),
+        )
+    except LookupError:
+        return None
+
+
+def matches(found: Box, version: int) -> Iterator[dict[str, MatchValue]]:
+    """Match fields of a multi-field table: one entry for IPv4, one for each pair of prefixes for IPv6."""
+    common: dict[str, MatchValue] = {}
+    for name in ("ingress_port", "egress_port", "protocol"):
+        number = getattr(found, name)
+        if number is not None:
+            common[name] = Exact(number)
+    for name, ports in (("source_port", found.source_ports), ("destination_port", found.destination_ports)):
+        _add_range(common, name, ports, 16)
+    common |= code_point_fields(found.tos, found.pcp)
+    if version == 4:
+        _add_range(common, "source", found.source, 32)
+        _add_range(common, "destination", found.destination, 32)
+        yield common
+        return
+    for source, destination in product(_prefixes(found.source), _prefixes(found.destination)):
+        match = dict(common)
+        for name, prefix in (("source", source), ("destination", destination)):
+            if prefix[1]:
+                match[name] = Ternary(*prefix)
+        yield match
+
+
+def code_point_fields(tos: Masked | None, pcp: Masked | None) -> dict[str, MatchValue]:
+    """Match fields for a packet's own marks."""
+    fields: dict[str, MatchValue] = {}
+    if tos is not None:
+        fields["tos"] = Ternary(*tos)
+    if pcp is not None:
+        fields["tagged"] = Exact(1)
+        if pcp[1]:
+            fields["pcp"] = Ternary(*pcp)
+    return fields
+
+
+def _add_range(match: dict[str, MatchValue], name: str, interval: Interval | None, bits: int) -> None:
+    # P4Runtime leaves out a range that asks nothing (section 9.1.1), and servers refuse it when it is written.
+    if interval is not None and interval != (0, (1 << bits) - 1):
+        match[name] = Range(*interval)
+
+
+def _prefixes(interval: Interval | None) -> Iterator[Masked]:
+    """IPv6 ranges as the fewest prefixes: no target offers ranges of 128 bits."""
+    low, high = interval or (0, (1 << 128) - 1)
+    while low <= high:
+        free = min((low & -low).bit_length() - 1 if low else 128, (high - low + 1).bit_length() - 1)
+        yield low, ((1 << 128) - 1) ^ ((1 << free) - 1)
+        low += 1 << free

@@ -1,0 +1,186 @@
+"""Stages admit, police and mark: what is done with the packets of a policy number."""
+
+from __future__ import annotations
+
+from phb.compiler.directions import Leg
+from phb.compiler.policing import meter_entry
+from phb.compiler.window import clamp_parameters
+from phb.errors import InputError
+from phb.intent import Entry, Exact, Hook, Stream
+from phb.model import DEFAULT_CLASS, Action, BehaviourAggregate, Marking, Permission, PolicySet, Rule
+from phb.pipeline_names import COLOURS
+
+PERMISSION = {Hook.INPUT: "PhbIngress.admit.permission", Hook.OUTPUT: "PhbIngress.output.permission"}
+POLICE = {Hook.INPUT: "PhbIngress.police", Hook.OUTPUT: "PhbIngress.output_police"}
+MARK = {Hook.INPUT: "PhbIngress.mark", Hook.OUTPUT: "PhbIngress.output_mark"}
+CONNECTION_LIMIT = "PhbIngress.admit.connection_limit"
+
+# Stream numbers have 12 bits (stream_t in p4src/headers.p4); 0 stands for no stream.
+LAST_STREAM = 4095
+
+CONNECTIONS = False
+
+_MARKS = ("set_tos", "set_dscp", "set_precedence", "set_pcp")
+
+
+class Treatments:
+    """Entries of the stages that are asked by policy or stream, put together rule by rule."""
+
+    def __init__(self, policy: PolicySet) -> None:
+        self._classes = {DEFAULT_CLASS: 0}
+        for traffic_class in policy.classes:
+            self._classes.setdefault(traffic_class.name, len(self._classes))
+        self._buffered = {
+            private.action
+            for queueing in policy.queueing
+            if queueing.buffers is not None
+            for private in queueing.buffers.private
+        }
+        self._streams: dict[tuple[str, Hook], Stream] = {}
+        self._admit: list[Entry] = []
+        self._police: list[Entry] = []
+        self._mark: list[Entry] = []
+        self.track_connections = False
+
+    @property
+    def classes(self) -> dict[str, int]:
+        """Numbers of the traffic classes."""
+        return self._classes
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All entries, in the order of the stages."""
+        return (*self._admit, *self._police, *self._mark)
+
+    @property
+    def streams(self) -> tuple[Stream, ...]:
+        """What the stream numbers stand for."""
+        return tuple(self._streams.values())
+
+    def traffic_class(self, action: Action | None) -> int:
+        """The number of the action's class.
+
+        Raises:
+            InputError: There is no such class.
+
+        """
+        if action is None or action.traffic_class is None:
+            return 0
+        if action.traffic_class not in self._classes:
+            known = ", ".join(self._classes)
+            raise InputError(action.origin("traffic_class"), f"class '{action.traffic_class}'", f"one of {known}")
+        return self._classes[action.traffic_class]
+
+    def stream(self, action: Action | None, hook: Hook) -> int:
+        """The number of the action's stream: it has one if it has a meter or a buffer of its own.
+
+        Raises:
+            InputError: The meter can't be kept, or there are too many streams.
+
+        """
+        if action is None or (action.meter is None and action.name not in self._buffered):
+            return 0
+        known = self._streams.get((action.name, hook))
+        if known is not None:
+            return known.number
+        number = len(self._streams) + 1
+        if number > LAST_STREAM:
+            raise InputError(action.origin(), f"action '{action.name}' as stream {number}", f"at most {LAST_STREAM}")
+        self._streams[action.name, hook] = Stream(number, action.name, hook, action.origin())
+        if action.meter is not None:
+            self._police.append(meter_entry(f"{POLICE[hook]}.stream_meter", number, action.meter))
+        return number
+
+    def add(
+        self,
+        item: Rule | BehaviourAggregate,
+        action: Action | None,
+        hook: Hook,
+        policy: int,
+        counted_as: int,
+        leg: Leg | None,
+    ) -> None:
+        """Entries under one policy number.
+
+        Args:
+            item: Whose number it is.
+            action: What is done.
+            hook: Whether it is a number of the input or the output policy.
+            policy: The number.
+            counted_as: The number by which connections of the whole rule are counted.
+            leg: The direction of a rule.
+
+        """
+        key = {"policy": Exact(policy)}
+        if isinstance(item, Rule) and item.permission is Permission.BLOCKED:
+            self._admit.append(Entry(PERMISSION[hook], key, "block", {}, 0, item.origin("permission")))
+            return
+        if action is None:
+            return
+        if action.max_connections is not None and CONNECTIONS:
+            self._limit(action, hook, key, counted_as)
+        marks = leg is None or leg.marks
+        coloured = action.meter is not None and self._colours(action, hook, policy, marks=marks)
+        if marks and not coloured:
+            self._marks(f"{MARK[hook]}.remark", key, "set", action, Marking(), action)
+        if CONNECTIONS and action.max_rate is not None and not (leg is not None and leg.answers):
+            parameters = clamp_parameters(action.max_rate, action.min_rate)
+            table = f"{MARK[hook]}.window_clamp"
+            self._mark.append(Entry(table, key, "clamp", parameters, 0, action.origin("max_rate")))
+            self.track_connections = True
+
+    def _limit(self, action: Action, hook: Hook, key: dict[str, Exact], counted_as: int) -> None:
+        if hook is Hook.OUTPUT:
+            raise InputError(
+                action.origin("max_connections"),
+                f"a limit of connections in '{action.name}', which a rule with an egress port uses",
+                "it in an action of rules without 'egress-port': connections are counted where they enter",
+            )
+        parameters = {"policy": counted_as, "maximum": action.max_connections or 0}
+        origin = action.origin("max_connections")
+        self._admit.append(Entry(CONNECTION_LIMIT, key, "limit_connections", parameters, 0, origin))
+        self.track_connections = True
+
+    def _colours(self, action: Action, hook: Hook, policy: int, *, marks: bool) -> bool:
+        """What is done by colour; whether that includes the action's own marks.
+
+        A colour's marks go above those of the action, so where some colour marks, each colour gets what both make.
+        """
+        assert action.meter is not None
+        treatments = [getattr(action.meter, name) for name in COLOURS.values()]
+        marked = marks and any(each.mark or each.priority for each in treatments)
+        table = f"{POLICE[hook]}.colour_action"
+        for colour, treatment in zip(COLOURS, treatments, strict=True):
+            key = {"policy": Exact(policy), "colour": Exact(colour)}
+            if treatment.drop:
+                self._police.append(Entry(table, key, "drop", {}, 0, treatment.origin()))
+            elif marked:
+                self._marks(table, key, "remark", action, treatment, treatment)
+        return marked
+
+    def _marks(
+        self, table: str, key: dict[str, Exact], word: str, action: Marking, above: Marking, said: Marking
+    ) -> None:
+        tos, pcp = _merged(action.mark, above.mark), _merged(action.priority, above.priority)
+        given = next((name for name in _MARKS if getattr(said, name) is not None), "")
+        if tos and pcp:
+            names = {"set": "set_tos_and_pcp", "remark": "remark_tos_and_pcp"}
+            parameters = {"value": tos[0], "mask": tos[1], "pcp_value": pcp[0], "pcp_mask": pcp[1]}
+        elif tos or pcp:
+            names = {"set": "set_tos", "remark": "remark"} if tos else {"set": "set_pcp", "remark": "remark_pcp"}
+            value, mask = tos or pcp or (0, 0)
+            parameters = {"value": value, "mask": mask}
+        else:
+            return
+        entries = self._mark if word == "set" else self._police
+        entries.append(Entry(table, key, names[word], parameters, 0, said.origin(given)))
+
+
+def _merged(below: object, above: object) -> tuple[int, int] | None:
+    """Value and mask of two marks, one above the other; None if there is neither."""
+    value = mask = 0
+    for mark in (below, above):
+        if mark is not None:
+            value = value & ~mark.mask | mark.value  # type: ignore[attr-defined]
+            mask |= mark.mask  # type: ignore[attr-defined]
+    return (value, mask) if mask else None

@@ -1,0 +1,42 @@
+"""The TCP-window clamp: rates as the pipeline multiplies them with a round-trip time."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from phb.errors import InputError
+from phb.model import Rate, RateBasis
+from phb.origin import Origin
+
+# Bytes of a full segment that a rate counts for each 1460 bytes of TCP payload: what RFC 9293's default for an MTU of
+# 1500 bytes carries, below headers of IPv4 and TCP without options (20 bytes each).
+PAYLOAD = 1460
+COUNTED = {
+    RateBasis.TCP_PAYLOAD: PAYLOAD,
+    RateBasis.IP: PAYLOAD + 40,
+    RateBasis.PPP: PAYLOAD + 40 + 4,
+    RateBasis.ETHERNET: PAYLOAD + 40 + 14,
+}
+
+# The pipeline multiplies bytes per 2^20 microseconds with microseconds and shifts: it can't divide.
+SCALE = 1 << 20
+LAST_RATE = (1 << 36) - 1
+
+
+def clamp_parameters(maximum: Rate, minimum: Rate | None) -> dict[str, int]:
+    """Parameters of the action `clamp`: payload bytes per 2^20 microseconds; 0 is none.
+
+    Raises:
+        InputError: A rate that the pipeline can't multiply.
+
+    """
+    return {"maximum": _scaled(maximum), "minimum": 0 if minimum is None else _scaled(minimum)}
+
+
+def _scaled(rate: Rate) -> int:
+    payload = rate.bits_per_second * PAYLOAD / COUNTED[rate.basis]
+    scaled = int((payload * SCALE / 8_000_000).to_integral_value())
+    if not 1 <= scaled <= LAST_RATE:
+        least, most = (f"{Decimal(each) * 8_000_000 / SCALE:.0f}" for each in (1, LAST_RATE))
+        raise InputError(rate.origin() or Origin(""), f"a rate per connection of {rate}", f"{least} to {most} bit/s")
+    return scaled
