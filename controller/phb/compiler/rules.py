@@ -118,12 +118,6 @@ def _notices_of_items(state: _State) -> None:
                     "clamp yet"
                 )
                 state.notices.append(Notice(action.origin(name), message))
-        if action.min_rate is not None and action.max_rate is None and False:
-            message = (
-                f"the minimum rate of '{action.name}' has no effect: it is how far the maximum rate may go down, and "
-                "there is none"
-            )
-            state.notices.append(Notice(action.origin("min_rate"), message))
 
 
 def _check_interface(policy: PolicySet, item: Action | SubnetPriority, name: str) -> None:

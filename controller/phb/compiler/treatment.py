@@ -23,6 +23,9 @@ CONNECTIONS = False
 _MARKS = ("set_tos", "set_dscp", "set_precedence", "set_pcp")
 
 
+_NO_MARKS = Marking()
+
+
 class Treatments:
     """Entries of the stages that are asked by policy or stream, put together rule by rule."""
 
@@ -122,7 +125,7 @@ class Treatments:
         marks = leg is None or leg.marks
         coloured = action.meter is not None and self._colours(action, hook, policy, marks=marks)
         if marks and not coloured:
-            self._marks(f"{MARK[hook]}.remark", key, "set", action, Marking(), action)
+            self._marks(f"{MARK[hook]}.remark", key, "set", action, _NO_MARKS, action)
         if CONNECTIONS and action.max_rate is not None and not (leg is not None and leg.answers):
             parameters = clamp_parameters(action.max_rate, action.min_rate)
             table = f"{MARK[hook]}.window_clamp"
