@@ -17,6 +17,25 @@
 
 #define TOKENS_PER_BYTE 64w8000000
 
+// How tokens become a colour.
+enum bit<2> MeterKind {
+    SINGLE_RATE       = 0,       // RFC 2697
+    TWO_RATE          = 1,       // RFC 2698
+    TWO_RATE_SEPARATE = 2        // RFC 4115
+}
+
+struct meter_t {
+    MeterKind kind;
+    bit<40>   committed_rate;    // bit/s
+    bit<48>   committed_full_after;
+    bit<32>   committed_burst;   // bytes
+    bit<40>   other_rate;        // of the excess or the peak bucket
+    bit<48>   other_full_after;
+    bit<32>   other_burst;
+    bit<32>   overhead;
+    bit<1>    colour_aware;
+}
+
 control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, in policy_t policy) {
 
     Colour incoming = Colour.GREEN;
@@ -42,81 +61,49 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
         }
     }
 
-    // Tokens that a rate has given since the stream's last packet.
-    #define TIME_SINCE_LAST(elapsed) \
-        bit<32> index = (bit<32>)meta.verdict.stream; \
-        bit<48> last; \
-        meter_time.read(last, index); \
-        meter_time.write(index, standard_metadata.ingress_global_timestamp); \
-        bit<48> elapsed = standard_metadata.ingress_global_timestamp - last
+    meter_t meter;
 
-    #define GAINED(rate, elapsed, full_after) \
-        ((bit<64>)(rate) * (bit<64>)((elapsed) < (full_after) ? (elapsed) : (full_after)))
-
-    // What the packet asks for. Frames shorter than what is taken off count nothing.
-    #define PACKET_TOKENS(overhead) \
-        bit<32> length = standard_metadata.packet_length + (overhead); \
-        bit<64> size = length[31:31] == 1 ? 0 : (bit<64>)length * TOKENS_PER_BYTE; \
-        bool red_before = colour_aware == 1 && incoming == Colour.RED; \
-        bool yellow_before = colour_aware == 1 && incoming == Colour.YELLOW
-
-    #define BURST(bytes) ((bit<64>)(bytes) * TOKENS_PER_BYTE)
-
-    // Buckets are asked one after the other: RFC 2697 and RFC 4115.
-    #define COMMITTED_ELSE_EXCESS() \
-        bool green = !red_before && !yellow_before && committed + size <= BURST(committed_burst); \
-        bool yellow = !green && !red_before && excess + size <= BURST(excess_burst); \
-        committed_used.write(index, committed + (green ? size : 0)); \
-        excess_used.write(index, excess + (yellow ? size : 0)); \
-        meta.verdict.colour = green ? Colour.GREEN : (yellow ? Colour.YELLOW : Colour.RED)
-
-    // full_after: microseconds in which the rate fills both buckets. What the committed bucket has no room for flows into
-    // the other.
+    // full_after: microseconds in which the rate fills both buckets; longer times are not counted.
+    // overhead: added to the Ethernet frame's bytes, two's complement, to get what the rate counts.
     action single_rate(bit<40> rate, bit<48> full_after, bit<32> committed_burst, bit<32> excess_burst,
                        bit<32> overhead, bit<1> colour_aware) {
-        TIME_SINCE_LAST(elapsed);
-        PACKET_TOKENS(overhead);
-        bit<64> gained = GAINED(rate, elapsed, full_after);
-        bit<64> committed;
-        bit<64> excess;
-        committed_used.read(committed, index);
-        excess_used.read(excess, index);
-        excess = excess |-| (gained |-| committed);
-        committed = committed |-| gained;
-        COMMITTED_ELSE_EXCESS();
+        meter.kind = MeterKind.SINGLE_RATE;
+        meter.committed_rate = rate;
+        meter.committed_full_after = full_after;
+        meter.committed_burst = committed_burst;
+        meter.other_rate = 0;
+        meter.other_full_after = 0;
+        meter.other_burst = excess_burst;
+        meter.overhead = overhead;
+        meter.colour_aware = colour_aware;
+    }
+
+    action two_rate(bit<40> committed_rate, bit<48> committed_full_after, bit<32> committed_burst,
+                    bit<40> peak_rate, bit<48> peak_full_after, bit<32> peak_burst,
+                    bit<32> overhead, bit<1> colour_aware) {
+        meter.kind = MeterKind.TWO_RATE;
+        meter.committed_rate = committed_rate;
+        meter.committed_full_after = committed_full_after;
+        meter.committed_burst = committed_burst;
+        meter.other_rate = peak_rate;
+        meter.other_full_after = peak_full_after;
+        meter.other_burst = peak_burst;
+        meter.overhead = overhead;
+        meter.colour_aware = colour_aware;
     }
 
     action two_rate_separate(bit<40> committed_rate, bit<48> committed_full_after, bit<32> committed_burst,
                              bit<40> excess_rate, bit<48> excess_full_after, bit<32> excess_burst,
                              bit<32> overhead, bit<1> colour_aware) {
-        TIME_SINCE_LAST(elapsed);
-        PACKET_TOKENS(overhead);
-        bit<64> committed;
-        bit<64> excess;
-        committed_used.read(committed, index);
-        excess_used.read(excess, index);
-        committed = committed |-| GAINED(committed_rate, elapsed, committed_full_after);
-        excess = excess |-| GAINED(excess_rate, elapsed, excess_full_after);
-        COMMITTED_ELSE_EXCESS();
-    }
-
-    // A packet within the peak rate takes of its bucket, green or yellow; a green one takes of both.
-    action two_rate(bit<40> committed_rate, bit<48> committed_full_after, bit<32> committed_burst,
-                    bit<40> peak_rate, bit<48> peak_full_after, bit<32> peak_burst,
-                    bit<32> overhead, bit<1> colour_aware) {
-        TIME_SINCE_LAST(elapsed);
-        PACKET_TOKENS(overhead);
-        bit<64> committed;
-        bit<64> peak;
-        committed_used.read(committed, index);
-        excess_used.read(peak, index);
-        committed = committed |-| GAINED(committed_rate, elapsed, committed_full_after);
-        peak = peak |-| GAINED(peak_rate, elapsed, peak_full_after);
-        bool conforms = !red_before && peak + size <= BURST(peak_burst);
-        bool green = conforms && !yellow_before && committed + size <= BURST(committed_burst);
-        committed_used.write(index, committed + (green ? size : 0));
-        excess_used.write(index, peak + (conforms ? size : 0));
-        meta.verdict.colour = green ? Colour.GREEN : (conforms ? Colour.YELLOW : Colour.RED);
+        meter.kind = MeterKind.TWO_RATE_SEPARATE;
+        meter.committed_rate = committed_rate;
+        meter.committed_full_after = committed_full_after;
+        meter.committed_burst = committed_burst;
+        meter.other_rate = excess_rate;
+        meter.other_full_after = excess_full_after;
+        meter.other_burst = excess_burst;
+        meter.overhead = overhead;
+        meter.colour_aware = colour_aware;
     }
 
     table stream_meter {
@@ -157,13 +144,71 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
 
     apply {
         if (meta.verdict.stream != 0) {
-            // A meter that comes later goes by the colour of the one before it.
-            if (meta.verdict.metered) {
-                incoming = meta.verdict.colour;
-            } else {
-                incoming_colour.apply();
-            }
             if (stream_meter.apply().hit) {
+                // A meter that comes later goes by the colour of the one before it.
+                if (meter.colour_aware == 1) {
+                    if (meta.verdict.metered) {
+                        incoming = meta.verdict.colour;
+                    } else {
+                        incoming_colour.apply();
+                    }
+                }
+                bit<32> index = (bit<32>)meta.verdict.stream;
+                bit<48> last;
+                meter_time.read(last, index);
+                meter_time.write(index, standard_metadata.ingress_global_timestamp);
+                bit<48> elapsed = standard_metadata.ingress_global_timestamp - last;
+                bit<48> counted = elapsed;
+                if (counted > meter.committed_full_after) {
+                    counted = meter.committed_full_after;
+                }
+                if (elapsed > meter.other_full_after) {
+                    elapsed = meter.other_full_after;
+                }
+                bit<64> gained = (bit<64>)meter.committed_rate * (bit<64>)counted;
+                bit<64> committed;
+                bit<64> other;
+                committed_used.read(committed, index);
+                other_used.read(other, index);
+                if (meter.kind == MeterKind.SINGLE_RATE) {
+                    // What the committed bucket has no room for flows into the other.
+                    other = other |-| (gained |-| committed);
+                } else {
+                    other = other |-| (bit<64>)meter.other_rate * (bit<64>)elapsed;
+                }
+                committed = committed |-| gained;
+
+                // Frames shorter than what is taken off count nothing.
+                bit<32> length = standard_metadata.packet_length + meter.overhead;
+                if (length >= 0x80000000) {
+                    length = 0;
+                }
+                bit<64> size = (bit<64>)length * TOKENS_PER_BYTE;
+                bit<64> committed_after = committed + size;
+                bit<64> other_after = other + size;
+                bool fits_committed = committed_after <= (bit<64>)meter.committed_burst * TOKENS_PER_BYTE;
+                bool fits_other = other_after <= (bit<64>)meter.other_burst * TOKENS_PER_BYTE;
+
+                meta.verdict.colour = Colour.RED;
+                if (meter.kind == MeterKind.TWO_RATE) {
+                    // What is within the peak rate takes of its bucket; a green packet takes of both.
+                    if (incoming != Colour.RED && fits_other) {
+                        other = other_after;
+                        meta.verdict.colour = Colour.YELLOW;
+                        if (incoming == Colour.GREEN && fits_committed) {
+                            committed = committed_after;
+                            meta.verdict.colour = Colour.GREEN;
+                        }
+                    }
+                } else if (incoming == Colour.GREEN && fits_committed) {
+                    committed = committed_after;
+                    meta.verdict.colour = Colour.GREEN;
+                } else if (incoming != Colour.RED && fits_other) {
+                    other = other_after;
+                    meta.verdict.colour = Colour.YELLOW;
+                }
+                committed_used.write(index, committed);
+                other_used.write(index, other);
                 meta.verdict.metered = true;
                 colour_action.apply();
             }

@@ -39,10 +39,10 @@ register<bit<64>>(PORTS << LEVEL_BITS) virtual_time;
 register<bit<64>>(CONVERSATION_SLOTS) conversation_finish;
 
 // Meters, by stream: when the last packet came, in microseconds, and how many millionths of a bit are missing in the
-// committed bucket and in the other one (excess or peak).
+// committed bucket and in the other one (excess or peak). Only ingress touches them, and bmv2 has one ingress thread.
 register<bit<48>>(STREAMS) meter_time;
 register<bit<64>>(STREAMS) committed_used;
-register<bit<64>>(STREAMS) excess_used;
+register<bit<64>>(STREAMS) other_used;
 
 // By stream x 4 + colour: what the meters and private buffers of streams have seen.
 counter(STREAMS << 2, CounterType.packets_and_bytes) stream_traffic;

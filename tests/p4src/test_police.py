@@ -2,42 +2,183 @@
 
 from fractions import Fraction
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Raw
 
-import phb
-import phb_p4
-from phb.compiler import compile_policy
-from phb.formats import yaml_format
-from phb.pipeline_names import COLOURS_PER_POLICY, DropReason
-from phb_switch import PortConfig, Switch
-
-from .entries import write_entries
+from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, DropReason
+from phb_switch import PortConfig
 
 IN, OUT = 2, 1
 GREEN, YELLOW, RED = range(3)
-TOS = {GREEN: 0x28, YELLOW: 0x30, RED: 0x38}  # AF11, AF12, AF13
-NODE = (
-    "phb: 1\nports:\n  - {number: 1, name: line}\n  - {number: 2, name: lan}\n"
-    "cross-connects:\n  - between: [line, lan]\n"
+# Drop precedences of AF code points (RFC 2597), and code points that have none.
+COLOUR_OF_TOS = {0x28: GREEN, 0x30: YELLOW, 0x38: RED, 0x98: RED, 0x70: YELLOW, 0x00: GREEN, 0xB8: GREEN, 0xB0: GREEN}
+OVERHEAD = {"ethernet": 0, "ip": -14, "ppp": -10}
+
+
+class Model:
+    """Token buckets as the RFCs describe them, in exact fractions of a byte."""
+
+    def __init__(self, kind, committed, other, *, aware, basis):
+        self.kind, self.aware, self.overhead = kind, aware, OVERHEAD[basis]
+        self.rates, self.bursts = zip(committed, other, strict=True)
+        self.tokens = [Fraction(burst) for burst in self.bursts]
+        self.last_us = 0
+
+    def colour(self, now_us, frame_bytes, incoming):
+        elapsed, self.last_us = now_us - self.last_us, now_us
+        given = [Fraction(rate * elapsed, 8_000_000) for rate in self.rates]
+        full = Fraction(self.bursts[0])
+        if self.kind == "single-rate":
+            given[1] = max(self.tokens[0] + given[0] - full, Fraction(0))
+        self.tokens = [
+            min(tokens + more, Fraction(burst))
+            for tokens, more, burst in zip(self.tokens, given, self.bursts, strict=True)
+        ]
+        size = max(frame_bytes + self.overhead, 0)
+        before = incoming if self.aware else GREEN
+        committed, other = (tokens >= size for tokens in self.tokens)
+        if self.kind == "two-rate":
+            if before == RED or not other:
+                return RED
+            self.tokens[1] -= size
+            if before == YELLOW or not committed:
+                return YELLOW
+            self.tokens[0] -= size
+            return GREEN
+        if before == GREEN and committed:
+            self.tokens[0] -= size
+            return GREEN
+        if before != RED and other:
+            self.tokens[1] -= size
+            return YELLOW
+        return RED
+
+
+def policy(kind, committed, other, *, aware=False, basis="ethernet", hook="input", treatments=""):
+    name = {"single-rate": None, "two-rate": "peak", "two-rate-separate": "excess"}[kind]
+    meter = (
+        f"kind: {kind}, committed-rate: {{value: {committed[0]}, unit: bit/s, basis: {basis}}}, "
+        f"committed-burst-bytes: {committed[1]}, colour-aware: {str(aware).lower()}"
+    )
+    if name is None:
+        meter += f", excess-burst-bytes: {other[1]}"
+    else:
+        meter += f", peak-rate: {{value: {other[0]}, unit: bit/s, basis: {basis}}}, {name}-burst-bytes: {other[1]}"
+    match = "match: {egress-port: line}, " if hook == "output" else ""
+    return (
+        f"actions:\n  - {{name: metered, meter: {{{meter}{treatments}}}}}\n"
+        f"rules:\n  - {{name: r, {match}actions: [metered]}}\n"
+    )
+
+
+def frame(frame_bytes, tos=0):
+    """A UDP datagram in an Ethernet frame of this length."""
+    packet = Ether() / IP(src="10.0.1.1", dst="10.0.2.1", tos=tos) / UDP(sport=1, dport=2)
+    return bytes(packet / Raw(bytes(frame_bytes - len(packet))))
+
+
+def colours(switch, policy=1):
+    first = policy * COLOURS_PER_POLICY
+    return [packets for packets, _ in switch.read_counter("PhbIngress.policy_traffic", first, len(COLOURS))]
+
+
+rates = st.one_of(st.integers(1, 100), st.integers(1000, 10_000_000), st.just(10**12))
+bursts = st.one_of(st.just(0), st.integers(1, 200), st.integers(1000, 10_000), st.just(2**31))
+arrivals = st.lists(
+    st.tuples(
+        st.one_of(st.integers(0, 2000), st.integers(0, 2_000_000), st.just(10**12)),  # us after the packet before
+        st.integers(60, 1514),
+        st.sampled_from(sorted(COLOUR_OF_TOS)),
+    ),
+    min_size=1,
+    max_size=60,
 )
 
 
-def load(text):
-    """A switch with the entries of a policy, and what the numbers in them stand for."""
-    artifact = phb.Artifact.load(phb_p4.artifact_path(), phb_p4.p4info_path())
-    intent = compile_policy(yaml_format.read(text, "f"), artifact, at=phb_time())
-    switch = Switch("dut", {IN: PortConfig(), OUT: PortConfig()})
-    switch.load(phb_p4.artifact_path().read_text())
-    write_entries(switch, intent)
-    return switch
+@given(
+    st.sampled_from(["single-rate", "two-rate", "two-rate-separate"]),
+    st.tuples(rates, bursts),
+    st.tuples(rates, bursts),
+    st.booleans(),
+    st.sampled_from(sorted(OVERHEAD)),
+    st.sampled_from(["input", "output"]),
+    arrivals,
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_colours_are_those_of_the_model(program, kind, committed, other, aware, basis, hook, drawn):
+    switch = program(
+        policy(kind, committed, other, aware=aware, basis=basis, hook=hook), {IN: PortConfig(), OUT: PortConfig()}
+    )
+    model = Model(kind, committed, other, aware=aware, basis=basis)
+    now_us = 0
+    expected = [0, 0, 0]
+    for gap, frame_bytes, tos in drawn:
+        now_us += gap
+        expected[model.colour(now_us, frame_bytes, COLOUR_OF_TOS[tos])] += 1
+        switch.process(IN, frame(frame_bytes, tos), now_us * 1000)
+        assert colours(switch) == expected
 
 
-def phb_time():
-    from datetime import datetime
+def test_a_burst_passes_and_then_the_rate(program):
+    switch = program(
+        policy("single-rate", (8_000_000, 3000), (0, 0), treatments=", yellow: {drop: true}, red: {drop: true}"),
+        {IN: PortConfig(), OUT: PortConfig()},
+    )
+    sent = [len(switch.process(IN, frame(1000), now_us * 1000)) for now_us in range(0, 10_000, 100)]
+    # Three packets of burst; from then on 1 Mbyte/s passes one of ten packets of 1000 bytes, one every 100 us.
+    assert sum(sent) == 3 + 9
+    reason = DropReason.POLICED
+    assert switch.read_counter("PhbIngress.drops", reason, 1)[0][0] == 100 - 12
 
-    return datetime(2000, 1, 3, 12, 0)
+
+def test_each_colour_has_a_treatment_of_its_own(program):
+    treatments = ", green: {set-dscp: AF11}, yellow: {set-dscp: AF12, set-pcp: 1}, red: {drop: true}"
+    switch = program(
+        policy("single-rate", (8, 1000), (0, 1000), treatments=treatments), {IN: PortConfig(), OUT: PortConfig()}
+    )
+    tagged = bytes(Ether() / Dot1Q(vlan=1, prio=7) / IP(src="10.0.1.1", dst="10.0.2.1") / UDP() / Raw(bytes(946)))
+    left = [Ether(sent) for _ in range(3) for _, _, sent in switch.process(IN, tagged, 0)]
+    assert [(each[IP].tos >> 2, each[Dot1Q].prio) for each in left] == [(10, 7), (12, 1)]
+    assert colours(switch) == [1, 1, 1]
+
+
+def test_a_colour_marks_above_its_action(program):
+    text = policy("single-rate", (8, 1000), (0, 1000), treatments=", yellow: {set-dscp: AF12}")
+    text = text.replace("name: metered,", "name: metered, set-tos: {value: 0x03, mask: 0x03},")
+    switch = program(text, {IN: PortConfig(), OUT: PortConfig()})
+    left = [Ether(sent) for _ in range(3) for _, _, sent in switch.process(IN, frame(1000, 0x80), 0)]
+    assert [each[IP].tos for each in left] == [0x83, 0x33, 0x83]
+
+
+def test_rules_of_one_action_share_its_meter(program):
+    text = policy("single-rate", (8, 1000), (0, 0), treatments=", yellow: {drop: true}, red: {drop: true}")
+    text = text.replace(
+        "rules:\n", "rules:\n  - {name: web, match: {protocol: udp, source-ports: 80}, actions: [metered]}\n"
+    )
+    switch = program(text, {IN: PortConfig(), OUT: PortConfig()})
+    web = bytes(Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP(sport=80) / Raw(bytes(958)))
+    assert len(switch.process(IN, web, 0)) == 1
+    assert switch.process(IN, frame(1000), 0) == []
+    assert colours(switch, 1) == [1, 0, 0]
+    assert colours(switch, 2) == [0, 0, 1]
+    # By the stream: what its meter has seen.
+    cells = switch.read_counter("stream_traffic", COLOURS_PER_POLICY, COLOURS_PER_POLICY)
+    assert [packets for packets, _ in cells] == [1, 0, 1, 0]
+
+
+def test_the_meter_of_the_egress_port_goes_by_the_colour_of_the_one_before(program):
+    said = "meter: {kind: single-rate, committed-rate: {value: 8, unit: bit/s, basis: ethernet}, "
+    text = (
+        "actions:\n"
+        f"  - {{name: first, {said} committed-burst-bytes: 1000, excess-burst-bytes: 1000}}}}\n"
+        f"  - {{name: second, {said} committed-burst-bytes: 5000, excess-burst-bytes: 5000, colour-aware: true}}}}\n"
+        "rules:\n  - {name: in, actions: [first]}\n  - {name: out, match: {egress-port: line}, actions: [second]}\n"
+    )
+    switch = program(text, {IN: PortConfig(), OUT: PortConfig()})
+    for _ in range(3):
+        switch.process(IN, frame(1000), 0)
+    assert colours(switch, 1) == [1, 1, 1]
+    assert colours(switch, 2) == [1, 1, 1]
