@@ -73,7 +73,13 @@ def _as_written(value: str | int) -> str | int:
 
 Name = Annotated[str, Field(min_length=1, max_length=64, strict=True)]
 PortReference = Annotated[
-    str | int, Text(_port_reference, "a port's name or number", _as_written, ("string", "integer"))
+    str | int,
+    Text(
+        _port_reference,
+        "a port's name or number",
+        _as_written,
+        {"anyOf": [{"type": "string", "minLength": 1}, {"type": "integer"}]},
+    ),
 ]
 Flag = Annotated[bool, Field(strict=True)]
 

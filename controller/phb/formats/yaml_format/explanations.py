@@ -35,6 +35,27 @@ def _follows(detail: ErrorDetails, others: Sequence[ErrorDetails]) -> bool:
     )
 
 
+def nothing(data: document.Mapping, file: str, root: shape.Root = shape.POLICY) -> InputError | None:
+    """An error if some key has no value: the model's own words for what isn't said are keys that aren't there."""
+    location = _first_nothing(data)
+    if location is None:
+        return None
+    line, statement = _place(data, location, "")
+    return InputError(Origin(file, line, statement), "nothing", shape.expected_at(location, root))
+
+
+def _first_nothing(data: document.Mapping | document.Sequence) -> shape.Location | None:
+    entries = data.items() if isinstance(data, document.Mapping) else enumerate(data)
+    for key, value in entries:
+        if value is None:
+            return (key,)
+        if isinstance(value, document.Mapping | document.Sequence):
+            inner = _first_nothing(value)
+            if inner is not None:
+                return (key, *inner)
+    return None
+
+
 def _explain(detail: ErrorDetails, data: document.Mapping, file: str, root: shape.Root) -> InputError:
     location: shape.Location = tuple(detail["loc"])
     context = detail.get("ctx") or {}

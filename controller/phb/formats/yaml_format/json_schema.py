@@ -1,21 +1,181 @@
-"""JSON schema of the YAML format, made from the model."""
+"""JSON schema of the YAML format, made from the model.
+
+It refuses what the reader refuses, as far as JSON schema has words for it. What it can't say: that a range runs from
+low to high, that a prefix has no host bits, that value bits lie inside a mask, that two rates have one basis, that 5.0
+is no integer, that a time zone or a 30th of February exists, and whatever is about several items.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any, TypeAlias
 
+from phb.formats.yaml_format import shape
 from phb.formats.yaml_format.reader import VERSION
-from phb.model import PolicySet
+from phb.model import (
+    Bandwidth,
+    ClassQueue,
+    CodePoints,
+    Conditions,
+    DropProfile,
+    FlowQueueing,
+    Item,
+    Marking,
+    Meter,
+    PolicySet,
+    Queueing,
+    Rate,
+    Route,
+    Treatment,
+)
+
+Schema: TypeAlias = dict[str, Any]
 
 
-def schema() -> dict[str, Any]:
+def schema() -> Schema:
     """JSON schema (draft 2020-12) of a policy file."""
-    result = PolicySet.model_json_schema(by_alias=True)
+    made = _tidy(PolicySet.model_json_schema(by_alias=True))
+    definitions = made.pop("$defs")
+    for item in {found.__name__: found for found in _items(PolicySet)}.values():
+        _complete(made if item is PolicySet else definitions[item.__name__], item)
     version = {"const": VERSION, "description": "Version of the format."}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **result,
         "title": "phb policy file",
-        "properties": {"phb": version, **result["properties"]},
-        "required": ["phb", *result.get("required", ())],
+        **made,
+        "properties": {"phb": version, **made["properties"]},
+        "required": ["phb"],
+        "$defs": definitions,
     }
+
+
+def _items(item: type[Item]) -> Iterator[type[Item]]:
+    yield item
+    for field in item.model_fields.values():
+        for inner in shape.items_in(field.annotation):
+            yield from _items(inner)
+
+
+def _tidy(part: Any) -> Any:
+    """Pydantic's schema without what says nothing: titles, nulls (a key with nothing is an error), empty defaults."""
+    if isinstance(part, list):
+        return [_tidy(entry) for entry in part]
+    if not isinstance(part, dict):
+        return part
+    alternatives = part.get("anyOf")
+    if alternatives is not None:
+        part = {**part, "anyOf": [entry for entry in alternatives if entry != {"type": "null"}]}
+        if len(part["anyOf"]) == 1:
+            part |= part.pop("anyOf")[0]
+    kept = {key: value for key, value in part.items() if key not in ("title", "discriminator")}
+    if kept.get("default") is None or isinstance(kept["default"], dict | list):
+        kept.pop("default", None)
+    # Below these stand names of keys, not words of JSON schema.
+    return {
+        key: {name: _tidy(value) for name, value in entry.items()} if key in ("properties", "$defs") else _tidy(entry)
+        for key, entry in kept.items()
+    }
+
+
+def _complete(made: Schema, item: type[Item]) -> None:
+    """What the model says in words (docstrings) and in code (validators)."""
+    summary, fields = _documented(item)
+    made["description"] = summary
+    for name, words in fields.items():
+        described = made["properties"][shape.aliases(item)[name]]
+        written = described.get("description")
+        described["description"] = f"{words} Written as {written}." if written else words
+    rules = [rule for kind in item.__mro__ for rule in _RULES.get(kind, [])]
+    if rules:
+        made["allOf"] = rules
+    for kind in item.__mro__:
+        for key, said in _KEYS.get(kind, {}).items():
+            described = made["properties"][key]
+            described.pop("anyOf", None)
+            described |= said
+
+
+def _documented(item: type[Item]) -> tuple[str, dict[str, str]]:
+    text, _, attributes = (inspect.getdoc(item) or "").partition("\nAttributes:\n")
+    fields: dict[str, str] = {}
+    for entry in re.split(r"\n {4}(?=\w+:)", "\n" + attributes.rstrip())[1:]:
+        name, _, words = entry.partition(":")
+        fields[name] = " ".join(words.split())
+    return " ".join(text.split()), {name: words for name, words in fields.items() if name in item.model_fields}
+
+
+# ---------------------------------------------------------------------------
+# What the model's validators check
+# ---------------------------------------------------------------------------
+
+
+def _given(*keys: str) -> Schema:
+    return {"required": list(keys)}
+
+
+def _at_most_one(*keys: str) -> list[Schema]:
+    return [{"not": _given(one, other)} for one, other in combinations(keys, 2)]
+
+
+def _is(key: str, value: Any) -> Schema:
+    return {"properties": {key: {"const": value}}, "required": [key]}
+
+
+def _none_of(*keys: str) -> Schema:
+    return {"not": {"anyOf": [_given(key) for key in keys]}}
+
+
+def _if(condition: Schema, then: Schema, otherwise: Schema | None = None) -> Schema:
+    return {"if": condition, "then": then} | ({} if otherwise is None else {"else": otherwise})
+
+
+_V6 = {"properties": {"source": {"pattern": ":"}}}
+
+_RULES: dict[type, list[Schema]] = {
+    Marking: _at_most_one("set-tos", "set-dscp", "set-precedence"),
+    Treatment: [_if(_is("drop", True), _none_of("set-tos", "set-dscp", "set-precedence", "set-pcp"))],
+    Meter: [
+        _if(_is("kind", "single-rate"), _none_of("peak-rate", "peak-burst-bytes")),
+        _if(
+            _is("kind", "two-rate"),
+            {"allOf": [_given("peak-rate", "peak-burst-bytes"), _none_of("excess-burst-bytes")]},
+        ),
+        _if(_is("kind", "two-rate-separate"), {"allOf": [_given("peak-rate"), _none_of("peak-burst-bytes")]}),
+    ],
+    CodePoints: _at_most_one("tos", "dscp", "precedence"),
+    Conditions: [
+        _if(
+            _given("source", "destination"),
+            _if(
+                _V6,
+                {"properties": {"destination": {"pattern": ":"}}},
+                {"properties": {"destination": {"not": {"pattern": ":"}}}},
+            ),
+        )
+    ],
+    Route: [
+        _if(
+            _is("discard", True),
+            _none_of("port", "source-mac", "destination-mac"),
+            _given("port", "source-mac", "destination-mac"),
+        )
+    ],
+    DropProfile: _at_most_one("dscp", "precedence", "colour"),
+    Bandwidth: [
+        *_at_most_one("rate", "percent", "remaining-percent", "weight"),
+        {"anyOf": [_given(key) for key in ("rate", "percent", "remaining-percent", "weight")]},
+    ],
+    ClassQueue: [_if(_given("level"), _none_of("bandwidth", "fair-queue", "early-detection"))],
+    Queueing: [
+        _if({"properties": {"schedule": _is("kind", "classes")}, "required": ["schedule"]}, _none_of("early-detection"))
+    ],
+}
+
+# Keys whose values pydantic doesn't describe as they are written.
+_KEYS: dict[type, dict[str, Schema]] = {
+    Rate: {"value": {"type": "number", "exclusiveMinimum": 0, "maximum": 10**12}},
+    FlowQueueing: {"dynamic-conversations": {"enum": [2**power for power in range(4, 13)]}},
+}

@@ -52,14 +52,16 @@ def read_as(text: str, file: str, kind: type[T], version_key: str) -> T:
         raise InputError(
             Origin(file, 1), f"no '{version_key}' key", f"'{version_key}: {VERSION}', the version of the format"
         )
-    if version is True or version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise InputError(Origin(file, data.lines[version_key], version_key), explanations.show(version), str(VERSION))
+    root = shape.Root(kind, version_key)
     try:
         item = kind.model_validate(data, by_alias=True, by_name=False)
     except ValidationError as errors:
-        raise explanations.explain(
-            errors.errors(include_url=False), data, file, shape.Root(kind, version_key)
-        ) from None
+        raise explanations.explain(errors.errors(include_url=False), data, file, root) from None
+    nothing = explanations.nothing(data, file, root)
+    if nothing is not None:
+        raise nothing
     _attach_origins(item, data, file, "")
     return item
 

@@ -73,8 +73,13 @@ def _short(values: list[Any]) -> bool:
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    # PyYAML quotes what YAML 1.1 takes for something else; YAML 1.2's core schema takes fewer words so, and 0o7.
-    style = "'" if document.plain(value) != value else None
+    style = None
+    if not value.isprintable():
+        # Other quotes fold line breaks, of which Unicode has several.
+        style = '"'
+    elif document.plain(value) != value:
+        # PyYAML quotes what YAML 1.1 takes for something else, which isn't all that YAML 1.2 does.
+        style = "'"
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 

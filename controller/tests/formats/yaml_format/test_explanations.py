@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from phb.errors import InputError
 from phb.formats import yaml_format
-from phb.formats.yaml_format import document
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 EXAMPLES = Path(__file__).resolve().parents[4] / "examples"
@@ -238,17 +236,3 @@ def test_the_good_file_is_good():
     assert policy.rules[0].match[0].origin("source").statement == "rules[first].match.source"
     assert policy.actions[0].max_rate.bits_per_second == 1_500_000
     assert yaml_format.read(yaml_format.write(policy), "g") == policy
-
-
-YAML_FILES = sorted([*EXAMPLES.rglob("*.yaml"), *GOLDEN.glob("*.yaml")])
-
-
-@pytest.mark.parametrize("path", YAML_FILES, ids=lambda path: path.name)
-def test_files_match_the_json_schema(path):
-    data = document.load(path.read_text(), path.name)
-    jsonschema.validate(data, yaml_format.schema(), cls=jsonschema.Draft202012Validator)
-
-
-def test_json_schema_refuses_unknown_keys():
-    with pytest.raises(jsonschema.ValidationError, match="rulez"):
-        jsonschema.validate({"phb": 1, "rulez": []}, yaml_format.schema())

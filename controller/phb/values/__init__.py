@@ -1,0 +1,61 @@
+"""The small values a policy is made of: addresses, ranges, ToS octets, times.
+
+Each is written as text in a policy file. `Text` makes a parser a pydantic field type; a parser that refuses raises
+ValueError, and the user is told what was expected there. Each type has a JSON schema that refuses what its parser does,
+as far as a pattern can say it.
+
+    text > addresses, code_points, protocols, times
+"""
+
+from phb.values.addresses import (
+    Address,
+    Addresses,
+    AddressRange,
+    AnyAddress,
+    AnyNetwork,
+    Mac,
+    MacAddress,
+    Network,
+    parse_address,
+    parse_network,
+)
+from phb.values.code_points import CODE_POINTS, CodePoint, Pcp, PriorityCodePoint, Tos, TypeOfService, parse_code_point
+from phb.values.protocols import PROTOCOLS, PortRange, Ports, Protocol, parse_protocol, write_protocol
+from phb.values.text import Text, Within, is_integer
+from phb.values.times import Moment, TimeRange, Times, Zone, parse_moment, parse_zone, write_moment
+
+__all__ = [
+    "CODE_POINTS",
+    "PROTOCOLS",
+    "Address",
+    "AddressRange",
+    "Addresses",
+    "AnyAddress",
+    "AnyNetwork",
+    "CodePoint",
+    "Mac",
+    "MacAddress",
+    "Moment",
+    "Network",
+    "Pcp",
+    "PortRange",
+    "Ports",
+    "PriorityCodePoint",
+    "Protocol",
+    "Text",
+    "TimeRange",
+    "Times",
+    "Tos",
+    "TypeOfService",
+    "Within",
+    "Zone",
+    "is_integer",
+    "parse_address",
+    "parse_code_point",
+    "parse_moment",
+    "parse_network",
+    "parse_protocol",
+    "parse_zone",
+    "write_moment",
+    "write_protocol",
+]
