@@ -20,7 +20,6 @@ from phb.counters import clear_counters
 from phb.describe import Described, describe
 from phb.difference import Change, by_key, difference
 from phb.errors import PushError, PushInterruptedError, SwitchError
-from phb.formats import read_files
 from phb.intent import NodeIntent, Notice, Policy
 from phb.origin import UNKNOWN, Origin
 from phb.phases import Held
@@ -28,6 +27,7 @@ from phb.pipeline_names import CELLS_BY_POLICY
 from phb.references import References
 from phb.renumbering import NumbersUsedUpError, renumber
 from phb.session import CounterValue, Session
+from phb.sources import read_sources
 from phb.tls import Tls
 from phb.transition import Former, Interruption, Transition, Wanted, Watcher, read
 
@@ -104,7 +104,7 @@ def load_intent(
         InputError: A file is wrong, or asks for something the program can't do.
 
     """
-    intent = compile_policy(read_files(policy_files, format_name), artifact, at=at)
+    intent = compile_policy(read_sources([str(each) for each in policy_files], format_name), artifact, at=at)
     for entry in intent.entries:
         artifact.encode(entry)
     return intent

@@ -48,7 +48,7 @@ class Source(Protocol):
         """What it holds now; may block.
 
         Raises:
-            InputError: It can't be read.
+            PhbError: It can't be read, or doesn't answer.
 
         """
 
@@ -69,7 +69,13 @@ class FileSource:
             raise InputError(Origin(self.name), words[:1].lower() + words[1:], "a readable policy file") from None
 
 
-SCHEMES: dict[str, Callable[[str], Source]] = {}
+def _directory(name: str) -> Source:
+    from phb.directory.source import open_directory
+
+    return open_directory(name)
+
+
+SCHEMES: dict[str, Callable[[str], Source]] = {"ldap": _directory, "ldaps": _directory}
 """Makers of sources other than files, by the scheme of their address in lower case, such as ``ldap``."""
 
 
@@ -105,3 +111,13 @@ def read_documents(
             for document in documents
         ]
     )
+
+
+def read_sources(names: Sequence[str], format_name: str | None = None, options: ReadOptions = READING) -> PolicySet:
+    """The policy set of one node, from files and whatever else has an address.
+
+    Raises:
+        PhbError: A source can't be read, doesn't answer, or what it says is wrong.
+
+    """
+    return read_documents([open_source(name).poll() for name in names], format_name, options)

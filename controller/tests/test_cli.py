@@ -157,7 +157,7 @@ WRONG = {
     ),
     "format": (
         ["check", "--format", "ldap", "{file}"],
-        "phb: --format: found 'ldap', expected one of yaml, policy-agent, ios\n",
+        "phb: --format: found 'ldap', expected one of yaml, policy-agent, ios, ldif\n",
     ),
     "artifact alone": (
         ["check", "--artifact", "x.json", "{file}"],

@@ -49,9 +49,10 @@ def convert(
     """
     from phb import formats
     from phb.formats.format import parse_dialect
+    from phb.sources import read_sources
 
     named = parse_dialect(dialect)
-    policy = formats.read_files(files, format_name, formats.ReadOptions(named))
+    policy = read_sources(files, format_name, formats.ReadOptions(named))
     converted = formats.convert(policy, to, formats.WriteOptions(named))
     refused = strict and bool(converted.losses)
     if output is not None and not refused:

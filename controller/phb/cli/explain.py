@@ -67,12 +67,12 @@ def explain(
     """
     from phb.errors import InputError
     from phb.explain import Summary, as_json, explain
-    from phb.formats import read_files
     from phb.origin import Origin
+    from phb.sources import read_sources
 
     if not packet and capture is None:
         raise InputError(Origin("explain"), "no packet", "--packet TEXT or --capture FILE")
-    policy = read_files(files, reading.format_name, reading.options())
+    policy = read_sources(files, reading.format_name, reading.options())
     rates = _rates(policy, rate or ())
     told = explain(
         policy,

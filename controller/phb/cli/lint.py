@@ -25,10 +25,10 @@ def lint(files: Files, reading: ReadingOptions, json: Json = False) -> None:
 
     Exit code 1 means errors or warnings; advice alone gives 0.
     """
-    from phb.formats import read_files
     from phb.lint import Severity, lint
+    from phb.sources import read_sources
 
-    policy = read_files(files, reading.format_name, reading.options())
+    policy = read_sources(files, reading.format_name, reading.options())
     findings = lint(policy, at=reading.moment())
     if json:
         print_json([_as_json(finding) for finding in findings])

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from phb.errors import InputError
-from phb.formats import ios, policy_agent, yaml_format
+from phb.formats import ios, ldap, policy_agent, yaml_format
 from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
 from phb.merge import merge
 from phb.model import PolicySet
@@ -60,6 +60,7 @@ FORMATS = (
             re.MULTILINE | re.IGNORECASE,
         ),
     ),
+    Format("ldif", ldap.read, (".ldif",), re.compile(r"^dn::? \S", re.MULTILINE)),
 )
 
 

@@ -169,10 +169,11 @@ def protocols(text: str) -> tuple[int, ...]:
     return () if (numbers.first, numbers.last) == (0, 255) else tuple(range(numbers.first, numbers.last + 1))
 
 
-def times(text: str) -> TimeRange | None:
-    """``8:00-17:30``; 24:00 is the end of the day, and the whole day asks nothing."""
-    given = TimeRange.parse(text)
-    return None if given.first == given.last else given
+def times(text: str) -> TimeRange:
+    """``8:00-17:30``, whole minutes; 24:00 is the end of the day."""
+    if not re.fullmatch(r"\d{1,2}:\d{2}\s*-\s*\d{1,2}:\d{2}", text):
+        raise ValueError
+    return TimeRange.parse(text)
 
 
 def moments(text: str) -> tuple[datetime, datetime]:

@@ -125,7 +125,7 @@ def read_rule(block: Block, words: Words, services: Mapping[str, Service], notic
         "Direction", "direction", values.word("incoming", "outgoing", "both"), "Incoming, Outgoing or Both"
     )
     permission = given.value("Permission", "permission", values.word("allowed", "blocked"), "Allowed or Blocked")
-    match = _match(block, given, words)
+    match = read_match(given, words)
     valid = _validity(given, words)
     priority = given.value("PolicyRulePriority", "priority", values.whole(1), "a whole number from 1")
     rank = (1, priority) if priority is not None else (0, _particular(block, words))
@@ -181,7 +181,13 @@ def _host_only(given: Attributes) -> None:
 # ---------------------------------------------------------------------------
 
 
-def _match(block: Block, given: Attributes, words: Words) -> tuple[Conditions, ...]:
+def read_match(given: Attributes, words: Words) -> tuple[Conditions, ...]:
+    """The packets that addresses, ports and protocols describe: one alternative for each protocol.
+
+    Raises:
+        InputError: One of them is wrong, or they contradict each other.
+
+    """
     source = given.value("SourceAddressRange", "source", values.unless_all(values.addresses), _ADDRESSES)
     destination = given.value("DestinationAddressRange", "destination", values.unless_all(values.addresses), _ADDRESSES)
     if source is not None and destination is not None and source.version != destination.version:

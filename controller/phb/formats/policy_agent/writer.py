@@ -305,9 +305,10 @@ def _valid(writer: _Writer, rule: Rule, valid: Validity) -> Iterator[str]:
     if valid.days != tuple(Day):
         yield "DayOfWeekMask " + "".join("1" if day in valid.days else "0" for day in Day)
     if valid.time is not None:
-        yield f"TimeOfDayRange {valid.time}"
-        if any(end.second or end.microsecond for end in (valid.time.first, valid.time.last)):
-            writer.lose(valid, "time", f"seconds of 'time' of {owner}", "times of day are hours and minutes")
+        if valid.time.first.second or valid.time.last.second:
+            writer.lose(valid, "time", f"'time' of {owner}", "times of day are hours and minutes")
+        else:
+            yield f"TimeOfDayRange {valid.time}"
     for word, width, given in (("MonthOfYearMask", 12, valid.months), ("DayOfMonthMask", 31, valid.days_of_month)):
         if given:
             yield f"{word} " + "".join("1" if place in given else "0" for place in range(1, width + 1))

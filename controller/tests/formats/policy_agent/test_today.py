@@ -142,8 +142,8 @@ def test_validity():
 
 
 def test_masks_of_ones_ask_nothing():
-    valid = rule("MonthOfYearMask " + "1" * 12, "DayOfMonthMask " + "1" * 31, "TimeOfDayRange 0:00-24:00").valid
-    assert (valid.months, valid.days_of_month, valid.time) == ((), (), None)
+    valid = rule("MonthOfYearMask " + "1" * 12, "DayOfMonthMask " + "1" * 31).valid
+    assert (valid.months, valid.days_of_month) == ((), ())
 
 
 def test_the_day_may_end_at_24():

@@ -196,6 +196,9 @@ LOSSES = {
     "rules: [{name: r, direction: both, valid: {time-zone: Asia/Tokyo}}]": "time zone 'Asia/Tokyo' of rule 'r' is "
     "lost: zones are Local or UTC",
 }
+LOSSES["rules: [{name: r, direction: both, valid: {time: '8:00:01-9:00'}}]"] = (
+    "'time' of rule 'r' is lost: times of day are hours and minutes"
+)
 METER = "actions: [{{name: a, meter: {{committed-rate: {{value: 1, unit: kbit/s, basis: ip}}, {}}}}}]"
 METERS = {
     "kind: single-rate, committed-burst-bytes: 125, excess-burst-bytes: 9": "a profile has no excess burst",

@@ -1,0 +1,141 @@
+"""Asks a directory: one search, in pages, over a connection of its own.
+
+python-ldap (libldap) speaks the protocol; it is an optional part of phb, so that phb installs where OpenLDAP's headers
+aren't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from phb.directory.address import Access, DirectoryAddress
+from phb.errors import InputError, PhbError
+from phb.origin import Origin
+
+Entries: TypeAlias = Mapping[str, Mapping[str, Sequence[bytes]]]
+
+_INSTALL = (
+    "python-ldap: on Debian `apt install libldap2-dev libsasl2-dev gcc`, then `pip install 'phb[ldap]'`; or give the "
+    "tree as a .ldif file"
+)
+
+
+class DirectoryError(PhbError):
+    """A directory refused something, or doesn't answer; what it held before still counts.
+
+    Attributes:
+        url: Of what was asked.
+        message: What went wrong, in one line.
+
+    """
+
+    def __init__(self, url: str, message: str) -> None:
+        super().__init__(f"{url}: {message}")
+        self.url = url
+        self.message = message
+
+
+def search(address: DirectoryAddress, access: Access) -> Entries:
+    """Every entry below the base that the filter lets through, by DN.
+
+    Raises:
+        InputError: python-ldap is missing, or a password would travel in clear.
+        DirectoryError: The server refused, gave a part only or a referral, or doesn't answer.
+
+    """
+    ldap = _library(address)
+    bind_dn = access.bind_dn or address.bind_dn
+    secured = address.scheme == "ldaps" or access.start_tls
+    if address.scheme == "ldaps" and access.start_tls:
+        raise InputError(Origin("PHB_LDAP_START_TLS"), "1 for an ldaps:// address", "one of the two")
+    if bind_dn is not None and access.password is None and access.certificate is None:
+        # RFC 4513 section 5.1.2: a name without a password binds as nobody, and clients shall not do it by accident.
+        raise InputError(Origin(address.url), f"no password for {bind_dn}", "PHB_LDAP_PASSWORD_FILE")
+    if access.password is not None and not secured and not address.is_local:
+        raise InputError(
+            Origin(address.url), "a password to be sent in clear", "ldaps://, or PHB_LDAP_START_TLS=1 for ldap://"
+        )
+    try:
+        connection = ldap.initialize(address.server)
+        _prepare(ldap, connection, address, access)
+        try:
+            if access.start_tls:
+                connection.start_tls_s()
+            if bind_dn is not None and access.password is not None:
+                connection.simple_bind_s(bind_dn, access.password)
+            elif access.certificate is not None:
+                connection.sasl_external_bind_s()
+            return _pages(ldap, connection, address, access)
+        finally:
+            connection.unbind_s()
+    except ldap.LDAPError as error:
+        raise DirectoryError(address.url, _words(ldap, error, address, access)) from None
+
+
+def _library(address: DirectoryAddress) -> ModuleType:
+    try:
+        import ldap
+        import ldap.controls.libldap
+    except ImportError:
+        raise InputError(Origin(address.url), "a directory, but no library to ask it with", _INSTALL) from None
+    module: ModuleType = ldap
+    return module
+
+
+def _prepare(ldap: Any, connection: Any, address: DirectoryAddress, access: Access) -> None:
+    connection.protocol_version = 3
+    # A referral would send our name and password wherever the server says.
+    connection.set_option(ldap.OPT_REFERRALS, 0)
+    connection.set_option(ldap.OPT_NETWORK_TIMEOUT, access.timeout_s)
+    connection.set_option(ldap.OPT_TIMEOUT, access.timeout_s)
+    if address.scheme != "ldaps" and not access.start_tls:
+        return
+    connection.set_option(ldap.OPT_X_TLS_REQUIRE_CERT, ldap.OPT_X_TLS_DEMAND)
+    files = {
+        ldap.OPT_X_TLS_CACERTFILE: access.ca_file,
+        ldap.OPT_X_TLS_CERTFILE: access.certificate,
+        ldap.OPT_X_TLS_KEYFILE: access.key,
+    }
+    for option, path in files.items():
+        if path is not None:
+            connection.set_option(option, str(path))
+    connection.set_option(ldap.OPT_X_TLS_NEWCTX, 0)
+
+
+def _pages(ldap: Any, connection: Any, address: DirectoryAddress, access: Access) -> Entries:
+    scope = {"base": ldap.SCOPE_BASE, "one": ldap.SCOPE_ONELEVEL, "sub": ldap.SCOPE_SUBTREE}[address.scope]
+    control = ldap.controls.libldap.SimplePagedResultsControl(True, size=access.page_size, cookie="")
+    found: dict[str, Mapping[str, Sequence[bytes]]] = {}
+    while True:
+        number = connection.search_ext(
+            address.base, scope, address.search_filter, serverctrls=[control], timeout=access.timeout_s
+        )
+        _, results, _, answered = connection.result3(number, timeout=access.timeout_s)
+        for dn, attributes in results:
+            if dn is None:
+                raise DirectoryError(address.url, f"refers to {', '.join(attributes)}: name that directory as a source")
+            found[dn] = attributes
+        page = next((each for each in answered if each.controlType == control.controlType), None)
+        if page is None or not page.cookie:
+            return found
+        control.cookie = page.cookie
+
+
+def _words(ldap: Any, error: Exception, address: DirectoryAddress, access: Access) -> str:
+    """The description of libldap with what a person can do about it."""
+    details = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+    what = " ".join(str(details.get("desc") or error).split())
+    more = " ".join(str(details.get("info") or "").split())
+    hints = {
+        ldap.NO_SUCH_OBJECT: f"there is no entry {address.base}",
+        ldap.SIZELIMIT_EXCEEDED: "the server gives fewer entries than the policy has: raise its limit "
+        "(OpenLDAP: olcSizeLimit size.prtotal=unlimited)",
+        ldap.INVALID_CREDENTIALS: "name or password is wrong",
+        ldap.TIMEOUT: f"no answer within {access.timeout_s:g} s",
+        ldap.SERVER_DOWN: "is it running, and does its certificate say its name?",
+        ldap.REFERRAL: "it refers to another directory: name that one as a source",
+    }
+    hint = next((words for kind, words in hints.items() if isinstance(error, kind)), "")
+    return ": ".join(part for part in (what[:1].lower() + what[1:], more, hint) if part)

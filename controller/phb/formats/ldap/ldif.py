@@ -1,0 +1,188 @@
+"""LDIF (RFC 2849): entries of a directory as text, each value with its place.
+
+What a directory gave is kept as such text too; its places are then DN and attribute instead of lines.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from phb.errors import InputError
+from phb.formats.ldap.names import Dn, parse_dn
+from phb.origin import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value of an attribute, under the attribute's name as it was written."""
+
+    attribute: str
+    octets: bytes
+    origin: Origin
+
+    @property
+    def text(self) -> str:
+        """The value as text.
+
+        Raises:
+            InputError: It isn't UTF-8.
+
+        """
+        try:
+            return self.octets.decode()
+        except UnicodeDecodeError:
+            self.fail(f"{len(self.octets)} octets that aren't UTF-8", "text")
+
+    def fail(self, found: str, expected: str) -> NoReturn:
+        """Refuse this value."""
+        raise InputError(self.origin, found, expected)
+
+
+@dataclass
+class Entry:
+    """One entry: its values by attribute in lower case."""
+
+    dn: Dn
+    origin: Origin
+    values: dict[str, list[Value]] = field(default_factory=dict)
+
+    def all(self, attribute: str) -> Sequence[Value]:
+        """Every value of an attribute."""
+        return self.values.get(attribute.lower(), ())
+
+    def one(self, attribute: str) -> Value | None:
+        """The value of an attribute that has one at most.
+
+        Raises:
+            InputError: It has more.
+
+        """
+        values = self.all(attribute)
+        if len(values) > 1:
+            values[1].fail(f"{len(values)} values", f"one value of {attribute}")
+        return values[0] if values else None
+
+    def has_class(self, *names: str) -> bool:
+        """Whether it is of one of these object classes."""
+        mine = {value.octets.lower() for value in self.all("objectClass")}
+        return any(name.lower().encode() in mine for name in names)
+
+
+def read_entries(text: str, file: str) -> list[Entry]:
+    """The entries of an LDIF file, or of what a directory gave.
+
+    Args:
+        text: The LDIF.
+        file: Its name; an address with the scheme ldap or ldaps makes places DN and attribute.
+
+    Raises:
+        InputError: It isn't LDIF, or it changes a directory instead of describing one.
+
+    """
+    server = re.match(r"ldaps?://[^/]*", file, re.IGNORECASE)
+    entries: list[Entry] = []
+    seen: dict[Dn, Entry] = {}
+    for record in _records(text):
+        entry = _entry(record, file, server[0] if server else None)
+        if entry is None:
+            continue
+        if entry.dn in seen:
+            raise InputError(
+                entry.origin, f"entry {entry.dn} again", f"it once; it also stands at {seen[entry.dn].origin}"
+            )
+        seen[entry.dn] = entry
+        entries.append(entry)
+    return entries
+
+
+def _records(text: str) -> Iterator[list[tuple[int, str]]]:
+    """Groups of logical lines, with the number of their first one; blank lines stand between groups."""
+    record: list[tuple[int, str]] = []
+    comment = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith(" ") and (record or comment):
+            if not comment:
+                first, before = record[-1]
+                record[-1] = (first, before + line[1:])
+            continue
+        comment = line.startswith("#")
+        if comment:
+            continue
+        if line.strip():
+            record.append((number, line))
+        elif record:
+            yield record
+            record = []
+    if record:
+        yield record
+
+
+def _entry(record: Sequence[tuple[int, str]], file: str, server: str | None) -> Entry | None:
+    lines = list(record)
+    if lines[0][1].lower().startswith("version:"):
+        number, line = lines.pop(0)
+        if line.partition(":")[2].strip() != "1":
+            raise InputError(Origin(file, number, line), f"'{line}'", "version: 1")
+        if not lines:
+            return None
+    number, line = lines[0]
+    name, octets = _split(line, Origin(file, number, line))
+    if name.lower() != "dn":
+        raise InputError(Origin(file, number, line), f"'{name}'", "dn: and the name of an entry")
+    written = octets.decode(errors="replace")
+    place = Origin(file, number, line) if server is None else Origin(f"{server}/{written}")
+    dn = parse_dn(written)
+    if dn is None:
+        raise InputError(place, f"'{written}'", "a distinguished name such as cn=gold,ou=policy,o=example")
+    entry = Entry(dn, place)
+    for number, line in lines[1:]:
+        name, octets = _split(line, Origin(file, number, line))
+        origin = Origin(file, number, line) if server is None else Origin(f"{server}/{written}: {name}", 0, line)
+        if name.lower() == "changetype":
+            raise InputError(origin, f"'{line}'", "entries as they are: changes belong into the directory (ldapmodify)")
+        entry.values.setdefault(name.lower(), []).append(Value(name, octets, origin))
+    return entry
+
+
+_ATTRIBUTE = re.compile(r"([A-Za-z0-9.-]+(?:;[A-Za-z0-9-]+)*):(:|<)?[ ]*(.*)", re.DOTALL)
+
+
+def _split(line: str, origin: Origin) -> tuple[str, bytes]:
+    match = _ATTRIBUTE.fullmatch(line)
+    if match is None:
+        raise InputError(origin, f"'{line[:60]}'", "ATTRIBUTE: VALUE")
+    name, kind, value = match.groups()
+    if kind == "<":
+        raise InputError(origin, f"'{value}' to be read from elsewhere", f"{name}: and the value itself")
+    if kind is None:
+        return name, value.rstrip().encode()
+    try:
+        return name, base64.b64decode(value, validate=True)
+    except binascii.Error:
+        raise InputError(origin, f"'{value[:60]}'", f"{name}:: and the value in base64") from None
+
+
+def write_entries(entries: Mapping[str, Mapping[str, Sequence[bytes]]]) -> bytes:
+    """LDIF of entries by DN; the same entries give the same octets, in whatever order a server gave them."""
+    lines = ["version: 1"]
+    for dn in sorted(entries, key=lambda dn: (dn.count(","), dn)):
+        lines += ["", _line("dn", dn.encode())]
+        for attribute in sorted(entries[dn], key=str.lower):
+            lines += [_line(attribute, value) for value in sorted(entries[dn][attribute])]
+    # slapadd takes a version only right before the first entry.
+    return ("\n".join([lines[0], *lines[2:]]) + "\n").encode()
+
+
+# RFC 2849's SAFE-STRING; control characters besides those it forbids are better seen in base64, too.
+_SAFE = re.compile(rb"(?![ :<])[\x20-\x7e]*(?<! )")
+
+
+def _line(attribute: str, value: bytes) -> str:
+    if _SAFE.fullmatch(value):
+        return f"{attribute}: {value.decode()}"
+    return f"{attribute}:: {base64.b64encode(value).decode()}"
