@@ -12,6 +12,7 @@ COMMANDS = (
     "explain",
     "plan",
     "push",
+    "watch",
     "rollback",
     "history",
     "locks",

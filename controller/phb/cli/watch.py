@@ -1,0 +1,98 @@
+"""``phb watch``: keep switches as their policies say."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from phb.cli.application import INTERRUPTED, OK, app, epilog
+from phb.cli.options import (
+    ElectionId,
+    Json,
+    PolicyFiles,
+    ProgramOptions,
+    ReadingOptions,
+    StateOptions,
+    SwitchOptions,
+    grouped,
+)
+
+if TYPE_CHECKING:
+    from phb.watching import Event
+
+
+@app.command(
+    epilog=epilog(
+        "phb watch --address 192.0.2.1:9559 c7513.yaml c7513-wfq.yaml",
+        "phb watch --inventory network.yaml --json",
+        "phb watch --inventory network.yaml --standby --election-id 1",
+    )
+)
+@grouped
+def watch(
+    switches: SwitchOptions,
+    reading: ReadingOptions,
+    program: ProgramOptions,
+    remembered: StateOptions,
+    files: PolicyFiles = None,
+    election_id: ElectionId = None,
+    interval: Annotated[
+        float, typer.Option(min=0.1, metavar="SECONDS", help="Between two looks at what the switches hold.")
+    ] = 2.0,
+    standby: Annotated[
+        bool,
+        typer.Option("--standby", help="Wait while another controller is primary, and take over when it has gone."),
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Keep switches as their policies say: after changed files, at rules' times, after restarts and lost links.
+
+    Ends with exit code 0 on SIGTERM, 130 on Ctrl-C; switches keep what they hold.
+    """
+    import asyncio
+    import signal
+
+    from phb.errors import InputError
+    from phb.origin import Origin
+    from phb.watching import Options, watch
+
+    if reading.at is not None:
+        raise InputError(Origin("--at"), f"'{reading.at}'", "no --at: a watch goes with the clock")
+    artifact = program.load()
+    chosen = switches.many(files or (), reading)
+    options = Options(interval, standby, election_id)
+    ended = OK
+
+    async def run() -> None:
+        nonlocal ended
+        task = asyncio.create_task(watch(chosen, artifact, state, options, _print_json if json else _print))
+
+        def end(code: int) -> None:
+            nonlocal ended
+            ended = code
+            task.cancel()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, end, OK)
+        loop.add_signal_handler(signal.SIGINT, end, INTERRUPTED)
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.result()
+
+    with remembered.open() as state:
+        asyncio.run(run())
+    return ended
+
+
+def _print(event: Event) -> None:
+    sys.stdout.write(f"{event.time} {event.switch}: {event.kind}: {event.message}\n")
+    sys.stdout.flush()
+
+
+def _print_json(event: Event) -> None:
+    line = {"time": event.time, "switch": event.switch, "event": event.kind, "message": event.message, **event.details}
+    sys.stdout.write(json_module.dumps(line) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,47 @@
+"""What a watch tells: one event for each thing that happened, never one for each look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from phb.state.holders import now
+
+
+class Kind(StrEnum):
+    """Kinds of events."""
+
+    POLICY = "policy"  # a policy was read and compiled
+    REJECTED = "rejected"  # a source is wrong or can't be read; the policy before stays
+    LAST_GOOD = "last-good"  # begins with the last good policy of the state
+    CLOCK = "clock"  # rules begin or cease to count
+    PRIMARY = "primary"  # we may write
+    STANDBY = "standby"  # another controller may
+    WAITING = "waiting"  # for somebody else who changes the switch
+    IN_SYNC = "in-sync"  # the switch holds what it should, and nothing was written
+    APPLIED = "applied"  # it didn't, and now does
+    REFUSED = "refused"  # the switch refuses the policy; it keeps the one before
+    UNREACHABLE = "unreachable"  # the session ended, or none can be opened
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to one switch.
+
+    Attributes:
+        message: For people.
+        details: For programs.
+        time: ISO 8601, UTC.
+
+    """
+
+    switch: str
+    kind: Kind
+    message: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    time: str = field(default_factory=now)
+
+
+Report: TypeAlias = Callable[[Event], None]

@@ -1,0 +1,268 @@
+"""One switch: a session that is opened again and again, mastership, and what the switch holds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from phb.deploying import Prepared, Recorded, open_session
+from phb.difference import Change
+from phb.errors import PhbError, SwitchError
+from phb.pushing import Report as Pushed
+from phb.pushing import push_over
+from phb.session import Session
+from phb.state import Holder, Lock, LockedError, Locks, State
+from phb.watching.events import Event, Kind, Report
+from phb.watching.policies import WatchedPolicy
+
+RETRY_S: Final = 0.25
+"""Seconds between two attempts to open a session: a restarted switch has its policy again within three."""
+GRACE_S: Final = 3.0
+"""Seconds that a switch may take, at the start, to notice that the controller before us has gone."""
+PROBE_S: Final = 1.5
+"""Seconds that a switch may take to say which program it runs, before the session is given up."""
+SHARE: Final = 0.1
+"""The most of the time that looking at a switch may take: large tables are looked at less often than `interval_s`."""
+HIGHEST_ELECTION_ID: Final = 2**128 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to watch.
+
+    Attributes:
+        interval_s: Seconds between two looks at what the switch holds.
+        standby: Wait while another controller is primary, already at the start.
+        election_id: Instead of the inventory's.
+
+    """
+
+    interval_s: float = 2.0
+    standby: bool = False
+    election_id: int | None = None
+
+
+class WatchedSwitch:
+    """Keeps a switch as its policy says, while we are its primary."""
+
+    def __init__(self, policy: WatchedPolicy, state: State | None, options: Options, report: Report) -> None:
+        self._policy = policy
+        self._state = state
+        self._options = options
+        self._report = report
+        self._lock: Lock | None = None
+        self._good: Prepared | None = None  # the last that the switch took
+        self._refused: Prepared | None = None  # the last that it didn't
+        self._told: tuple[Kind, str] | None = None
+        self._started = time.monotonic()
+        self._was_primary = False
+
+    async def run(self) -> None:
+        """Keep the switch until cancelled.
+
+        Raises:
+            AnotherPrimaryError: At the start, another controller is primary, and we are no standby.
+            LockedError: At the start, another watch has the lock, and we are no standby.
+
+        """
+        if not self._options.standby:
+            # Before the switch is asked: it would make us primary in the other watch's place.
+            await self._take_lock()
+        while True:
+            try:
+                await self._hold_session()
+            except SwitchError as error:
+                _reraise_if_cancelled()
+                if "another controller has election id" in error.message:
+                    self._as_backup(error.message, None)
+                else:
+                    self._tell(Kind.UNREACHABLE, error.message, error=error.message)
+            await asyncio.sleep(RETRY_S)
+
+    def close(self) -> None:
+        """Give the lock back."""
+        if self._lock is not None and self._state is not None:
+            Locks(self._state).give_back(self._lock)
+            self._lock = None
+
+    async def _hold_session(self) -> None:
+        self._refused = None
+        async with open_session(self._policy.current, self._options.election_id) as session:
+            own = session.election_id
+            await session.arbitrate()
+            news = asyncio.Event()
+            follower = asyncio.create_task(_follow(session, news))
+            try:
+                while True:
+                    news.clear()
+                    mastership = session.mastership
+                    if mastership is None:
+                        await follower
+                        continue
+                    wait_s: float | None = None
+                    if mastership.primary:
+                        wait_s = await self._as_primary(session)
+                    elif not mastership.somebody:
+                        await session.arbitrate(_successor(own, mastership.primary_election_id))
+                        continue
+                    else:
+                        self._as_backup(mastership.refusal(own), mastership.primary_election_id)
+                    await _first_of(news, self._policy.changed, follower, wait_s)
+                    self._policy.changed.clear()
+            finally:
+                follower.cancel()
+                await asyncio.wait([follower])
+
+    def _as_backup(self, refusal: str, primary: int | None) -> None:
+        settled = self._was_primary or self._options.standby
+        if not settled and time.monotonic() - self._started > GRACE_S:
+            raise AnotherPrimaryError(f"{self._policy.switch.address}: {refusal} (--standby waits for its end)")
+        if settled:
+            self._tell(Kind.STANDBY, "another controller is primary", election_id=primary)
+
+    # -- as primary -------------------------------------------------------------
+
+    async def _as_primary(self, session: Session) -> float | None:
+        """Bring the switch to its policy; give how long to wait before looking again."""
+        if not await self._take_lock(session):
+            return 0.0
+        if not self._was_primary or self._told is None or self._told[0] in (Kind.UNREACHABLE, Kind.STANDBY):
+            self._tell(Kind.PRIMARY, f"primary with election id {session.election_id}", id=session.election_id)
+        self._was_primary = True
+        # A link that has gone silently is noticed here, not when the system gives the connection up.
+        try:
+            async with asyncio.timeout(PROBE_S):
+                await session.runs_artifact()
+        except TimeoutError:
+            raise SwitchError(session.address, f"no answer within {PROBE_S:g} s") from None
+        began = time.monotonic()
+        # Cleared before the policy is taken: what changes from here on is seen by the next round.
+        self._policy.changed.clear()
+        wanted = self._policy.current
+        if self._refused is wanted:
+            # The switch was left as it was: the next policy, or the next session, is the next attempt.
+            if self._good is None:
+                return None
+            wanted = self._good
+        await self._reconcile(session, wanted)
+        return max(self._options.interval_s, (time.monotonic() - began) / SHARE)
+
+    async def _reconcile(self, session: Session, wanted: Prepared) -> None:
+        seen = await push_over(session, wanted.intent, dry_run=True)
+        if not seen.changes and not seen.pipeline_replaced:
+            if self._good is not wanted:
+                self._remember(wanted, seen)
+            if self._told is None or self._told[0] is not Kind.APPLIED:
+                self._tell(Kind.IN_SYNC, f"holds its policy, {seen.unchanged} entries", unchanged=seen.unchanged)
+            return
+        try:
+            report = await self._push(session, wanted)
+        except SwitchError as error:
+            _reraise_if_cancelled()
+            if session.mastership is None or not session.mastership.primary:
+                raise
+            self._refused = wanted
+            self._tell(Kind.REFUSED, str(error), error=str(error))
+            return
+        self._good = wanted
+        counts = {change.value: report.count(change) for change in Change}
+        loaded = "program loaded, " if report.pipeline_replaced else ""
+        words = f"{counts['insert']} inserted, {counts['modify']} modified, {counts['delete']} deleted"
+        self._told = None  # the same again is another time
+        self._tell(
+            Kind.APPLIED, f"{loaded}{words}, {report.unchanged} unchanged", pipeline=report.pipeline_replaced, **counts
+        )
+
+    async def _push(self, session: Session, wanted: Prepared) -> Pushed:
+        if self._state is None:
+            return await push_over(session, wanted.intent)
+        with Recorded(self._state, wanted, "watch") as recorded:
+            report = await push_over(session, wanted.intent)
+            recorded.done(report)
+        return report
+
+    def _remember(self, wanted: Prepared, seen: Pushed) -> None:
+        """A policy that the switch holds already is a good one, too."""
+        if self._state is not None:
+            with Recorded(self._state, wanted, "watch") as recorded:
+                recorded.done(seen)
+        self._good = wanted
+
+    async def _take_lock(self, session: Session | None = None) -> bool:
+        """Take the switch's lock, or wait for it; False if meanwhile the session isn't primary any more.
+
+        Of a session that is primary, the lock of another watch is taken from it: the switch itself has put us in its
+        place.
+        """
+        if self._state is None:
+            return True
+        locks = Locks(self._state)
+        if self._lock is not None and locks.holds(self._lock):
+            return True
+        switch = self._policy.switch
+        while session is None or (session.mastership is not None and session.mastership.primary):
+            taken = locks.try_take(switch.address, switch.device_id, "watch")
+            if isinstance(taken, Holder) and taken.command == "watch":
+                if session is None:
+                    raise LockedError(switch.address, taken)
+                taken = locks.try_take(switch.address, switch.device_id, "watch", by_force=True)
+            if isinstance(taken, Lock):
+                self._lock = taken
+                return True
+            self._tell(Kind.WAITING, f"for {taken}", holder=str(taken))
+            await asyncio.sleep(RETRY_S)
+        return False
+
+    def _tell(self, kind: Kind, message: str, **details: object) -> None:
+        """Report, but not the same twice in a row. The words for a switch that isn't there vary without meaning."""
+        said = self._told
+        if said != (kind, message) and not (said is not None and said[0] is kind is Kind.UNREACHABLE):
+            self._told = (kind, message)
+            self._report(Event(self._policy.switch.name, kind, message, details))
+
+
+class AnotherPrimaryError(PhbError):
+    """Another controller is primary of a switch that we were to watch."""
+
+
+def _reraise_if_cancelled() -> None:
+    """An error of a push that was interrupted is its way to say so: the task has to end."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
+def _successor(own: int, highest: int | None) -> int:
+    """The election id of who takes over: its own where that is enough, else the next.
+
+    Not the last primary's own, which that one may come back with: two sessions can't have the same.
+    """
+    if highest is None or own >= highest:
+        return own
+    return min(highest + 1, HIGHEST_ELECTION_ID)
+
+
+async def _follow(session: Session, news: asyncio.Event) -> None:
+    async for _ in session.masterships():
+        news.set()
+
+
+async def _first_of(
+    news: asyncio.Event, changed: asyncio.Event, follower: asyncio.Task[None], timeout_s: float | None
+) -> None:
+    """Wait for the first of them, or for the time.
+
+    Raises:
+        SwitchError: The session has ended.
+
+    """
+    waits = [asyncio.create_task(news.wait()), asyncio.create_task(changed.wait())]
+    try:
+        await asyncio.wait([*waits, follower], timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    if follower.done():
+        follower.result()
