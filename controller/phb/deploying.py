@@ -45,11 +45,6 @@ class Prepared:
         """Of the compiled entries."""
         return _digest(_shown(self.intent))
 
-    @property
-    def names(self) -> Names:
-        """What the numbers in entries and counters stand for."""
-        return {"policy": {str(policy.number): policy.rule for policy in self.intent.policies}}
-
 
 def prepare(
     switch: Switch, artifact: Artifact, *, at: datetime, documents: Sequence[Document] | None = None
@@ -237,8 +232,13 @@ class Recorded:
             duration,
             counts=(counts[0], counts[1], counts[2], counts[3]),
             digest=self._prepared.digest,
-            names=self._prepared.names,
+            names=names(report),
         )
+
+
+def names(report: Report) -> Names:
+    """What the numbers in the switch's entries and counters stand for after a push."""
+    return {"policy": {str(policy.number): policy.rule for policy in report.policies}}
 
 
 def _shown(intent: NodeIntent) -> list[str]:

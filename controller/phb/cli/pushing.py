@@ -76,7 +76,7 @@ def _all(
 ) -> list[Result]:
     import asyncio
 
-    from phb.errors import PhbError
+    from phb.errors import PhbError, PushInterruptedError
 
     async def run() -> list[Result]:
         with progress(doing, len(prepared)) as advance:
@@ -84,6 +84,10 @@ def _all(
             async def guarded(each: Prepared) -> Result:
                 try:
                     return await one(each)
+                except PushInterruptedError as error:
+                    # The rest is cancelled, too, and asks nobody for a result.
+                    sys.stderr.write(f"phb: {error}\n")
+                    raise
                 except PhbError as error:
                     return Result(each, error=error)
                 finally:

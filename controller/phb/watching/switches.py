@@ -108,19 +108,22 @@ class WatchedSwitch:
                         await session.arbitrate(_successor(own, mastership.primary_election_id))
                         continue
                     else:
-                        self._as_backup(mastership.refusal(own), mastership.primary_election_id)
+                        wait_s = self._as_backup(mastership.refusal(own), mastership.primary_election_id)
                     await _first_of(news, self._policy.changed, follower, wait_s)
                     self._policy.changed.clear()
             finally:
                 follower.cancel()
                 await asyncio.wait([follower])
 
-    def _as_backup(self, refusal: str, primary: int | None) -> None:
+    def _as_backup(self, refusal: str, primary: int | None) -> float | None:
+        """Wait, or end; give how long to wait before looking again."""
         settled = self._was_primary or self._options.standby
         if not settled and time.monotonic() - self._started > GRACE_S:
             raise AnotherPrimaryError(f"{self._policy.switch.address}: {refusal} (--standby waits for its end)")
         if settled:
             self._tell(Kind.STANDBY, "another controller is primary", election_id=primary)
+            return None
+        return RETRY_S
 
     # -- as primary -------------------------------------------------------------
 
