@@ -1,5 +1,6 @@
 /*
  * Stage buffer: is there room for the packet. The traffic manager's own limit is only the last line behind this one.
+ * Nothing is counted yet: a later stage may still drop the packet, so schedule does that.
  *
  * Three limits of IOS, in packets: the output hold queue of the port, the queue limit of a class, and the congestive
  * discard threshold of a conversation. A full hold queue drops the arriving packet, whichever conversation it belongs to (tail drop); IOS may
@@ -34,16 +35,36 @@ control Buffer(inout headers_t hdr,
         size = 1024;
     }
 
-    // Reserved for private and shared buffers per (port, stream) and the rule that a stream may take at most a fraction
-    // of what is left. It has no action yet, and the controller refuses policies that ask for it.
+    bit<32> private_limit = 0;
+    bit<32> pool_limit = 0;
+    bit<32> part = 1;
+
+    action account(bit<13> index, bit<32> private_bytes, bit<9> pool, bit<32> shared_bytes, bit<32> holes) {
+        meta.buffer.accounted = 1;
+        meta.buffer.account = (bit<32>)index;
+        meta.buffer.pool = (bit<32>)pool;
+        private_limit = private_bytes;
+        pool_limit = shared_bytes;
+        part = holes;
+    }
+
+    // The row that asks no stream is that of everything without a private buffer: one account for all of it.
     table stream_buffer {
         key = {
-            meta.schedule.profile : exact @name("profile");
-            meta.verdict.stream   : exact @name("stream");
+            meta.schedule.profile : exact   @name("profile");
+            meta.verdict.stream   : ternary @name("stream");
         }
-        actions = { NoAction; }
+        actions = { account; @defaultonly NoAction; }
         const default_action = NoAction;
-        size = 4096;
+        size = ACCOUNTS;
+    }
+
+    // As the IBM 2212 does it (draft-nadas-diffserv-experience-01, section 2.1): the private buffer if it has room; else
+    // the pool, of which a stream holds no more than 1/holes of what is left.
+    action choose(bit<32> own, bit<32> pooled) {
+        bit<64> wanted = (bit<64>)(own |+| meta.buffer.bytes) * (bit<64>)part;
+        meta.buffer.shared = 1;
+        meta.verdict.drop_reason = wanted <= (bit<64>)(pool_limit |-| pooled) ? DropReason.NONE : DropReason.NO_BUFFER;
     }
 
     apply {
@@ -56,7 +77,6 @@ control Buffer(inout headers_t hdr,
             threshold = meta.schedule.threshold_packets;
             class_occupancy.read(meta.schedule.queued, meta.schedule.queue);
         }
-        stream_buffer.apply();
         if (meta.schedule.discipline != Discipline.FIFO) {
             conversation_occupancy.read(queued_conversation, meta.schedule.slot);
         }
@@ -69,6 +89,19 @@ control Buffer(inout headers_t hdr,
         } else if (threshold != 0 && queued_conversation >= threshold) {
             meta.verdict.drop_reason = DropReason.CONGESTIVE_DISCARD;
             conversation_discards.count(meta.schedule.slot);
+        } else {
+            stream_buffer.apply();
+            if (meta.buffer.accounted == 1) {
+                bit<32> own;
+                meta.buffer.bytes = standard_metadata.packet_length;
+                stream_private.read(own, meta.buffer.account);
+                if (own |+| meta.buffer.bytes > private_limit) {
+                    bit<32> pooled;
+                    stream_shared.read(own, meta.buffer.account);
+                    pool_shared.read(pooled, meta.buffer.pool);
+                    choose(own, pooled);
+                }
+            }
         }
     }
 }

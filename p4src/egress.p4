@@ -88,6 +88,20 @@ control PhbEgress(inout headers_t hdr,
         class_flows.write(meta.schedule.queue, flows |-| (conversation_queued == 1 ? 32w1 : 32w0));
     }
 
+    action leave_private() {
+        bit<32> held;
+        stream_private.read(held, meta.buffer.account);
+        stream_private.write(meta.buffer.account, held |-| meta.buffer.bytes);
+    }
+
+    action leave_shared() {
+        bit<32> held;
+        stream_shared.read(held, meta.buffer.account);
+        stream_shared.write(meta.buffer.account, held |-| meta.buffer.bytes);
+        pool_shared.read(held, meta.buffer.pool);
+        pool_shared.write(meta.buffer.pool, held |-| meta.buffer.bytes);
+    }
+
     apply {
         if (standard_metadata.egress_port == CPU_PORT) {
             hdr.packet_in.setValid();
@@ -99,6 +113,13 @@ control PhbEgress(inout headers_t hdr,
                 leave_conversation();
                 if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
                     leave_class();
+                }
+            }
+            if (meta.buffer.accounted == 1) {
+                if (meta.buffer.shared == 1) {
+                    leave_shared();
+                } else {
+                    leave_private();
                 }
             }
             if (meta.schedule.early == 1) {

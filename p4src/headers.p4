@@ -35,6 +35,8 @@ const port_t CPU_PORT = 510;
 // Behind them one slot for each port, for a queue without conversations.
 #define QUEUES (CONVERSATION_SLOTS + PORTS)
 #define STREAMS 4096
+// Accounts of buffers, one for each stream at each port.
+#define ACCOUNTS 8192
 
 // The upper bits of a rank are a strict level, the lower bits a finish tag, which starts anew whenever the port is empty;
 // see docs/limits.md for how long a port may be busy before it saturates.
@@ -234,6 +236,15 @@ struct schedule_t {
     finish_t   finish;
 }
 
+// Which buffer a packet lies in, so that egress gives the bytes back to it.
+struct buffer_t {
+    bit<1>  accounted;
+    bit<1>  shared;              // in the pool, else in the stream's private buffer
+    bit<32> account;
+    bit<32> pool;
+    bit<32> bytes;
+}
+
 struct metadata_t {
     tm_t       tm;
     version_t  version;
@@ -241,6 +252,7 @@ struct metadata_t {
     flow_t     flow;
     verdict_t  verdict;
     schedule_t schedule;
+    buffer_t   buffer;
 }
 
 #endif

@@ -67,8 +67,29 @@ control Schedule(inout headers_t hdr,
         class_flows.write(meta.schedule.queue, flows);
     }
 
+    action account_private() {
+        bit<32> held;
+        stream_private.read(held, meta.buffer.account);
+        stream_private.write(meta.buffer.account, held |+| meta.buffer.bytes);
+    }
+
+    action account_shared() {
+        bit<32> held;
+        stream_shared.read(held, meta.buffer.account);
+        stream_shared.write(meta.buffer.account, held |+| meta.buffer.bytes);
+        pool_shared.read(held, meta.buffer.pool);
+        pool_shared.write(meta.buffer.pool, held |+| meta.buffer.bytes);
+    }
+
     apply {
         account();
+        if (meta.buffer.accounted == 1) {
+            if (meta.buffer.shared == 1) {
+                account_shared();
+            } else {
+                account_private();
+            }
+        }
         if (meta.schedule.discipline == Discipline.FIFO) {
             meta.tm.rank = 0;
         } else {

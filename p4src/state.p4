@@ -21,6 +21,13 @@ register<bit<32>>(CONVERSATION_SLOTS) class_occupancy;
 // How many conversations of the queue of a class have packets queued, by its first slot.
 register<bit<32>>(CONVERSATION_SLOTS) class_flows;
 
+// Bytes that a stream's packets hold of its private buffer, and of the pool; by account.
+register<bit<32>>(ACCOUNTS) stream_private;
+register<bit<32>>(ACCOUNTS) stream_shared;
+
+// Bytes that all packets hold of a pool.
+register<bit<32>>(PORTS) pool_shared;
+
 // When the scheduler last took a packet from a queue (us), by the queue's slot; of queues with early detection.
 register<bit<48>>(QUEUES) queue_left;
 

@@ -145,6 +145,16 @@ class QueueSlots:
     traffic_class: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class PortShaper:
+    """A port that is served no faster than a rate; set by gNMI."""
+
+    port: int
+    port_name: str
+    rate_bps: int
+    origin: Origin
+
+
 @dataclass(frozen=True)
 class NodeIntent:
     """Everything one switch should hold.
@@ -157,6 +167,7 @@ class NodeIntent:
         queues: What slots stand for, in the order of ports.
         streams: What the stream numbers in entries and counters stand for.
         classes: Numbers of the traffic classes, by name.
+        shapers: Ports that are served at a rate of their own.
         track_connections: Whether some policy needs TCP connections counted or measured.
 
     """
@@ -169,4 +180,5 @@ class NodeIntent:
     queues: tuple[QueueSlots, ...] = ()
     streams: tuple[Stream, ...] = ()
     classes: Mapping[str, int] = field(default_factory=dict)
+    shapers: tuple[PortShaper, ...] = ()
     track_connections: bool = False

@@ -9,29 +9,35 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime
 
+from phb import targets
 from phb.artifact import Artifact
 from phb.compiler import forwarding, queueing, rules
 from phb.errors import InputError
 from phb.intent import Entry, NodeIntent
 from phb.model import PolicySet
+from phb.targets import DEFAULT_TARGET
 
 
-def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime) -> NodeIntent:
+def compile_policy(
+    policy: PolicySet, artifact: Artifact, *, at: datetime, target: str = DEFAULT_TARGET
+) -> NodeIntent:
     """What a switch that runs this program should hold at this moment.
 
     Args:
         policy: Everything the files say about the node.
         artifact: The program whose tables are filled.
         at: The moment at which validity (days, time of day) is judged.
+        target: The kind of switch, a name of `phb.targets`.
 
     Raises:
-        InputError: A statement refers to something that isn't there, or asks for something the pipeline can't do.
+        InputError: A statement refers to something that isn't there, or asks for something that the pipeline or the
+            target can't do.
         ArtifactError: The program lacks a table, field or action, or its tables are too small.
 
     """
     classified = rules.compile_rules(policy, artifact, at)
     forwarded = forwarding.compile_forwarding(policy)
-    queued = queueing.compile_queueing(policy, artifact)
+    queued = queueing.compile_queueing(policy, artifact, targets.load(target), classified.streams)
     entries = (*classified.entries, *forwarded, *queued.entries)
     _check_sizes(entries, artifact)
     notices = sorted(
@@ -48,6 +54,7 @@ def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime) -> No
         streams=classified.streams,
         classes=classified.classes,
         track_connections=classified.track_connections,
+        shapers=tuple(queued.shapers),
     )
 
 

@@ -1,26 +1,31 @@
 """Stages conversation, buffer, wred and schedule: how each port's queue is served, and how long it may grow.
 
 One module per thing: `flows` (fair queueing), `classes` and `shares` (a queue for each class), `early_detection`,
-`limits`, `slots`, `rates`, `length`. What belongs to one port hangs on a profile number, which the port's row of the
-scheduler hands out.
+`buffers`, `limits`, `shaping`, and what they share: `slots`, `rates`, `length`; `target` refuses what the switch can't
+do. What belongs to one port hangs on a profile number, which the port's row of the scheduler hands out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from phb.artifact import Artifact
 from phb.compiler.ports import NumberedPort, resolve
+from phb.compiler.queueing.buffers import Accounts, stream_buffers
 from phb.compiler.queueing.classes import class_queues
 from phb.compiler.queueing.early_detection import thresholds
 from phb.compiler.queueing.flows import flow_weights, notices_of_flows
 from phb.compiler.queueing.length import overhead
 from phb.compiler.queueing.limits import port_limits
 from phb.compiler.queueing.rates import port_rate
+from phb.compiler.queueing.shaping import port_shaper
 from phb.compiler.queueing.slots import Slots, port_slot
-from phb.compiler.queueing.tables import PORT_SCHEDULER, STAGE_ORDER
-from phb.intent import Entry, Exact, Notice, Profile, QueueSlots
+from phb.compiler.queueing.tables import PORT_SCHEDULER, STAGE_ORDER, STREAM_BUFFER
+from phb.compiler.queueing.target import check_target
+from phb.intent import Entry, Exact, Notice, PortShaper, Profile, QueueSlots, Stream
 from phb.model import ClassBased, FairQueue, PolicySet, Queueing
+from phb.targets import Capabilities
 
 # Ports that nothing is said about are FIFO without limits: the program's own default.
 NO_PROFILE = 0
@@ -33,6 +38,7 @@ class CompiledQueueing:
     Attributes:
         profiles: What profile numbers stand for.
         queues: What slots stand for.
+        shapers: What gNMI is to set.
 
     """
 
@@ -40,62 +46,95 @@ class CompiledQueueing:
     notices: list[Notice] = field(default_factory=list)
     profiles: list[Profile] = field(default_factory=list)
     queues: list[QueueSlots] = field(default_factory=list)
+    shapers: list[PortShaper] = field(default_factory=list)
 
 
-def compile_queueing(policy: PolicySet, artifact: Artifact) -> CompiledQueueing:
+def compile_queueing(
+    policy: PolicySet, artifact: Artifact, target: Capabilities, streams: Sequence[Stream]
+) -> CompiledQueueing:
     """Entries for the scheduler, the limits and the weights of every port that a queueing statement names.
 
+    Args:
+        policy: Everything the files say about the node.
+        artifact: The program.
+        target: What the switch can do.
+        streams: Whose packets carry which stream number.
+
     Raises:
-        InputError: A port or class that isn't there, more conversations than the pipeline has slots for, or bandwidth
-            that doesn't add up.
+        InputError: A port, class or action that isn't there, more conversations than the pipeline has slots for,
+            bandwidth that doesn't add up, or something that the target can't do.
 
     """
     ports = [resolve(policy, queueing.port, queueing.origin("port")) for queueing in policy.queueing]
     result = CompiledQueueing()
-    slots = Slots()
+    compiler = _Compiler(policy, artifact, streams, Slots(), Accounts(artifact.table(STREAM_BUFFER).size), result)
     # By port number, so that the order of the statements doesn't move slots.
     for port, queueing in sorted(zip(ports, policy.queueing, strict=True), key=lambda pair: pair[0].number):
-        _port(policy, port, queueing, slots, artifact, result)
-    result.queues += slots.queues
+        check_target(queueing, target)
+        compiler.port(port, queueing)
+    result.queues += compiler.slots.queues
     return result
 
 
-def _port(
-    policy: PolicySet,
-    port: NumberedPort,
-    queueing: Queueing,
-    slots: Slots,
-    artifact: Artifact,
-    result: CompiledQueueing,
-) -> None:
-    profile = len(result.profiles) + 1
-    rows: list[Entry] = []
-    parameters: dict[str, int] = {}
-    schedule = queueing.schedule
-    match schedule:
-        case FairQueue():
-            count = schedule.dynamic_conversations
-            action = "flow_wfq"
-            parameters["base"] = slots.take(count, port, None, queueing.origin("schedule"))
-            parameters["conversations"] = count
-            rows += flow_weights(schedule, profile, 0, artifact)
-            result.notices += notices_of_flows(schedule)
-        case ClassBased():
-            action = "class_wfq"
-            rows += class_queues(policy, queueing, schedule, port, profile, slots, artifact)
-            flows = [queue.fair_queue for queue in schedule.queues if queue.fair_queue is not None]
-            result.notices += [notice for each in flows for notice in notices_of_flows(each)]
-        case _:
-            action = "fifo"
-            slots.queues.append(QueueSlots(port_slot(port.number), 1, port.number, port.name, None))
-    if action != "fifo":
-        parameters["overhead"] = overhead(queueing.length_basis, action, artifact)
-    if queueing.early_detection is not None:
-        rows += thresholds(queueing.early_detection, profile, 0, port_rate(policy, queueing))
-    rows += port_limits(queueing, profile)
-    if rows:
-        result.profiles.append(Profile(profile, port.number, port.name))
-    parameters["profile"] = profile if rows else NO_PROFILE
-    match_port = {"egress_port": Exact(port.number)}
-    result.entries.append(Entry(PORT_SCHEDULER, match_port, action, parameters, 1, queueing.origin("schedule")))
-    result.entries += sorted(rows, key=lambda entry: STAGE_ORDER.index(entry.table))
+@dataclass(frozen=True)
+class _Compiler:
+    """What all ports of a node have in common."""
+
+    policy: PolicySet
+    artifact: Artifact
+    streams: Sequence[Stream]
+    slots: Slots
+    accounts: Accounts
+    result: CompiledQueueing
+
+    def port(self, port: NumberedPort, queueing: Queueing) -> None:
+        profile = len(self.result.profiles) + 1
+        scheduler, rows = self._schedule(port, queueing, profile)
+        if queueing.early_detection is not None:
+            rows += thresholds(queueing.early_detection, profile, 0, port_rate(self.policy, queueing))
+        rows += port_limits(queueing, profile)
+        if queueing.buffers is not None:
+            rows += stream_buffers(
+                self.policy, queueing.buffers, port, profile, self.streams, self.accounts, self.artifact
+            )
+        if rows:
+            self.result.profiles.append(Profile(profile, port.number, port.name))
+            scheduler.parameters["profile"] = profile
+        match_port = {"egress_port": Exact(port.number)}
+        origin = queueing.origin("schedule")
+        entry = Entry(PORT_SCHEDULER, match_port, scheduler.action, scheduler.parameters, 1, origin)
+        self.result.entries += [entry, *sorted(rows, key=lambda entry: STAGE_ORDER.index(entry.table))]
+        if queueing.shaper is not None:
+            shaper, notices = port_shaper(queueing.shaper, port)
+            self.result.shapers.append(shaper)
+            self.result.notices += notices
+
+    def _schedule(self, port: NumberedPort, queueing: Queueing, profile: int) -> tuple[_Scheduler, list[Entry]]:
+        """The scheduler of a port, and its rows."""
+        schedule = queueing.schedule
+        match schedule:
+            case FairQueue():
+                scheduler = _Scheduler("flow_wfq")
+                count = schedule.dynamic_conversations
+                base = self.slots.take(count, port, None, queueing.origin("schedule"))
+                scheduler.parameters |= {"base": base, "conversations": count}
+                rows = flow_weights(schedule, profile, 0, self.artifact)
+                self.result.notices += notices_of_flows(schedule)
+            case ClassBased():
+                scheduler = _Scheduler("class_wfq")
+                rows = class_queues(self.policy, queueing, schedule, port, profile, self.slots, self.artifact)
+                flows = [queue.fair_queue for queue in schedule.queues if queue.fair_queue is not None]
+                self.result.notices += [notice for each in flows for notice in notices_of_flows(each)]
+            case _:
+                self.slots.queues.append(QueueSlots(port_slot(port.number), 1, port.number, port.name, None))
+                return _Scheduler("fifo"), []
+        scheduler.parameters["overhead"] = overhead(queueing.length_basis, scheduler.action, self.artifact)
+        return scheduler, rows
+
+
+@dataclass(frozen=True)
+class _Scheduler:
+    """What the port's row says."""
+
+    action: str
+    parameters: dict[str, int] = field(default_factory=lambda: {"profile": NO_PROFILE})

@@ -5,7 +5,8 @@ from __future__ import annotations
 PORT_SCHEDULER = "PhbIngress.conversation.port_scheduler"
 CLASS_QUEUE = "PhbIngress.conversation.class_queue"
 PORT_LIMIT = "PhbIngress.buffer.port_limit"
+STREAM_BUFFER = "PhbIngress.buffer.stream_buffer"
 THRESHOLDS = "PhbIngress.wred.thresholds"
 WEIGHT = "PhbIngress.schedule.weight"
 
-STAGE_ORDER = (PORT_SCHEDULER, CLASS_QUEUE, PORT_LIMIT, THRESHOLDS, WEIGHT)
+STAGE_ORDER = (PORT_SCHEDULER, CLASS_QUEUE, PORT_LIMIT, STREAM_BUFFER, THRESHOLDS, WEIGHT)

@@ -1,0 +1,75 @@
+"""Private buffers of streams, and the pool that they share with everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from phb.artifact import Artifact
+from phb.compiler.ports import NumberedPort
+from phb.compiler.queueing.tables import STREAM_BUFFER
+from phb.errors import InputError
+from phb.intent import Entry, Exact, MatchValue, Stream, Ternary
+from phb.model import Buffers, PolicySet
+from phb.origin import Origin
+
+
+class Accounts:
+    """Hands out the accounts that say how many bytes a stream holds at a port, in the order in which it is asked."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._next = 0
+
+    def take(self, origin: Origin) -> int:
+        """The next account.
+
+        Raises:
+            InputError: The pipeline has no more.
+
+        """
+        if self._next == self._limit:
+            raise InputError(origin, f"{self._limit + 1} buffers", f"at most {self._limit} on one switch")
+        self._next += 1
+        return self._next - 1
+
+
+def stream_buffers(
+    policy: PolicySet,
+    buffers: Buffers,
+    port: NumberedPort,
+    profile: int,
+    streams: Sequence[Stream],
+    accounts: Accounts,
+    artifact: Artifact,
+) -> list[Entry]:
+    """A row for each stream with a private buffer at the port, and one for everything else.
+
+    An action whose rules belong partly to the input policy and partly to an output policy has two streams, and a buffer
+    of this size for each. One that no rule names has no traffic, and no row.
+
+    Raises:
+        InputError: No such action, or two buffers for it.
+
+    """
+    mask = (1 << artifact.field(STREAM_BUFFER, "stream").bits) - 1
+    pool = {"pool": port.number, "shared_bytes": buffers.shared_bytes, "holes": buffers.holes}
+    entries: list[Entry] = []
+    names = [action.name for action in policy.actions]
+    seen: dict[str, Origin] = {}
+    for private in buffers.private:
+        if private.action not in names:
+            known = ", ".join(names) or "an action of the policy; there is none"
+            raise InputError(private.origin("action"), f"action '{private.action}'", f"one of {known}")
+        if private.action in seen:
+            raise InputError(
+                private.origin(), f"a second buffer for action '{private.action}' ({seen[private.action]})", "one"
+            )
+        seen[private.action] = private.origin()
+        for stream in streams:
+            if stream.action == private.action:
+                key: dict[str, MatchValue] = {"profile": Exact(profile), "stream": Ternary(stream.number, mask)}
+                parameters = {"index": accounts.take(private.origin()), "private_bytes": private.bytes, **pool}
+                entries.append(Entry(STREAM_BUFFER, key, "account", parameters, 2, private.origin()))
+    parameters = {"index": accounts.take(buffers.origin()), "private_bytes": 0, **pool}
+    entries.append(Entry(STREAM_BUFFER, {"profile": Exact(profile)}, "account", parameters, 1, buffers.origin()))
+    return entries

@@ -1,0 +1,92 @@
+"""What a port's queueing asks of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from phb.model import DEFAULT_CLASS, ClassBased, ClassQueue, FairQueue, Queueing
+from phb.origin import Origin
+from phb.targets import Capabilities, Capability
+
+
+def check_target(queueing: Queueing, target: Capabilities) -> None:
+    """Refuse what the target can't do.
+
+    Raises:
+        InputError: With the statement, and why.
+
+    """
+    schedule = queueing.schedule
+    if isinstance(schedule, FairQueue):
+        target.require(Capability.FLOW_QUEUEING, schedule.origin(), "fair queueing of flows")
+    if isinstance(schedule, ClassBased):
+        _check_classes(schedule, target)
+    for origin in _detections(queueing):
+        target.require(Capability.EARLY_DETECTION, origin, "early detection")
+    if queueing.buffers is not None:
+        target.require(Capability.BUFFERS, queueing.buffers.origin(), "private and shared buffers")
+    _check_limits(queueing, target)
+    shaper = queueing.shaper
+    if shaper is not None:
+        target.require(Capability.SHAPING, shaper.origin(), f"shaping to {shaper.rate}")
+        if shaper.burst_bytes is not None:
+            found = f"a burst of {shaper.burst_bytes} bytes"
+            target.require(Capability.SHAPER_BURST, shaper.origin("burst_bytes"), found)
+
+
+def _check_classes(schedule: ClassBased, target: Capabilities) -> None:
+    for queue in schedule.queues:
+        if queue.fair_queue is not None:
+            found = f"fair queueing of flows in class '{queue.traffic_class}'"
+            target.require(Capability.FLOW_QUEUEING, queue.fair_queue.origin(), found)
+        if queue.level is not None:
+            levels = queue.level + 1
+            target.require(Capability.STRICT_LEVELS, queue.origin("level"), f"strict level {queue.level}", levels)
+    sharing = [queue for queue in schedule.queues if queue.level is None and queue.traffic_class != DEFAULT_CLASS]
+    if sharing:
+        # class-default always has a queue too, so one more is a share already.
+        found = f"a share of the port for class '{sharing[0].traffic_class}'"
+        target.require(Capability.BANDWIDTH_SHARES, sharing[0].origin("bandwidth"), found)
+
+
+def _detections(queueing: Queueing) -> Iterator[Origin]:
+    if queueing.early_detection is not None:
+        yield queueing.early_detection.origin()
+    if isinstance(queueing.schedule, ClassBased):
+        for queue in queueing.schedule.queues:
+            if queue.early_detection is not None:
+                yield queue.early_detection.origin()
+
+
+def _check_limits(queueing: Queueing, target: Capabilities) -> None:
+    """What the program counts must fit the target's own queue: a packet that is lost there stays counted for ever."""
+    queues = queueing.schedule.queues if isinstance(queueing.schedule, ClassBased) else ()
+    counted = [queueing.origin("hold_queue")] if queueing.hold_queue is not None else []
+    counted += [queue.origin("queue_limit") for queue in queues if queue.queue_limit is not None]
+    counted += [*_detections(queueing)]
+    counted += [queueing.buffers.origin()] if queueing.buffers is not None else []
+    if not counted:
+        return
+    worst = _most_queued(queueing, queues)
+    found = "a queue without a limit" if worst is None else f"{worst} packets in one queue"
+    limit = target.support[Capability.QUEUE_LIMITS].most
+    if limit is not None:
+        target.require(Capability.QUEUE_LIMITS, counted[0], found, limit + 1 if worst is None else worst)
+
+
+def _most_queued(queueing: Queueing, queues: tuple[ClassQueue, ...]) -> int | None:
+    """Packets that may wait in one queue of a target that has a queue for each level; None is without end."""
+    if queueing.hold_queue is not None:
+        return queueing.hold_queue
+    levels: dict[int | None, int | None] = {None: None}
+    for queue in queues:
+        before = levels.get(queue.level, 0)
+        if queue.traffic_class == DEFAULT_CLASS:
+            levels[queue.level] = queue.queue_limit
+        elif before is not None and queue.queue_limit is not None:
+            levels[queue.level] = before + queue.queue_limit
+        else:
+            levels[queue.level] = None
+    values = list(levels.values())
+    known = [value for value in values if value is not None]
+    return None if len(known) < len(values) else max(known)

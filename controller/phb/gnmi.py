@@ -1,0 +1,212 @@
+"""Port shapers over gNMI: what P4Runtime has no words for.
+
+A shaped port gets a scheduler policy of OpenConfig's that is called after its interface and belongs to us; a port whose
+shaper goes is bound again to what it had at the start. Which interface is P4Runtime's port N says the leaf
+`/interfaces/interface/state/id` (openconfig-p4rt).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from finsy import GNMIClient, GNMIPath
+from finsy.gnmiclient import GNMIClientError
+from finsy.proto import gnmi
+
+from phb.errors import SwitchError
+from phb.intent import PortShaper
+from phb.tls import Tls
+
+# Scheduler policies with this prefix are ours.
+OURS = "phb-"
+
+_IDS = "interfaces/interface[name=*]/state/id"
+_BINDINGS = "qos/interfaces/interface[interface-id=*]/output/scheduler-policy/config/name"
+_POLICY = "qos/scheduler-policies/scheduler-policy[name={}]"
+_SCHEDULER = "schedulers/scheduler[sequence=0]/one-rate-two-color/config"
+
+
+@dataclass(frozen=True, slots=True)
+class PortRate:
+    """How one port is shaped.
+
+    Attributes:
+        interface: gNMI's name of the port.
+        policy: The scheduler policy it is bound to; None where it is bound to none.
+        rate_bps: That policy's rate; None is unlimited.
+        depth: That policy's `max-queue-depth-packets`, which a shaper of ours keeps.
+
+    """
+
+    interface: str
+    policy: str | None = None
+    rate_bps: int | None = None
+    depth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shaping:
+    """How a switch's ports are shaped.
+
+    Attributes:
+        ports: By port number.
+        policies: Every scheduler policy: rate and depth.
+
+    """
+
+    ports: Mapping[int, PortRate]
+    policies: Mapping[str, tuple[int | None, int | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class ShaperChange:
+    """One port whose shaping differs; rates in bit/s, None is that of the interface."""
+
+    port: int
+    interface: str
+    before: int | None
+    after: int | None
+
+    def __str__(self) -> str:
+        def text(rate: int | None) -> str:
+            return "unshaped" if rate is None else f"{rate} bit/s"
+
+        return f"shaper of port {self.port} ({self.interface}): {text(self.before)} -> {text(self.after)}"
+
+
+def wanted(shaping: Shaping, shapers: Sequence[PortShaper], address: str) -> Shaping:
+    """The shaping that a policy asks for.
+
+    A line can't be made faster than it is: where the port had a rate at the start, the smaller one counts.
+
+    Raises:
+        SwitchError: The switch has no such port.
+
+    """
+    by_port = {shaper.port: shaper for shaper in shapers}
+    for shaper in shapers:
+        if shaper.port not in shaping.ports:
+            message = f"no interface has port number {shaper.port}, which {shaper.origin} wants shaped"
+            raise SwitchError(address, message)
+    ports = {}
+    for number, port in shaping.ports.items():
+        own = port.interface if port.interface in shaping.policies else None
+        own_rate, own_depth = shaping.policies[own] if own is not None else (None, None)
+        if number in by_port:
+            rate = min(by_port[number].rate_bps, own_rate or by_port[number].rate_bps)
+            ports[number] = PortRate(port.interface, OURS + port.interface, rate, own_depth)
+        elif port.policy is not None and port.policy.startswith(OURS):
+            ports[number] = PortRate(port.interface, own, own_rate, own_depth)
+        else:
+            ports[number] = port
+    return Shaping(ports, shaping.policies)
+
+
+def changes(before: Shaping, after: Shaping) -> list[ShaperChange]:
+    """The ports whose shaping differs, by port number."""
+    return [
+        ShaperChange(number, port.interface, before.ports[number].rate_bps, port.rate_bps)
+        for number, port in sorted(after.ports.items())
+        if before.ports[number] != port
+    ]
+
+
+class PortShapers:
+    """The shapers of one switch; use it with ``async with``.
+
+    Args:
+        address: ``HOST:PORT`` of its gNMI server; phb-switch has it at the port of P4Runtime.
+        tls: Certificates; None is a connection without TLS.
+
+    """
+
+    def __init__(self, address: str, tls: Tls | None = None) -> None:
+        self.address = address
+        self._client = GNMIClient(address, None if tls is None else tls.credentials())
+
+    async def __aenter__(self) -> Self:
+        await self._client.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.close()
+
+    async def read(self) -> Shaping:
+        """What the switch does now.
+
+        Raises:
+            SwitchError: It can't be reached, or doesn't speak gNMI.
+
+        """
+        try:
+            ids = await self._client.get(GNMIPath(_IDS))
+            bindings = await self._client.get(GNMIPath(_BINDINGS))
+            policies = await self._client.get(GNMIPath("qos/scheduler-policies"), config=True)
+        except GNMIClientError as error:
+            raise self._failed(error) from None
+        found: dict[str, tuple[int | None, int | None]] = {}
+        for update in policies:
+            name = update.path["scheduler-policy", "name"]
+            rate, depth = found.get(name, (None, None))
+            match update.path.last:
+                case "cir":
+                    rate = int(update.value)
+                case "max-queue-depth-packets":
+                    depth = int(update.value)
+            found[name] = rate, depth
+        bound = {update.path["interface", "interface-id"]: str(update.value) for update in bindings}
+        ports = {}
+        for update in ids:
+            interface = update.path["interface", "name"]
+            policy = bound.get(interface)
+            rate, depth = found.get(policy, (None, None)) if policy is not None else (None, None)
+            ports[int(update.value)] = PortRate(interface, policy, rate, depth)
+        return Shaping(ports, found)
+
+    async def apply(self, before: Shaping, after: Shaping) -> None:
+        """Go from one shaping to another, in one request that the switch carries out as a whole.
+
+        To put a switch back: `apply(await read(), before)`.
+
+        Raises:
+            SwitchError: The switch refused, and is as it was; or it can't be reached.
+
+        """
+        updates: list[tuple[GNMIPath, Any]] = []
+        deletions: list[GNMIPath] = []
+        for number, port in after.ports.items():
+            old = before.ports.get(number)
+            if old == port:
+                continue
+            binding = GNMIPath(_BINDINGS.replace("*", port.interface))
+            if old is not None and old.policy is not None and old.policy.startswith(OURS):
+                deletions.append(GNMIPath(_POLICY.format(old.policy)))
+            if port.policy is None:
+                deletions.append(binding)
+                continue
+            if port.policy.startswith(OURS):
+                updates += _settings(port)
+            updates.append((binding, gnmi.TypedValue(string_val=port.policy)))
+        if not updates and not deletions:
+            return
+        try:
+            await self._client.set(update=updates, delete=deletions)
+        except GNMIClientError as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: GNMIClientError) -> SwitchError:
+        return SwitchError(self.address, f"gNMI: {error.message or error.code.name}")
+
+
+def _settings(port: PortRate) -> list[tuple[GNMIPath, Any]]:
+    scheduler = f"{_POLICY.format(port.policy)}/{_SCHEDULER}"
+    leaves: list[tuple[GNMIPath, Any]] = [(GNMIPath(f"{scheduler}/queuing-behavior"), gnmi.TypedValue(string_val="SHAPE"))]
+    for name, value in (("cir", port.rate_bps), ("max-queue-depth-packets", port.depth)):
+        if value is not None:
+            leaves.append((GNMIPath(f"{scheduler}/{name}"), gnmi.TypedValue(uint_val=value)))
+    return leaves

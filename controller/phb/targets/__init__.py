@@ -1,0 +1,105 @@
+"""What each kind of switch can do: one data file per target, each row with its reason and where that is known from.
+
+A policy that asks for more than its target has is refused by name, never bent.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+
+from phb.errors import InputError
+from phb.origin import Origin
+
+FOLDER = Path(__file__).parent
+
+DEFAULT_TARGET = "phb-switch"
+
+
+class Capability(StrEnum):
+    """What targets differ in. Everything else of the model works on all of them."""
+
+    FLOW_QUEUEING = "flow-queueing"
+    BANDWIDTH_SHARES = "bandwidth-shares"
+    STRICT_LEVELS = "strict-levels"
+    QUEUE_LIMITS = "queue-limits"
+    EARLY_DETECTION = "early-detection"
+    BUFFERS = "buffers"
+    SHAPING = "shaping"
+    SHAPER_BURST = "shaper-burst"
+    ATOMIC_WRITES = "atomic-writes"
+    REGISTER_READS = "register-reads"
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What one target says to one capability.
+
+    Attributes:
+        supported: Whether it can.
+        most: How much of it, where that is a number: strict levels, packets in a queue.
+        reason: Why, or why not.
+        source: Where that is known from.
+
+    """
+
+    supported: bool
+    reason: str
+    source: str
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """One target's row of the table."""
+
+    name: str
+    title: str
+    support: Mapping[Capability, Support]
+
+    def __contains__(self, capability: Capability) -> bool:
+        return self.support[capability].supported
+
+    def require(self, capability: Capability, origin: Origin, found: str, amount: int = 0) -> None:
+        """Refuse what the target can't do.
+
+        Args:
+            capability: What the statement needs.
+            origin: The statement.
+            found: What it asks for, in its own words.
+            amount: How much of it.
+
+        Raises:
+            InputError: The target can't, or not so much.
+
+        """
+        support = self.support[capability]
+        if not support.supported:
+            raise InputError(origin, found, f"none on target '{self.name}': {support.reason}")
+        if support.most is not None and amount > support.most:
+            raise InputError(origin, found, f"at most {support.most} on target '{self.name}': {support.reason}")
+
+
+def names() -> list[str]:
+    """All targets, the default one first."""
+    found = sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return [DEFAULT_TARGET, *(name for name in found if name != DEFAULT_TARGET)]
+
+
+@cache
+def load(name: str) -> Capabilities:
+    """The target of this name.
+
+    Raises:
+        InputError: There is none.
+
+    """
+    if name not in names():
+        raise InputError(Origin("--target"), f"target '{name}'", f"one of {', '.join(names())}")
+    data = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    support = {capability: Support(**data["capabilities"][capability.value]) for capability in Capability}
+    return Capabilities(name, data["title"], support)
