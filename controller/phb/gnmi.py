@@ -205,7 +205,9 @@ class PortShapers:
 
 def _settings(port: PortRate) -> list[tuple[GNMIPath, Any]]:
     scheduler = f"{_POLICY.format(port.policy)}/{_SCHEDULER}"
-    leaves: list[tuple[GNMIPath, Any]] = [(GNMIPath(f"{scheduler}/queuing-behavior"), gnmi.TypedValue(string_val="SHAPE"))]
+    leaves: list[tuple[GNMIPath, Any]] = [
+        (GNMIPath(f"{scheduler}/queuing-behavior"), gnmi.TypedValue(string_val="SHAPE"))
+    ]
     for name, value in (("cir", port.rate_bps), ("max-queue-depth-packets", port.depth)):
         if value is not None:
             leaves.append((GNMIPath(f"{scheduler}/{name}"), gnmi.TypedValue(uint_val=value)))

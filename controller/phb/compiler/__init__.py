@@ -18,9 +18,7 @@ from phb.model import PolicySet
 from phb.targets import DEFAULT_TARGET
 
 
-def compile_policy(
-    policy: PolicySet, artifact: Artifact, *, at: datetime, target: str = DEFAULT_TARGET
-) -> NodeIntent:
+def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime, target: str = DEFAULT_TARGET) -> NodeIntent:
     """What a switch that runs this program should hold at this moment.
 
     Args:

@@ -103,3 +103,14 @@ def load(name: str) -> Capabilities:
     data = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     support = {capability: Support(**data["capabilities"][capability.value]) for capability in Capability}
     return Capabilities(name, data["title"], support)
+
+
+def markdown() -> str:
+    """The table of the documentation."""
+    lines = ["| capability | target | | why | source |", "|---|---|---|---|---|"]
+    for capability in Capability:
+        for name in names():
+            support = load(name).support[capability]
+            says = "no" if not support.supported else "yes" if support.most is None else f"up to {support.most}"
+            lines.append(f"| {capability} | {name} | {says} | {support.reason} | {support.source} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,118 @@
+"""What targets can and can't do, and that a policy which asks too much is refused by name."""
+
+import re
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from phb import targets
+from phb.compiler import compile_policy
+from phb.errors import InputError
+from phb.formats import yaml_format
+from phb.targets import FOLDER, Capability
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "targets.md"
+
+HEAD = "phb: 1\nclasses: [{name: a}, {name: b}]\nports: [{number: 1, name: p}]\nqueueing:\n  - port: p\n"
+CLASSES = "    schedule: {{kind: classes, queues: [{}]}}\n"
+FIFO = "    schedule: {kind: fifo}\n"
+FLOWS = "fair-queue: {dialect: ios-hqf}"
+DETECTION = "early-detection: {profiles: [{minimum: 1, maximum: 2}]}"
+
+
+def compiled(text, artifact, target):
+    return compile_policy(yaml_format.read(HEAD + text, "f"), artifact, at=datetime(1999, 3, 1), target=target)
+
+
+@pytest.mark.parametrize("name", targets.names())
+def test_every_target_says_something_to_everything(name):
+    text = (FOLDER / f"{name}.toml").read_text()
+    assert re.findall(r"^\[capabilities\.(.+)\]$", text, flags=re.MULTILINE) == [each.value for each in Capability]
+    for support in targets.load(name).support.values():
+        assert support.reason
+        assert support.source
+
+
+def test_sources_in_this_tree_are_there():
+    root = Path(__file__).parents[2]
+    sources = [support.source for name in targets.names() for support in targets.load(name).support.values()]
+    ours = [source for source in sources if ":" not in source]
+    assert ours
+    assert [source for source in ours if not (root / source).exists()] == []
+
+
+def test_the_table_in_the_documentation_is_the_data():
+    text = DOCUMENT.read_text()
+    assert targets.markdown() in text, "paste the output of `python -m phb.targets`"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "    schedule: {kind: fair-queue, dialect: ios-12}\n",
+            r"^f:6: found fair queueing of flows, expected none on target 'bmv2': its queues are strict priorities",
+        ),
+        (
+            CLASSES.format(f"{{class: class-default, {FLOWS}}}"),
+            r"^f:6: found fair queueing of flows in class 'class-def",
+        ),
+        (
+            CLASSES.format("{class: a, bandwidth: {percent: 50}}"),
+            r"^f:6: found a share of the port for class 'a', expected none on target 'bmv2': its queues are strict pri",
+        ),
+        (CLASSES.format("{class: a}"), r"^f:6: found a share of the port for class 'a'"),
+        (
+            FIFO + "    hold-queue: 65\n",
+            r"^f:7: found 65 packets in one queue, expected at most 64 on target 'bmv2': wh",
+        ),
+        (
+            CLASSES.format("{class: a, level: 0, queue-limit: 40}, {class: b, level: 0, queue-limit: 25}"),
+            r"^f:6: found a queue without a limit, expected at most 64 on target 'bmv2'",
+        ),
+        (
+            CLASSES.format(
+                "{class: a, level: 0, queue-limit: 40}, {class: b, level: 0, queue-limit: 25}, "
+                "{class: class-default, queue-limit: 64}"
+            ),
+            r"^f:6: found 65 packets in one queue",
+        ),
+        (FIFO + f"    {DETECTION}\n", r"^f:7: found a queue without a limit"),
+        (FIFO + "    buffers: {shared-bytes: 1}\n", r"^f:7: found a queue without a limit"),
+        (
+            FIFO + "    shaper: {rate: {value: 1, unit: Mbit/s, basis: ip}}\n",
+            r"^f:7: found shaping to 1 Mbit/s \(ip\), expected none on target 'bmv2': its rates are packets per second",
+        ),
+    ],
+)
+def test_what_bmv2_refuses_and_phb_switch_takes(artifact, text, message):
+    with pytest.raises(InputError, match=message):
+        compiled(text, artifact, "bmv2")
+    assert compiled(text, artifact, "phb-switch").entries
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FIFO + f"    hold-queue: 64\n    {DETECTION}\n    buffers: {{shared-bytes: 1}}\n",
+        FIFO,
+        CLASSES.format("{class: a, level: 0}, {class: b, level: 6}"),
+        CLASSES.format("{class: a, level: 0, queue-limit: 64}, {class: class-default, queue-limit: 64}"),
+    ],
+)
+def test_what_bmv2_takes(artifact, text):
+    assert compiled(text, artifact, "bmv2").entries == compiled(text, artifact, "phb-switch").entries
+
+
+def test_a_burst_is_refused_everywhere(artifact):
+    text = FIFO + "    shaper: {rate: {value: 1, unit: Mbit/s, basis: ip}, burst-bytes: 1500}\n"
+    with pytest.raises(
+        InputError, match=r"found a burst of 1500 bytes, expected none on target 'phb-switch': its shap"
+    ):
+        compiled(text, artifact, "phb-switch")
+
+
+def test_an_unknown_target(artifact):
+    with pytest.raises(InputError, match=r"^--target: found target 'tofino', expected one of phb-switch, bmv2$"):
+        compiled(FIFO, artifact, "tofino")
