@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import phb_p4
+import phb
 from phb_lab.report import markdown
 
 ROOT = Path(__file__).parents[1]
@@ -17,16 +17,25 @@ def test_the_readmes_table_is_what_this_tree_measures():
     assert readme == markdown.with_table(readme, markdown.table(markdown.run_all())), "run `make readme`"
 
 
-def test_every_table_and_counter_of_the_pipeline_is_documented():
-    p4info = phb_p4.p4info_path().read_text()
+def test_every_table_of_the_pipeline_is_documented_with_its_key_and_actions():
     pipeline = (ROOT / "docs" / "pipeline.md").read_text()
-    for kind in ("tables", "counters"):
-        names = re.findall(rf'^{kind} {{\n  preamble {{\n.*\n    name: "([^"]+)"', p4info, flags=re.MULTILINE)
-        assert names
-        short = [name.removeprefix("PhbIngress.").removeprefix("PhbEgress.") for name in names]
-        if kind == "counters":
-            short = [name.rpartition(".")[2] for name in short]
-        assert [name for name in short if f"`{name}`" not in pipeline] == []
+    documented = re.findall(r"^\| `([^`]+)` \| (`.*?|none) \| (`.*?|reserved) \| .+ \|$", pipeline, flags=re.MULTILINE)
+    expected = [
+        (
+            name.removeprefix("PhbIngress.").removeprefix("PhbEgress."),
+            ", ".join(f"`{field}`" for field in table.fields) or "none",
+            ", ".join(f"`{action}`" for action in table.actions if action != "NoAction") or "reserved",
+        )
+        for name, table in phb.Artifact.load().tables.items()
+    ]
+    assert documented == expected
+
+
+def test_every_counter_of_the_pipeline_is_documented():
+    pipeline = (ROOT / "docs" / "pipeline.md").read_text()
+    names = phb.Artifact.load().counters
+    assert names
+    assert [name for name in names if f"| `{name}` |" not in pipeline] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
