@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from phb.errors import InputError
 from phb.model import Item, PolicySet, Port, PortReference, Role
@@ -16,12 +16,13 @@ def merge(parts: Sequence[PolicySet]) -> PolicySet:
     """Join policy sets that describe one node, in order: rules of an earlier file are asked first.
 
     Raises:
-        InputError: Two parts say something about the same item, or about different nodes; the text names both places.
+        InputError: Two parts say something about the same item, or about different nodes or time zones; the text names
+            both places.
 
     """
     policy = PolicySet(
-        node=_node(parts),
-        time_zone=next((part.time_zone for part in parts if part.time_zone is not None), None),
+        node=_agreed(parts, "node"),
+        time_zone=_agreed(parts, "time_zone"),
         images=_join(part.images for part in parts),
         ports=_ports(parts),
         cross_connects=_join(part.cross_connects for part in parts),
@@ -35,7 +36,9 @@ def merge(parts: Sequence[PolicySet]) -> PolicySet:
     )
     policy.noting(_join(part.notices for part in parts))
     if parts:
-        policy.at(parts[0].origin())
+        policy.at(
+            parts[0].origin(), {field: origin for part in reversed(parts) for field, origin in part.origins().items()}
+        )
     _check_unique(policy)
     return policy
 
@@ -44,14 +47,13 @@ def _join(groups: Iterable[Sequence[T]]) -> tuple[T, ...]:
     return tuple(item for group in groups for item in group)
 
 
-def _node(parts: Sequence[PolicySet]) -> str | None:
-    named = [part for part in parts if part.node is not None]
-    for other in named[1:]:
-        if other.node != named[0].node:
-            raise InputError(
-                other.origin("node"), f"node '{other.node}'", f"'{named[0].node}' as in {named[0].origin('node')}"
-            )
-    return named[0].node if named else None
+def _agreed(parts: Sequence[PolicySet], field: str) -> Any:
+    """What the parts that speak of it all say; None if none does."""
+    said = [(getattr(part, field), part.origin(field)) for part in parts if getattr(part, field) is not None]
+    for value, origin in said[1:]:
+        if value != said[0][0]:
+            raise InputError(origin, f"{field.replace('_', '-')} '{value}'", f"'{said[0][0]}' as in {said[0][1]}")
+    return said[0][0] if said else None
 
 
 def _ports(parts: Sequence[PolicySet]) -> tuple[Port, ...]:

@@ -46,6 +46,22 @@ SUBNET = "subnet-priorities:\n  - {mask: 224}\n"
 
 CONFLICTS = {
     "node": ("node: a\n", "node: b\n", "f1:2: found node 'b', expected 'a' as in f0:2"),
+    "time zone": (
+        "time-zone: UTC\n",
+        "time-zone: Europe/Berlin\n",
+        "f1:2: found time-zone 'Europe/Berlin', expected 'UTC' as in f0:2",
+    ),
+    "address of a port": (
+        "ports:\n  - {name: line, address: 10.0.0.1}\n",
+        "ports:\n  - {name: line, address: 10.0.0.2}\n",
+        "f1:3: found address '10.0.0.2' of port 'line', expected '10.0.0.1' as in f0:3",
+    ),
+    "class": ("classes:\n  - {name: a}\n", "classes:\n  - {name: a}\n", once("class 'a'")),
+    "behaviour aggregate": (
+        "behaviour-aggregates:\n  - {name: a}\n",
+        "behaviour-aggregates:\n  - {name: a}\n",
+        once("behaviour aggregate 'a'"),
+    ),
     "rule": ("rules:\n  - {name: a}\n", "rules:\n  - {name: a}\n", once("rule 'a'")),
     "action": ("actions:\n  - {name: a}\n", "actions:\n  - {name: a}\n", once("action 'a'")),
     "port number": (PORT, PORT.replace("line", "x"), once("port number '1'")),
@@ -92,6 +108,20 @@ def test_conflict(case):
     with pytest.raises(InputError) as caught:
         merge(parts(first, second))
     assert str(caught.value) == message
+
+
+def test_a_port_is_what_all_files_say_of_it():
+    first, second = parts(
+        "time-zone: UTC\nports:\n  - {name: line, address: 10.0.0.1}\n",
+        "time-zone: UTC\nports:\n  - {name: line, number: 4, role: host}\n  - {name: other, number: 5}\n",
+    )
+    policy = merge([first, second])
+    line = policy.ports[0]
+    assert (line.name, line.number, str(line.address), line.role) == ("line", 4, "10.0.0.1", "host")
+    assert [str(line.origin(field)) for field in ("address", "number", "role")] == ["f0:4", "f1:4", "f1:4"]
+    assert [port.name for port in policy.ports] == ["line", "other"]
+    assert str(policy.time_zone) == "UTC"
+    assert str(policy.origin("time_zone")) == "f0:2"
 
 
 def test_conflict_within_a_file():
