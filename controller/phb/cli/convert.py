@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 @app.command(
     epilog=epilog(
         "phb convert --to yaml policy-agent.conf -o policy.yaml",
-        "phb convert --to ios --dialect ios-12 --strict branch.yaml",
+        "phb convert --to policy-agent --strict policy.yaml",
     )
 )
 def convert(
     files: Files,
-    to: Annotated[str, typer.Option(metavar="NAME", help="The format to write: yaml, policy-agent or ios.")],
+    to: Annotated[str, typer.Option(metavar="NAME", help="The format to write, such as yaml.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write.  (default: standard output)")
     ] = None,

@@ -22,6 +22,12 @@ S390 = EXAMPLES / "s390"
 SOURCES = {
     "everything": [CONTROLLER / "golden" / "everything.yaml"],
     "policy-agent": [S390 / "mvs074.yaml", S390 / "mvs074-cip.yaml", S390 / "policy-agent-diffserv-cip.conf"],
+    "branch": [EXAMPLES / "policies" / "branch-router.yaml"],
+    "buffers": [EXAMPLES / "policies" / "e1-buffers.yaml"],
+    "precedence": [EXAMPLES / "policies" / "message-precedence.yaml"],
+    "time": [EXAMPLES / "policies" / "office-hours.yaml"],
+    "ios": [EXAMPLES / "ios" / "c7513-ports.yaml", EXAMPLES / "ios" / "c7513.ios"],
+    "mqc": [EXAMPLES / "ios" / "sar2811-ports.yaml", EXAMPLES / "ios" / "sar2811.ios"],
     "router": [S390 / "c7513.yaml", S390 / "c7513-routes-cip.yaml", S390 / "c7513-wfq.yaml"],
 }
 
