@@ -8,18 +8,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from phb.artifact import Artifact
 from phb.compiler import compile_policy
 from phb.counters import clear_counters
 from phb.describe import Described, describe
 from phb.difference import Change, by_key, difference
-from phb.errors import PushError, PushInterruptedError, SwitchError
+from phb.errors import PhbError, PushError, PushInterruptedError, SwitchError
 from phb.intent import NodeIntent, Notice, Policy
 from phb.origin import UNKNOWN, Origin
 from phb.phases import Held
@@ -35,6 +35,8 @@ Program: TypeAlias = Artifact | str | Path | None
 
 # Switches that are pushed to at the same time: more gain nothing, for this side has one processor for all of them.
 AT_ONCE = 64
+
+T = TypeVar("T")
 
 
 def _program(artifact: Program, p4info: str | Path | None) -> Artifact:
@@ -79,7 +81,8 @@ class Report:
     device_id: int
     dry_run: bool
     pipeline_replaced: bool
-    changes: tuple[Changed, ...]
+    # Not in the text of a report: asyncio.run makes one of its task, and ten thousand changes take long.
+    changes: tuple[Changed, ...] = field(repr=False)
     unchanged: int
     notices: tuple[Notice, ...]
     policies: tuple[Policy, ...] = ()
@@ -184,14 +187,17 @@ async def push_all(
         ]
     )
     failures = [outcome for outcome in outcomes if isinstance(outcome, SwitchError)]
+    for outcome in outcomes:
+        if isinstance(outcome, PhbError) and not isinstance(outcome, SwitchError):
+            raise outcome
     if failures:
         raise failures[0] if len(failures) == 1 else PushError(failures)
     return [outcome for outcome in outcomes if isinstance(outcome, Report)]
 
 
 async def push_each(
-    pushes: Sequence[tuple[str, Callable[[], Coroutine[Any, Any, Report]]]], *, at_once: int = AT_ONCE
-) -> list[Report | SwitchError]:
+    pushes: Sequence[tuple[str, Callable[[], Coroutine[Any, Any, T]]]], *, at_once: int = AT_ONCE
+) -> list[T | PhbError]:
     """Run pushes to different switches, some at a time; give what became of each, in their order.
 
     One that fails stops none of the others. When this is cancelled, running pushes are undone or completed, those that
@@ -204,11 +210,11 @@ async def push_each(
     """
     gate = asyncio.Semaphore(at_once)
 
-    async def one(address: str, push: Callable[[], Coroutine[Any, Any, Report]]) -> Report | SwitchError:
+    async def one(address: str, push: Callable[[], Coroutine[Any, Any, T]]) -> T | PhbError:
         try:
             async with gate:
                 return await push()
-        except SwitchError as error:
+        except PhbError as error:
             return error
         except asyncio.CancelledError:
             return PushInterruptedError(address, "interrupted before anything was written")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from phb.cli.application import OK, REFUSED
+from phb.cli.application import INTERRUPTED, OK, REFUSED
 from phb.cli.output import console, notice_as_json, print_json, print_notices, print_table, progress, table
 
 if TYPE_CHECKING:
@@ -75,8 +75,10 @@ def _all(
     prepared: Sequence[Prepared], one: Callable[[Prepared], Coroutine[Any, Any, Result]], doing: str
 ) -> list[Result]:
     import asyncio
+    from functools import partial
 
-    from phb.errors import PhbError, PushInterruptedError
+    from phb.errors import PhbError
+    from phb.pushing import push_each
 
     async def run() -> list[Result]:
         with progress(doing, len(prepared)) as advance:
@@ -84,22 +86,22 @@ def _all(
             async def guarded(each: Prepared) -> Result:
                 try:
                     return await one(each)
-                except PushInterruptedError as error:
-                    # The rest is cancelled, too, and asks nobody for a result.
-                    sys.stderr.write(f"phb: {error}\n")
-                    raise
-                except PhbError as error:
-                    return Result(each, error=error)
                 finally:
                     advance()
 
-            return list(await asyncio.gather(*(guarded(each) for each in prepared)))
+            outcomes = await push_each([(each.switch.address, partial(guarded, each)) for each in prepared])
+            return [
+                Result(each, error=outcome) if isinstance(outcome, PhbError) else outcome
+                for each, outcome in zip(prepared, outcomes, strict=True)
+            ]
 
     return asyncio.run(run())
 
 
 def show(results: Sequence[Result], *, many: bool, json: bool) -> int:
     """Print results and give the exit code; the error of a single switch is raised instead."""
+    from phb.errors import PushInterruptedError
+
     if not many:
         (result,) = results
         if result.error is not None:
@@ -115,6 +117,8 @@ def show(results: Sequence[Result], *, many: bool, json: bool) -> int:
         print_json([result_as_json(result) for result in results])
     else:
         _print_many(results)
+    if any(isinstance(result.error, PushInterruptedError) for result in results):
+        return INTERRUPTED
     return REFUSED if any(result.error is not None for result in results) else OK
 
 
