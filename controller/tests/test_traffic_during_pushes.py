@@ -1,4 +1,4 @@
-"""Packets flow while pushes swap every rule: each leaves as the old or the new policy says, in that order, none is lost.
+"""Packets flow while pushes swap every rule: each leaves as old or new policy says, in that order, and none is lost.
 
 The switches are processes of their own on veth interfaces, as in production.
 """
@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from scapy.layers.inet import IP, UDP
@@ -63,9 +64,9 @@ def wire():
                 pytest.skip(f"can't make veth interfaces: {done.stderr.strip()}")
             made.append(name)
             for end in (name, f"{name}x"):
+                # So that the kernel sends nothing of its own there.
                 with contextlib.suppress(OSError):
-                    with open(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6", "w", encoding="ascii") as setting:
-                        setting.write("1")
+                    Path(f"/proc/sys/net/ipv6/conf/{end}/disable_ipv6").write_text("1", encoding="ascii")
                 subprocess.run(["ip", "link", "set", end, "up"], check=True)
         yield names
     finally:
@@ -115,7 +116,7 @@ class Traffic:
                 / IP(src="10.0.0.1", dst="10.0.0.2")
                 / UDP(sport=1000 + rule, dport=9)
                 / Raw(b"\0" * 20)
-            )  # fmt: skip
+            )
             for rule in range(RULES)
         ]
         with raw_socket(self.into) as sender:
