@@ -1,4 +1,4 @@
-"""Two hundred switches from one process: all are brought to their policy, and a failing one stops none of the others."""
+"""Two hundred switches from one process: all get their policy, and one that fails stops none of the others."""
 
 import asyncio
 from datetime import datetime
