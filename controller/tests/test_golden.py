@@ -33,17 +33,13 @@ IOS_CASES = {
     "ios-sar2811": ["sar2811.ios", "sar2811-ports.yaml"],
     "ios-sar2811-queues": ["sar2811-queues.ios", "sar2811-ports.yaml"],
 }
-IOS_INPUTS = {name: [IOS / file for file in files] for name, files in IOS_CASES.items()}
-INPUTS["ios-c7513"] = IOS_INPUTS["ios-c7513"]
+INPUTS |= {name: [IOS / file for file in files] for name, files in IOS_CASES.items()}
 INPUTS["everything"] = [GOLDEN / "everything.yaml"]
 
 
-MODELS = INPUTS | IOS_INPUTS
-
-
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", INPUTS)
 def test_model(name):
-    compare(GOLDEN / f"{name}.model.yaml", yaml_format.write(read_files(MODELS[name])))
+    compare(GOLDEN / f"{name}.model.yaml", yaml_format.write(read_files(INPUTS[name])))
 
 
 @pytest.mark.parametrize("name", INPUTS)

@@ -59,6 +59,7 @@ FORMATS = (
             r"^\s*(!\s*phb:\s*dialect|(class|policy)-map|(ip )?access-list|interface [A-Za-z-]+ ?\d+)\b",
             re.MULTILINE | re.IGNORECASE,
         ),
+        ios.write,
     ),
     Format("ldif", ldap.read, (".ldif",), re.compile(r"^dn::? \S", re.MULTILINE)),
 )

@@ -7,9 +7,9 @@ import pytest
 
 from phb.compiler import compile_policy
 from phb.errors import InputError
-from phb.formats import FORMATS, Converted, Format, Loss, convert, read_file, read_files
+from phb.formats import FORMATS, Converted, Format, Loss, WriteOptions, convert, read_file, read_files
 from phb.formats.format import READING
-from phb.model import PolicySet
+from phb.model import Dialect, PolicySet
 from phb.origin import Origin
 
 CONTROLLER = Path(__file__).resolve().parents[1]
@@ -36,7 +36,7 @@ SOURCES = {
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_same_effect_or_a_loss(source, to, artifact):
     policy = read_files(SOURCES[source])
-    converted = convert(policy, to)
+    converted = convert(policy, to, WriteOptions(dialect=Dialect.IOS_12))
     form = next(form for form in FORMATS if form.name == to)
     again = form.read(converted.text, "again", READING)
     # A format that describes policies only leaves out the node, without which nothing can be compiled: a loss each.

@@ -11,5 +11,6 @@ others, which are errors.
 """
 
 from phb.formats.ios.reader import read
+from phb.formats.ios.writing import write
 
-__all__ = ["read"]
+__all__ = ["read", "write"]

@@ -26,6 +26,14 @@ TOS_VALUES = {"normal": 0, "min-monetary-cost": 1, "max-reliability": 2, "max-th
 # IOS has no names for CS0 and VA; `default` is DSCP 0.
 DSCPS = {name.lower(): value for name, value in CODE_POINTS.items() if name not in ("CS0", "VA")} | {"default": 0}
 
+_DSCP_NAMES = {value: name for name, value in DSCPS.items()}
+
+
+def dscp_name(value: int) -> str:
+    """As IOS prints it: the name, where it has one."""
+    return _DSCP_NAMES.get(value, str(value))
+
+
 # Protocols of `access-list`, by IANA number.
 PROTOCOLS = {
     "ahp": 51,

@@ -246,6 +246,9 @@ def _check_shares(dialect: Dialect, attachment: Attachment) -> None:
     ]
     if not amounts:
         return
+    if maybe_bandwidth(attachment.interface) is None and all(amount.percent is None for amount, _ in amounts):
+        # Nobody says how much there is.
+        return
     whole = whole_rate(attachment, amounts[0][1])
     percent = RESERVED_PERCENT[dialect]
     if dialect is not Dialect.IOS_HQF and attachment.interface.reserved_percent is not None:

@@ -77,6 +77,8 @@ def _policy(
     for each in ordered:
         taken = regions.class_map(each.name, each.origin)
         name = f"{attachment.classes.name}/{each.name}" + (f"@{attachment.interface.name}" if shared else "")
+        if each.queues and each.name != DEFAULT_CLASS:
+            result.classes.setdefault(each.name, TrafficClass(name=each.name).at(each.origin))
         if not taken:
             configuration.note(each.origin, f"class '{each.name}' takes no packet: its class map asks for none")
             continue
@@ -99,7 +101,6 @@ def _class(
         said["set_pcp"] = PriorityCodePoint(said["set_pcp"])
     if policy_class.queues and policy_class.name != DEFAULT_CLASS:
         said["traffic_class"] = policy_class.name
-        result.classes.setdefault(policy_class.name, TrafficClass(name=policy_class.name).at(origin))
     meter = class_meter(
         configuration, policy_class, rate_basis(interface), lambda: whole_rate(attachment, policy_class.origin)
     )
@@ -143,6 +144,8 @@ def _rules(
     egress = interface.name if direction == "output" else None
     if direction == "input":
         packets = intersection([region(Box(ingress=interface.name)), packets])
+    else:
+        _check_egress(packets)
     for number, piece in enumerate(packets, start=1):
         name = base if len(packets) == 1 else f"{base}/{number}"
         _check_name(name, origin)
@@ -150,6 +153,17 @@ def _rules(
         if piece.unless:
             said["unless"] = tuple(box.conditions(egress) for box in piece.unless)
         yield said
+
+
+def _check_egress(packets: Region) -> None:
+    for piece in packets:
+        for box in (*piece.match, *piece.unless):
+            if box.ingress is not None:
+                raise InputError(
+                    box.origin,
+                    f"'match input-interface {box.ingress}' in an output policy",
+                    "it in an input policy that marks them: an output policy of phb doesn't know where packets entered",
+                )
 
 
 def _check_name(name: str, origin: Origin) -> None:

@@ -48,9 +48,10 @@ class _Node:
 
 @dataclass(frozen=True)
 class Found:
-    """A statement of a vocabulary."""
+    """A statement of a vocabulary; `exact` if no word of its phrase is abbreviated."""
 
     phrase: str
+    exact: bool
     handler: Handler
     negatable: bool
     since: tuple[Dialect, str] | None
@@ -127,7 +128,8 @@ class Vocabulary:
         found, position = best
         assert found.handler is not None
         words = Words(line, position, negated=negated)
-        return Found(found.phrase, found.handler, found.negatable, found.since, words)
+        exact = " ".join(line.words[int(negated) : position]).lower() == found.phrase
+        return Found(found.phrase, exact, found.handler, found.negatable, found.since, words)
 
     def phrases(self) -> list[str]:
         """All statements, in alphabetical order."""

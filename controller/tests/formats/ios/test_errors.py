@@ -314,6 +314,10 @@ ERRORS = {
         policy("set dscp 0\nshape average 8000\nservice-policy q", before="policy-map q\n class class-default\n"),
         "f:6: found a policy map inside a class that also marks, polices or queues, expected these in the inner one",
     ),
+    "input interface at an output": (
+        "class-map a\n match input-interface FastEthernet0/1\n" + policy("set dscp 0", name="a"),
+        "f:3: found 'match input-interface FastEthernet0/1' in an output policy, expected it in an input policy",
+    ),
     "three levels": (
         policy(
             "shape average 8000\nservice-policy q",

@@ -64,6 +64,12 @@ def test_block_of_a_routing_protocol_is_left_out_with_it(ios):
     ]
 
 
+def test_statement_in_full_of_an_outer_mode_is_no_abbreviation_of_an_inner_one(ios):
+    policy = ios("interface Fa0/1\nip route 10.0.0.0 255.0.0.0 Null0\n")
+    assert [route.discard for route in policy.routes] == [True]
+    assert policy.notices == ()
+
+
 def test_exit_leaves_a_mode(ios):
     assert ios("interface Fa0/1\n exit\nhostname n\n").node == "n"
 

@@ -1,0 +1,224 @@
+"""Conditions of rules -> access lists and class maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Address, summarize_address_range
+
+from phb.formats.ios.boxes import Box, Interval
+from phb.formats.ios.names import PROTOCOLS, dscp_name
+from phb.formats.ios.writing.losses import Losses
+from phb.model import DEFAULT_CLASS, BehaviourAggregate, Conditions, Rule
+from phb.values import AddressRange, PortRange
+
+_TCP, _UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
+_PROTOCOL_NAMES = {number: name for name, number in PROTOCOLS.items()}
+_LONGEST_NAME = 64
+
+
+def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Losses) -> Box | None:
+    """The conditions as a box, without ports of the node; None where IOS can't ask so."""
+    given: dict[str, object] = {}
+    version = conditions.version if isinstance(conditions, Conditions) else None
+    if isinstance(conditions, Conditions):
+        given = {"protocol": conditions.protocol}
+        for name in ("source", "destination"):
+            addresses: AddressRange | None = getattr(conditions, name)
+            if addresses is None or addresses.prefixes()[0].prefixlen == 0:
+                continue
+            if version == 6:
+                losses.add(
+                    rule, "match", f"{name} {addresses} of rule '{rule.name}'", "phb writes IPv4 access lists only"
+                )
+                return None
+            given[name] = (int(addresses.first), int(addresses.last))
+        for name in ("source_ports", "destination_ports"):
+            ports: PortRange | None = getattr(conditions, name)
+            given[name] = None if ports is None else (ports.first, ports.last)
+    if conditions.pcp is not None:
+        if conditions.pcp.mask != 7:
+            losses.add(rule, "match", f"a part of the 802.1p priority in rule '{rule.name}'", "IOS asks for all of it")
+            return None
+        given["pcp"] = conditions.pcp.value
+    bits = conditions.tos_bits
+    if bits is not None and bits.mask:
+        if bits.mask not in (0xFC, 0xE0, 0xFE, 0x1E):
+            what = f"ToS bits {bits.value:#04x} under mask {bits.mask:#04x} of rule '{rule.name}'"
+            losses.add(rule, "match", what, "IOS asks for a DSCP, a precedence or the four bits below it")
+            return None
+        given["tos"] = (bits.value, bits.mask)
+    return Box(version=version, **given)  # type: ignore[arg-type]
+
+
+@dataclass
+class Written:
+    """Lines of access lists and class maps, by name; the same name is never given twice."""
+
+    losses: Losses
+    access_lists: dict[str, list[str]] = field(default_factory=dict)
+    class_maps: dict[str, list[str]] = field(default_factory=dict)
+    _known: dict[object, str] = field(default_factory=dict)
+
+    def class_map(self, wanted: str, rules: Sequence[tuple[Rule, Sequence[Box], Sequence[Box]]]) -> str:
+        """Write a class map that takes what any of the rules takes: (rule, match, unless). Gives its name.
+
+        Without rules it asks nothing, which takes nothing.
+        """
+        key = (wanted, tuple((tuple(match), tuple(unless)) for _, match, unless in rules))
+        if key not in self._known:
+            self._known[key] = self._new(wanted, rules)
+        return self._known[key]
+
+    def _new(self, wanted: str, rules: Sequence[tuple[Rule, Sequence[Box], Sequence[Box]]]) -> str:
+        name = self._free(wanted)
+        if len(rules) == 1:
+            self._of_rule(name, *rules[0])
+        else:
+            lines = self.class_maps[name] = [f"class-map match-any {name}"]
+            for number, rule in enumerate(rules, start=1):
+                inner = self._free(f"{name}-{number}")
+                self._of_rule(inner, *rule)
+                lines.append(f" match class-map {inner}")
+            # Inner class maps stand before the one that names them.
+            self.class_maps[name] = self.class_maps.pop(name)
+        return name
+
+    def _free(self, wanted: str) -> str:
+        clean = "-".join(wanted.split())[:_LONGEST_NAME]
+        if clean == DEFAULT_CLASS:
+            # A class of this name takes everything.
+            clean = "rest"
+        name, number = clean, 1
+        while name in self.class_maps:
+            number += 1
+            name = f"{clean[: _LONGEST_NAME - 4]}-{number}"
+        self.class_maps[name] = []
+        return name
+
+    def _of_rule(self, name: str, rule: Rule, match: Sequence[Box], unless: Sequence[Box]) -> None:
+        if not unless:
+            self._any_of(name, rule, match)
+        elif all(box.version == 4 and box.pcp is None for box in (*match, *unless)):
+            entries = [*_entries("deny", unless), *_entries("permit", match)]
+            self._access_list(name, entries)
+            self.class_maps[name] = [f"class-map match-any {name}", f" match access-group name {name}"]
+        else:
+            inner, outer = self._free(f"{name}-match"), self._free(f"{name}-unless")
+            self._any_of(inner, rule, match)
+            self._any_of(outer, rule, unless)
+            self.class_maps[name] = [
+                f"class-map match-all {name}",
+                f" match class-map {inner}",
+                f" match not class-map {outer}",
+            ]
+            self.class_maps[name] = self.class_maps.pop(name)
+
+    def _access_list(self, name: str, entries: Iterable[str]) -> None:
+        self.access_lists[name] = [f"ip access-list extended {name}", *(f" {entry}" for entry in entries)]
+
+    def _any_of(self, name: str, rule: Rule, boxes: Sequence[Box]) -> None:
+        lines = [f"class-map match-any {name}"]
+        listed: list[Box] = []
+        lists = 0
+
+        def close() -> None:
+            nonlocal lists
+            if listed:
+                lists += 1
+                list_name = name if lists == 1 else f"{name}-{lists}"
+                self._access_list(list_name, _entries("permit", listed))
+                lines.append(f" match access-group name {list_name}")
+                listed.clear()
+
+        for box in boxes:
+            if box.pcp is not None and replace(box, pcp=None) != Box():
+                close()
+                inner, rest = self._free(f"{name}-cos"), self._free(f"{name}-rest")
+                self._any_of(rest, rule, [replace(box, pcp=None)])
+                self.class_maps[inner] = [
+                    f"class-map match-all {inner}",
+                    f" match class-map {rest}",
+                    f" match cos {box.pcp}",
+                ]
+                self.class_maps[inner] = self.class_maps.pop(inner)
+                lines.append(f" match class-map {inner}")
+            elif _needs_list(box):
+                if box.version is None:
+                    what = f"IPv6 packets of rule '{rule.name}'"
+                    self.losses.add(rule, "match", what, "the access list that it needs is an IPv4 one")
+                listed.append(replace(box, version=4))
+            else:
+                close()
+                lines.append(f" match {_term(box)}")
+        close()
+        self.class_maps[name] = lines
+        self.class_maps[name] = self.class_maps.pop(name)
+
+
+def _needs_list(box: Box) -> bool:
+    """Whether only an access list can ask so."""
+    asked = (box.protocol, box.source, box.destination, box.source_ports, box.destination_ports)
+    return any(part is not None for part in asked) or (box.tos is not None and box.tos[1] not in (0xFC, 0xE0))
+
+
+def _term(box: Box) -> str:
+    if box.pcp is not None:
+        return f"cos {box.pcp}"
+    if box.tos is None:
+        return {None: "any", 4: "protocol ip", 6: "protocol ipv6"}[box.version]
+    value, mask = box.tos
+    ipv4 = "ip " if box.version == 4 else ""
+    return f"{ipv4}dscp {dscp_name(value >> 2)}" if mask == 0xFC else f"{ipv4}precedence {value >> 5}"
+
+
+# ---------------------------------------------------------------------------
+# Entries of access lists
+# ---------------------------------------------------------------------------
+
+
+def _entries(action: str, boxes: Iterable[Box]) -> Iterator[str]:
+    for box in boxes:
+        yield from entries(action, box)
+
+
+def entries(action: str, box: Box) -> Iterator[str]:
+    """The box as lines of an extended access list: several where one can't say it."""
+    ports = box.source_ports or box.destination_ports
+    protocols = [box.protocol] if box.protocol is not None or not ports else [_TCP, _UDP]
+    for protocol in protocols:
+        name = "ip" if protocol is None else _PROTOCOL_NAMES.get(protocol, str(protocol))
+        for source in _addresses(box.source):
+            for destination in _addresses(box.destination):
+                parts = (name, source, _ports(box.source_ports), destination, _ports(box.destination_ports))
+                yield " ".join(part for part in (action, *parts, _tos(box)) if part)
+
+
+def _addresses(interval: Interval | None) -> list[str]:
+    if interval is None:
+        return ["any"]
+    networks = summarize_address_range(IPv4Address(interval[0]), IPv4Address(interval[1]))
+    return [
+        f"host {network.network_address}"
+        if network.prefixlen == 32
+        else f"{network.network_address} {network.hostmask}"
+        for network in networks
+    ]
+
+
+def _ports(interval: Interval | None) -> str:
+    if interval is None:
+        return ""
+    low, high = interval
+    return f"eq {low}" if low == high else f"range {low} {high}"
+
+
+def _tos(box: Box) -> str:
+    if box.tos is None:
+        return ""
+    value, mask = box.tos
+    if mask == 0xFC:
+        return f"dscp {dscp_name(value >> 2)}"
+    precedence = f"precedence {value >> 5}" if mask & 0xE0 else ""
+    tos = f"tos {value >> 1 & 0xF}" if mask & 0x1E else ""
+    return " ".join(part for part in (precedence, tos) if part)
