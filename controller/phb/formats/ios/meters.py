@@ -45,7 +45,7 @@ def class_meter(
 def _priority_meter(priority: Priority, amount: Amount, basis: RateBasis, whole: Whole) -> Meter:
     bits = _bits(amount, whole)
     burst = priority.burst_bytes if priority.burst_bytes is not None else max(1, bits // PRIORITY_DIVISOR)
-    drop = Treatment(drop=True)
+    drop = Treatment(drop=True).at(priority.origin)
     meter = Meter(
         kind=MeterKind.SINGLE_RATE,
         committed_rate=rate(bits, basis),

@@ -75,7 +75,7 @@ percents = st.integers(1, 20)
 def queues(draw, dialect, name):
     if name != "class-default" and draw(st.booleans()):
         level = draw(st.sampled_from(["", " level 1", " level 2"])) if dialect is HQF else ""
-        rate = draw(st.sampled_from(["", " 64", " 64 2000", " percent 10"]))
+        rate = draw(st.sampled_from(["", " 64", " 64 2000"]))
         limit = ["queue-limit 20"] if draw(st.booleans()) else []
         return [f"priority{level}{rate}", *limit], bool(rate)
     lines = []
