@@ -94,6 +94,7 @@ class Box:
 
 
 EVERYTHING = Box()
+EVERY_IPV4 = Box(version=4)
 
 
 @dataclass(frozen=True)

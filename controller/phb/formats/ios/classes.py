@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import WHOLE, Box, Piece, Region, complement, first_match, intersection, union
-from phb.formats.ios.configuration import AccessEntry, Configuration, Term
+from phb.formats.ios.boxes import EVERY_IPV4, WHOLE, Box, Piece, Region, complement, first_match, intersection, union
+from phb.formats.ios.configuration import Configuration, Term
 from phb.model import DEFAULT_CLASS
 from phb.origin import Origin
 
@@ -34,7 +34,7 @@ class Regions:
         """
         self.used.add(name)
         if name not in self._access_lists:
-            self._access_lists[name] = first_match((entry.permit, entry.boxes) for entry in self._entries(name, origin))
+            self._access_lists[name] = first_match(self._entries(name, origin))
         return self._access_lists[name]
 
     def denied(self, name: str, origin: Origin) -> Region:
@@ -45,16 +45,24 @@ class Regions:
 
         """
         self.used.add(name)
-        entries = [(not entry.permit, entry.boxes) for entry in self._entries(name, origin)]
-        return first_match([*entries, (True, (Box(version=4, origin=origin),))])
+        entries = [(not permit, boxes) for permit, boxes in self._entries(name, origin)]
+        if not entries or EVERY_IPV4 not in entries[-1][1]:
+            entries.append((True, (Box(version=4, origin=origin),)))
+        return first_match(entries)
 
-    def _entries(self, name: str, origin: Origin) -> list[AccessEntry]:
+    def _entries(self, name: str, origin: Origin) -> list[tuple[bool, tuple[Box, ...]]]:
+        """Entries up to the first that every packet meets."""
         access_list = self._configuration.access_lists.get(name)
         if access_list is None:
             known = ", ".join(sorted(self._configuration.access_lists))
             expected = f"one of {known}" if known else "an access list of the file; there is none"
             raise InputError(origin, f"access list '{name}'", expected)
-        return access_list.entries
+        entries = []
+        for entry in access_list.entries:
+            entries.append((entry.permit, entry.boxes))
+            if EVERY_IPV4 in entry.boxes:
+                break
+        return entries
 
     def class_map(self, name: str, origin: Origin, within: tuple[str, ...] = ()) -> Region:
         """Packets that the class takes; `within` are class maps that are being worked out.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from phb.formats.ios.boxes import Box
+from phb.formats.ios.boxes import EVERY_IPV4, Box
 from phb.formats.ios.configuration import Interface
 from phb.formats.ios.ports import rate_basis
 from phb.formats.ios.writing.actions import limits, marks, police, policeable, priority
@@ -32,7 +32,6 @@ from phb.model import (
 )
 
 _EVERYTHING = Box()
-_ANY_IPV4 = Box(version=4)
 
 
 @dataclass(frozen=True)
@@ -148,20 +147,17 @@ def access_group(hook: Hook, written: Written) -> tuple[str, list[PortRule]]:
     """The access list that says what the first rules block, and the rules after them; no name without such rules."""
     blocking: list[PortRule] = []
     for each in hook.rules:
-        if each.rule.permission is not Permission.BLOCKED or not _plain(each):
+        if each.rule.permission is not Permission.BLOCKED or not _plain(each) or not _spared(blocking, each):
             break
         blocking.append(each)
-        if each.unless:
-            # What it excepts would be permitted before later rules are asked.
-            break
     if not blocking:
         return "", hook.rules
     words = blocking[0].rule.name.split()
     side = {"input": "in", "output": "out"}[hook.direction]
     given = len(words) == 3 and words[0] == "access-list" and words[2].startswith(f"{side}@{hook.interface.name}")
     name = words[1] if given else f"{hook.interface.name}-{side}"
-    lines = [line for each in blocking for line in _block(each)]
-    closed = blocking[-1].match[-1] == _ANY_IPV4
+    lines = list(_block(blocking))
+    closed = blocking[-1].match[-1] == EVERY_IPV4
     lines = lines[:-1] if closed else [*lines, "permit ip any any"]
     written.access_lists[name] = [f"ip access-list extended {name}", *(f" {line}" for line in lines)]
     return name, hook.rules[len(blocking) :]
@@ -171,9 +167,21 @@ def _plain(each: PortRule) -> bool:
     return all(box.version == 4 and box.pcp is None for box in (*each.match, *each.unless))
 
 
-def _block(each: PortRule) -> list[str]:
-    permitted = [line for box in each.unless for line in entries("permit", box)]
-    return permitted + [line for box in each.match for line in entries("deny", box)]
+def _spared(earlier: Sequence[PortRule], rule: PortRule) -> bool:
+    """Whether the rule spares what earlier ones except: an access list permits that for good."""
+    holes = {hole for each in earlier for hole in each.unless} - set(rule.unless)
+    return not any(hole.intersect(box) is not None for hole in holes for box in rule.match)
+
+
+def _block(rules: Sequence[PortRule]) -> Iterator[str]:
+    permitted: set[Box] = set()
+    for each in rules:
+        for hole in each.unless:
+            if hole not in permitted:
+                permitted.add(hole)
+                yield from entries("permit", hole)
+        for box in each.match:
+            yield from entries("deny", box)
 
 
 @dataclass
