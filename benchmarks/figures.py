@@ -62,6 +62,7 @@ DEMANDS = (
     Demand("latency.p99.us", at_most=300),
     Demand("write.entries_per_s", at_least=100_000 / 3),
     Demand("rss.100k.mb", at_most=300),
+    Demand("push.10000.s", at_most=3),
     Demand("start.s", at_most=1),
     Demand("lab.events_per_s", at_least=1e6),
 )
