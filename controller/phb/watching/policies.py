@@ -10,7 +10,7 @@ from typing import Final
 
 from phb.artifact import Artifact
 from phb.deploying import Prepared, compiled, prepare
-from phb.errors import InputError
+from phb.errors import InputError, PhbError
 from phb.inventory import Switch
 from phb.model import Dialect
 from phb.sources import Document, FileSource, Source, open_source
@@ -50,7 +50,7 @@ class WatchedPolicy:
         self._report = report
         self._clock = clock
         self._sources: list[Source] = [open_source(name) for name in switch.policies]
-        self._held: list[Document | InputError | None] = [None] * len(self._sources)
+        self._held: list[Document | PhbError | None] = [None] * len(self._sources)
         self._asked = [float("-inf")] * len(self._sources)
         self._used = ""
         self._prepared: Prepared | None = None
@@ -68,13 +68,14 @@ class WatchedPolicy:
 
         Raises:
             InputError: Something is wrong, and there is no last good policy.
+            PhbError: A source can't be reached, and there is no last good policy.
 
         """
         await self._ask()
         self._used = self._signature()
         try:
             await self._take(self._documents())
-        except InputError as error:
+        except PhbError as error:
             last = self._last_good()
             if last is None:
                 raise
@@ -99,7 +100,7 @@ class WatchedPolicy:
     async def _try(self) -> None:
         try:
             await self._take(self._documents())
-        except InputError as error:
+        except PhbError as error:
             self._tell(Kind.REJECTED, f"{error}; the policy before stays", error=str(error))
             return
         self.changed.set()
@@ -153,7 +154,7 @@ class WatchedPolicy:
                 # Files are read at once; what may take long is asked beside the sessions.
                 slow = not isinstance(source, FileSource)
                 self._held[index] = await asyncio.to_thread(source.poll) if slow else source.poll()
-            except InputError as error:
+            except PhbError as error:
                 self._held[index] = error
 
     def _signature(self) -> str:
@@ -166,7 +167,7 @@ class WatchedPolicy:
     def _documents(self) -> list[Document]:
         documents = []
         for held in self._held:
-            if isinstance(held, InputError):
+            if isinstance(held, PhbError):
                 raise held
             assert held is not None
             documents.append(held)
