@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from phb.cli.application import app, epilog
-from phb.cli.options import Json, StateFile, SwitchOptions, grouped, open_state
+from phb.cli.options import Json, StateFile, WhichOptions, grouped, open_state
 from phb.cli.output import console, print_json, print_table, table
 
 
 @app.command(epilog=epilog("phb history", "phb history --inventory network.yaml --switch r1 --limit 5 --json"))
 @grouped
 def history(
-    switches: SwitchOptions,
+    switches: WhichOptions,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many, newest first.")] = 20,
     all_switches: Annotated[bool, typer.Option("--all", help="Of all switches, whatever address is given.")] = False,
     state: StateFile = None,

@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from phb.cli.application import app, epilog
-from phb.cli.options import Json, StateFile, SwitchOptions, grouped, open_state
+from phb.cli.options import Json, StateFile, WhichOptions, grouped, open_state
 from phb.cli.output import console, print_json, print_table, table
 
 
 @app.command(epilog=epilog("phb locks", "phb locks --break --address 192.0.2.1:9559"))
 @grouped
 def locks(
-    switches: SwitchOptions,
+    switches: WhichOptions,
     break_open: Annotated[
         bool,
         typer.Option("--break", help="Take the lock of this switch away from its holder: sure that it has ended?"),

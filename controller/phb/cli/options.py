@@ -96,6 +96,12 @@ ElectionId = Annotated[
         help="The controller with the highest one may write.  (default: the inventory's, else 1)",
     ),
 ]
+Wait = Annotated[
+    float,
+    typer.Option(
+        min=0, metavar="SECONDS", rich_help_panel=_STATE, help="How long to wait for who else changes the switch."
+    ),
+]
 PolicyFiles = Annotated[
     list[str] | None,
     typer.Argument(
@@ -180,8 +186,8 @@ class ProgramOptions:
 
 
 @dataclass(frozen=True)
-class SwitchOptions:
-    """Where a switch is."""
+class WhichOptions:
+    """Which switches are meant."""
 
     address: Annotated[
         str, typer.Option(metavar="HOST:PORT", rich_help_panel=_SWITCH, help="The switch's P4Runtime server.")
@@ -189,56 +195,6 @@ class SwitchOptions:
     device_id: Annotated[
         int, typer.Option(min=0, max=2**64 - 1, rich_help_panel=_SWITCH, help="P4Runtime device id of the switch.")
     ] = 1
-
-    tls_ca: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PEM",
-            envvar="PHB_TLS_CA",
-            rich_help_panel=_TLS,
-            help="Use TLS; the switch's certificate must come from this authority.  (default: plain text)",
-        ),
-    ] = None
-    tls_cert: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PEM", envvar="PHB_TLS_CERT", rich_help_panel=_TLS, help="Our own certificate.  (default: none)"
-        ),
-    ] = None
-    tls_key: Annotated[
-        Path | None,
-        typer.Option(metavar="PEM", envvar="PHB_TLS_KEY", rich_help_panel=_TLS, help="Its key.  (default: none)"),
-    ] = None
-    tls_server_name: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="PHB_TLS_SERVER_NAME",
-            rich_help_panel=_TLS,
-            help="Name in the switch's certificate.  (default: the host of its address)",
-        ),
-    ] = None
-
-    def tls(self) -> Tls | None:
-        """How sessions are encrypted; None is plain text.
-
-        Raises:
-            InputError: Options for TLS without the one that turns it on.
-
-        """
-        if self.tls_ca is None:
-            others = {
-                "--tls-cert": self.tls_cert,
-                "--tls-key": self.tls_key,
-                "--tls-server-name": self.tls_server_name,
-            }
-            for name, value in others.items():
-                if value is not None:
-                    raise InputError(Origin(name), "no --tls-ca", "the authority of the switch's certificate")
-            return None
-        from phb.tls import Tls
-
-        return Tls(self.tls_ca, self.tls_cert, self.tls_key, self.tls_server_name)
 
     inventory: Annotated[
         Path | None,
@@ -312,6 +268,73 @@ class SwitchOptions:
         return list(select(read_inventory(self.inventory), self.switch or (), self.inventory))
 
     def _files(self) -> TlsFiles | None:
+        return None
+
+    def checked_address(self) -> str:
+        """The address.
+
+        Raises:
+            InputError: It isn't one.
+
+        """
+        return check_address(self.address, Origin("--address"))
+
+
+@dataclass(frozen=True)
+class SwitchOptions(WhichOptions):
+    """Which switches are meant, and how they are reached."""
+
+    tls_ca: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PEM",
+            envvar="PHB_TLS_CA",
+            rich_help_panel=_TLS,
+            help="Use TLS; the switch's certificate must come from this authority.  (default: plain text)",
+        ),
+    ] = None
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PEM", envvar="PHB_TLS_CERT", rich_help_panel=_TLS, help="Our own certificate.  (default: none)"
+        ),
+    ] = None
+    tls_key: Annotated[
+        Path | None,
+        typer.Option(metavar="PEM", envvar="PHB_TLS_KEY", rich_help_panel=_TLS, help="Its key.  (default: none)"),
+    ] = None
+    tls_server_name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="PHB_TLS_SERVER_NAME",
+            rich_help_panel=_TLS,
+            help="Name in the switch's certificate.  (default: the host of its address)",
+        ),
+    ] = None
+
+    def tls(self) -> Tls | None:
+        """How sessions are encrypted; None is plain text.
+
+        Raises:
+            InputError: Options for TLS without the one that turns it on.
+
+        """
+        if self.tls_ca is None:
+            others = {
+                "--tls-cert": self.tls_cert,
+                "--tls-key": self.tls_key,
+                "--tls-server-name": self.tls_server_name,
+            }
+            for name, value in others.items():
+                if value is not None:
+                    raise InputError(Origin(name), "no --tls-ca", "the authority of the switch's certificate")
+            return None
+        from phb.tls import Tls
+
+        return Tls(self.tls_ca, self.tls_cert, self.tls_key, self.tls_server_name)
+
+    def _files(self) -> TlsFiles | None:
         from phb.inventory import TlsFiles
 
         tls = self.tls()
@@ -324,15 +347,6 @@ class SwitchOptions:
         return TlsFiles.model_construct(
             ca=text(tls.ca), certificate=text(tls.certificate), key=text(tls.key), server_name=tls.server_name
         )
-
-    def checked_address(self) -> str:
-        """The address.
-
-        Raises:
-            InputError: It isn't one.
-
-        """
-        return check_address(self.address, Origin("--address"))
 
 
 def check_address(address: str, origin: Origin) -> str:
@@ -362,7 +376,7 @@ def _dialect(name: str | None) -> Dialect | None:
 
 @dataclass(frozen=True)
 class StateOptions:
-    """What is remembered, and who waits for whom."""
+    """What is remembered."""
 
     state: Annotated[
         Path | None,
@@ -376,12 +390,6 @@ class StateOptions:
     no_state: Annotated[bool, typer.Option("--no-state", rich_help_panel=_STATE, help="Neither history nor locks.")] = (
         False
     )
-    wait: Annotated[
-        float,
-        typer.Option(
-            min=0, metavar="SECONDS", rich_help_panel=_STATE, help="How long to wait for who else changes the switch."
-        ),
-    ] = 0.0
 
     def open(self) -> AbstractContextManager[State | None]:
         """The state, to be used with ``with``; None if it isn't wanted.

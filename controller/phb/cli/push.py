@@ -17,6 +17,7 @@ from phb.cli.options import (
     ReadingOptions,
     StateOptions,
     SwitchOptions,
+    Wait,
     grouped,
 )
 
@@ -42,6 +43,7 @@ def push(
             metavar="DIGEST", help="Refuse if the plan isn't this one any more: see phb plan.  (default: any)"
         ),
     ] = None,
+    wait: Wait = 0.0,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
@@ -61,6 +63,6 @@ def push(
         return pushing.show(pushing.plan_all(prepared), many=many, json=json)
     with remembered.open() as state:
         results = pushing.push_all(
-            prepared, state, command="push", wait_s=remembered.wait, expected_plan=plan, election_id=election_id
+            prepared, state, command="push", wait_s=wait, expected_plan=plan, election_id=election_id
         )
     return pushing.show(results, many=many, json=json)

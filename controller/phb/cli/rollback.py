@@ -16,6 +16,7 @@ from phb.cli.options import (
     ReadingOptions,
     StateOptions,
     SwitchOptions,
+    Wait,
     grouped,
 )
 
@@ -41,6 +42,7 @@ def rollback(
         ),
     ] = None,
     election_id: ElectionId = None,
+    wait: Wait = 0.0,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
@@ -77,7 +79,7 @@ def rollback(
             prepared.append(prepare(then, artifact, at=moment, documents=documents))
         if dry_run:
             return pushing.show(pushing.plan_all(prepared), many=many, json=json)
-        results = pushing.push_all(prepared, state, command="rollback", wait_s=remembered.wait, election_id=election_id)
+        results = pushing.push_all(prepared, state, command="rollback", wait_s=wait, election_id=election_id)
     return pushing.show(results, many=many, json=json)
 
 
