@@ -76,7 +76,7 @@ def compiled(
         InputError: The policy asks for something the program can't do.
 
     """
-    intent = compile_policy(policy, artifact, at=at)
+    intent = compile_policy(policy, artifact, at=at, target=switch.target.value)
     for entry in intent.entries:
         artifact.encode(entry)
     return Prepared(switch, documents, policy, intent, artifact)

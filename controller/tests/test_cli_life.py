@@ -252,6 +252,10 @@ WRONG = {
         ["push", "--inventory", "{network}", "--plan", "x"],
         "phb: --plan: found a plan for 2 switches, expected one switch: a plan is of one\n",
     ),
+    "target": (
+        ["check", "--target", "tofino", "x"],
+        "phb: --target: found 'tofino', expected one of phb-switch, bmv2\n",
+    ),
     "dialect": (["plan", "--dialect", "ios-9", "x"], "phb: --dialect: found 'ios-9', expected one of "),
     "kind of source": (
         ["plan", "gopher://x"],

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from phb import cli
+from phb import cli, targets
 from phb.errors import InputError
 from phb.inventory import TargetKind, read_inventory, schema, select
 from phb.model import Dialect
@@ -57,6 +57,10 @@ def test_everything(read, tmp_path):
     assert (r2.certificates.certificate, r2.certificates.server_name) == (None, "r2.example.net")
     assert (r1.dialect, r2.dialect, r2.format, r3.format) == (Dialect.IOS_12, Dialect.IOS_HQF, "ios", None)
     assert (r3.election_id, r3.groups) == (10, ())
+
+
+def test_every_kind_of_switch_has_its_capabilities():
+    assert {kind.value for kind in TargetKind} == {file.stem for file in targets.FOLDER.glob("*.toml")}
 
 
 def test_the_schema_agrees(read):

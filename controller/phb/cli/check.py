@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import app, epilog
-from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, grouped
+from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, TargetName, WhichOptions, grouped
 from phb.cli.output import console, notice_as_json, print_json, print_notices, print_table, table
 
 if TYPE_CHECKING:
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 @app.command(epilog=epilog("phb check c7513.yaml c7513-wfq.yaml", "phb check --json mvs074*.yaml policy.conf"))
 @grouped
-def check(files: Files, reading: ReadingOptions, program: ProgramOptions, json: Json = False) -> None:
+def check(
+    files: Files, reading: ReadingOptions, program: ProgramOptions, target: TargetName = None, json: Json = False
+) -> None:
     """Read policy files and compile them; nothing is sent."""
-    from phb.pushing import load_intent
+    from phb.deploying import prepare
 
-    intent = load_intent(files, program.load(), at=reading.moment(), format_name=reading.format_name)
+    (anywhere,) = WhichOptions().many(files, reading, target=target)
+    intent = prepare(anywhere, program.load(), at=reading.moment()).intent
     if json:
         print_json(_as_json(intent))
         return

@@ -27,7 +27,7 @@ from phb.origin import Origin
 if TYPE_CHECKING:
     from phb.artifact import Artifact
     from phb.formats.format import ReadOptions
-    from phb.inventory import Switch, TlsFiles
+    from phb.inventory import Switch, TargetKind, TlsFiles
     from phb.model import Dialect
     from phb.state import State
     from phb.tls import Tls
@@ -94,6 +94,14 @@ ElectionId = Annotated[
         max=2**128 - 1,
         rich_help_panel=_SWITCH,
         help="The controller with the highest one may write.  (default: the inventory's, else 1)",
+    ),
+]
+TargetName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=_SWITCH,
+        help="Kind of switch: phb-switch or bmv2.  (default: the inventory's, else phb-switch)",
     ),
 ]
 Wait = Annotated[
@@ -227,13 +235,20 @@ class WhichOptions:
             raise InputError(Origin("--switch"), f"{len(found)} switches ({names})", "one of them")
         return found[0]
 
-    def many(self, files: Sequence[str], reading: ReadingOptions, needed: Sequence[str] = ("FILE",)) -> list[Switch]:
+    def many(
+        self,
+        files: Sequence[str],
+        reading: ReadingOptions,
+        needed: Sequence[str] = ("FILE",),
+        target: str | None = None,
+    ) -> list[Switch]:
         """All switches that are meant, with their policies.
 
         Args:
             files: From the command line.
             reading: How they are read; the inventory says the rest.
             needed: Empty where policies don't matter.
+            target: Instead of what the inventory says.
 
         Raises:
             InputError: Neither files nor an inventory, both, or a wrong inventory.
@@ -241,6 +256,7 @@ class WhichOptions:
         """
         from phb.inventory import Switch, TargetKind, read_inventory, select
 
+        kind = check_target(target)
         if self.inventory is None:
             if self.switch:
                 raise InputError(Origin("--switch"), "no --inventory", "the file that names switches")
@@ -251,7 +267,7 @@ class WhichOptions:
                 name=address,
                 address=address,
                 device_id=self.device_id,
-                target=TargetKind.PHB_SWITCH,
+                target=kind or TargetKind.PHB_SWITCH,
                 role="",
                 election_id=1,
                 policies=tuple(files),
@@ -265,7 +281,8 @@ class WhichOptions:
             raise InputError(
                 Origin(files[0]), "a policy file beside --inventory", "one of them: the inventory names files"
             )
-        return list(select(read_inventory(self.inventory), self.switch or (), self.inventory))
+        chosen = select(read_inventory(self.inventory), self.switch or (), self.inventory)
+        return [switch if kind is None else switch.model_copy(update={"target": kind}) for switch in chosen]
 
     def _files(self) -> TlsFiles | None:
         return None
@@ -360,6 +377,24 @@ def check_address(address: str, origin: Origin) -> str:
     if not host or not port.isdigit() or not 0 < int(port) < 65536:
         raise InputError(origin, f"'{address}'", "HOST:PORT, such as 127.0.0.1:9559")
     return address
+
+
+def check_target(name: str | None) -> TargetKind | None:
+    """The kind of switch by its name.
+
+    Raises:
+        InputError: There is none of that name.
+
+    """
+    if name is None:
+        return None
+    from phb.inventory import TargetKind
+
+    try:
+        return TargetKind(name)
+    except ValueError:
+        known = ", ".join(each.value for each in TargetKind)
+        raise InputError(Origin("--target"), f"'{name}'", f"one of {known}") from None
 
 
 def _dialect(name: str | None) -> Dialect | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phb.cli import pushing
 from phb.cli.application import app, epilog
-from phb.cli.options import Json, PolicyFiles, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.options import Json, PolicyFiles, ProgramOptions, ReadingOptions, SwitchOptions, TargetName, grouped
 
 
 @app.command(
@@ -18,12 +18,13 @@ def plan(
     reading: ReadingOptions,
     program: ProgramOptions,
     files: PolicyFiles = None,
+    target: TargetName = None,
     json: Json = False,
 ) -> int:
     """Show what a push would change on the live switch; nothing is written."""
     from phb.deploying import prepare
 
     artifact, moment = program.load(), reading.moment()
-    chosen = switches.many(files or (), reading)
+    chosen = switches.many(files or (), reading, target=target)
     prepared = [prepare(switch, artifact, at=moment) for switch in chosen]
     return pushing.show(pushing.plan_all(prepared), many=switches.inventory is not None, json=json)

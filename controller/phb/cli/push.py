@@ -17,6 +17,7 @@ from phb.cli.options import (
     ReadingOptions,
     StateOptions,
     SwitchOptions,
+    TargetName,
     Wait,
     grouped,
 )
@@ -36,6 +37,7 @@ def push(
     program: ProgramOptions,
     remembered: StateOptions,
     files: PolicyFiles = None,
+    target: TargetName = None,
     election_id: ElectionId = None,
     plan: Annotated[
         str | None,
@@ -54,7 +56,7 @@ def push(
 
     artifact, moment = program.load(), reading.moment()
     many = switches.inventory is not None
-    chosen = switches.many(files or (), reading)
+    chosen = switches.many(files or (), reading, target=target)
     if plan is not None and len(chosen) != 1:
         raise InputError(Origin("--plan"), f"a plan for {len(chosen)} switches", "one switch: a plan is of one")
     # All files are read before anything is sent: a wrong one changes no switch.

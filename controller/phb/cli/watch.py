@@ -17,6 +17,7 @@ from phb.cli.options import (
     ReadingOptions,
     StateOptions,
     SwitchOptions,
+    TargetName,
     grouped,
 )
 
@@ -38,6 +39,7 @@ def watch(
     program: ProgramOptions,
     remembered: StateOptions,
     files: PolicyFiles = None,
+    target: TargetName = None,
     election_id: ElectionId = None,
     interval: Annotated[
         float, typer.Option(min=0.1, metavar="SECONDS", help="Between two looks at what the switches hold.")
@@ -62,7 +64,7 @@ def watch(
     if reading.at is not None:
         raise InputError(Origin("--at"), f"'{reading.at}'", "no --at: a watch goes with the clock")
     artifact = program.load()
-    chosen = switches.many(files or (), reading)
+    chosen = switches.many(files or (), reading, target=target)
     options = Options(interval, standby, election_id)
     ended = OK
 
