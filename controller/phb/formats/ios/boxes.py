@@ -125,7 +125,7 @@ def first_match(entries: Iterable[tuple[bool, Sequence[Box]]]) -> Region:
             denied += boxes
             continue
         for box in boxes:
-            overlapping = tuple(other for other in denied if other.intersect(box) is not None)
+            overlapping = tuple(dict.fromkeys(other for other in denied if other.intersect(box) is not None))
             if not any(other.contains(box) for other in overlapping):
                 pieces.append(Piece((box,), overlapping))
     return _joined(pieces)

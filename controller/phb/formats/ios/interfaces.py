@@ -9,6 +9,7 @@ from phb.formats.ios.lines import Words
 from phb.formats.ios.modes import GLOBAL, INTERFACE, MQC
 from phb.formats.ios.names import take_address, take_prefix_length
 from phb.formats.ios.policy_maps import BURST_BITS, SHAPED
+from phb.formats.ios.shapers import note_bursts
 from phb.formats.ios.vocabulary import Mode
 from phb.model import Dialect
 
@@ -129,6 +130,7 @@ def _traffic_shape(configuration: Configuration, interface: Interface, words: Wo
         words.maybe_number(1, 4096, "buffers")
     words.done()
     interface.shape = Shape(words.origin, rate, committed, excess)
+    note_bursts(configuration, interface.shape)
 
 
 @INTERFACE.statement("max-reserved-bandwidth", since=MQC)

@@ -18,6 +18,7 @@ from phb.formats.ios.early_detection import take_random_detect
 from phb.formats.ios.lines import Words
 from phb.formats.ios.modes import GLOBAL, HQF, MQC, POLICY_CLASS, POLICY_MAP
 from phb.formats.ios.names import take_dscp, take_precedence
+from phb.formats.ios.shapers import note_bursts
 from phb.formats.ios.vocabulary import Mode
 from phb.model import DEFAULT_CLASS, Dialect
 
@@ -162,15 +163,15 @@ def _queue_limit(configuration: Configuration, policy_class: PolicyClass, words:
 
 @POLICY_CLASS.statement("shape average")
 def _shape_average(configuration: Configuration, policy_class: PolicyClass, words: Words) -> None:
-    _shape(policy_class, words, peak=False)
+    _shape(configuration, policy_class, words, peak=False)
 
 
 @POLICY_CLASS.statement("shape peak")
 def _shape_peak(configuration: Configuration, policy_class: PolicyClass, words: Words) -> None:
-    _shape(policy_class, words, peak=True)
+    _shape(configuration, policy_class, words, peak=True)
 
 
-def _shape(policy_class: PolicyClass, words: Words, *, peak: bool) -> None:
+def _shape(configuration: Configuration, policy_class: PolicyClass, words: Words, *, peak: bool) -> None:
     _once(policy_class.shape, words)
     if words.maybe("percent"):
         rate = Amount(percent=words.number(1, 100, "a percentage"))
@@ -182,6 +183,7 @@ def _shape(policy_class: PolicyClass, words: Words, *, peak: bool) -> None:
     excess = words.maybe_number(0, BURST_BITS[1], "a burst in bits") if committed is not None else None
     words.done()
     policy_class.shape = Shape(words.origin, rate, committed, excess, peak)
+    note_bursts(configuration, policy_class.shape)
 
 
 @POLICY_CLASS.statement("service-policy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phb.formats.ios.configuration import Interface, Shape
+from phb.formats.ios.configuration import Configuration, Interface, Shape
 from phb.formats.ios.ports import bandwidth, bits_per_second, rate, rate_basis
 from phb.model import Dialect, Shaper
 
@@ -32,8 +32,13 @@ def shaped_rate(shape: Shape, interface: Interface, dialect: Dialect) -> int:
 
 
 def build_shaper(shape: Shape, interface: Interface, dialect: Dialect) -> Shaper:
-    """The shaper; its bucket holds Bc + Be, what IOS prints as the byte limit."""
-    bits = bits_per_second(shape.rate, 0 if shape.rate.percent is None else bandwidth(interface, shape.origin))
-    limit = max(1, sum(bursts(shape, bits, dialect)) // 8)
-    shaped = rate(shaped_rate(shape, interface, dialect), rate_basis(interface))
-    return Shaper(rate=shaped, burst_bytes=limit).at(shape.origin)
+    """The shaper: evenly at its rate, where IOS sends Bc in each interval (and Be after a pause)."""
+    return Shaper(rate=rate(shaped_rate(shape, interface, dialect), rate_basis(interface))).at(shape.origin)
+
+
+def note_bursts(configuration: Configuration, shape: Shape) -> None:
+    """List bursts that somebody configured: the rate over time is the same without them."""
+    if shape.committed_burst is not None:
+        only = "bursts decide the rate, and have no other effect" if shape.peak else "bursts have no effect"
+        message = f"{only}: a port of phb is shaped evenly, not in intervals ('burst-bytes' in YAML asks for more)"
+        configuration.note(shape.origin, message)

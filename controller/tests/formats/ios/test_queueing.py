@@ -154,24 +154,31 @@ def test_priority_levels(ios):
     ]
 
 
-# statement: dialect, rate, bucket
+# statement: dialect, rate
 SHAPERS = {
-    "shape average 512000 512000": (IOS_12, 512_000, 128_000),
-    "shape average 512000 512000 0": (IOS_12, 512_000, 64_000),
-    "shape average 512000": (IOS_12, 512_000, 3200),  # 25 ms each for Bc and Be
-    "shape average 64000": (IOS_12, 64_000, 2000),
-    "shape average 1000000": (HQF, 1_000_000, 1000),  # 4 ms each
-    "shape average percent 50": (HQF, 500_000, 500),
-    "shape peak 512000 8000 4000": (IOS_12, 768_000, 1500),
-    "shape peak 64000": (IOS_12, 128_000, 2000),
+    "shape average 512000 512000": (IOS_12, 512_000),
+    "shape average 512000 512000 0": (IOS_12, 512_000),
+    "shape average percent 50": (HQF, 500_000),
+    "shape peak 512000 8000 4000": (IOS_12, 768_000),
+    "shape peak 64000": (IOS_12, 128_000),
+    "shape peak 512000 8000": (HQF, 1_024_000),
 }
 
 
 @pytest.mark.parametrize("statement", SHAPERS)
 def test_shaper(ios, statement):
-    dialect, rate, bucket = SHAPERS[statement]
+    dialect, rate = SHAPERS[statement]
     shaper = policy_of(ios, f" class class-default\n  {statement}", dialect).shaper
-    assert (shaper.rate.bits_per_second, shaper.burst_bytes) == (rate, bucket)
+    assert (shaper.rate.bits_per_second, shaper.burst_bytes) == (rate, None)
+
+
+def test_bursts_of_a_shaper_are_listed(ios):
+    text = (
+        "interface Fa0/0\n traffic-shape rate 64000 8000\npolicy-map p\n class class-default\n  shape peak 64000 8000\n"
+    )
+    notices = [str(notice) for notice in ios(text).notices]
+    assert notices[0].startswith("f:2: bursts have no effect: a port of phb is shaped evenly")
+    assert notices[2].startswith("f:5: bursts decide the rate, and have no other effect")
 
 
 def test_what_waits_for_a_shaper(ios):
@@ -195,7 +202,7 @@ def test_policy_map_within_a_shaper(ios):
 
 def test_generic_shaping_of_an_interface(ios):
     queueing = queueing_of(ios, "interface Fa0/0\n traffic-shape rate 64000 8000 8000 1000\n", OLD)
-    assert (queueing.schedule.kind, queueing.shaper.burst_bytes) == ("fair-queue", 2000)
+    assert (queueing.schedule.kind, queueing.shaper.rate.bits_per_second) == ("fair-queue", 64000)
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ class _Writer:
                 self.losses.add(queueing, "buffers", f"buffers in bytes of port '{port.name}'", "IOS counts packets")
         shape = None
         if queueing is not None and queueing.shaper is not None:
-            shape = shaped(queueing.shaper, rate_basis(interface), self.dialect, self.losses)
+            shape = shaped(queueing.shaper, rate_basis(interface), self.losses)
         if queueing is not None and isinstance(schedule, Fifo) and shape is not None:
             # What waits for a shaper is a class's queue.
             lone = ClassQueue(traffic_class="class-default", queue_limit=queueing.hold_queue).at(queueing.origin())

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from phb.formats.ios.configuration import Amount, Shape
 from phb.formats.ios.early_detection import BY_DSCP, BY_PRECEDENCE, DENOMINATOR, MAXIMUM, OTHER_DSCPS, OTHER_MINIMUM
 from phb.formats.ios.policy_maps import BURST_BITS, KILOBITS, SHAPED
 from phb.formats.ios.queueing import HQF_SHARE
 from phb.formats.ios.queueing import QUEUE_LIMIT as DEFAULT_LIMIT
-from phb.formats.ios.shapers import bursts
 from phb.formats.ios.writing.losses import Losses
 from phb.model import (
     DEFAULT_CLASS,
@@ -21,7 +19,7 @@ from phb.model import (
 )
 
 
-def shaped(shaper: Shaper, basis: RateBasis, dialect: Dialect, losses: Losses) -> str | None:
+def shaped(shaper: Shaper, basis: RateBasis, losses: Losses) -> str | None:
     """Rate and bursts of ``shape average`` or ``traffic-shape rate``."""
     bits = shaper.rate.bits_per_second
     if shaper.rate.basis is not basis:
@@ -32,12 +30,12 @@ def shaped(shaper: Shaper, basis: RateBasis, dialect: Dialect, losses: Losses) -
         losses.add(shaper, "rate", f"the shaper of {shaper.rate}", f"IOS shapes to {SHAPED[0]} to {SHAPED[1]} bit/s")
         return None
     rate = int(bits)
-    default = Shape(shaper.origin(), Amount(rate))
-    if shaper.burst_bytes == max(1, sum(bursts(default, rate, dialect)) // 8):
+    if shaper.burst_bytes is None:
         return str(rate)
-    if shaper.burst_bytes is None or shaper.burst_bytes * 8 < BURST_BITS[0]:
-        losses.add(shaper, "burst_bytes", "a shaper almost without bursts", f"Bc has at least {BURST_BITS[0]} bits")
-        return f"{rate} {BURST_BITS[0]} 0"
+    if not BURST_BITS[0] <= shaper.burst_bytes * 8 <= BURST_BITS[1]:
+        what = f"the shaper's burst of {shaper.burst_bytes} bytes"
+        losses.add(shaper, "burst_bytes", what, f"Bc has {BURST_BITS[0]} to {BURST_BITS[1]} bits")
+        return str(rate)
     return f"{rate} {shaper.burst_bytes * 8} 0"
 
 

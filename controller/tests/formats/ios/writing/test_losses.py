@@ -164,11 +164,12 @@ LOSSES = {
         ),
         ["the shaper of 64 kbit/s (ip)"],
     ),
-    "shaper without a burst": (
+    "shaper with a small burst": (
         queueing(
-            f"hold-queue: 1000\n    schedule: {{kind: fair-queue, dialect: ios-hqf}}\n    shaper: {{rate: {RATE}}}"
+            "hold-queue: 1000\n    schedule: {kind: fair-queue, dialect: ios-hqf}\n"
+            f"    shaper: {{rate: {RATE}, burst-bytes: 31}}"
         ),
-        ["a shaper almost without bursts"],
+        ["the shaper's burst of 31 bytes"],
     ),
     "shaper too slow": (
         queueing(
