@@ -15,7 +15,7 @@ TYPING := build/typing
 PACKAGES := benchmarks=benchmarks phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz bench format p4 stf-record readme clean system-packages
+.PHONY: help setup demo test lint fuzz bench format p4 stf-record readme clean system-packages ldap-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ setup: $(VENV)/.installed ## own virtual environment with everything built (.ven
 demo: setup ## the S/390 test network: eight tests, table, results and pictures in out/s390
 	$(BIN)/phb-lab run s390 --seed $(SEED) --json out/s390/results.json --out out/s390
 
-test: system-packages setup lint ## every check and test
+test: system-packages setup ldap-library lint ## every check and test
 	cargo test --workspace --exclude phb-python --quiet
 	$(BIN)/pytest
 	$(MAKE) --no-print-directory fuzz
@@ -81,9 +81,27 @@ clean: ## remove everything that make made
 	rm -rf $(VENV) target out build *.egg-info switch/python/phb_switch/*.so
 
 # Tests that need a tool from Debian skip, and say so, where it can't be installed.
+# slapd without a configuration, so that installing it starts no server.
 system-packages:
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! command -v ip >/dev/null; then \
-		apt-get update -qq && apt-get install -y -qq iproute2 >/dev/null; fi
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		wanted=; \
+		command -v ip >/dev/null || wanted="iproute2"; \
+		command -v slapd >/dev/null || wanted="$$wanted slapd"; \
+		$(BIN)/python -c 'import ldap' 2>/dev/null || wanted="$$wanted libldap2-dev libsasl2-dev gcc libc6-dev"; \
+		if [ -n "$$wanted" ]; then \
+			export DEBIAN_FRONTEND=noninteractive; \
+			apt-get update -qq; \
+			echo 'slapd slapd/no_configuration boolean true' | debconf-set-selections; \
+			apt-get install -y -qq --no-install-recommends $$wanted >/dev/null; \
+		fi; \
+	fi
+
+# The optional part `phb[ldap]`; where it can't be built, the tests of directories skip.
+LDAP_LIBRARY = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["ldap"])
+ldap-library: setup
+	@$(BIN)/python -c 'import ldap' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet "$$($(BIN)/python -c '$(LDAP_LIBRARY)')" || \
+		echo "python-ldap: can't be built here (Debian: libldap2-dev libsasl2-dev gcc), directories not tested"
 
 $(VENV)/.installed: pyproject.toml $(RUST_SOURCES)
 	@test -n "$(PYTHON)" || { echo "phb needs Python 3.11 or newer; found none on the PATH (set PYTHON=...)" >&2; exit 2; }

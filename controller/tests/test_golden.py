@@ -34,6 +34,9 @@ IOS_CASES = {
     "ios-sar2811-queues": ["sar2811-queues.ios", "sar2811-ports.yaml"],
 }
 INPUTS |= {name: [IOS / file for file in files] for name, files in IOS_CASES.items()}
+MVS074 = [S390 / "mvs074.yaml", S390 / "mvs074-osa2.yaml"]
+INPUTS["policy-agent-services"] = [*MVS074, S390.parent / "policy-agent" / "services.conf"]
+INPUTS["ldap-mvs074"] = [*MVS074, S390.parent / "ldap" / "mvs074.ldif"]
 INPUTS["everything"] = [GOLDEN / "everything.yaml"]
 
 

@@ -29,7 +29,7 @@ CONDITIONS = (
 ACTIONS = tuple(word for word in actions.ACTION if word != "DiffServMaxPacketSize")
 
 # Names, and what says nothing about packets.
-_HARMLESS = (
+HARMLESS = (
     "pcimKeywords",
     "pcimGroupName",
     "pcimRuleName",
@@ -45,7 +45,7 @@ _HARMLESS = (
     "pcimGroupsAuxContainedSet",
     "pcimRulesAuxContainedSet",
 )
-_MEANT = (
+MEANT = (
     "pcimRuleEnabled",
     "pcimRuleConditionListType",
     "pcimRuleConditionList",
@@ -71,5 +71,5 @@ REFUSED = {"pcimRoles": "no roles: the base DN on the command line says which tr
 
 KNOWN = frozenset(
     word.lower()
-    for word in (*_HARMLESS, *_MEANT, *REFUSED, *(f"{PREFIX}{word}" for word in (*CONDITIONS, *ACTIONS, "Direction")))
+    for word in (*HARMLESS, *MEANT, *REFUSED, *(f"{PREFIX}{word}" for word in (*CONDITIONS, *ACTIONS, "Direction")))
 )
