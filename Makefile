@@ -92,7 +92,7 @@ system-packages:
 			export DEBIAN_FRONTEND=noninteractive; \
 			apt-get update -qq; \
 			echo 'slapd slapd/no_configuration boolean true' | debconf-set-selections; \
-			apt-get install -y -qq --no-install-recommends $$wanted >/dev/null; \
+			apt-get install -y -qq --no-install-recommends $$wanted >/dev/null || echo "not installed: $$wanted; what needs it is not tested"; \
 		fi; \
 	fi
 
