@@ -461,4 +461,9 @@ async def _push_over(
 
 
 def _reserved(intent: NodeIntent) -> Mapping[str, Sequence[int]]:
-    return {"policy": [policy.number for policy in intent.policies]}
+    """Numbers that the intent names, and perhaps no entry has, such as those of rules that don't count now."""
+    return {
+        "policy": [policy.number for policy in intent.policies],
+        "stream": [stream.number for stream in intent.streams],
+        "traffic_class": [number for number in intent.classes.values() if number],
+    }

@@ -50,11 +50,14 @@ class Renumbered:
 
     def named(self, intent: NodeIntent) -> NodeIntent:
         """The intent whose names are of the switch's numbers: for what a person reads."""
-        policy, profile = self.numbers["policy"], self.numbers["profile"]
+        policy, profile, stream = (self.numbers[space] for space in ("policy", "profile", "stream"))
+        classes = self.numbers["traffic_class"]
         return replace(
             intent,
             policies=tuple(replace(each, number=policy.get(each.number, each.number)) for each in intent.policies),
             profiles=tuple(replace(each, number=profile.get(each.number, each.number)) for each in intent.profiles),
+            streams=tuple(replace(each, number=stream.get(each.number, each.number)) for each in intent.streams),
+            classes={name: classes.get(number, number) for name, number in intent.classes.items()},
             queues=tuple(replace(each, first=self.slots.get(each.first, each.first)) for each in intent.queues),
         )
 
