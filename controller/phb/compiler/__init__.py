@@ -11,6 +11,7 @@ from datetime import datetime
 
 from phb import targets
 from phb.artifact import Artifact
+from phb.collecting import without_collecting
 from phb.compiler import forwarding, queueing, rules
 from phb.errors import InputError
 from phb.intent import Entry, NodeIntent
@@ -33,6 +34,11 @@ def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime, targe
         ArtifactError: The program lacks a table, field or action, or its tables are too small.
 
     """
+    with without_collecting():
+        return _compiled(policy, artifact, at, target)
+
+
+def _compiled(policy: PolicySet, artifact: Artifact, at: datetime, target: str) -> NodeIntent:
     classified = rules.compile_rules(policy, artifact, at)
     forwarded = forwarding.compile_forwarding(policy)
     queued = queueing.compile_queueing(policy, artifact, targets.load(target), classified.streams)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from phb.collecting import without_collecting
 from phb.errors import InputError
 from phb.formats import ios, ldap, policy_agent, yaml_format
 from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
@@ -108,7 +109,8 @@ def read_content(
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     chosen = _choose(whole_file, text, format_name)
     try:
-        return chosen.read(text, name, options)
+        with without_collecting():
+            return chosen.read(text, name, options)
     except InputError:
         raise
     except Exception as error:

@@ -103,7 +103,7 @@ class Meter(Item):
             if given and name not in wanted:
                 raise unexpected(f"'{key}' in a {self.kind.value} meter", "a meter without it", key)
             if not given and name in wanted and name != "excess_burst_bytes":
-                raise unexpected(f"a {self.kind.value} meter without '{key}'", "it", "kind")
+                raise unexpected(f"a {self.kind.value} meter without '{key}'", f"'{key}'", "kind")
         if self.peak_rate is not None and self.peak_rate.basis is not self.committed_rate.basis:
             raise unexpected(
                 f"rates on {self.committed_rate.basis} and {self.peak_rate.basis}", "one basis", "peak-rate"

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import field_validator, model_validator
+from pydantic import ConfigDict, field_validator, model_validator
 
 from phb.model.base import Item, Name, NonEmpty, OneOrMany, PortReference, unexpected
 from phb.values import Addresses, CodePoint, Moment, Pcp, Ports, Protocol, Times, Tos, TypeOfService, Within, Zone
@@ -128,6 +128,8 @@ class Conditions(CodePoints):
     With an `egress_port` the rule belongs to the output policy of that port, which sees packets as the input policy
     marked them; without one it belongs to the input policy.
     """
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"protocol": "tcp", "destination-ports": 443}]})
 
     ingress_port: PortReference | None = None
     egress_port: PortReference | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from phb.model.base import Flag, Item, Name, NonEmpty, PortReference, unexpected
 from phb.model.rates import Rate
@@ -127,6 +127,8 @@ class EarlyDetection(Item):
 
 class Bandwidth(Item):
     """What a class gets of its port when everybody wants it: exactly one of a rate, a percentage or a weight."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"percent": 30}]})
 
     rate: Rate | None = None
     percent: Annotated[int, Within(1, 100)] | None = None

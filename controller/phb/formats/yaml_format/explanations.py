@@ -94,11 +94,12 @@ def _explain(detail: ErrorDetails, data: document.Mapping, file: str, root: shap
 
 
 def _unknown(location: shape.Location, root: shape.Root) -> tuple[str, str]:
-    """An unknown key, with the one that was perhaps meant."""
+    """An unknown key, with the one that was perhaps meant, or the place."""
     key, known = str(location[-1]), shape.keys_at(location[:-1], root)
-    near = get_close_matches(key.replace("_", "-").lower(), known, n=1)
+    near = [f"'{name}'" for name in get_close_matches(key.replace("_", "-").lower(), known, n=1)]
+    meant = near or list(shape.homes(location[:-1], key, root))
     found = f"unknown key '{key}'"
-    return f"{found} ('{near[0]}'?)" if near else found, f"one of {', '.join(known)} here"
+    return f"{found} ({meant[0]}?)" if meant else found, f"one of {', '.join(known)} here"
 
 
 def show(value: Any) -> str:
@@ -135,6 +136,6 @@ def _place(data: document.Mapping, location: shape.Location, key: str) -> tuple[
             statement += f".{part}" if statement else str(part)
         elif isinstance(here, document.Sequence) and isinstance(part, int) and part < len(here):
             line, here = here.lines[part], here[part]
-            name = here.get("name", part) if isinstance(here, document.Mapping) else part
-            statement += f"[{name}]"
+            name = here.get("name") if isinstance(here, document.Mapping) else None
+            statement += f"[{name if isinstance(name, str) else part}]"
     return line, statement

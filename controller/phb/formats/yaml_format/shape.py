@@ -50,6 +50,19 @@ def keys_at(location: Location, root: Root) -> list[str]:
     return sorted(keys | {root.version_key} if not location else keys)
 
 
+def homes(location: Location, key: str, root: Root) -> Iterator[str]:
+    """Where a key that may not stand at this place may stand nearby: a step deeper, or with another kind."""
+    for kind, _ in _at(location, root):
+        for item in items_in(kind):
+            for name, outer in aliases(item).items():
+                if any(key in aliases(inner).values() for inner in items_in(item.model_fields[name].annotation)):
+                    yield f"in '{outer}'"
+    for kind, _ in _at(location[:-1], root):
+        tag = _tag(kind)
+        if tag is not None and tag != location[-1] and key in aliases(kind).values():
+            yield f"with kind '{tag}'"
+
+
 def expected_at(location: Location, root: Root) -> str:
     """What may stand at this place, in words."""
     found = list(_at(location, root))

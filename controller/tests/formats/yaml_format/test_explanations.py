@@ -74,6 +74,41 @@ ERRORS = {
         "f:19: found unknown key 'dialekt' ('dialect'?), expected one of congestive-discard-threshold, dialect, "
         "dynamic-conversations, kind, reservable here",
     ),
+    "key of a deeper place": (
+        "    match:\n      protocol: tcp\n",
+        "    protocol: tcp\n    match:\n",
+        "f:30: found unknown key 'protocol' (in 'match'?), expected one of actions, direction, match,",
+    ),
+    "key of another kind": (
+        "kind: fair-queue",
+        "kind: fifo",
+        "f:19: found unknown key 'dialect' (with kind 'fair-queue'?), expected one of kind here",
+    ),
+    "rate as a number": (
+        "max-rate: {value: 1.5, unit: Mbit/s, basis: ip}",
+        "max-rate: 1.5 Mbit/s",
+        "f:26: found '1.5 Mbit/s', expected a mapping such as {value: 1.5, unit: Mbit/s, basis: ip}",
+    ),
+    "rate without unit": (
+        "unit: Mbit/s, ",
+        "",
+        "f:26: found no 'unit', expected 'unit': one of 'bit/s', 'kbit/s', 'Mbit/s'",
+    ),
+    "schedule without a mapping": (
+        "    schedule:\n      kind: fair-queue\n      dialect: ios-11.3\n      dynamic-conversations: 4096\n",
+        "    schedule: wfq\n",
+        "f:17: found 'wfq', expected a mapping whose 'kind' is one of 'fifo', 'fair-queue', 'classes'",
+    ),
+    "key with nothing": (
+        "hold-queue: 40",
+        "hold-queue:",
+        "f:21: found nothing, expected an integer from 1 to 4096",
+    ),
+    "conditions of a list": (
+        "    match:\n      protocol: tcp\n      source: 10.0.0.1-10.0.0.9\n      source-ports: 700-719\n",
+        "    match:\n      - protocol: tcp\n      - source: 10.0.0\n",
+        "f:32: found '10.0.0', expected an address, a range",
+    ),
     "snake case": (
         "hold-queue",
         "hold_queue",
@@ -228,6 +263,23 @@ def test_error(case):
 def test_not_a_mapping(text):
     with pytest.raises(InputError, match=r"^f:1: found .*, expected a mapping that starts with 'phb: 1'$"):
         yaml_format.read(text, "f")
+
+
+def test_statements_of_conditions_in_a_list():
+    old = "    match:\n      protocol: tcp\n      source: 10.0.0.1-10.0.0.9\n      source-ports: 700-719\n"
+    text = GOOD.replace(old, "    match:\n      - protocol: tcp\n      - {protocol: udp, source: 10.0.0.1}\n")
+    second = yaml_format.read(text, "f").rules[0].match[1]
+    assert second.origin("source").statement == "rules[first].match[1].source"
+    assert (second.origin().line, second.origin("source").line) == (32, 32)
+    with pytest.raises(InputError) as caught:
+        yaml_format.read(text.replace("udp", "sctp"), "f")
+    assert (caught.value.origin.line, caught.value.origin.statement) == (32, "rules[first].match[1].protocol")
+
+
+def test_values_that_are_shown_are_cut():
+    with pytest.raises(InputError) as caught:
+        yaml_format.read("phb: 1\nnode: [" + "aaaaaaaaaa, " * 1000 + "]\n", "f")
+    assert len(str(caught.value)) < 200
 
 
 def test_the_good_file_is_good():
