@@ -34,6 +34,7 @@ from finsy import GRPCStatusCode, P4ClientError
 from finsy.proto import p4r, p4r_grpc
 
 from phb.artifact import Artifact
+from phb.channel import PipelineConfig, open_channel
 from phb.describe import describe_update
 from phb.difference import Row, Update
 from phb.errors import SwitchError
@@ -43,24 +44,8 @@ from phb.tls import Tls
 ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
 # Of one call, seconds: a server that hangs must not hang the controller. A batch of bmv2 takes milliseconds.
 CALL_TIMEOUT = 60.0
-# Updates in one request to a target without atomic writes: they gain nothing by being one request.
-BATCH = 2_000
 # Cells in one request. Each is an entity of some ten bytes in the request and thirty in the answer.
 CELLS = 5_000
-
-# A failed batch of 10,000 updates carries as many errors in its metadata; servers send every entry in one message.
-_OPTIONS = (
-    ("grpc.max_metadata_size", 16 << 20),
-    ("grpc.absolute_max_metadata_size", 16 << 20),
-    ("grpc.max_receive_message_length", -1),
-    ("grpc.max_send_message_length", -1),
-    # Sessions share nothing: gRPC would give all channels to one address the same connection, and thus the same fate.
-    ("grpc.use_local_subchannel_pool", 1),
-    # A switch that has restarted is found again within a fraction of a second; gRPC alone would wait up to two minutes.
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 1_000),
-    ("grpc.max_reconnect_backoff_ms", 500),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +54,6 @@ class CounterValue:
 
     packets: int
     bytes: int
-
-
-@dataclass(frozen=True)
-class PipelineConfig:
-    """What a switch runs; `config` is empty when it runs nothing."""
-
-    config: p4r.ForwardingPipelineConfig
-
-    def is_artifact(self, artifact: Artifact) -> bool:
-        """Whether this is exactly the artifact: by cookie, or by content where the switch keeps no cookie."""
-        if self.config.HasField("cookie") and self.config.cookie.cookie:
-            return self.config.cookie.cookie == artifact.cookie
-        return self.config.p4_device_config == artifact.device_config and self.config.p4info.SerializeToString(
-            deterministic=True
-        ) == artifact.p4info.SerializeToString(deterministic=True)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the switch runs no program."""
-        return not self.config.HasField("p4info")
 
 
 class Session:
@@ -134,15 +99,7 @@ class Session:
         self._answers = 0
 
     async def __aenter__(self) -> Self:
-        options: list[tuple[str, int | str]] = list(_OPTIONS)
-        if self._credentials is None:
-            self._channel = grpc.aio.insecure_channel(self.address, options=options)
-        else:
-            if self._credentials.target_name_override:
-                options.append(("grpc.ssl_target_name_override", self._credentials.target_name_override))
-            self._channel = grpc.aio.secure_channel(
-                self.address, self._credentials.to_client_credentials(), options=options
-            )
+        self._channel = open_channel(self.address, self._credentials)
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         return self
 
@@ -363,15 +320,14 @@ class Session:
             SwitchError: With one line per refused update.
 
         """
-        size = len(updates) if atomic else BATCH
-        for start in range(0, len(updates), size or 1):
-            batch = updates[start : start + size]
-            request = self._write_request(atomic=atomic)
-            request.updates.extend([self.artifact.update(update) for update in batch])
-            try:
-                await self._call("Write", request)
-            except P4ClientError as error:
-                raise self._error(error, batch) from None
+        if not updates:
+            return
+        request = self._write_request(atomic=atomic)
+        request.updates.extend([self.artifact.update(update) for update in updates])
+        try:
+            await self._call("Write", request)
+        except P4ClientError as error:
+            raise self._error(error, updates) from None
 
     async def write_messages(self, updates: Iterable[p4r.Update]) -> None:
         """Write what isn't of the session's artifact, or is no table entry; one by one.

@@ -1,5 +1,6 @@
 """Pushing: only differences are written, and a refusal leaves the switch as it was."""
 
+import asyncio
 from datetime import datetime
 
 import grpc
@@ -242,3 +243,29 @@ def test_lost_switch_is_one_error(start_switch, wfq):
     switch.refuse = crash
     with pytest.raises(SwitchError, match="the switch refused: UNKNOWN"):
         push(switch, wfq)
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+def test_a_number_that_a_new_rule_gets_counts_from_zero(start_switch, examples, artifact, atomic):
+    traffic, drops = (artifact.counter(name).number for name in ("policy_traffic", "policy_drops"))
+    switch = start_switch(atomic=atomic)
+    push(switch, [examples / "c3640.yaml"])
+    # Policy 1 has counted for a rule that is gone; policy 0 stands for packets that no rule takes.
+    switch.counters = {traffic: {0: (9, 900), 4: (3, 300), 5: (2, 200)}, drops: {16 + 8: (1, 100), 8: (1, 100)}}
+    push(switch, [examples / name for name in ("mvs074.yaml", "mvs074-osa2.yaml", "policy-agent-diffserv-osa2.conf")])
+    assert switch.counters == {traffic: {0: (9, 900)}, drops: {8: (1, 100)}}
+
+
+def test_progress_is_told(start_switch, wfq, fifo):
+    switch = start_switch(atomic=False)
+    push(switch, wfq)
+    told = []
+
+    async def again():
+        intent = phb.load_intent(fifo, artifact := phb.Artifact.load(), at=AT)
+        return await phb.push_intent(switch.address, intent, artifact, watcher=told.append)
+
+    report = asyncio.run(again())
+    assert [progress.done for progress in told] == sorted(progress.done for progress in told)
+    assert told[-1].done == told[-1].total == report.written
+    assert [progress.phase for progress in told if progress.phase == "flip"] == ["flip"]

@@ -1,0 +1,55 @@
+"""The connection under a session, and the largest thing that goes over it: a switch's program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import grpc
+from finsy import GRPCCredentialsTLS
+from finsy.proto import p4r
+
+from phb.artifact import Artifact
+
+# A failed batch of 10,000 updates carries as many errors in its metadata; servers send every entry in one message.
+_OPTIONS = (
+    ("grpc.max_metadata_size", 16 << 20),
+    ("grpc.absolute_max_metadata_size", 16 << 20),
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    # Sessions share nothing: gRPC would give all channels to one address the same connection, and thus the same fate.
+    ("grpc.use_local_subchannel_pool", 1),
+    # A switch that has restarted is found again within a fraction of a second; gRPC alone would wait up to two minutes.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 1_000),
+    ("grpc.max_reconnect_backoff_ms", 500),
+)
+
+
+def open_channel(address: str, credentials: GRPCCredentialsTLS | None) -> grpc.aio.Channel:
+    """A channel that connects when it is used."""
+    options: list[tuple[str, int | str]] = list(_OPTIONS)
+    if credentials is None:
+        return grpc.aio.insecure_channel(address, options=options)
+    if credentials.target_name_override:
+        options.append(("grpc.ssl_target_name_override", credentials.target_name_override))
+    return grpc.aio.secure_channel(address, credentials.to_client_credentials(), options=options)
+
+
+@dataclass(frozen=True)
+class PipelineConfig:
+    """What a switch runs; `config` is empty when it runs nothing."""
+
+    config: p4r.ForwardingPipelineConfig
+
+    def is_artifact(self, artifact: Artifact) -> bool:
+        """Whether this is exactly the artifact: by cookie, or by content where the switch keeps no cookie."""
+        if self.config.HasField("cookie") and self.config.cookie.cookie:
+            return self.config.cookie.cookie == artifact.cookie
+        return self.config.p4_device_config == artifact.device_config and self.config.p4info.SerializeToString(
+            deterministic=True
+        ) == artifact.p4info.SerializeToString(deterministic=True)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the switch runs no program."""
+        return not self.config.HasField("p4info")
