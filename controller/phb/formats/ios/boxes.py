@@ -7,7 +7,7 @@ of regions are regions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import TypeAlias
@@ -59,6 +59,28 @@ class Box:
             tos = (self.tos[0] | other.tos[0], self.tos[1] | other.tos[1])
         origin = other.origin if self.origin is UNKNOWN else self.origin
         return Box(**merged, tos=tos, origin=origin)  # type: ignore[arg-type]
+
+    def overlaps(self, other: Box) -> bool:
+        """Whether a packet is in both."""
+        for mine, its in (
+            (self.source, other.source),
+            (self.destination, other.destination),
+            (self.source_ports, other.source_ports),
+            (self.destination_ports, other.destination_ports),
+        ):
+            if mine is not None and its is not None and (mine[0] > its[1] or its[0] > mine[1]):
+                return False
+        for one, another in (
+            (self.protocol, other.protocol),
+            (self.version, other.version),
+            (self.pcp, other.pcp),
+            (self.ingress, other.ingress),
+        ):
+            if one is not None and another is not None and one != another:
+                return False
+        if self.tos is None or other.tos is None:
+            return True
+        return not (self.tos[0] ^ other.tos[0]) & self.tos[1] & other.tos[1]
 
     def contains(self, other: Box) -> bool:
         """Whether every packet of the other is in this one."""
@@ -125,7 +147,7 @@ def first_match(entries: Iterable[tuple[bool, Sequence[Box]]]) -> Region:
             denied += boxes
             continue
         for box in boxes:
-            overlapping = tuple(dict.fromkeys(other for other in denied if other.intersect(box) is not None))
+            overlapping = tuple(dict.fromkeys(other for other in denied if other.overlaps(box)))
             if not any(other.contains(box) for other in overlapping):
                 pieces.append(Piece((box,), overlapping))
     return _joined(pieces)
@@ -168,26 +190,26 @@ def _intersections(ones: Sequence[Box], others: Sequence[Box]) -> tuple[Box, ...
 
 
 def _piece(match: Sequence[Box], unless: Sequence[Box]) -> Piece:
-    holes = tuple(dict.fromkeys(hole for hole in unless if any(hole.intersect(box) is not None for box in match)))
+    holes = tuple(dict.fromkeys(hole for hole in unless if any(hole.overlaps(box) for box in match)))
     return Piece(tuple(box for box in match if not any(hole.contains(box) for hole in holes)), holes)
 
 
 def _joined(pieces: Sequence[Piece]) -> Region:
     """The same set in fewer pieces: two become one where neither's exceptions touch the other's boxes."""
-    joined: list[Piece] = []
+    # As keys, so that a list of 10,000 entries grows without being copied each time.
+    joined: list[tuple[dict[Box, None], dict[Box, None]]] = []
     for piece in pieces:
-        last = joined[-1] if joined else None
-        if last is not None and not _touch(piece.unless, last) and not _touch(last.unless, piece):
-            match = tuple(dict.fromkeys((*last.match, *piece.match)))
-            joined[-1] = Piece(match, tuple(dict.fromkeys((*last.unless, *piece.unless))))
+        match, unless = dict.fromkeys(piece.match), dict.fromkeys(piece.unless)
+        if joined and not _touch(unless, *joined[-1]) and not _touch(joined[-1][1], match, unless):
+            joined[-1][0].update(match)
+            joined[-1][1].update(unless)
         else:
-            joined.append(piece)
-    return tuple(joined)
+            joined.append((match, unless))
+    return tuple(Piece(tuple(match), tuple(unless)) for match, unless in joined)
 
 
-def _touch(holes: Sequence[Box], piece: Piece) -> bool:
-    own = set(piece.unless)
-    return any(hole not in own and hole.intersect(box) is not None for hole in holes for box in piece.match)
+def _touch(holes: Iterable[Box], match: Iterable[Box], own: Container[Box]) -> bool:
+    return any(hole not in own and any(hole.overlaps(box) for box in match) for hole in holes)
 
 
 def versions(whole: Region) -> set[int]:

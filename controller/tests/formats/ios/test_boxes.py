@@ -59,6 +59,7 @@ def test_intersection_of_boxes(one, other):
     both = one.intersect(other)
     wanted = packets(region(one)) & packets(region(other))
     assert (packets(region(both)) if both is not None else set()) == wanted
+    assert one.overlaps(other) == (both is not None)
     if one.contains(other):
         assert packets(region(other)) <= packets(region(one))
 

@@ -170,7 +170,7 @@ def _plain(each: PortRule) -> bool:
 def _spared(earlier: Sequence[PortRule], rule: PortRule) -> bool:
     """Whether the rule spares what earlier ones except: an access list permits that for good."""
     holes = {hole for each in earlier for hole in each.unless} - set(rule.unless)
-    return not any(hole.intersect(box) is not None for hole in holes for box in rule.match)
+    return not any(hole.overlaps(box) for hole in holes for box in rule.match)
 
 
 def _block(rules: Sequence[PortRule]) -> Iterator[str]:
