@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from typing import TypeVar
 
 from phb.formats.policy_agent.blocks import Block, Line
@@ -32,8 +33,7 @@ class Attributes:
     def __init__(self, block: Block, allowed: Sequence[str], repeated: Sequence[str] = ()) -> None:
         self.block = block
         self._by_keyword: dict[str, list[Line]] = {}
-        names = {keyword.lower() for keyword in allowed}
-        many = {keyword.lower() for keyword in repeated}
+        names, many = _lower(tuple(allowed)), _lower(tuple(repeated))
         for line in block.attributes:
             keyword = line.keyword.lower()
             if keyword not in names:
@@ -62,6 +62,11 @@ class Attributes:
     def origins(self) -> dict[str, Origin]:
         """Where each attribute read so far stands, by the model's word."""
         return dict(self._fields)
+
+
+@cache
+def _lower(keywords: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(keyword.lower() for keyword in keywords)
 
 
 def parse_line(line: Line, parse: Callable[[str], T], expected: str) -> T:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from phb.formats.policy_agent import attributes as values
@@ -48,7 +49,7 @@ class Words:
     allowed: tuple[str, ...]
     longest: int
 
-    @property
+    @cached_property
     def conditions(self) -> frozenset[str]:
         """Attributes that narrow which packets a rule takes or when it counts, in lower case."""
         others = {"direction", "permission", "policyscope", "policyrulepriority", "timezone", self.reference.lower()}

@@ -68,6 +68,7 @@ REFUSED = {
 }
 
 ALL = {**UNDERSTOOD, **dict.fromkeys([*HARMLESS, *REFUSED], False)}
+_NAMES = {name.lower(): name for name in ALL}
 
 
 def judge(block: Block) -> Notice | None:
@@ -77,11 +78,9 @@ def judge(block: Block) -> Notice | None:
         InputError: Without the statement traffic would be treated differently.
 
     """
-    keyword = block.head.keyword.lower()
-    for known, expected in REFUSED.items():
-        if known.lower() == keyword:
-            block.head.fail(f"'{block.head.keyword}'", expected)
-    for known, why in HARMLESS.items():
-        if known.lower() == keyword:
-            return Notice(block.head.origin, f"{known} has no effect: {why}")
+    known = _NAMES.get(block.head.keyword.lower(), "")
+    if known in REFUSED:
+        block.head.fail(f"'{block.head.keyword}'", REFUSED[known])
+    if known in HARMLESS:
+        return Notice(block.head.origin, f"{known} has no effect: {HARMLESS[known]}")
     return None

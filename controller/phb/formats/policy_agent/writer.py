@@ -41,6 +41,7 @@ class _Writer:
     losses: list[Loss] = field(default_factory=list)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     taken: set[tuple[str, str]] = field(default_factory=set)
+    blocking: str = ""
 
     def lose(self, item: Item, key: str, what: str, why: str) -> None:
         self.losses.append(Loss(item.origin(key), what, why))
@@ -56,14 +57,19 @@ class _Writer:
         name = item.name
         if _has_other_name(item):
             name = "-".join(_WORD.findall(name))[: TODAY.longest] or kind
-        number, free = 1, name
-        while (kind, free) in self.taken:
-            number += 1
-            free = f"{name[: TODAY.longest - 4]}-{number}"
-        self.taken.add((kind, free))
+        free = self.unused(kind, name)
         if free != item.name:
             why = f"names are one word of at most {TODAY.longest} characters; it becomes {free}"
             self.lose(item, "name", f"the name of {kind} '{item.name}'", why)
+        return free
+
+    def unused(self, kind: str, name: str) -> str:
+        """A name like this one that nothing of the kind has yet; it is taken now."""
+        number, free = 1, name
+        while (kind, free) in self.taken:
+            number += 1
+            free = f"{name[: TODAY.longest - 6]}-{number}"
+        self.taken.add((kind, free))
         return free
 
 
@@ -80,10 +86,11 @@ def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
     blocks += [_block("SetSubnetPrioTosMask", _subnet_priority(each)) for each in policy.subnet_priorities]
     blocks += [_block(f"PolicyAction {writer.name(each, 'action')}", _action(writer, each)) for each in policy.actions]
     if any(rule.permission is Permission.BLOCKED for rule in policy.rules):
-        blocks.append(_block(f"PolicyAction {_blocking(policy)}", ["Permission Blocked"]))
+        writer.blocking = writer.unused("action", "blocked")
+        blocks.append(_block(f"PolicyAction {writer.blocking}", ["Permission Blocked"]))
     last = len(policy.rules)
     for place, rule in enumerate(policy.rules):
-        blocks += _rule(writer, policy, rule, (last - place) * _STEP)
+        blocks += _rule(writer, rule, (last - place) * _STEP)
     return Converted("\n".join([HEAD, *(f"{block}\n" for block in blocks)]), tuple(writer.losses))
 
 
@@ -128,13 +135,6 @@ def _subnet_priority(priority: SubnetPriority) -> Iterator[str]:
 # ---------------------------------------------------------------------------
 # Actions
 # ---------------------------------------------------------------------------
-
-
-def _blocking(policy: PolicySet) -> str:
-    name, names = "blocked", {action.name for action in policy.actions}
-    while name in names:
-        name += "-"
-    return name
 
 
 def _action(writer: _Writer, action: Action) -> list[str]:
@@ -237,7 +237,7 @@ def _excess(action: Action, meter: Meter) -> list[str] | None:
 # ---------------------------------------------------------------------------
 
 
-def _rule(writer: _Writer, policy: PolicySet, rule: Rule, priority: int) -> Iterator[str]:
+def _rule(writer: _Writer, rule: Rule, priority: int) -> Iterator[str]:
     """A rule, or one rule for each of its alternatives."""
     owner = f"rule '{rule.name}'"
     if any(part.ingress_port is not None or part.egress_port is not None for part in rule.match):
@@ -255,14 +255,11 @@ def _rule(writer: _Writer, policy: PolicySet, rule: Rule, priority: int) -> Iter
         writer.lose(rule, "match", f"that {owner} is one", why)
     head = [f"PolicyRulePriority {priority}", *_direction(writer, rule)]
     foot = [*_valid(writer, rule, rule.valid)]
-    known = {action.name: writer.names[("action", action.name)] for action in policy.actions}
-    foot += [f"PolicyActionReference {known.get(action, action)}" for action in rule.actions]
+    foot += [f"PolicyActionReference {writer.names.get(('action', name), name)}" for name in rule.actions]
     if rule.permission is Permission.BLOCKED:
-        foot.append(f"PolicyActionReference {_blocking(policy)}")
-    for place, conditions in enumerate(joined):
-        unique = (
-            name if place == 0 else writer.name(rule.model_copy(update={"name": f"{rule.name}-{place + 1}"}), "rule")
-        )
+        foot.append(f"PolicyActionReference {writer.blocking}")
+    for place, conditions in enumerate(joined, start=1):
+        unique = name if place == 1 else writer.unused("rule", f"{name[: TODAY.longest - 6]}-{place}")
         yield _block(f"PolicyRule {unique}", [*head, *conditions, *foot])
 
 

@@ -235,5 +235,12 @@ def test_a_blocked_rule_refers_to_an_action_that_blocks():
         actions=(Action(name="blocked"),),
         rules=(Rule(name="r", direction=Direction.BOTH, permission=Permission.BLOCKED, actions=("blocked",)),),
     )
-    assert "PolicyActionReference blocked-\n" in write(policy).text
+    assert "PolicyActionReference blocked-2\n" in write(policy).text
     assert read(write(policy).text, "f") == policy
+
+
+def test_alternatives_take_no_other_rules_name():
+    alternatives = (Conditions(protocol=6), Conditions(protocol=47))
+    rules = (Rule(name="r", direction=Direction.BOTH, match=alternatives), Rule(name="r-2", direction=Direction.BOTH))
+    again = read(write(PolicySet(rules=rules)).text, "f")
+    assert [rule.name for rule in again.rules] == ["r", "r-2-2", "r-2"]
