@@ -63,6 +63,10 @@ DEMANDS = (
     Demand("write.entries_per_s", at_least=100_000 / 3),
     Demand("rss.100k.mb", at_most=300),
     Demand("push.10000.s", at_most=3),
+    Demand("watch.file.s", at_most=3),
+    Demand("watch.switch_restart.s", at_most=3),
+    Demand("watch.controller_restart.s", at_most=3),
+    Demand("watch.standby.s", at_most=3),
     Demand("start.s", at_most=1),
     Demand("lab.events_per_s", at_least=1e6),
 )
