@@ -1,12 +1,17 @@
 """A directory as a source: asked on the command line and again and again, away and back."""
 
+import asyncio
+from datetime import datetime
+
 import pytest
 from directory.slapd import PASSWORD, READER
 
 from phb import cli
 from phb.directory import DirectoryError
 from phb.errors import InputError
+from phb.inventory import Switch
 from phb.sources import open_source, read_documents
+from phb.watching import Kind, WatchedPolicy, policies
 
 BASE = "ou=mvs074,ou=policy,o=example"
 
@@ -54,3 +59,39 @@ def test_on_the_command_line(slapd, access, examples, capsys):
     slapd.stop()
     assert cli.run(["check", *files, slapd.url(BASE)]) == 1
     assert "can't contact LDAP server" in capsys.readouterr().err
+
+
+async def test_watched_while_it_changes_is_away_and_comes_back(slapd, access, monkeypatch, artifact, examples):
+    monkeypatch.setattr(policies, "TICK_S", 0.005)
+    monkeypatch.setenv("PHB_LDAP_INTERVAL", "0.01")
+    files = (str(examples / "mvs074.yaml"), str(examples / "mvs074-osa2.yaml"))
+    events = []
+    switch = Switch(name="mvs074", address="a:1", policies=(*files, slapd.url(BASE)))
+    policy = WatchedPolicy(switch, artifact, None, events.append, lambda: datetime(2026, 11, 20, 12).astimezone())
+
+    async def until(kind):
+        while not any(event.kind is kind for event in events):
+            await asyncio.sleep(0.005)
+        return events.pop(next(place for place, event in enumerate(events) if event.kind is kind)).message
+
+    def ports():
+        return [str(rule.match[0].source_ports) for rule in policy.current.policy.rules]
+
+    await policy.start()
+    task = asyncio.create_task(policy.run())
+    try:
+        await until(Kind.POLICY)
+        slapd.modify(f"cn=rule2,ou=rules,{BASE}", "phbSourcePortRange", "600-620")
+        await until(Kind.POLICY)
+        assert ports() == ["700-719", "600-620", "800-819"]
+        slapd.stop()
+        assert (await until(Kind.REJECTED)).endswith("the policy before stays")
+        assert ports() == ["700-719", "600-620", "800-819"]
+        slapd.start()
+        await until(Kind.POLICY)
+        slapd.modify(f"cn=rule2,ou=rules,{BASE}", "phbSourcePortRange", "600 6/20")
+        assert f"cn=rule2,ou=rules,{BASE}: phbSourcePortRange: found '600 6/20'" in await until(Kind.REJECTED)
+        assert ports() == ["700-719", "600-620", "800-819"]
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
