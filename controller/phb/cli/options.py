@@ -9,18 +9,16 @@ A command that takes a group as a parameter gets all of its options on its comma
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phb.cli.grouping import grouped as grouped
 from phb.errors import InputError
 from phb.origin import Origin
 
@@ -32,49 +30,12 @@ if TYPE_CHECKING:
     from phb.state import State
     from phb.tls import Tls
 
-R = TypeVar("R")
-
 ADDRESS = "127.0.0.1:9559"  # the port that IANA assigned to P4Runtime
 
 _SWITCH = "Switch"
 _TLS = "TLS"
 _STATE = "State"
 _PROGRAM = "Program of the switch"
-
-
-def grouped(command: Callable[..., R]) -> Callable[..., R]:
-    """Let a command take groups of options: a parameter whose type is a dataclass becomes the dataclass's fields."""
-    groups: dict[str, type] = {}
-    names: dict[str, list[str]] = {}
-    flat: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        if not dataclasses.is_dataclass(parameter.annotation):
-            flat.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        group: Any = parameter.annotation
-        groups[parameter.name] = group
-        names[parameter.name] = []
-        hints = get_type_hints(group, include_extras=True)
-        for field in dataclasses.fields(group):
-            names[parameter.name].append(field.name)
-            flat.append(
-                inspect.Parameter(
-                    field.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=field.default,
-                    annotation=hints[field.name],
-                )
-            )
-
-    @functools.wraps(command)
-    def called(**values: Any) -> R:
-        built = {name: group(**{field: values.pop(field) for field in names[name]}) for name, group in groups.items()}
-        return command(**values, **built)
-
-    # Typer asks the signature for order and defaults, and the annotations for types.
-    called.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-    return called
 
 
 # ---------------------------------------------------------------------------
