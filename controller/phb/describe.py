@@ -77,7 +77,7 @@ def _match(name: str, field: FieldInfo, part: MatchField) -> str:
 
 
 def _value(name: str, bits: int, number: int) -> str:
-    if bits == 48:
+    if bits == 48 and name.endswith("mac"):
         return str(MacAddress(number))
     if bits == 128:
         return str(IPv6Address(number))

@@ -17,21 +17,23 @@ class Names:
         policies: Rules.
         classes: Traffic classes.
         ports: Ports.
+        streams: Actions that have a meter or a buffer of their own.
 
     """
 
     policies: Mapping[int, Policy] = field(default_factory=dict)
     classes: Mapping[int, str] = field(default_factory=dict)
     ports: Mapping[int, str] = field(default_factory=dict)
+    streams: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, intent: NodeIntent, policy: PolicySet) -> Names:
         """The names of what files compiled to."""
-        named = [traffic_class.name for traffic_class in policy.classes if traffic_class.name != DEFAULT_CLASS]
         return cls(
             {each.number: each for each in intent.policies},
-            dict(enumerate([DEFAULT_CLASS, *named])),
+            {0: DEFAULT_CLASS, **{number: name for name, number in intent.classes.items()}},
             {port.number: port.name for port in policy.ports if port.number is not None},
+            {stream.number: stream.action for stream in intent.streams},
         )
 
     def policy(self, number: int) -> str:

@@ -95,7 +95,8 @@ def test_push_plan_and_show(phb, start_switch, mvs074, artifact):
     code, out, _ = phb("show", "policy", *where, "--at", AT, "--json", *mvs074)
     none, first, *_ = json.loads(out)
     assert (none["policy"], none["rule"], none["packets"]) == (0, None, 9)
-    assert (first["rule"], first["mark"], first["packets"], first["bytes"]) == ("rule1", "ToS 192", 3, 4362)
+    assert (first["rule"], first["packets"], first["bytes"]) == ("rule1", 3, 4362)
+    assert first["does"] == ["ToS 192 (CS6)"]
     assert first["drops"] == {"hold queue": 2}
     assert "ToS 192" in phb("show", "policy", *where)[1]
 

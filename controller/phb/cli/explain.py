@@ -10,12 +10,13 @@ import typer
 
 from phb.cli.application import app, epilog
 from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, grouped
-from phb.cli.output import console, print_json, print_notices, print_table, table
+from phb.cli.output import console, notice_as_json, print_json, print_notices, print_table, table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from phb.explain import Arrival, Explanation, LineRate, Summary, Tally
+    from phb.intent import Notice
     from phb.model import PolicySet
 
 FEW = 20
@@ -74,6 +75,7 @@ def explain(
         raise InputError(Origin("explain"), "no packet", "--packet TEXT or --capture FILE")
     policy = read_sources(files, reading.format_name, reading.options())
     rates = _rates(policy, rate or ())
+    beyond: list[Notice] = []
     told = explain(
         policy,
         program.load(),
@@ -83,6 +85,7 @@ def explain(
         default_port=int(port) if port is not None and port.isdigit() else port,
         rates=rates,
         why=why,
+        beyond=beyond,
     )
     summary = Summary()
     each: list[Explanation] = []
@@ -94,9 +97,10 @@ def explain(
     told_singly = details or summary.total.packets <= FEW
     if json:
         packets = [as_json(one) for one in each] if told_singly else []
-        print_json({"packets": packets, "summary": summary.as_json()})
+        warnings = [notice_as_json(notice) for notice in (*policy.notices, *beyond)]
+        print_json({"packets": packets, "summary": summary.as_json(), "warnings": warnings})
         return
-    print_notices(policy.notices)
+    print_notices([*policy.notices, *beyond])
     output = console()
     if told_singly:
         for one in each:

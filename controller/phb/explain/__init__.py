@@ -23,6 +23,7 @@ from phb.explain.notation import parse_packet
 from phb.explain.packet import Packet
 from phb.explain.pipeline import Pipeline
 from phb.explain.summary import Summary, Tally
+from phb.intent import Notice
 from phb.model import LAST_PORT, PolicySet
 from phb.names import Names
 from phb.validity import next_change
@@ -53,6 +54,7 @@ def explain(
     default_port: str | int | None = None,
     rates: Mapping[int, LineRate] | None = None,
     why: bool = False,
+    beyond: list[Notice] | None = None,
 ) -> Iterator[Explanation]:
     """Explain packets one after another.
 
@@ -65,6 +67,7 @@ def explain(
         default_port: Where packets arrive that don't say it.
         rates: How fast ports send, by number; the others send at once, and never queue.
         why: Also tell which rules nearly took each packet.
+        beyond: Is given what the switch would do and the model doesn't know.
 
     Raises:
         InputError: The policy doesn't compile, a packet names a port that isn't there, or times run backwards.
@@ -72,6 +75,8 @@ def explain(
     """
     intent = compile_policy(policy, artifact, at=at)
     pipeline = Pipeline(intent, Names.of(intent, policy), rates)
+    if beyond is not None:
+        beyond += pipeline.beyond
     until = datetime.min.replace(tzinfo=UTC) if follow_clock else None
     waiting: list[tuple[int, Packet, int]] = []
     previous: int | None = None

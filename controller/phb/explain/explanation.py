@@ -148,6 +148,8 @@ def _near(packet: Packet, pipeline: Pipeline) -> list[Near]:
         asked = classify.key(hook, packet)
         table = classify.table(hook, packet)
         for miss in pipeline.tables.near_misses(table, asked, hit, NEAR_MISSES):
+            if miss.entry.action != classify.TAKES:
+                continue
             name = pipeline.names.policy(miss.entry.parameters["policy"])
             wanted = tuple(field_words(field, miss.entry.match[field], asked[field]) for field in miss.fields)
             found.append(Near(name, miss.entry.origin, miss.fields, wanted))

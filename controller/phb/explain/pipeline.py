@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from phb.explain.line import Line, LineRate
 from phb.explain.packet import Packet
-from phb.explain.stages.admit import admit
 from phb.explain.stages.buffer import buffer
 from phb.explain.stages.classify import INPUT, OUTPUT, classify
 from phb.explain.stages.conversation import converse
@@ -21,8 +20,28 @@ from phb.explain.stages.schedule import schedule
 from phb.explain.stages.wred import wred
 from phb.explain.state import State
 from phb.explain.tables import Tables
-from phb.intent import NodeIntent
+from phb.intent import NodeIntent, Notice
 from phb.names import Names
+
+_MULTI_FIELD = ("multi_field_ipv4", "multi_field_ipv6", "behaviour_aggregate", "permission")
+MODELLED = frozenset(
+    f"PhbIngress.{name}"
+    for name in (
+        *(f"classify.{table}" for table in _MULTI_FIELD[:3]),
+        *(f"output.{table}" for table in _MULTI_FIELD),
+        "admit.permission",
+        *(f"{hook}police.{table}" for hook in ("", "output_") for table in ("stream_meter", "colour_action")),
+        "mark.remark",
+        "output_mark.remark",
+        *(f"forward.{table}" for table in ("cross_connect", "ipv4_route", "ipv6_route", "exception")),
+        "conversation.port_scheduler",
+        "conversation.class_queue",
+        "buffer.port_limit",
+        "wred.thresholds",
+        "schedule.weight",
+    )
+)
+"""Tables whose entries the model asks as the switch does."""
 
 
 class Pipeline:
@@ -36,19 +55,21 @@ class Pipeline:
     Attributes:
         tables: The entries, to be asked.
         names: What their numbers stand for.
+        beyond: What the entries make a switch do, and the model doesn't know.
 
     """
 
     def __init__(self, intent: NodeIntent, names: Names, rates: Mapping[int, LineRate] | None = None) -> None:
         self.tables = Tables(intent.entries)
         self.names = names
+        self.beyond = _beyond(intent)
         self._rates = dict(rates or {})
         self._state = State()
         self._lines: dict[int, Line] = {}
 
     def replace(self, intent: NodeIntent, names: Names) -> None:
         """Put other entries into force, as a push does; what is queued and remembered stays."""
-        self.tables, self.names = Tables(intent.entries), names
+        self.tables, self.names, self.beyond = Tables(intent.entries), names, _beyond(intent)
 
     def process(self, time_ns: int, port: int, frame: bytes, length: int | None = None) -> Packet:
         """A frame arrives; times must not decrease.
@@ -98,7 +119,6 @@ class Pipeline:
     def _ingress(self, packet: Packet) -> None:
         tables, names, state = self.tables, self.names, self._state
         classify(INPUT, packet, tables, names)
-        admit(packet, tables)
         if packet.is_dropped():
             return
         police("police", packet.policy, packet, tables, state)
@@ -109,6 +129,8 @@ class Pipeline:
         if packet.is_dropped() or packet.to_controller:
             return
         classify(OUTPUT, packet, tables, names)
+        if packet.is_dropped():
+            return
         if packet.output_policy:
             police("output_police", packet.output_policy, packet, tables, state)
             if packet.is_dropped():
@@ -121,3 +143,14 @@ class Pipeline:
         wred(packet, tables, state)
         if not packet.is_dropped():
             schedule(packet, tables, state)
+
+
+def _beyond(intent: NodeIntent) -> tuple[Notice, ...]:
+    """Told for the first entry of each table."""
+    first: dict[str, Notice] = {}
+    for entry in intent.entries:
+        if entry.table not in MODELLED:
+            stage = entry.table.partition(".")[2]
+            message = f"{stage} is not part of the model: what it does to packets is not explained"
+            first.setdefault(entry.table, Notice(entry.origin, message))
+    return tuple(first.values())

@@ -1,6 +1,7 @@
 """Which packets each rule asks for, as boxes, in the order in which the pipeline asks the rules.
 
-    subsets:    hook and port, IP version, protocol, ToS, 802.1p priority, month, day of month, day of week, time of day
+    subsets:    ingress port, egress port (or none yet), IP version, protocol, ToS, 802.1p priority,
+                month, day of month, day of week, time of day
     intervals:  source, destination, source port, destination port, moment
 
 Days and clocks of different time zones can't be compared as sets; each zone's rules with a window are a group of their
@@ -38,6 +39,7 @@ _HOST, _CONNECTED = "the host's port", "the port the host is connected to"
 
 ALL_PROTOCOLS = (1 << 256) - 1
 ALL_TOS = (1 << 256) - 1
+_INPUT = 1  # of the bits of egress ports: no port is chosen yet
 _UNTAGGED = 8  # of nine values: the eight priorities, and no tag at all
 ALL_PRIORITIES = (1 << 9) - 1
 ALL_MONTHS = (1 << 12) - 1
@@ -125,7 +127,7 @@ class Regions:
         )
 
     def _of_aggregate(self, aggregate: BehaviourAggregate) -> Region:
-        subset = self._port(aggregate.ingress_port, aggregate.egress_port)
+        ports_asked = self._hook(aggregate.ingress_port, aggregate.egress_port)
         priorities = _priorities(aggregate.pcp)
         tos = _tos(aggregate.tos_bits)
         boxes = []
@@ -139,7 +141,7 @@ class Regions:
             boxes.append(
                 Box(
                     (addresses, addresses, ports, ports, ALWAYS),
-                    (subset, bit, protocols, bits, priorities, *_NO_WINDOW),
+                    (*ports_asked, bit, protocols, bits, priorities, *_NO_WINDOW),
                 )
             )
         return Region(aggregate, tuple(boxes), "", tuple(boxes))
@@ -147,7 +149,7 @@ class Regions:
     def _of_conditions(self, rule: Rule, conditions: Conditions) -> list[Box]:
         """Boxes without the dimensions of time."""
         boxes = []
-        for port, leg in self._legs(rule, conditions):
+        for ports, leg in self._legs(rule, conditions):
             for version in (4, 6) if leg.version is None else (leg.version,):
                 boxes.append(
                     Box(
@@ -158,7 +160,7 @@ class Regions:
                             _port_range(leg.destination_ports),
                         ),
                         (
-                            port,
+                            *ports,
                             _VERSIONS[version],
                             ALL_PROTOCOLS if leg.protocol is None else 1 << leg.protocol,
                             _tos(leg.tos_bits),
@@ -168,9 +170,10 @@ class Regions:
                 )
         return boxes
 
-    def _legs(self, rule: Rule, conditions: Conditions) -> list[tuple[int, Conditions]]:
+    def _legs(self, rule: Rule, conditions: Conditions) -> list[tuple[tuple[int, int], Conditions]]:
         if rule.direction is Direction.ANY:
-            return [(self._port(conditions.ingress_port, conditions.egress_port), conditions)]
+            return [(self._hook(conditions.ingress_port, conditions.egress_port), conditions)]
+        host, connected = ((self._ports[word], _INPUT) for word in (_HOST, _CONNECTED))
         mirrored = conditions.model_copy(
             update={
                 "source": conditions.destination,
@@ -180,9 +183,9 @@ class Regions:
             }
         )
         return {
-            Direction.OUTGOING: [(self._ports[_HOST], conditions)],
-            Direction.INCOMING: [(self._ports[_CONNECTED], conditions)],
-            Direction.BOTH: [(self._ports[_HOST], conditions), (self._ports[_CONNECTED], mirrored)],
+            Direction.OUTGOING: [(host, conditions)],
+            Direction.INCOMING: [(connected, conditions)],
+            Direction.BOTH: [(host, conditions), (connected, mirrored)],
         }[rule.direction]
 
     def _applies(self, rule: Rule) -> bool:
@@ -190,13 +193,10 @@ class Regions:
         interfaces = {self._actions[name].interface for name in rule.actions if name in self._actions}
         return not interfaces or None in interfaces or self._connected in (None, *interfaces)
 
-    def _port(self, ingress: PortReference | None, egress: PortReference | None) -> int:
-        """The bits of a hook's ports: input and output policy never take each other's packets."""
-        half = len(self._ports)
-        every = (1 << half) - 1
-        if egress is not None:
-            return self._one(egress) << half
-        return every if ingress is None else self._one(ingress)
+    def _hook(self, ingress: PortReference | None, egress: PortReference | None) -> tuple[int, int]:
+        """Bits of ingress and egress ports: input and output policy never take each other's packets."""
+        every = (1 << len(self._ports)) - 1
+        return every if ingress is None else self._one(ingress), _INPUT if egress is None else self._one(egress) << 1
 
     def _one(self, reference: PortReference) -> int:
         port = self._policy.find_port(reference)

@@ -28,7 +28,9 @@ class Programmed:
         self.switch = Switch("dut", {port: configs.get(port, PortConfig()) for port in range(1, 5)}, cpu_port=510)
         self.switch.load(phb_p4.artifact_path().read_text())
         tables = {table.name: table for table in self.switch.tables()}
-        updates = [_update(entry, tables[entry.table]) for entry in self.intent.entries]
+        # Two alternatives of a rule may be the same entry; a push writes it once.
+        entries = {(entry.table, str(entry.match), entry.priority): entry for entry in self.intent.entries}
+        updates = [_update(entry, tables[entry.table]) for entry in entries.values()]
         results = self.switch.write(updates, True)
         assert {code for code, _ in results} <= {0}, results
 
@@ -36,9 +38,9 @@ class Programmed:
         """Packets by drop reason."""
         return [packets for packets, _ in self.switch.read_counter("PhbIngress.drops")]
 
-    def cell(self, counter, index):
-        """Packets of one cell."""
-        return self.switch.read_counter(counter, index, 1)[0][0]
+    def colours(self, first):
+        """Packets by colour, of one policy."""
+        return [packets for packets, _ in self.switch.read_counter("PhbIngress.policy_traffic", first, 3)]
 
 
 def _update(entry, table):

@@ -38,11 +38,11 @@ def conditions(draw, hook):
 @st.composite
 def policies(draw, queueing):
     """A policy as YAML would give it: a dictionary."""
-    names = ["plain", "marked", "masked"]
+    names = ["plain", "marked", "masked", "metered", "tagged"]
     rules = [
         {
             "name": f"r{number}",
-            "match": draw(conditions(draw(hooks))),
+            **_asked(draw, draw(hooks)),
             "permission": draw(st.sampled_from(["allowed"] * 5 + ["blocked"])),
         }
         for number in range(draw(st.integers(0, 6)))
@@ -68,13 +68,76 @@ def policies(draw, queueing):
             {"name": "plain", "class": draw(st.sampled_from(["gold", "silver", "class-default"]))},
             {"name": "marked", "set-dscp": "AF31", "class": "gold"},
             {"name": "masked", "set-tos": {"value": 0x40, "mask": 0xE1}},
+            {"name": "metered", "meter": draw(meters()), "set-precedence": draw(st.sampled_from([1, 6]))},
+            {"name": "tagged", "set-pcp": draw(st.sampled_from([0, 7, {"value": 1, "mask": 5}]))},
         ],
+        "behaviour-aggregates": [draw(aggregates(number)) for number in range(draw(st.integers(0, 3)))],
         "queueing": [draw(queueing)] if queueing is not None else [],
         "rules": rules,
     }
 
 
-hooks = st.just("ingress-port")
+hooks = st.sampled_from(["ingress-port", "ingress-port", "egress-port"])
+
+
+def _asked(draw, hook):
+    asked = {"match": draw(st.lists(conditions(hook), min_size=1, max_size=2))}
+    if draw(st.booleans()):
+        asked["unless"] = [draw(conditions(hook))]
+    return asked
+
+
+def rate(kbits):
+    return {"value": kbits, "unit": "kbit/s", "basis": "ip"}
+
+
+treatments = st.sampled_from(
+    [
+        {},
+        {"drop": True},
+        {"set-dscp": "AF12"},
+        {"set-pcp": 3},
+        {"set-precedence": 5, "set-pcp": {"value": 4, "mask": 4}},
+    ]
+)
+bursts = st.sampled_from([0, 100, 400, 2000])
+
+
+@st.composite
+def meters(draw):
+    kind = draw(st.sampled_from(["single-rate", "two-rate", "two-rate-separate"]))
+    values = {
+        "kind": kind,
+        "committed-rate": rate(draw(st.sampled_from([1, 8, 64]))),
+        "committed-burst-bytes": draw(bursts),
+        "colour-aware": draw(st.booleans()),
+        "green": draw(treatments),
+        "yellow": draw(treatments),
+        "red": draw(treatments),
+    }
+    if kind != "single-rate":
+        values["peak-rate"] = rate(draw(st.sampled_from([64, 128])))
+    if kind == "two-rate":
+        values["peak-burst-bytes"] = draw(bursts)
+    else:
+        values["excess-burst-bytes"] = draw(bursts)
+    return values
+
+
+@st.composite
+def aggregates(draw, number):
+    hook = draw(st.sampled_from(["ingress-port", "egress-port"]))
+    asked = {hook: draw(st.sampled_from(["one", "two"]))} if hook == "egress-port" or draw(st.booleans()) else {}
+    return {
+        "name": f"b{number}",
+        **asked,
+        **draw(
+            st.sampled_from(
+                [{"dscp": "EF"}, {"tos": 0x68}, {"precedence": 0}, {"pcp": 5}, {"pcp": {"value": 0, "mask": 4}}]
+            )
+        ),
+        "actions": [draw(st.sampled_from(["plain", "marked", "metered"]))],
+    }
 
 
 @st.composite

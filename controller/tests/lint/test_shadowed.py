@@ -29,8 +29,8 @@ INGRESS = ("one", "two", "another")
 MONDAY = datetime(2026, 3, 2)
 MOMENTS = [
     MONDAY + timedelta(days=day, seconds=second)
-    for day in (0, 1, 7)
-    for second in (0, 8 * 3600 - 1, 8 * 3600, 12 * 3600, 12 * 3600 + 1, 20 * 3600)
+    for day in (0, 1, 2, 14, 15, 16)  # in and after the window of dates, which has whole weeks
+    for second in (0, 8 * 3600 - 1, 8 * 3600, 12 * 3600 - 1, 12 * 3600, 12 * 3600 + 1, 20 * 3600)
 ]
 
 
@@ -79,12 +79,12 @@ windows = st.one_of(
                 [
                     TimeRange(time(8), time(12)),
                     TimeRange(time(12), time(8)),
-                    TimeRange(time(0), time(11, 59)),
-                    TimeRange(time(12), time(23, 59)),
+                    TimeRange(time(0), time(12)),
+                    TimeRange(time(12), time(0)),
                 ]
             )
         ),
-        between=rarely(st.just((MONDAY, MONDAY + timedelta(hours=24)))),
+        between=rarely(st.just((MONDAY, MONDAY + timedelta(days=14)))),
     ),
 )
 
@@ -245,3 +245,21 @@ def test_a_question_that_takes_too_many_pieces_is_left_open():
     assert [region.name for region, _ in shadowed(Context(PolicySet(rules=(*halves, everything)), AT))] == [
         "everything"
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "covered"),
+    [
+        ({"egress_port": "one"}, {"egress_port": "one", "ingress_port": "two"}, True),
+        ({"egress_port": "one", "ingress_port": "two"}, {"egress_port": "one"}, False),
+        ({}, {"egress_port": "one"}, False),
+        ({"ingress_port": "one"}, {"egress_port": "one"}, False),
+        ({"egress_port": "one"}, {"egress_port": 1}, True),
+    ],
+)
+def test_output_rules_are_their_own(first, second, covered):
+    rules = tuple(
+        Rule(name=name, match=(Conditions(**asked),)) for name, asked in (("first", first), ("second", second))
+    )
+    found = shadowed(Context(PolicySet(ports=PORTS, rules=rules), AT))
+    assert [region.name for region, _ in found] == (["second"] if covered else [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phb.cli.show import counters, entries, policy
+from phb.cli.show import counters, entries, meter, policy, port, queue, switch, traffic_class
 from phb.cli.show.application import show_app
 
-__all__ = ["counters", "entries", "policy", "show_app"]
+__all__ = ["counters", "entries", "meter", "policy", "port", "queue", "show_app", "switch", "traffic_class"]

@@ -1,4 +1,4 @@
-"""Stage classify, for both hooks: which policy, stream and class a packet belongs to."""
+"""Stages classify and output: which policy, stream and class a packet belongs to, and whether that lets it pass."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from phb.explain.packet import Packet
 from phb.explain.tables import Tables
 from phb.intent import Entry
 from phb.names import Names
+from phb.pipeline_names import DropReason
 
 INPUT, OUTPUT = "classify", "output"
-_PORT = {INPUT: "ingress_port", OUTPUT: "egress_port"}
+TAKES = "set_class"
+_PERMISSION = {INPUT: "admit", OUTPUT: "output"}
 
 
 def table(hook: str, packet: Packet) -> str:
@@ -21,10 +23,12 @@ def key(hook: str, packet: Packet) -> dict[str, int]:
     """What the tables of the hook are asked with."""
     source, destination = packet.headers.addresses
     flow = packet.flow
-    port = packet.ingress_port if hook == INPUT else packet.egress_port
-    assert port is not None
+    ports = {"ingress_port": packet.ingress_port}
+    if hook == OUTPUT:
+        assert packet.egress_port is not None
+        ports["egress_port"] = packet.egress_port
     return {
-        _PORT[hook]: port,
+        **ports,
         "source": source,
         "destination": destination,
         "protocol": flow.protocol,
@@ -37,23 +41,26 @@ def key(hook: str, packet: Packet) -> dict[str, int]:
 
 
 def classify(hook: str, packet: Packet, tables: Tables, names: Names) -> None:
-    """Give the packet its policy, stream and class."""
+    """Give the packet its policy, stream and class; drop it where the policy blocks it."""
     asked = key(hook, packet)
-    entry = tables.lookup(table(hook, packet), asked)
-    aggregate = entry is None
-    if entry is None:
-        entry = tables.lookup(f"PhbIngress.{hook}.behaviour_aggregate", asked)
-    if hook == OUTPUT and not (
-        tables.entries(table(hook, packet)) or tables.entries("PhbIngress.output.behaviour_aggregate")
-    ):
+    multi_field, aggregates = table(hook, packet), f"PhbIngress.{hook}.behaviour_aggregate"
+    if hook == OUTPUT and not (tables.entries(multi_field) or tables.entries(aggregates)):
         return
+    entry = tables.lookup(multi_field, asked)
+    # A packet that a rule excepts, and no later one takes, has an entry too; it gives no policy.
+    what = "rule"
+    if entry is None or entry.action != TAKES:
+        entry, what = tables.lookup(aggregates, asked), "behaviour aggregate"
     if entry is None:
         packet.say(hook, "no rule takes the packet")
         return
     _take(hook, packet, entry)
-    what = "behaviour aggregate" if aggregate else "rule"
     policy = entry.parameters["policy"]
     packet.say(hook, f"{what} {names.policy(policy)}: class {names.traffic_class(packet.traffic_class)}", entry.origin)
+    permission = tables.lookup(f"PhbIngress.{_PERMISSION[hook]}.permission", {"policy": policy})
+    if permission is not None and permission.action == "block":
+        stage = _PERMISSION[hook]
+        packet.drop(stage, DropReason.BLOCKED, "the rule blocks it", permission.origin)
 
 
 def _take(hook: str, packet: Packet, entry: Entry) -> None:

@@ -10,6 +10,7 @@ STAGE = "schedule"
 _WEIGHT = "PhbIngress.schedule.weight"
 _DEFAULT_WEIGHT = 4096
 FINISH_BITS = 60
+SHARED_LEVEL = 7  # behind all strict levels: classes with shares
 _LAST_FINISH = (1 << FINISH_BITS) - 1
 
 
@@ -47,7 +48,8 @@ def schedule(packet: Packet, tables: Tables, state: State) -> None:
     plan.finish = min(start + cost, _LAST_FINISH)
     conversation.finish = plan.finish
     plan.rank = plan.level << FINISH_BITS | plan.finish
-    level = f"strict level {plan.level}, " if plan.level else ""
+    strict = plan.discipline is Discipline.CLASS_WFQ and plan.level != SHARED_LEVEL
+    level = f"strict level {plan.level}, " if strict else ""
     shared = f" x {flows} flows" if plan.by_flows and flows > 1 else ""
     packet.say(STAGE, f"{level}finish tag {start} + weight {plan.weight}{shared} x {length} bytes = {plan.finish}")
 

@@ -1,0 +1,165 @@
+"""What all looks at a live switch share: whose names to use, and looking again every few seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_module
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from phb.cli.options import ProgramOptions, ReadingOptions, SwitchOptions, open_state
+from phb.cli.options import StateFile as State
+from phb.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    from phb.artifact import Artifact
+    from phb.deploying import Prepared
+    from phb.inventory import Switch
+    from phb.show.reading import Reading
+
+T = TypeVar("T")
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE",
+        help="The files that were pushed: they give numbers their names.  (default: those of the last push)",
+    ),
+]
+Watch = Annotated[
+    float | None,
+    typer.Option("--watch", "-w", min=0.1, metavar="SECONDS", help="Look again and again, until Ctrl-C."),
+]
+StateFile = State
+
+
+@dataclass(frozen=True)
+class Look:
+    """Where to look, and how to name what is there."""
+
+    switch: SwitchOptions
+    reading: ReadingOptions
+    program: ProgramOptions
+    files: Sequence[str]
+    state: Path | None
+
+
+def show(
+    look: Look,
+    read: Callable[[Reading], Awaitable[T]],
+    as_json: Callable[[T], Any],
+    render: Callable[[T], RenderableType],
+    *,
+    watch: float | None,
+    json: bool,
+) -> None:
+    """Read something from one switch and print it, once or again and again.
+
+    Args:
+        look: Where.
+        read: Gives what is to be shown.
+        as_json: It for programs; with `watch`, one line each time.
+        render: It for people.
+        watch: Seconds between looks; None is one look.
+        json: Whether programs read it.
+
+    Raises:
+        InputError: A file or option is wrong.
+        SwitchError: The switch refused or can't be reached.
+
+    """
+    artifact = look.program.load()
+    (where,) = _one(look)
+    prepared = _prepared(look, where, artifact)
+
+    async def once() -> T:
+        return await _read(where, artifact, prepared, read)
+
+    if watch is None:
+        value = asyncio.run(once())
+        if json:
+            print_json(as_json(value))
+        else:
+            console().print(render(value), soft_wrap=True, crop=False)
+        return
+    asyncio.run(_again(once, as_json, render, watch, json=json))
+
+
+def _one(look: Look) -> list[Switch]:
+    if look.files:
+        return look.switch.many(look.files, look.reading)
+    return [look.switch.one()]
+
+
+def _prepared(look: Look, where: Switch, artifact: Artifact) -> Prepared | None:
+    """The policies that the switch has been given: as the user says, or as the last good push had them."""
+    from phb.deploying import prepare
+    from phb.sources import Document
+    from phb.state import History, default_path
+
+    if where.policies:
+        return prepare(where, artifact, at=look.reading.moment())
+    path = look.state or default_path()
+    if not path.exists():
+        return None
+    with open_state(path) as state:
+        history = History(state)
+        push = history.last_good(where.address, where.device_id)
+        if push is None:
+            return None
+        documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
+        dialect = ReadingOptions(dialect=push.dialect).options().dialect
+    restored = where.model_copy(update={"format": push.format_name, "dialect": dialect})
+    return prepare(restored, artifact, at=look.reading.moment(), documents=documents)
+
+
+async def _read(
+    where: Switch, artifact: Artifact, prepared: Prepared | None, read: Callable[[Reading], Awaitable[T]]
+) -> T:
+    from phb.errors import SwitchError
+    from phb.names import Names
+    from phb.references import VERSION_TABLE
+    from phb.session import Session
+    from phb.show.held import Held, names_on_switch
+    from phb.show.reading import Reading
+
+    async with Session(where.address, where.device_id, artifact, role=where.role, tls=where.certificates) as session:
+        if not await session.runs_artifact():
+            raise SwitchError(where.address, "the switch runs another program than the artifact, or none")
+        held = Held(await session.rows([VERSION_TABLE]), artifact)
+        names = Names() if prepared is None else names_on_switch(held, prepared.intent, prepared.policy)
+        return await read(Reading(session, held, names))
+
+
+async def _again(
+    once: Callable[[], Awaitable[T]],
+    as_json: Callable[[T], Any],
+    render: Callable[[T], RenderableType],
+    seconds: float,
+    *,
+    json: bool,
+) -> None:
+    if json:
+        while True:
+            sys.stdout.write(json_module.dumps(as_json(await once())) + "\n")
+            sys.stdout.flush()
+            await asyncio.sleep(seconds)
+    from rich.live import Live
+
+    output = console()
+    if not output.is_terminal:
+        while True:
+            output.print(render(await once()), soft_wrap=True, crop=False)
+            await asyncio.sleep(seconds)
+    with Live(render(await once()), console=output, screen=True, auto_refresh=False) as live:
+        while True:
+            await asyncio.sleep(seconds)
+            live.update(render(await once()), refresh=True)

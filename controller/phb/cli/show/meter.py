@@ -1,0 +1,70 @@
+"""``phb show meter``: the meters of a switch, and what came out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from phb.cli.application import epilog
+from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.output import table
+from phb.cli.show.application import show_app
+from phb.cli.show.live import Files, Look, StateFile, Watch, show
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from phb.show.meters import MeterRow
+
+_COLOURS = ("green", "yellow", "red")
+
+
+@show_app.command("meter", epilog=epilog("phb show meter policy.yaml", "phb show meter --watch 2"))
+@grouped
+def show_meter(
+    switch: SwitchOptions,
+    reading: ReadingOptions,
+    program: ProgramOptions,
+    files: Files = None,
+    state: StateFile = None,
+    watch: Watch = None,
+    json: Json = False,
+) -> None:
+    """Show the meters of the switch: stream, rates and bursts, packets by colour."""
+    from phb.show.meters import read_meters
+
+    look = Look(switch, reading, program, files or (), state)
+    show(look, read_meters, _as_json, _render, watch=watch, json=json)
+
+
+def _as_json(rows: Sequence[MeterRow]) -> list[dict[str, Any]]:
+    return [
+        {
+            "stream": row.stream,
+            "action": row.action,
+            "hook": row.hook,
+            "kind": row.kind,
+            "rates_bits_per_second": row.rates,
+            "bursts_bytes": row.bursts,
+            "overhead_bytes": row.overhead,
+            "colour_aware": row.colour_aware,
+            "colours": {name: {"packets": value.packets, "bytes": value.bytes} for name, value in row.colours.items()},
+        }
+        for row in rows
+    ]
+
+
+def _render(rows: Sequence[MeterRow]) -> Table:
+    shown = table("stream", "action", "meter", "bit/s", "bytes", "counts", *_COLOURS)
+    for row in rows:
+        cells = [row.colours.get(name) for name in _COLOURS]
+        shown.add_row(
+            str(row.stream),
+            row.action + (" (output)" if row.hook == "output" else ""),
+            row.kind + (", colour-aware" if row.colour_aware else ""),
+            "\n".join(f"{name} {value}".strip() for name, value in row.rates.items()),
+            "\n".join(f"{name} {value}" for name, value in row.bursts.items()),
+            f"frame {row.overhead:+d}" if row.overhead else "frame",
+            *(str(value.packets) if value is not None else "0" for value in cells),
+        )
+    return shown

@@ -1,0 +1,163 @@
+"""``phb show queue``: what waits at a port, in the words of IOS ``show queue`` (the source's appendix E)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phb.cli.application import epilog
+from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.show.application import show_app
+from phb.cli.show.live import Files, Look, StateFile, Watch, show
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from phb.show.queues import Conversation, PortQueues, QueueOf
+    from phb.show.reading import Reading
+
+
+@show_app.command(
+    "queue", epilog=epilog("phb show queue c7513.yaml c7513-wfq.yaml", "phb show queue --port Serial5/0/0 --watch 1")
+)
+@grouped
+def show_queue(
+    switch: SwitchOptions,
+    reading: ReadingOptions,
+    program: ProgramOptions,
+    files: Files = None,
+    port: Annotated[
+        list[str] | None, typer.Option("--port", metavar="PORT", help="Only this port, by name or number; repeatable.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also conversations where nothing waits, if they have seen packets.")
+    ] = False,
+    state: StateFile = None,
+    watch: Watch = None,
+    json: Json = False,
+) -> None:
+    """Show queues, conversation by conversation: depth, weight, discards, tail drops, and whose it is.
+
+    Addresses and ports are those of the packet that took the conversation; a switch whose registers can't be read
+    (bmv2) doesn't tell them.
+    """
+    from phb.show.queues import read_queues
+
+    async def read(looked: Reading) -> list[PortQueues]:
+        return await read_queues(looked, _ports(looked, port or ()))
+
+    look = Look(switch, reading, program, files or (), state)
+    show(look, read, lambda ports: _as_json(ports, every), lambda ports: _render(ports, every), watch=watch, json=json)
+
+
+def _ports(looked: Reading, wanted: Sequence[str]) -> frozenset[int]:
+    from phb.errors import InputError
+    from phb.origin import Origin
+
+    numbers = {name: number for number, name in looked.names.ports.items()}
+    found = set()
+    for name in wanted:
+        if name not in numbers and not name.isdigit():
+            known = ", ".join(f"'{each}'" for each in numbers) or "a number; no file names ports"
+            raise InputError(Origin("--port"), f"port '{name}'", f"one of {known}")
+        found.add(numbers[name] if name in numbers else int(name))
+    return frozenset(found)
+
+
+def _shown(queue: QueueOf, every: bool) -> list[Conversation]:
+    return [conversation for conversation in queue.conversations if every or conversation.depth]
+
+
+def _as_json(ports: Sequence[PortQueues], every: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            "port": port.port,
+            "name": port.name,
+            "strategy": port.strategy,
+            "depth": port.depth,
+            "hold_queue": port.hold_queue,
+            "drops": port.drops,
+            "queues": [
+                {
+                    "class": queue.traffic_class,
+                    "strategy": queue.strategy,
+                    "level": queue.level if queue.is_strict else None,
+                    "depth": queue.depth,
+                    "limit": queue.limit,
+                    "drops": queue.drops,
+                    "conversations": [_conversation_as_json(each) for each in _shown(queue, every)],
+                }
+                for queue in port.queues
+            ],
+        }
+        for port in ports
+    ]
+
+
+def _conversation_as_json(conversation: Conversation) -> dict[str, Any]:
+    flow = conversation.flow
+    return {
+        "conversation": conversation.number,
+        "slot": conversation.slot,
+        "depth": conversation.depth,
+        "weight": conversation.weight,
+        "discards": conversation.discards,
+        "tail_drops": conversation.tail_drops,
+        "interleaves": 0,
+        "early_drops": conversation.early_drops,
+        "transmitted": {"packets": conversation.transmitted.packets, "bytes": conversation.transmitted.bytes},
+        "flow": None
+        if flow is None
+        else {
+            "source": str(flow.source) if flow.source else None,
+            "destination": str(flow.destination) if flow.destination else None,
+            "protocol": flow.protocol,
+            "tos": flow.tos,
+            "source_port": flow.source_port,
+            "destination_port": flow.destination_port,
+        },
+    }
+
+
+def _render(ports: Sequence[PortQueues], every: bool) -> Text:
+    from rich.text import Text
+
+    lines = [line for port in ports for line in _lines(port, every)]
+    return Text("\n".join(lines or ["no port has a scheduler of its own"]))
+
+
+def _lines(port: PortQueues, every: bool) -> Iterator[str]:
+    yield f"{port.name}: queueing strategy {port.strategy}"
+    yield f"  Output queue: {port.depth}/{port.hold_queue or 'unlimited'}/{port.drops} (size/max total/drops)"
+    for queue in port.queues:
+        if queue.traffic_class is not None:
+            level = f", strict level {queue.level}" if queue.is_strict else ""
+            limit = f"/{queue.limit}" if queue.limit else ""
+            yield f"  Class {queue.traffic_class}{level}: {queue.depth}{limit} queued, {queue.drops} dropped"
+        if queue.slots > 1:
+            active = sum(1 for each in queue.conversations if each.depth)
+            yield f"    Conversations {active}/{len(queue.conversations)}/{queue.slots} (active/seen/total)"
+        for conversation in _shown(queue, every):
+            yield from _conversation(conversation, queue)
+
+
+def _conversation(conversation: Conversation, queue: QueueOf) -> Iterator[str]:
+    weight = "-" if conversation.weight is None else str(conversation.weight)
+    numbers = f"{conversation.depth}/{weight}/{conversation.discards}/{conversation.tail_drops}/0"
+    early = f", early drops {conversation.early_drops}" if conversation.early_drops else ""
+    yield f"    (depth/weight/discards/tail drops/interleaves) {numbers}{early}"
+    flow = conversation.flow
+    if queue.slots == 1:
+        return
+    if flow is None:
+        yield f"    Conversation {conversation.number}"
+        return
+    link = "ip" if flow.source else "other than IPv4"
+    yield f"    Conversation {conversation.number}, linktype: {link}"
+    if flow.source:
+        yield (
+            f"    source: {flow.source}, destination: {flow.destination}, TOS: {flow.tos} prot: {flow.protocol}, "
+            f"source port {flow.source_port}, destination port {flow.destination_port}"
+        )

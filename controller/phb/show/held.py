@@ -1,0 +1,140 @@
+"""What a switch holds, by the program's names and as numbers: what counters and registers have to be read, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from phb.artifact import Artifact
+from phb.difference import MatchField, Row
+from phb.intent import NodeIntent
+from phb.model import PolicySet
+from phb.names import Names
+from phb.references import VERSION, VERSION_TABLE
+
+HOOKS = {"classify": "input", "output": "output"}
+"""Controls that classify, and the policies they are."""
+
+
+@dataclass(frozen=True)
+class HeldEntry:
+    """A table entry by names.
+
+    Attributes:
+        table: Without the control that all stages are in, such as ``classify.multi_field_ipv4``.
+        match: By field, its two numbers: value and 0, value and mask, low and high, or value and prefix length.
+
+    """
+
+    table: str
+    match: Mapping[str, tuple[int, int]]
+    priority: int
+    action: str
+    parameters: Mapping[str, int]
+    default: bool
+    row: Row
+
+
+class Held:
+    """The entries of one switch.
+
+    Args:
+        rows: As a session reads them.
+        artifact: The program that the switch runs.
+
+    """
+
+    def __init__(self, rows: Iterable[Row], artifact: Artifact) -> None:
+        self.artifact = artifact
+        self.tables: dict[str, list[HeldEntry]] = {}
+        for row in rows:
+            entry = _named(row, artifact)
+            self.tables.setdefault(entry.table, []).append(entry)
+
+    def __iter__(self) -> Iterator[HeldEntry]:
+        for entries in self.tables.values():
+            yield from entries
+
+    def table(self, name: str) -> list[HeldEntry]:
+        """The entries of a table, without the default one."""
+        return [entry for entry in self.tables.get(name, ()) if not entry.default]
+
+    def find(self, table: str, **key: int) -> HeldEntry | None:
+        """The entry with these values of exact fields."""
+        for entry in self.table(table):
+            if all(entry.match.get(field, (None,))[0] == value for field, value in key.items()):
+                return entry
+        return None
+
+    def classifying(self, hook: str) -> list[HeldEntry]:
+        """The entries that give packets a policy, those asked first first."""
+        found = [
+            entry
+            for table in self.tables
+            if table.startswith(f"{hook}.")
+            for entry in self.table(table)
+            if entry.action == "set_class"
+        ]
+        return sorted(found, key=lambda entry: (entry.table.endswith("behaviour_aggregate"), -entry.priority))
+
+    @property
+    def version(self) -> int | None:
+        """Which version of the policies packets meet; None where the switch doesn't tell."""
+        short = VERSION_TABLE.partition(".")[2]
+        return next((entry.parameters["version"] for entry in self.tables.get(short, ()) if entry.default), None)
+
+    def in_force(self, entry: HeldEntry) -> bool:
+        """Whether packets can meet it now: a push that is under way leaves entries of two versions."""
+        value, mask = entry.match.get(VERSION, (0, 0))
+        return not mask or self.version is None or value == self.version
+
+
+def _named(row: Row, artifact: Artifact) -> HeldEntry:
+    name = artifact.table_names[row.table]
+    table = artifact.tables[name]
+    fields = {info.number: field for field, info in table.fields.items()}
+    action, parameters = next(
+        ((word, info.parameters) for word, info in table.actions.items() if info.number == row.action), ("NoAction", {})
+    )
+    return HeldEntry(
+        table=name.partition(".")[2] or name,
+        match={fields[number]: (first, second) for number, first, second in row.match},
+        priority=row.priority,
+        action=action,
+        parameters=dict(zip(parameters, row.parameters, strict=False)),
+        default=row.default,
+        row=row,
+    )
+
+
+def names_on_switch(held: Held, intent: NodeIntent, policy: PolicySet) -> Names:
+    """Names of the numbers that a switch holds, from the files that it was programmed with.
+
+    A push may give rules other numbers than a compilation does. What an entry matches says which rule it is, whatever
+    its number; classes are found beside the rules that give them.
+    """
+    artifact = held.artifact
+    compiled = {
+        _key(artifact.encode(entry), artifact): entry.parameters
+        for entry in intent.entries
+        if entry.action == "set_class"
+    }
+    fresh = Names.of(intent, policy)
+    policies, classes, streams = {}, {0: fresh.traffic_class(0)}, {}
+    for hook in HOOKS:
+        for entry in held.classifying(hook):
+            said = compiled.get(_key(entry.row, artifact))
+            if said is None:
+                continue
+            if said["policy"] in fresh.policies:
+                policies[entry.parameters["policy"]] = fresh.policies[said["policy"]]
+            classes[entry.parameters["traffic_class"]] = fresh.traffic_class(said["traffic_class"])
+            if said["stream"] in fresh.streams:
+                streams[entry.parameters["stream"]] = fresh.streams[said["stream"]]
+    return Names(policies, classes, fresh.ports, streams)
+
+
+def _key(row: Row, artifact: Artifact) -> tuple[int, tuple[MatchField, ...]]:
+    """What a row matches, whichever version it is of."""
+    version = artifact.tables[artifact.table_names[row.table]].fields.get(VERSION)
+    return row.table, tuple(field for field in row.match if version is None or field[0] != version.number)

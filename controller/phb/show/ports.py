@@ -1,0 +1,64 @@
+"""Ports: what they have sent, and what waits there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from phb.session import CounterValue
+from phb.show.queues import CONVERSATION_SLOTS, read_queues
+from phb.show.reading import NOTHING, Reading
+
+
+@dataclass(frozen=True)
+class PortRow:
+    """One port.
+
+    Attributes:
+        strategy: Of its scheduler; None where nothing is said about the port, so that it is FIFO without limits.
+        sent: What the scheduler took: IP and other frames, without FCS.
+        queued: Packets that wait.
+
+    """
+
+    number: int
+    name: str
+    strategy: str | None
+    sent: CounterValue
+    queued: int
+    hold_queue: int | None
+    drops: int
+
+
+async def read_ports(reading: Reading) -> list[PortRow]:
+    """Ports that the switch's tables or the files name."""
+    held = reading.held
+    numbers = set(reading.names.ports)
+    for entry in held:
+        for source in (entry.parameters, {name: value for name, (value, _) in entry.match.items()}):
+            numbers |= {source[name] for name in ("port", "egress_port", "ingress_port") if name in source}
+    sent = await reading.counter("port_transmit", numbers)
+    queues = {port.port: port for port in await read_queues(reading)}
+    # A port without a scheduler's row counts all the same: it has one queue.
+    others = {CONVERSATION_SLOTS + number: number for number in numbers - queues.keys()}
+    came = await reading.counter("conversation_enqueued", others)
+    left = await reading.counter("conversation_transmitted", others)
+    rows = []
+    for number in sorted(numbers):
+        queue = queues.get(number)
+        rows.append(
+            PortRow(
+                number,
+                reading.names.port(number),
+                queue.strategy if queue is not None else None,
+                sent.get(number, NOTHING),
+                queue.depth if queue is not None else _waiting(came, left, CONVERSATION_SLOTS + number),
+                queue.hold_queue if queue is not None else None,
+                queue.drops if queue is not None else 0,
+            )
+        )
+    return rows
+
+
+def _waiting(came: Mapping[int, CounterValue], left: Mapping[int, CounterValue], slot: int) -> int:
+    return max(0, came.get(slot, NOTHING).packets - left.get(slot, NOTHING).packets)

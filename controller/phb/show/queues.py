@@ -1,0 +1,216 @@
+"""Queues in the words of IOS ``show queue`` (the source's appendix E): what waits, conversation by conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from phb.session import CounterValue
+from phb.show.held import HeldEntry
+from phb.show.reading import NOTHING, Reading
+
+CONVERSATION_SLOTS = 65536  # p4src/headers.p4; behind them one slot for each port
+SHARED_LEVEL = 7  # behind all strict levels: classes with shares
+_SCHEDULER, _CLASS_QUEUE = "conversation.port_scheduler", "conversation.class_queue"
+STRATEGIES = {"fifo": "fifo", "flow_wfq": "weighted fair", "class_wfq": "class-based"}
+_DROPS = ("conversation_discards", "conversation_tail_drops", "conversation_early_drops")
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Who has a conversation: the packet that took its slot. IOS shows the packet at the head of the queue."""
+
+    source: IPv4Address | None
+    destination: IPv4Address | None
+    protocol: int
+    tos: int
+    source_port: int
+    destination_port: int
+
+    @classmethod
+    def of(cls, register: int) -> Flow | None:
+        """What the register `conversation_flow` says; None where no flow ever took the slot."""
+        if not register:
+            return None
+        source, destination = register >> 80 & 0xFFFFFFFF, register >> 48 & 0xFFFFFFFF
+        return cls(
+            IPv4Address(source) if source else None,
+            IPv4Address(destination) if destination else None,
+            register >> 40 & 0xFF,
+            register >> 32 & 0xFF,
+            register >> 16 & 0xFFFF,
+            register & 0xFFFF,
+        )
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One conversation: IOS's five numbers, without interleaves, of which there are none.
+
+    Attributes:
+        weight: None where it depends on a precedence that the switch can't tell.
+        early_drops: By WRED.
+        flow: Who it is; None where the switch can't tell.
+
+    """
+
+    number: int
+    slot: int
+    depth: int
+    weight: int | None
+    discards: int
+    tail_drops: int
+    early_drops: int
+    transmitted: CounterValue
+    flow: Flow | None
+
+
+@dataclass(frozen=True)
+class QueueOf:
+    """The queue of a port, or of one class at a port.
+
+    Attributes:
+        limit: Packets that may wait; None without limit.
+        conversations: Those that have seen packets.
+
+    """
+
+    traffic_class: str | None
+    strategy: str
+    level: int
+    slots: int
+    limit: int | None
+    conversations: tuple[Conversation, ...]
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether it is served before all that have shares."""
+        return self.traffic_class is not None and self.level != SHARED_LEVEL
+
+    @property
+    def depth(self) -> int:
+        """Packets that wait."""
+        return sum(conversation.depth for conversation in self.conversations)
+
+    @property
+    def drops(self) -> int:
+        """Packets that were dropped for want of room, or early."""
+        return sum(each.discards + each.tail_drops + each.early_drops for each in self.conversations)
+
+
+@dataclass(frozen=True)
+class PortQueues:
+    """All queues of one port."""
+
+    port: int
+    name: str
+    strategy: str
+    hold_queue: int | None
+    queues: tuple[QueueOf, ...]
+
+    @property
+    def depth(self) -> int:
+        """Packets that wait."""
+        return sum(queue.depth for queue in self.queues)
+
+    @property
+    def drops(self) -> int:
+        """Packets that were dropped for want of room, or early."""
+        return sum(queue.drops for queue in self.queues)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A queue as the tables describe it."""
+
+    traffic_class: int | None
+    first: int
+    slots: int
+    level: int
+    weight: int | None
+    limit: int
+
+
+async def read_queues(reading: Reading, ports: frozenset[int] = frozenset()) -> list[PortQueues]:
+    """The queues of ports that a scheduler is set for; `ports` narrows them down."""
+    found = []
+    for entry in sorted(reading.held.table(_SCHEDULER), key=lambda entry: entry.match["egress_port"]):
+        port = entry.match["egress_port"][0]
+        if reading.held.in_force(entry) and (not ports or port in ports):
+            found.append(await _port(reading, port, entry))
+    return found
+
+
+async def _port(reading: Reading, port: int, entry: HeldEntry) -> PortQueues:
+    profile = entry.parameters["profile"]
+    limits = reading.held.find("buffer.port_limit", profile=profile)
+    queues = []
+    for place in _places(reading, port, entry):
+        queues.append(await _queue(reading, entry, place))
+    hold_queue = limits.parameters["hold_queue_packets"] if limits is not None else 0
+    return PortQueues(port, reading.names.port(port), STRATEGIES[entry.action], hold_queue or None, tuple(queues))
+
+
+def _places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[_Place]:
+    profile = entry.parameters["profile"]
+    if entry.action == "fifo":
+        yield _Place(None, CONVERSATION_SLOTS + port, 1, 0, None, 0)
+    elif entry.action == "flow_wfq":
+        yield _Place(None, entry.parameters["base"], entry.parameters["conversations"], 0, None, 0)
+    else:
+        rows = [row for row in reading.held.table(_CLASS_QUEUE) if row.match["profile"][0] == profile]
+        for row in sorted(rows, key=lambda row: (row.parameters["level"], row.parameters["traffic_class"])):
+            parameters = row.parameters
+            single = row.action == "single"
+            weighs = single or bool(parameters["shared"])
+            yield _Place(
+                parameters["traffic_class"],
+                parameters["slot" if single else "base"],
+                1 if single else parameters["conversations"],
+                parameters["level"],
+                parameters["weight"] if weighs else None,
+                parameters["limit_packets"],
+            )
+
+
+async def _queue(reading: Reading, scheduler: HeldEntry, place: _Place) -> QueueOf:
+    slots = range(place.first, place.first + place.slots)
+    enqueued = await reading.counter("conversation_enqueued", slots)
+    drops = {name: await reading.counter(name, slots) for name in _DROPS}
+    seen = sorted({*enqueued, *(slot for cells in drops.values() for slot in cells)})
+    transmitted = await reading.counter("conversation_transmitted", seen)
+    flows = await reading.registers("conversation_flow", [slot for slot in seen if slot < CONVERSATION_SLOTS])
+    weights = _weights(reading, scheduler.parameters["profile"])
+    conversations = []
+    for slot in seen:
+        flow = Flow.of(flows.get(slot, 0)) if place.slots > 1 else None
+        weight = place.weight
+        if weight is None and flow is not None:
+            weight = weights.get(flow.tos >> 5)
+        sent = transmitted.get(slot, NOTHING)
+        conversations.append(
+            Conversation(
+                number=slot - place.first,
+                slot=slot,
+                # The two are read one after the other; a packet between them must not make a queue negative.
+                depth=max(0, enqueued.get(slot, NOTHING).packets - sent.packets),
+                weight=weight,
+                discards=drops["conversation_discards"].get(slot, NOTHING).packets,
+                tail_drops=drops["conversation_tail_drops"].get(slot, NOTHING).packets,
+                early_drops=drops["conversation_early_drops"].get(slot, NOTHING).packets,
+                transmitted=sent,
+                flow=flow,
+            )
+        )
+    name = reading.names.traffic_class(place.traffic_class) if place.traffic_class is not None else None
+    strategy = "fifo" if place.slots == 1 else "weighted fair"
+    return QueueOf(name, strategy, place.level, place.slots, place.limit or None, tuple(conversations))
+
+
+def _weights(reading: Reading, profile: int) -> Mapping[int, int]:
+    return {
+        entry.match["precedence"][0]: entry.parameters["weight"]
+        for entry in reading.held.table("schedule.weight")
+        if entry.match["profile"][0] == profile
+    }

@@ -1,0 +1,49 @@
+"""Counters of a switch, only the cells that something in its tables makes count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from phb.names import Names
+from phb.session import CounterValue, Session
+from phb.show.held import Held
+
+NOTHING = CounterValue(0, 0)
+
+
+class Reading:
+    """One look at a switch: its tables, read once, and counters, read as they are asked for.
+
+    Args:
+        session: Needs no mastership.
+        held: The switch's entries.
+        names: What their numbers stand for.
+
+    """
+
+    def __init__(self, session: Session, held: Held, names: Names) -> None:
+        self.session = session
+        self.held = held
+        self.names = names
+
+    async def counter(self, name: str, indexes: Iterable[int]) -> Mapping[int, CounterValue]:
+        """Cells that aren't zero; none where the program has no such counter."""
+        wanted = sorted(set(indexes))
+        if not wanted or name not in self.session.artifact.counters:
+            return {}
+        return await self.session.counter(name, wanted)
+
+    async def registers(self, name: str, indexes: Sequence[int]) -> Mapping[int, int]:
+        """Cells of a register; none where the program has no such array, or the switch can't read registers."""
+        if not indexes or name not in self.session.artifact.registers:
+            return {}
+        return await self.session.registers(name, indexes) or {}
+
+
+def add(values: Iterable[CounterValue]) -> CounterValue:
+    """Several cells as one."""
+    packets = octets = 0
+    for value in values:
+        packets += value.packets
+        octets += value.bytes
+    return CounterValue(packets, octets)

@@ -1,0 +1,66 @@
+"""The switch itself: what it runs, who may write to it, how full its tables are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phb.errors import SwitchError
+from phb.mastership import Mastership
+from phb.session import Session
+from phb.show.reading import Reading
+
+
+@dataclass(frozen=True)
+class TableUse:
+    """How full a table is."""
+
+    table: str
+    used: int
+    size: int
+
+
+@dataclass(frozen=True)
+class SwitchState:
+    """A switch.
+
+    Attributes:
+        runs_ours: Whether it runs exactly the program of the artifact.
+        mastership: Who may write; None where the switch doesn't tell a session that never asks to be primary.
+        version: Which of the two versions of policies is in force; None where the switch doesn't tell.
+        tables: Tables that hold something.
+
+    """
+
+    address: str
+    device_id: int
+    runs_ours: bool
+    mastership: Mastership | None
+    version: int | None
+    tables: tuple[TableUse, ...]
+
+
+async def read_switch(reading: Reading) -> SwitchState:
+    """What a switch runs and holds."""
+    session = reading.session
+    tables = []
+    for name, info in session.artifact.tables.items():
+        short = name.partition(".")[2] or name
+        used = len(reading.held.table(short))
+        if used:
+            tables.append(TableUse(short, used, info.size))
+    return SwitchState(
+        session.address,
+        session.device_id,
+        await session.runs_artifact(),
+        await _mastership(session),
+        reading.held.version,
+        tuple(tables),
+    )
+
+
+async def _mastership(session: Session) -> Mastership | None:
+    """Ask with election id 0, which never becomes primary (P4Runtime section 5.3): looking must not take over."""
+    try:
+        return await session.arbitrate(0)
+    except SwitchError:
+        return None

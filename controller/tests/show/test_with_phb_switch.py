@@ -1,0 +1,189 @@
+"""``phb show`` against the embedded switch that has seen packets; its names come from files, or from the last push."""
+
+import json
+
+import pytest
+
+from phb.cli import run
+from phb_switch import P4RuntimeServer, PortConfig, Switch
+
+POLICY = """
+phb: 1
+node: dut
+ports:
+  - {number: 1, name: line, rate: {value: 256, unit: kbit/s, basis: ethernet}}
+  - {number: 2, name: lan}
+  - {number: 3, name: spare}
+routes:
+  - {destination: 10.0.2.0/24, port: line, source-mac: "02:00:00:00:00:01", destination-mac: "02:00:00:00:00:02"}
+  - {destination: 10.0.3.0/24, port: spare, source-mac: "02:00:00:00:00:01", destination-mac: "02:00:00:00:00:03"}
+classes: [{name: gold}]
+actions:
+  - name: gold
+    class: gold
+    set-dscp: AF31
+    meter:
+      kind: single-rate
+      committed-rate: {value: 64, unit: kbit/s, basis: ip}
+      committed-burst-bytes: 300
+      red: {drop: true}
+rules:
+  - {name: blocked, match: {protocol: tcp, destination-ports: 23}, permission: blocked}
+  - {name: gold, match: {protocol: udp, destination-ports: 5004}, actions: [gold]}
+queueing:
+  - port: line
+    hold-queue: 40
+    schedule: {kind: fair-queue, dialect: ios-11.3, dynamic-conversations: 16}
+  - port: spare
+    schedule:
+      kind: classes
+      queues: [{class: gold, level: 0, queue-limit: 30}]
+"""
+
+
+@pytest.fixture
+def switch():
+    return Switch("dut", {port: PortConfig(256_000 if port == 1 else None) for port in (1, 2, 3)})
+
+
+@pytest.fixture
+def address(switch):
+    server = P4RuntimeServer(switch, device_id=1)
+    yield f"127.0.0.1:{server.start()}"
+    server.stop()
+
+
+@pytest.fixture
+def pushed(switch, address, write_file, tmp_path, monkeypatch):
+    """A switch with the policy, and packets seen: what to say on the command line to look at it."""
+    from phb.explain import parse_packet
+    from phb.origin import Origin
+
+    monkeypatch.setenv("PHB_STATE", str(tmp_path / "state.sqlite"))
+    path = write_file("policy.yaml", POLICY)
+    where = ["--address", address]
+    assert run(["push", *where, path]) == 0
+    for now, text in enumerate(
+        [
+            "udp 10.0.1.1:700 > 10.0.2.1:5004 length 200",
+            "udp 10.0.1.1:700 > 10.0.2.1:5004 length 200",
+            "udp 10.0.1.1:700 > 10.0.3.1:5004 length 100",
+            "tcp 10.0.1.1:700 > 10.0.2.1:23",
+            "tcp 10.0.1.1:700 > 10.0.2.1:80 tos 192",
+            "89 10.0.1.1 > 10.0.9.9",
+        ]
+    ):
+        switch.process(2, parse_packet(text, Origin("test")).frame, now * 1000)
+    return path, where
+
+
+@pytest.fixture
+def show(pushed, capsys):
+    path, where = pushed
+
+    def call(*arguments, files=True):
+        capsys.readouterr()
+        assert run(["show", *arguments, *where, *([path] if files else [])]) == 0
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.mark.parametrize("files", [True, False], ids=["files", "last push"])
+def test_policies(show, files):
+    rows = {row["rule"]: row for row in json.loads(show("policy", "--json", files=files))}
+    assert rows["blocked"]["drops"] == {"blocked": 1}
+    assert rows["gold"]["colours"]["green"] == {"packets": 2, "bytes": 328}
+    assert rows["gold"]["drops"] == {"policed": 1}
+    assert (rows["gold"]["class"], rows["gold"]["does"]) == ("gold", ["ToS 0x68 under 0xfc", "red: drop"])
+    assert rows[None]["drops"] == {"no route": 1}
+    assert rows[None]["packets"] == 2
+    assert rows["gold"]["match"] == ["protocol=udp destination_port=5004"]
+    assert "blocked\n" in show("policy", files=files) or "blocked " in show("policy", files=files)
+
+
+def test_names_survive_new_numbers(show, pushed, address, write_file):
+    """A rule put before the others gets a number of its own; the others keep theirs, and their counters."""
+    text = POLICY.replace("rules:\n", "rules:\n  - {name: first, match: {protocol: tcp, destination-ports: 22}}\n")
+    path = write_file("policy.yaml", text)
+    assert run(["push", "--address", address, path]) == 0
+    rows = {row["rule"]: row for row in json.loads(show("policy", "--json"))}
+    assert rows["gold"]["colours"]["green"]["packets"] == 2
+    assert rows["blocked"]["drops"] == {"blocked": 1}
+    assert rows["first"]["packets"] == 0
+
+
+def test_queues(show):
+    line, spare = json.loads(show("queue", "--all", "--json"))
+    assert (line["name"], line["strategy"], line["depth"], line["hold_queue"]) == ("line", "weighted fair", 0, 40)
+    (queue,) = line["queues"]
+    flows = {each["flow"]["destination_port"]: each for each in queue["conversations"]}
+    assert flows[80]["flow"] == {
+        "source": "10.0.1.1",
+        "destination": "10.0.2.1",
+        "protocol": 6,
+        "tos": 192,
+        "source_port": 700,
+        "destination_port": 80,
+    }
+    assert (flows[80]["weight"], flows[80]["transmitted"]["packets"]) == (585, 1)
+    assert [(each["class"], each["limit"]) for each in spare["queues"]] == [("gold", 30), ("class-default", None)]
+    words = show("queue", "--all", "--port", "line")
+    assert "line: queueing strategy weighted fair\n  Output queue: 0/40/0 (size/max total/drops)\n" in words
+    assert "(depth/weight/discards/tail drops/interleaves) 0/585/0/0/0\n" in words
+    assert "source: 10.0.1.1, destination: 10.0.2.1, TOS: 192 prot: 6, source port 700, destination port 80\n" in words
+    assert "spare" not in words
+
+
+def test_classes(show):
+    rows = {row["class"]: row for row in json.loads(show("class", "--json"))}
+    assert (rows["gold"]["packets"], rows["class-default"]["packets"]) == (2, 1)
+    assert sum(bucket["packets"] for bucket in rows["gold"]["histogram"]) == 2
+    assert rows["gold"]["delay_below_us"]["p50"] == 1
+    assert "gold: 2 packets\n" in show("class", "--histogram")
+
+
+def test_meters(show):
+    (row,) = json.loads(show("meter", "--json"))
+    assert (row["action"], row["overhead_bytes"], row["bursts_bytes"]) == ("gold", -14, {"committed": 300, "excess": 0})
+    assert row["colours"] == {"green": {"packets": 2, "bytes": 328}, "red": {"packets": 1, "bytes": 214}}
+    assert "64000" in show("meter")
+
+
+def test_ports(show):
+    rows = {row["name"]: row for row in json.loads(show("port", "--json"))}
+    assert [rows[name]["packets"] for name in ("line", "lan", "spare")] == [2, 0, 1]
+    assert (rows["spare"]["strategy"], rows["lan"]["strategy"]) == ("class-based", None)
+
+
+def test_switch(show, address):
+    read = json.loads(show("switch", "--json", files=False))
+    assert (read["address"], read["program"], read["target"]) == (address, "ours", "phb-switch")
+    assert read["tables"]["forward.ipv4_route"] == {"used": 2, "size": 65536}
+    assert (read["last_push"]["outcome"], read["version"]) == ("applied", read["version"])
+    assert address in show("switch", files=False)
+
+
+def test_without_any_files_numbers_are_shown(pushed, address, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("PHB_STATE", str(tmp_path / "other.sqlite"))
+    capsys.readouterr()
+    assert run(["show", "policy", "--json", "--address", address]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["rule"] for row in rows} == {None}
+    assert rows[1]["class"] in ("class-default", "1")
+
+
+def test_an_unknown_port_is_named(pushed, address, capsys):
+    path, where = pushed
+    assert run(["show", "queue", *where, "--port", "nowhere", path]) == 2
+    assert "--port: found port 'nowhere', expected one of 'line', 'lan', 'spare'" in capsys.readouterr().err
+
+
+def test_a_switch_with_another_program_is_refused(capsys):
+    server = P4RuntimeServer(Switch("empty", {1: PortConfig()}), device_id=1)
+    address = f"127.0.0.1:{server.start()}"
+    try:
+        assert run(["show", "class", "--address", address]) == 1
+    finally:
+        server.stop()
+    assert "the switch runs another program than the artifact, or none" in capsys.readouterr().err
