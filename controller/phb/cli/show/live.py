@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json as json_module
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -76,6 +75,8 @@ def show(
         SwitchError: The switch refused or can't be reached.
 
     """
+    import asyncio
+
     artifact = look.program.load()
     (where,) = _one(look)
     prepared = _prepared(look, where, artifact)
@@ -147,6 +148,8 @@ async def _again(
     *,
     json: bool,
 ) -> None:
+    import asyncio
+
     if json:
         while True:
             sys.stdout.write(json_module.dumps(as_json(await once())) + "\n")
