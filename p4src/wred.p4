@@ -77,7 +77,7 @@ control Wred(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
                 if (halvings[63:32] > 47) {
                     average = 0;
                 } else {
-                    // 2^-x is taken as 1 - x/2 for the fraction x: at most 6.1 % too much, never too little.
+                    // 2^-x is taken as 1 - x/2 for the fraction x: at most 6.2 % too much, never too little.
                     average = average >> halvings[39:32];
                     average = average - (((average >> 16) * (bit<64>)halvings[31:16]) >> 1);
                 }

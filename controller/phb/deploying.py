@@ -73,7 +73,7 @@ def compiled(
     """`prepare` of what is read already: another moment may need other entries.
 
     Raises:
-        InputError: The policy asks for something the program can't do.
+        InputError: The policy asks for something that the program or the switch can't do.
 
     """
     intent = compile_policy(policy, artifact, at=at, target=switch.target.value)
@@ -85,7 +85,8 @@ def compiled(
 def plan_digest(prepared: Prepared, report: Report) -> str:
     """Of a dry run: the same for the same entries wanted and the same entries held, so different after any change."""
     changes = sorted(f"{changed.change} {changed.entry}" for changed in report.changes)
-    return _digest([str(report.pipeline_replaced), prepared.digest, *changes])[:16]
+    shapers = [str(change) for change in report.shapers]
+    return _digest([str(report.pipeline_replaced), prepared.digest, *changes, *shapers])[:16]
 
 
 async def plan(prepared: Prepared) -> tuple[Report, str]:

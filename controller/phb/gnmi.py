@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from finsy import GNMIClient, GNMIPath
-from finsy.gnmiclient import GNMIClientError
+from finsy import GNMIClient, GNMIPath, GRPCStatusCode
+from finsy.gnmiclient import GNMIClientError, GNMIUpdate
 from finsy.proto import gnmi
 
 from phb.errors import SwitchError
 from phb.intent import PortShaper
-from phb.tls import Tls
+from phb.session import Session
 
 # Scheduler policies with this prefix are ours.
 OURS = "phb-"
@@ -77,15 +77,24 @@ class ShaperChange:
         return f"shaper of port {self.port} ({self.interface}): {text(self.before)} -> {text(self.after)}"
 
 
-def wanted(shaping: Shaping, shapers: Sequence[PortShaper], address: str) -> Shaping:
+NOTHING = Shaping({}, {})
+
+
+def wanted(shaping: Shaping | None, shapers: Sequence[PortShaper], address: str) -> Shaping:
     """The shaping that a policy asks for.
 
     A line can't be made faster than it is: where the port had a rate at the start, the smaller one counts.
 
     Raises:
-        SwitchError: The switch has no such port.
+        SwitchError: The switch has no such port, or doesn't speak gNMI.
 
     """
+    if shaping is None:
+        if shapers:
+            raise SwitchError(
+                address, f"the switch doesn't speak gNMI, by which {shapers[0].origin} wants a port shaped"
+            )
+        return NOTHING
     by_port = {shaper.port: shaper for shaper in shapers}
     for shaper in shapers:
         if shaper.port not in shaping.ports:
@@ -105,8 +114,10 @@ def wanted(shaping: Shaping, shapers: Sequence[PortShaper], address: str) -> Sha
     return Shaping(ports, shaping.policies)
 
 
-def changes(before: Shaping, after: Shaping) -> list[ShaperChange]:
+def changes(before: Shaping | None, after: Shaping) -> list[ShaperChange]:
     """The ports whose shaping differs, by port number."""
+    if before is None:
+        return []
     return [
         ShaperChange(number, port.interface, before.ports[number].rate_bps, port.rate_bps)
         for number, port in sorted(after.ports.items())
@@ -118,17 +129,17 @@ class PortShapers:
     """The shapers of one switch; use it with ``async with``.
 
     Args:
-        address: ``HOST:PORT`` of its gNMI server; phb-switch has it at the port of P4Runtime.
-        tls: Certificates; None is a connection without TLS.
+        session: The connection: phb-switch answers gNMI at the port of P4Runtime.
 
     """
 
-    def __init__(self, address: str, tls: Tls | None = None) -> None:
-        self.address = address
-        self._client = GNMIClient(address, None if tls is None else tls.credentials())
+    def __init__(self, session: Session) -> None:
+        self.address = session.address
+        self._channel = session.channel
+        self._client = GNMIClient(session.address)
 
     async def __aenter__(self) -> Self:
-        await self._client.open()
+        await self._client.open(channel=self._channel)
         return self
 
     async def __aexit__(
@@ -136,18 +147,20 @@ class PortShapers:
     ) -> None:
         await self._client.close()
 
-    async def read(self) -> Shaping:
-        """What the switch does now.
+    async def read(self) -> Shaping | None:
+        """What the switch does now; None if it doesn't speak gNMI.
 
         Raises:
-            SwitchError: It can't be reached, or doesn't speak gNMI.
+            SwitchError: It refuses, or can't be reached.
 
         """
         try:
-            ids = await self._client.get(GNMIPath(_IDS))
-            bindings = await self._client.get(GNMIPath(_BINDINGS))
-            policies = await self._client.get(GNMIPath("qos/scheduler-policies"), config=True)
+            ids = await self._get(_IDS)
+            bindings = await self._get(_BINDINGS)
+            policies = await self._get("qos/scheduler-policies")
         except GNMIClientError as error:
+            if error.code is GRPCStatusCode.UNIMPLEMENTED:
+                return None
             raise self._failed(error) from None
         found: dict[str, tuple[int | None, int | None]] = {}
         for update in policies:
@@ -168,10 +181,19 @@ class PortShapers:
             ports[int(update.value)] = PortRate(interface, policy, rate, depth)
         return Shaping(ports, found)
 
-    async def apply(self, before: Shaping, after: Shaping) -> None:
+    async def _get(self, path: str) -> Sequence[GNMIUpdate]:
+        try:
+            return await self._client.get(GNMIPath(path))
+        except GNMIClientError as error:
+            # A switch without interfaces, bindings or policies has no such node.
+            if error.code is GRPCStatusCode.NOT_FOUND:
+                return ()
+            raise
+
+    async def apply(self, before: Shaping | None, after: Shaping) -> None:
         """Go from one shaping to another, in one request that the switch carries out as a whole.
 
-        To put a switch back: `apply(await read(), before)`.
+        To put a switch back: ``apply(await read(), before)``.
 
         Raises:
             SwitchError: The switch refused, and is as it was; or it can't be reached.
@@ -180,7 +202,7 @@ class PortShapers:
         updates: list[tuple[GNMIPath, Any]] = []
         deletions: list[GNMIPath] = []
         for number, port in after.ports.items():
-            old = before.ports.get(number)
+            old = before.ports.get(number) if before is not None else None
             if old == port:
                 continue
             binding = GNMIPath(_BINDINGS.replace("*", port.interface))

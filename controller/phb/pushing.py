@@ -20,6 +20,9 @@ from phb.counters import clear_counters
 from phb.describe import Described, describe
 from phb.difference import Change, by_key, difference
 from phb.errors import PhbError, PushError, PushInterruptedError, SwitchError
+from phb.gnmi import PortShapers, ShaperChange
+from phb.gnmi import changes as shaper_changes
+from phb.gnmi import wanted as wanted_shaping
 from phb.intent import NodeIntent, Notice, Policy
 from phb.origin import UNKNOWN, Origin
 from phb.phases import Held
@@ -28,6 +31,7 @@ from phb.references import References
 from phb.renumbering import NumbersUsedUpError, renumber
 from phb.session import CounterValue, Session
 from phb.sources import read_sources
+from phb.targets import DEFAULT_TARGET
 from phb.tls import Tls
 from phb.transition import Former, Interruption, Transition, Wanted, Watcher, read
 
@@ -71,6 +75,7 @@ class Report:
         unchanged: Entries that the switch held already.
         notices: What the files say without effect: listed warnings.
         policies: What the switch's policy numbers stand for.
+        shapers: Ports whose shaping changes.
         written: Updates sent; more than there are changes where old and new are exchanged in phases.
         duration: Seconds from the first question to the last answer.
 
@@ -86,8 +91,14 @@ class Report:
     unchanged: int
     notices: tuple[Notice, ...]
     policies: tuple[Policy, ...] = ()
+    shapers: tuple[ShaperChange, ...] = ()
     written: int = 0
     duration: float = 0.0
+
+    @property
+    def differs(self) -> bool:
+        """Whether the switch did, or does, something else than the files say."""
+        return bool(self.changes or self.shapers or self.pipeline_replaced)
 
     def count(self, change: Change) -> int:
         """How many entries were inserted, modified or deleted."""
@@ -100,14 +111,16 @@ def load_intent(
     *,
     at: datetime,
     format_name: str | None = None,
+    target: str = DEFAULT_TARGET,
 ) -> NodeIntent:
     """Read and compile the files for one node; nothing is sent.
 
     Raises:
-        InputError: A file is wrong, or asks for something the program can't do.
+        InputError: A file is wrong, or asks for something that the program or the target can't do.
 
     """
-    intent = compile_policy(read_sources([str(each) for each in policy_files], format_name), artifact, at=at)
+    policy = read_sources([str(each) for each in policy_files], format_name)
+    intent = compile_policy(policy, artifact, at=at, target=target)
     for entry in intent.entries:
         artifact.encode(entry)
     return intent
@@ -414,11 +427,26 @@ async def push_over(
 async def _push_over(
     session: Session, intent: NodeIntent, interruption: Interruption, *, dry_run: bool, watcher: Watcher | None
 ) -> Report:
+    async with PortShapers(session) as ports:
+        return await _push_with(ports, session, intent, interruption, dry_run=dry_run, watcher=watcher)
+
+
+async def _push_with(
+    ports: PortShapers,
+    session: Session,
+    intent: NodeIntent,
+    interruption: Interruption,
+    *,
+    dry_run: bool,
+    watcher: Watcher | None,
+) -> Report:
     started = time.perf_counter()
     artifact = session.artifact
     references = References(artifact)
     encoded = [artifact.encode(entry) for entry in intent.entries]
     former = None if await session.runs_artifact() else await Former.read(session)
+    shaping = await ports.read()
+    shaped = wanted_shaping(shaping, intent.shapers, session.address)
     if former is None or not dry_run:
         if former is not None:
             await former.replace(session)
@@ -436,7 +464,9 @@ async def _push_over(
     written = 0
     if not dry_run:
         await clear_counters(session, visible if former is None else None, wanted.rows, references)
-        transition = Transition(session, references, held, atomic, former, watcher, interruption)
+        transition = Transition(
+            session, references, held, atomic, former, watcher, interruption, partial(ports.apply, shaping, shaped)
+        )
         written = await transition.run(wanted)
     origins = {row.key: entry.origin for row, entry in zip(renumbered.rows, intent.entries, strict=True)}
     updates = difference(visible, wanted.rows)
@@ -455,6 +485,7 @@ async def _push_over(
         len(wanted.rows) - touched,
         intent.notices,
         renumbered.named(intent).policies,
+        tuple(shaper_changes(shaping, shaped)),
         written,
         time.perf_counter() - started,
     )

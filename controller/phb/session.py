@@ -113,6 +113,11 @@ class Session:
             self._stream.cancel()
         await self._channel.close()
 
+    @property
+    def channel(self) -> Any:
+        """The connection, for other services at the same port."""
+        return self._channel
+
     # -- mastership ---------------------------------------------------------
 
     @property

@@ -8,7 +8,7 @@ read what the switch holds > number anew > plan > write phase by phase > read ba
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -81,6 +81,7 @@ class Transition:
         former: The program that was replaced for this push; it is what is gone back to.
         watcher: Is told of progress.
         interruption: Asked before the flip.
+        finish: What else belongs to the push, done when the entries are there; when it fails, they are undone.
 
     """
 
@@ -91,6 +92,7 @@ class Transition:
     former: Former | None = None
     watcher: Watcher | None = None
     interruption: Interruption = field(default_factory=Interruption)
+    finish: Callable[[], Awaitable[None]] | None = None
 
     async def run(self, wanted: Wanted) -> int:
         """Write, read back, go back if either fails; give the number of updates written.
@@ -105,6 +107,8 @@ class Transition:
         try:
             written = await self._write(steps)
             await self._verify(wanted)
+            if self.finish is not None:
+                await self.finish()
         except SwitchError as error:
             left = await self._go_back(wanted, error)
             raise type(error)(self.session.address, f"{error.message}; {left}", error.refusals) from error

@@ -1,11 +1,17 @@
 """Shapers over gNMI, against the embedded switch's own server."""
 
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
+
 import pytest
 
+import phb
 from phb.errors import SwitchError
-from phb.gnmi import PortShapers, changes, wanted
+from phb.gnmi import PortShapers, Shaping, changes, wanted
 from phb.intent import PortShaper
 from phb.origin import Origin
+from phb.session import Session
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 from phb_switch.gnmi import GnmiService
 
@@ -29,9 +35,15 @@ def shaper(port, rate):
     return PortShaper(port, f"p{port}", rate, Origin("f", 7))
 
 
-async def shape(address, *shapers):
+@asynccontextmanager
+async def shapers_of(address, artifact):
+    async with Session(address, 1, artifact) as session, PortShapers(session) as ports:
+        yield ports
+
+
+async def shape(address, artifact, *shapers):
     """Shape as a push does; give what it says of it, and what was before."""
-    async with PortShapers(address) as ports:
+    async with shapers_of(address, artifact) as ports:
         before = await ports.read()
         after = wanted(before, shapers, address)
         await ports.apply(before, after)
@@ -46,52 +58,121 @@ def rates(switch):
 UNSHAPED = {1: (None, 4096), 2: (1_000_000, 77), 3: (None, 4096)}
 
 
-async def test_a_port_is_shaped_and_goes_back_to_what_it_was(switch, address):
-    said, _ = await shape(address, shaper(1, 256_000), shaper(2, 64_000))
+async def test_a_port_is_shaped_and_goes_back_to_what_it_was(switch, address, artifact):
+    said, _ = await shape(address, artifact, shaper(1, 256_000), shaper(2, 64_000))
     assert said == [
         "shaper of port 1 (eth1): unshaped -> 256000 bit/s",
         "shaper of port 2 (eth2): 1000000 bit/s -> 64000 bit/s",
     ]
     assert rates(switch) == {1: (256_000, 4096), 2: (64_000, 77), 3: (None, 4096)}
-    said, _ = await shape(address, shaper(1, 512_000))
+    said, _ = await shape(address, artifact, shaper(1, 512_000))
     assert said == [
         "shaper of port 1 (eth1): 256000 bit/s -> 512000 bit/s",
         "shaper of port 2 (eth2): 64000 bit/s -> 1000000 bit/s",
     ]
     assert rates(switch) == {1: (512_000, 4096), 2: (1_000_000, 77), 3: (None, 4096)}
-    said, _ = await shape(address, shaper(1, 512_000))
+    said, _ = await shape(address, artifact, shaper(1, 512_000))
     assert said == []
-    await shape(address)
+    await shape(address, artifact)
     assert rates(switch) == UNSHAPED
 
 
-async def test_what_was_done_can_be_undone(switch, address):
-    _, before = await shape(address, shaper(1, 256_000), shaper(2, 64_000))
-    async with PortShapers(address) as ports:
+async def test_what_was_done_can_be_undone(switch, address, artifact):
+    _, before = await shape(address, artifact, shaper(1, 256_000), shaper(2, 64_000))
+    async with shapers_of(address, artifact) as ports:
         await ports.apply(await ports.read(), before)
         assert await ports.read() == before
     assert rates(switch) == UNSHAPED
 
 
-async def test_a_line_is_not_made_faster_than_it_is(switch, address):
-    await shape(address, shaper(2, 2_000_000))
+async def test_a_line_is_not_made_faster_than_it_is(switch, address, artifact):
+    await shape(address, artifact, shaper(2, 2_000_000))
     assert rates(switch)[2] == (1_000_000, 77)
 
 
-async def test_a_port_without_an_interface_is_refused_and_nothing_done(switch, address):
+async def test_a_port_without_an_interface_is_refused_and_nothing_done(switch, address, artifact):
     with pytest.raises(SwitchError, match=r"no interface has port number 9, which f:7 wants shaped$"):
-        await shape(address, shaper(9, 1000))
+        await shape(address, artifact, shaper(9, 1000))
     assert rates(switch) == UNSHAPED
 
 
-async def test_a_refusal_is_the_switchs_word(switch, address):
+async def test_a_refusal_is_the_switchs_word(switch, address, artifact):
     with pytest.raises(SwitchError, match=r"gNMI: .*expected a rate from 1 to"):
-        await shape(address, shaper(1, 1 << 63))
+        await shape(address, artifact, shaper(1, 1 << 63))
     assert rates(switch) == UNSHAPED
 
 
-async def test_a_switch_without_gnmi(switch):
+@pytest.fixture
+def without_gnmi(switch):
     server = P4RuntimeServer(switch, device_id=1)
-    with pytest.raises(SwitchError, match="gNMI: "):
-        await shape(f"127.0.0.1:{server.start()}", shaper(1, 1000))
+    yield f"127.0.0.1:{server.start()}"
     server.stop()
+
+
+async def test_a_switch_without_interfaces_rates_and_bindings(artifact):
+    switch = Switch("dut", {})
+    server = P4RuntimeServer(switch, device_id=1, services=[GnmiService(switch, device_id=1).add_to])
+    assert await shape(f"127.0.0.1:{server.start()}", artifact) == ([], Shaping({}, {}))
+    server.stop()
+
+
+async def test_a_switch_without_gnmi(without_gnmi, artifact):
+    with pytest.raises(SwitchError, match=r"the switch doesn't speak gNMI, by which f:7 wants a port shaped$"):
+        await shape(without_gnmi, artifact, shaper(1, 1000))
+    assert await shape(without_gnmi, artifact) == ([], None)
+
+
+# ---------------------------------------------------------------------------
+# As part of a push
+# ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def policy(tmp_path):
+    """Write a policy for port 1: its hold queue in packets, and the rate of its shaper in bit/s, or none."""
+
+    def write(hold, rate=None):
+        path = tmp_path / "policy.yaml"
+        shaped = "" if rate is None else f", shaper: {{rate: {{value: {rate}, unit: bit/s, basis: ethernet}}}}"
+        path.write_text(
+            "phb: 1\nports: [{number: 1, name: line}]\n"
+            f"queueing: [{{port: line, schedule: {{kind: fifo}}, hold-queue: {hold}{shaped}}}]\n"
+        )
+        return [path]
+
+    return write
+
+
+async def test_a_push_shapes_a_plan_says_so_and_the_next_push_takes_it_back(switch, address, policy):
+    shaped = await phb.push(address, policy(40, 256_000), dry_run=True)
+    assert [str(change) for change in shaped.shapers] == ["shaper of port 1 (eth1): unshaped -> 256000 bit/s"]
+    assert rates(switch) == UNSHAPED
+    report = await phb.push(address, policy(40, 256_000))
+    assert (report.shapers, rates(switch)[1]) == (shaped.shapers, (256_000, 4096))
+    assert not (await phb.push(address, policy(40, 256_000))).differs
+    report = await phb.push(address, policy(40))
+    assert report.differs
+    assert report.changes == ()
+    assert rates(switch) == UNSHAPED
+
+
+async def test_entries_are_undone_when_the_shaper_is_refused(switch, address, artifact, policy):
+    await phb.push(address, policy(40, 256_000))
+    before = await phb.read_entries(address)
+    intent = phb.load_intent(policy(41), artifact, at=datetime(1999, 3, 1))
+    # One bit/s more than the switch takes; no policy file can say it.
+    intent = replace(intent, shapers=(shaper(1, 1 << 63),))
+    with pytest.raises(SwitchError, match=r"gNMI: .*expected a rate from 1 to .*; the switch is as it was$"):
+        await phb.push_intent(address, intent, artifact)
+    assert await phb.read_entries(address) == before
+    assert rates(switch)[1] == (256_000, 4096)
+
+
+async def test_a_policy_without_shapers_needs_no_gnmi_and_one_with_changes_nothing(without_gnmi, policy):
+    await phb.push(without_gnmi, policy(40))
+    before = await phb.read_entries(without_gnmi)
+    with pytest.raises(
+        SwitchError, match=r"the switch doesn't speak gNMI, by which .*policy\.yaml:3 wants a port shaped$"
+    ):
+        await phb.push(without_gnmi, policy(41, 256_000))
+    assert await phb.read_entries(without_gnmi) == before

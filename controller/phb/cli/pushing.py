@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import INTERRUPTED, OK, REFUSED
@@ -134,7 +134,7 @@ def _print_many(results: Sequence[Result]) -> None:
             rows.add_row(switch.name, switch.address, "", "", "", "", "failed", style="red")
             continue
         counts = [str(result.report.count(change)) for change in Change]
-        last = result.digest or ("changed" if result.report.changes else "unchanged")
+        last = result.digest or ("changed" if result.report.differs else "unchanged")
         rows.add_row(switch.name, switch.address, *counts, str(result.report.unchanged), last)
     for result in results:
         if result.report is not None:
@@ -166,6 +166,7 @@ def report_as_json(report: Report) -> dict[str, Any]:
         "pipeline_replaced": report.pipeline_replaced,
         "unchanged": report.unchanged,
         "changes": [_changed_as_json(changed) for changed in report.changes],
+        "shapers": [asdict(change) for change in report.shapers],
         "warnings": [notice_as_json(notice) for notice in report.notices],
     }
 
@@ -195,6 +196,8 @@ def print_report(report: Report) -> None:
         sign, style = _SIGNS[changed.change.value]
         place = f"  ({changed.origin})" if changed.origin.line else ""
         output.print(f"{sign} {changed.entry}{place}", style=style, soft_wrap=True)
+    for change in report.shapers:
+        output.print(f"~ {change}", style="yellow", soft_wrap=True)
     counts = ", ".join(
         f"{report.count(change)} {f'to {change}' if report.dry_run else _DONE[change.value]}" for change in Change
     )

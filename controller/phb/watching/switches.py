@@ -154,7 +154,7 @@ class WatchedSwitch:
 
     async def _reconcile(self, session: Session, wanted: Prepared) -> None:
         seen = await push_over(session, wanted.intent, dry_run=True)
-        if not seen.changes and not seen.pipeline_replaced:
+        if not seen.differs:
             if self._good is not wanted:
                 self._remember(wanted, seen)
             if self._told is None or self._told[0] is not Kind.APPLIED:
