@@ -5,8 +5,13 @@
 #define PHB_ADMIT_P4
 
 #include "headers.p4"
+#include "connection.p4"
 
-control Admit(inout headers_t hdr, inout metadata_t meta) {
+control Admit(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
+
+    Connection() connection;
+    policy_t limited_policy = 0;
+    bit<32> maximum = 0;
 
     action allow() {}
 
@@ -22,18 +27,28 @@ control Admit(inout headers_t hdr, inout metadata_t meta) {
         size = POLICIES;
     }
 
-    // Reserved for the limit of concurrent TCP connections per policy (Policy Agent's MaxConnections). It has no
-    // action yet: the controller compiles nothing to it and says so for policies that ask for it.
+    // policy: by which number the connections are counted; both directions of a rule have one.
+    action limit_connections(policy_t policy, bit<32> maximum_connections) {
+        limited_policy = policy;
+        maximum = maximum_connections;
+    }
+
+    // `MaxConnections`: TCP connections of a policy that may exist at one time.
     table connection_limit {
         key = { meta.verdict.policy : exact @name("policy"); }
-        actions = { NoAction; }
+        actions = { limit_connections; @defaultonly NoAction; }
         const default_action = NoAction;
         size = POLICIES;
     }
 
     apply {
         permission.apply();
-        connection_limit.apply();
+        if (meta.track_connections == 1 && hdr.tcp.isValid() && meta.verdict.drop_reason == DropReason.NONE) {
+            if (hdr.tcp.flags & TCP_SYN != 0) {
+                connection_limit.apply();
+            }
+            connection.apply(hdr, meta, standard_metadata, limited_policy, maximum);
+        }
     }
 }
 

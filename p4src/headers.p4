@@ -218,6 +218,16 @@ struct verdict_t {
     ForwardingException exception;
 }
 
+struct connection_t {
+    bool     known;              // whether the packet is of a tracked TCP connection
+    bit<32>  slot;
+    bit<1>   side;               // which of its ends sent the packet
+    bit<8>   scale;              // of a SYN: its window scale (RFC 7323) as 0x80 + shift, 0 without
+    bit<16>  segment;            // of a SYN: the largest segment its sender takes
+    bit<36>  maximum;            // rates of the packet's policy in payload bytes per 2^20 us; 0: none
+    bit<36>  minimum;
+}
+
 struct schedule_t {
     Discipline discipline;
     profile_t  profile;
@@ -251,6 +261,7 @@ struct metadata_t {
     bit<1>     track_connections;
     flow_t     flow;
     verdict_t  verdict;
+    connection_t connection;
     schedule_t schedule;
     buffer_t   buffer;
 }

@@ -10,7 +10,7 @@
 
 #include "headers.p4"
 
-control Mark(inout headers_t hdr, inout flow_t flow, in policy_t policy) {
+control Mark(inout headers_t hdr, inout flow_t flow, inout connection_t connection, in policy_t policy) {
 
     // Bits outside the mask keep their value, so ECN (RFC 3168) survives a DSCP remark with mask 0xfc.
     action set_tos(bit<8> value, bit<8> mask) {
@@ -33,11 +33,16 @@ control Mark(inout headers_t hdr, inout flow_t flow, in policy_t policy) {
         size = POLICIES;
     }
 
-    // Reserved for the TCP-window clamp by which a host keeps a connection between MinRate and MaxRate. It has no action
-    // yet: the controller keeps the rates in its model and warns that they are not enforced.
+    // Rates in payload bytes per 2^20 microseconds; 0 is none.
+    action clamp(bit<36> maximum, bit<36> minimum) {
+        connection.maximum = maximum;
+        connection.minimum = minimum;
+    }
+
+    // `MaxRate` and `MinRate` of each TCP connection; window.p4 keeps them.
     table window_clamp {
         key = { policy : exact @name("policy"); }
-        actions = { NoAction; }
+        actions = { clamp; @defaultonly NoAction; }
         const default_action = NoAction;
         size = POLICIES;
     }
@@ -54,6 +59,9 @@ control Mark(inout headers_t hdr, inout flow_t flow, in policy_t policy) {
             hdr.vlan.pcp = flow.pcp;
         } else {
             flow.pcp = 0;
+        }
+        if (connection.known) {
+            window_clamp.apply();
         }
     }
 }

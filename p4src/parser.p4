@@ -88,8 +88,55 @@ parser PhbParser(packet_in packet,
         packet.extract(hdr.tcp);
         meta.flow.source_port = hdr.tcp.source_port;
         meta.flow.destination_port = hdr.tcp.destination_port;
-        transition accept;
+        meta.connection.segment = 536;      // RFC 9293 section 3.7.1
+        transition select(hdr.tcp.flags & 0x02) {
+            0: accept;
+            default: options_0;
+        }
     }
+
+    // The options of a SYN that say what its sender takes. A parser can't skip what it doesn't extract, so it looks ahead
+    // by words, in the layouts that TCP stacks send: maximum segment size (2) first, then window scale (3) at the start
+    // of a word, or after one NOP (1), or after SACK permitted (4) alone or with timestamps (8).
+    #define OPTIONS(WORD, LATER, MORE) \
+    state options_##WORD { \
+        bit<32> word = packet.lookahead<bit<(32 * WORD + 32)>>()[31:0]; \
+        transition select(hdr.tcp.data_offset, word) { \
+            (0 .. (5 + WORD), _): accept; \
+            (_, 0x02040000 &&& 0xffff0000): segment_##WORD; \
+            (_, 0x03030000 &&& 0xffff0000): scale_##WORD; \
+            (_, 0x01030300 &&& 0xffffff00): scale_after_nop_##WORD; \
+            (_, 0x04020303): scale_after_sack_##WORD; \
+            (_, 0x0402080a): MORE; \
+            (_, 0x0101080a): MORE; \
+            (_, 0x04020101): LATER; \
+            (_, 0x01010402): LATER; \
+            (_, 0x01010101): LATER; \
+            default: accept; \
+        } \
+    } \
+    state segment_##WORD { \
+        meta.connection.segment = packet.lookahead<bit<(32 * WORD + 32)>>()[15:0]; \
+        transition LATER; \
+    } \
+    state scale_##WORD { \
+        meta.connection.scale = 0x80 | packet.lookahead<bit<(32 * WORD + 24)>>()[7:0]; \
+        transition accept; \
+    } \
+    state scale_after_nop_##WORD { \
+        meta.connection.scale = 0x80 | packet.lookahead<bit<(32 * WORD + 32)>>()[7:0]; \
+        transition accept; \
+    } \
+    state scale_after_sack_##WORD { \
+        meta.connection.scale = 0x80 | packet.lookahead<bit<(32 * WORD + 40)>>()[7:0]; \
+        transition accept; \
+    }
+
+    OPTIONS(0, options_1, options_3)
+    OPTIONS(1, options_2, options_4)
+    OPTIONS(2, options_3, accept)
+    OPTIONS(3, options_4, accept)
+    OPTIONS(4, accept, accept)
 
     state parse_udp {
         packet.extract(hdr.udp);

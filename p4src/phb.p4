@@ -3,7 +3,7 @@
  *
  *   ingress                                                                          egress
  *   parse > version > classify > admit > police > mark > forward > output >          (the scheduler takes a packet)
- *           police > mark > conversation > buffer > wred > schedule
+ *           police > mark > window > conversation > buffer > wred > schedule
  *                                   --- rank ---> [traffic manager: sorts] --->      virtual time, occupancy, delay
  *
  * The program decides everything about a packet, including when it is due; the traffic manager sorts by meta.tm.rank
@@ -19,6 +19,7 @@
 #include "mark.p4"
 #include "forward.p4"
 #include "output.p4"
+#include "window.p4"
 #include "conversation.p4"
 #include "buffer.p4"
 #include "wred.p4"
@@ -39,6 +40,7 @@ control PhbIngress(inout headers_t hdr,
     Output() output;
     Police() output_police;
     Mark() output_mark;
+    Window() window;
     Conversation() conversation;
     Buffer() buffer;
     Wred() wred;
@@ -58,14 +60,14 @@ control PhbIngress(inout headers_t hdr,
             hdr.packet_out.setInvalid();
         } else {
             classify.apply(hdr, meta, standard_metadata);
-            admit.apply(hdr, meta);
+            admit.apply(hdr, meta, standard_metadata);
             if (meta.verdict.drop_reason == DropReason.NONE) {
                 police.apply(meta, standard_metadata, meta.verdict.policy);
             }
             // As the input policy sees it: a later meter may give another colour.
             policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour));
             if (meta.verdict.drop_reason == DropReason.NONE) {
-                mark.apply(hdr, meta.flow, meta.verdict.policy);
+                mark.apply(hdr, meta.flow, meta.connection, meta.verdict.policy);
                 forward.apply(hdr, meta, standard_metadata);
             }
         }
@@ -77,8 +79,11 @@ control PhbIngress(inout headers_t hdr,
                 }
                 policy_traffic.count((bit<32>)(meta.verdict.output_policy ++ meta.verdict.colour));
                 if (meta.verdict.drop_reason == DropReason.NONE) {
-                    output_mark.apply(hdr, meta.flow, meta.verdict.output_policy);
+                    output_mark.apply(hdr, meta.flow, meta.connection, meta.verdict.output_policy);
                 }
+            }
+            if (meta.connection.known && meta.verdict.drop_reason == DropReason.NONE) {
+                window.apply(hdr, meta, standard_metadata);
             }
             if (meta.verdict.drop_reason == DropReason.NONE) {
                 conversation.apply(hdr, meta, standard_metadata);

@@ -76,7 +76,11 @@ def policy(kind, committed, other, *, aware=False, basis="ethernet", hook="input
 
 def frame(frame_bytes, tos=0):
     """A UDP datagram in an Ethernet frame of this length."""
-    packet = Ether() / IP(src="10.0.1.1", dst="10.0.2.1", tos=tos) / UDP(sport=1, dport=2)
+    packet = (
+        Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+        / IP(src="10.0.1.1", dst="10.0.2.1", tos=tos)
+        / UDP(sport=1, dport=2)
+    )
     return bytes(packet / Raw(bytes(frame_bytes - len(packet))))
 
 
@@ -107,7 +111,7 @@ arrivals = st.lists(
     st.sampled_from(["input", "output"]),
     arrivals,
 )
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_colours_are_those_of_the_model(program, kind, committed, other, aware, basis, hook, drawn):
     switch = program(
         policy(kind, committed, other, aware=aware, basis=basis, hook=hook), {IN: PortConfig(), OUT: PortConfig()}
@@ -139,7 +143,13 @@ def test_each_colour_has_a_treatment_of_its_own(program):
     switch = program(
         policy("single-rate", (8, 1000), (0, 1000), treatments=treatments), {IN: PortConfig(), OUT: PortConfig()}
     )
-    tagged = bytes(Ether() / Dot1Q(vlan=1, prio=7) / IP(src="10.0.1.1", dst="10.0.2.1") / UDP() / Raw(bytes(946)))
+    tagged = bytes(
+        Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+        / Dot1Q(vlan=1, prio=7)
+        / IP(src="10.0.1.1", dst="10.0.2.1")
+        / UDP()
+        / Raw(bytes(946))
+    )
     left = [Ether(sent) for _ in range(3) for _, _, sent in switch.process(IN, tagged, 0)]
     assert [(each[IP].tos >> 2, each[Dot1Q].prio) for each in left] == [(10, 7), (12, 1)]
     assert colours(switch) == [1, 1, 1]
@@ -159,7 +169,12 @@ def test_rules_of_one_action_share_its_meter(program):
         "rules:\n", "rules:\n  - {name: web, match: {protocol: udp, source-ports: 80}, actions: [metered]}\n"
     )
     switch = program(text, {IN: PortConfig(), OUT: PortConfig()})
-    web = bytes(Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP(sport=80) / Raw(bytes(958)))
+    web = bytes(
+        Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+        / IP(src="10.0.1.1", dst="10.0.2.1")
+        / UDP(sport=80)
+        / Raw(bytes(958))
+    )
     assert len(switch.process(IN, web, 0)) == 1
     assert switch.process(IN, frame(1000), 0) == []
     assert colours(switch, 1) == [1, 0, 0]

@@ -110,14 +110,12 @@ def _notices_of_items(state: _State) -> None:
     for action in policy.actions:
         if action.interface is not None:
             _check_interface(policy, action, "interface")
-        for name, rate in (("max_rate", action.max_rate), ("min_rate", action.min_rate)):
-            if rate is not None:
-                word = {"max_rate": "maximum", "min_rate": "minimum"}[name]
-                message = (
-                    f"the {word} rate of {rate} of '{action.name}' is not enforced: the pipeline has no TCP-window "
-                    "clamp yet"
-                )
-                state.notices.append(Notice(action.origin(name), message))
+        if action.min_rate is not None and action.max_rate is None:
+            message = (
+                f"the minimum rate of '{action.name}' has no effect: it is how far a maximum rate may slow a connection "
+                "down, and there is none"
+            )
+            state.notices.append(Notice(action.origin("min_rate"), message))
 
 
 def _check_interface(policy: PolicySet, item: Action | SubnetPriority, name: str) -> None:

@@ -18,8 +18,6 @@ CONNECTION_LIMIT = "PhbIngress.admit.connection_limit"
 # Stream numbers have 12 bits (stream_t in p4src/headers.p4); 0 stands for no stream.
 LAST_STREAM = 4095
 
-CONNECTIONS = False
-
 _MARKS = ("set_tos", "set_dscp", "set_precedence", "set_pcp")
 
 
@@ -120,13 +118,13 @@ class Treatments:
             return
         if action is None:
             return
-        if action.max_connections is not None and CONNECTIONS:
+        if action.max_connections is not None:
             self._limit(action, hook, key, counted_as)
         marks = leg is None or leg.marks
         coloured = action.meter is not None and self._colours(action, hook, policy, marks=marks)
         if marks and not coloured:
             self._marks(f"{MARK[hook]}.remark", key, "set", action, _NO_MARKS, action)
-        if CONNECTIONS and action.max_rate is not None and not (leg is not None and leg.answers):
+        if action.max_rate is not None and not (leg is not None and leg.answers):
             parameters = clamp_parameters(action.max_rate, action.min_rate)
             table = f"{MARK[hook]}.window_clamp"
             self._mark.append(Entry(table, key, "clamp", parameters, 0, action.origin("max_rate")))
@@ -139,7 +137,7 @@ class Treatments:
                 f"a limit of connections in '{action.name}', which a rule with an egress port uses",
                 "it in an action of rules without 'egress-port': connections are counted where they enter",
             )
-        parameters = {"policy": counted_as, "maximum": action.max_connections or 0}
+        parameters = {"policy": counted_as, "maximum_connections": action.max_connections or 0}
         origin = action.origin("max_connections")
         self._admit.append(Entry(CONNECTION_LIMIT, key, "limit_connections", parameters, 0, origin))
         self.track_connections = True
