@@ -37,16 +37,16 @@ def c3640(examples):
 def test_check(phb, mvs074):
     code, out, err = phb("check", "--at", AT, *mvs074)
     assert code == 0
-    assert "mvs074: ok, 9 table entries" in out
+    assert "mvs074: ok, 12 table entries" in out
     assert "rule1" in out
-    assert "policy-agent-precedence-osa2.conf:40: the maximum rate of 100000 kbit/s" in err
+    assert "policy-agent-precedence-osa2.conf:20: SetSubnetPrioTosMask has no effect" in err
 
 
 def test_check_json(phb, mvs074):
     code, out, err = phb("check", "--at", AT, "--json", *mvs074)
     result = json.loads(out)
     assert (code, err) == (0, "")
-    assert (result["node"], result["entries"], len(result["warnings"])) == ("mvs074", 9, 7)
+    assert (result["node"], result["entries"], len(result["warnings"])) == ("mvs074", 12, 1)
     assert result["policies"][0] == {
         "policy": 1,
         "rule": "rule1",
@@ -71,16 +71,16 @@ def test_push_plan_and_show(phb, start_switch, mvs074, artifact):
     code, out, _ = phb("plan", *where, "--at", AT, *mvs074)
     assert code == 0
     assert "~ pipeline to load" in out
-    assert "mvs074: 9 to insert, 0 to modify, 0 to delete, 0 unchanged" in out
+    assert "mvs074: 12 to insert, 0 to modify, 0 to delete, 0 unchanged" in out
     assert switch.config is None
 
     code, out, _ = phb("push", *where, "--at", AT, *mvs074)
     assert code == 0
     assert "+ mark.remark policy=1 -> set_tos(value=192, mask=255)  (" in out
-    assert "mvs074: 9 inserted, 0 modified, 0 deleted, 0 unchanged" in out
+    assert "mvs074: 12 inserted, 0 modified, 0 deleted, 0 unchanged" in out
 
     code, out, _ = phb("push", *where, "--at", AT, "--json", *mvs074)
-    assert json.loads(out)["unchanged"] == 9
+    assert json.loads(out)["unchanged"] == 12
 
     code, out, _ = phb("show", "entries", *where, "--json")
     assert {
@@ -96,7 +96,7 @@ def test_push_plan_and_show(phb, start_switch, mvs074, artifact):
     none, first, *_ = json.loads(out)
     assert (none["policy"], none["rule"], none["packets"]) == (0, None, 9)
     assert (first["rule"], first["packets"], first["bytes"]) == ("rule1", 3, 4362)
-    assert first["does"] == ["ToS 192 (CS6)"]
+    assert first["does"] == ["ToS 192 (CS6)", "window clamp"]
     assert first["drops"] == {"hold queue": 2}
     assert "ToS 192" in phb("show", "policy", *where)[1]
 

@@ -59,10 +59,10 @@ def test_s390_network(served, examples, artifact):
         for number, (address, files) in enumerate(zip(served, names, strict=True), start=1)
     ]
     first = phb.push_all_sync(targets, at=AT)
-    assert [report.count(Change.INSERT) for report in first] == [9, 14, 6]
+    assert [report.count(Change.INSERT) for report in first] == [12, 14, 6]
     assert all(report.pipeline_replaced for report in first)
     again = phb.push_all_sync(targets, at=AT)
-    assert [(report.changes, report.unchanged) for report in again] == [((), 9), ((), 14), ((), 6)]
+    assert [(report.changes, report.unchanged) for report in again] == [((), 12), ((), 14), ((), 6)]
     held = phb.read_entries_sync(served[1], device_id=2)
     assert len(held) == 14
     assert phb.read_counters_sync(served[1], device_id=2)["policy_traffic"] == {}

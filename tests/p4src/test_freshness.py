@@ -28,7 +28,7 @@ def test_p4c_makes_the_same_artifacts(tmp_path):
 
 
 def test_every_stage_of_the_design_is_one_file_and_one_control():
-    stages = ["version", "classify", "admit", "police", "mark", "forward", "output"]
+    stages = ["version", "classify", "admit", "police", "mark", "forward", "output", "window"]
     stages += ["conversation", "buffer", "wred", "schedule"]
     main = (phb_p4.SOURCE_DIRECTORY / "phb.p4").read_text()
     order = [main.index(f"{stage}.apply(") for stage in stages]

@@ -112,8 +112,8 @@ def _notices_of_items(state: _State) -> None:
             _check_interface(policy, action, "interface")
         if action.min_rate is not None and action.max_rate is None:
             message = (
-                f"the minimum rate of '{action.name}' has no effect: it is how far a maximum rate may slow a connection "
-                "down, and there is none"
+                f"the minimum rate of '{action.name}' has no effect: it is how far a maximum rate may slow one "
+                "connection down, and there is none"
             )
             state.notices.append(Notice(action.origin("min_rate"), message))
 
