@@ -57,7 +57,7 @@ def legs(policy: PolicySet, rule: Rule) -> list[Leg]:
         case Direction.INCOMING:
             return [Leg(Direction.INCOMING, rule.match, rule.unless, interface.number, marks=False, answers=False)]
         case _:
-            match, unless = (tuple(_mirrored(each) for each in part) for part in (rule.match, rule.unless))
+            match, unless = (tuple(each.mirrored() for each in part) for part in (rule.match, rule.unless))
             back = Leg(Direction.INCOMING, match, unless, interface.number, marks=False, answers=True)
             return [outgoing, back]
 
@@ -96,15 +96,3 @@ def _host_side(policy: PolicySet, item: Rule | BehaviourAggregate) -> tuple[Numb
         f"{found}, but port '{host.name}' is not connected",
         f"a cross-connect between '{host.name}' and an interface",
     )
-
-
-def _mirrored(conditions: Conditions) -> Conditions:
-    swapped = conditions.model_copy(
-        update={
-            "source": conditions.destination,
-            "destination": conditions.source,
-            "source_ports": conditions.destination_ports,
-            "destination_ports": conditions.source_ports,
-        }
-    )
-    return swapped

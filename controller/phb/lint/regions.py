@@ -23,7 +23,6 @@ from phb.model import (
     Day,
     Direction,
     PolicySet,
-    Port,
     PortReference,
     Rule,
     Validity,
@@ -94,7 +93,7 @@ class Regions:
     def __init__(self, policy: PolicySet, actions: Mapping[str, Action]) -> None:
         self._policy = policy
         self._actions = actions
-        connected = _connected(policy)
+        connected = policy.connected_port
         self._connected = connected.address if connected is not None else None
         self._ports = _port_bits(policy)
         self.undecided: list[Rule] = []
@@ -174,18 +173,10 @@ class Regions:
         if rule.direction is Direction.ANY:
             return [(self._hook(conditions.ingress_port, conditions.egress_port), conditions)]
         host, connected = ((self._ports[word], _INPUT) for word in (_HOST, _CONNECTED))
-        mirrored = conditions.model_copy(
-            update={
-                "source": conditions.destination,
-                "destination": conditions.source,
-                "source_ports": conditions.destination_ports,
-                "destination_ports": conditions.source_ports,
-            }
-        )
         return {
             Direction.OUTGOING: [(host, conditions)],
             Direction.INCOMING: [(connected, conditions)],
-            Direction.BOTH: [(host, conditions), (connected, mirrored)],
+            Direction.BOTH: [(host, conditions), (connected, conditions.mirrored())],
         }[rule.direction]
 
     def _applies(self, rule: Rule) -> bool:
@@ -212,20 +203,10 @@ def _port_bits(policy: PolicySet) -> dict[str, int]:
     for port in policy.ports:
         bits.setdefault(port.name, 1 << len(bits))
     host = policy.host_port
-    for word, at in ((_HOST, host), (_CONNECTED, _connected(policy))):
+    for word, at in ((_HOST, host), (_CONNECTED, policy.connected_port)):
         named = bits.get(at.name) if at is not None else None
         bits[word] = named if named is not None else 1 << len(bits)
     return bits
-
-
-def _connected(policy: PolicySet) -> Port | None:
-    """The interface that the host is connected to; None where nobody says."""
-    host = policy.host_port
-    for wire in policy.cross_connects:
-        ends = [policy.find_port(reference) for reference in wire.between]
-        if host is not None and host in ends:
-            return ends[1 - ends.index(host)]
-    return None
 
 
 def effect(item: Rule | BehaviourAggregate) -> tuple[object, ...]:

@@ -86,3 +86,13 @@ class PolicySet(Item):
     def host_port(self) -> Port | None:
         """The port where the host's own stack is, on a node that marks for a host."""
         return next((port for port in self.ports if port.role is Role.HOST), None)
+
+    @property
+    def connected_port(self) -> Port | None:
+        """The interface that the host's port is connected to; None where nobody says."""
+        host = self.host_port
+        for wire in self.cross_connects:
+            ends = [self.find_port(reference) for reference in wire.between]
+            if host is not None and host in ends:
+                return ends[1 - ends.index(host)]
+        return None

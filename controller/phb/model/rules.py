@@ -155,6 +155,17 @@ class Conditions(CodePoints):
                 return addresses.version
         return None
 
+    def mirrored(self) -> Conditions:
+        """The same of packets on their way back."""
+        return self.model_copy(
+            update={
+                "source": self.destination,
+                "destination": self.source,
+                "source_ports": self.destination_ports,
+                "destination_ports": self.source_ports,
+            }
+        )
+
 
 class Rule(Item):
     """Conditions, and by name the actions for what meets them. Of several rules the first one counts.

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
 from phb.values.text import Text, any_case, is_integer, masked, matching
 
 
 @dataclass(frozen=True, slots=True)
-class TypeOfService:
-    """Bits of the IPv4 ToS octet or the IPv6 traffic class: `value` where `mask` has ones.
-
-    RFC 791 puts precedence into the upper three bits, RFC 2474 the DSCP into the upper six.
-    """
+class Masked:
+    """Bits of a field: `value` where `mask` has ones; a `mask` left out is all of them."""
 
     value: int
-    mask: int = 0xFF
+    mask: int = -1
+
+    WIDTH: ClassVar[int]
 
     def __post_init__(self) -> None:
-        if not (0 <= self.value <= 0xFF and 0 <= self.mask <= 0xFF):
-            raise ValueError("a ToS octet has eight bits")
+        every = (1 << self.WIDTH) - 1
+        if self.mask == -1:
+            object.__setattr__(self, "mask", every)
+        if not (0 <= self.value <= every and 0 <= self.mask <= every):
+            raise ValueError(f"the field has {self.WIDTH} bits")
         if self.value & ~self.mask:
             raise ValueError("the value has ones where the mask has zeros")
 
     @classmethod
-    def parse(cls, value: Any) -> TypeOfService:
-        """``192`` (all eight bits), or ``{value: 192, mask: 224}``."""
-        if isinstance(value, TypeOfService):
+    def parse(cls, value: Any) -> Self:
+        """``5`` (all bits), or ``{value: 4, mask: 4}``."""
+        if isinstance(value, cls):
             return value
         if is_integer(value):
             return cls(int(value))
@@ -36,12 +38,33 @@ class TypeOfService:
             raise ValueError
         if not is_integer(value["value"]) or not is_integer(value["mask"]):
             raise TypeError
+        # A mask that is written is never the one left out.
+        if value["mask"] < 0:
+            raise ValueError
         return cls(int(value["value"]), int(value["mask"]))
 
     @staticmethod
-    def write(tos: TypeOfService) -> int | dict[str, int]:
+    def write(bits: Masked) -> int | dict[str, int]:
         """The inverse of `parse`."""
-        return tos.value if tos.mask == 0xFF else {"value": tos.value, "mask": tos.mask}
+        every = (1 << bits.WIDTH) - 1
+        return bits.value if bits.mask == every else {"value": bits.value, "mask": bits.mask}
+
+
+class TypeOfService(Masked):
+    """Bits of the IPv4 ToS octet or the IPv6 traffic class.
+
+    RFC 791 puts precedence into the upper three bits, RFC 2474 the DSCP into the upper six.
+    """
+
+    __slots__ = ()
+    WIDTH = 8
+
+
+class PriorityCodePoint(Masked):
+    """The 802.1p priority of a tagged frame (IEEE 802.1Q)."""
+
+    __slots__ = ()
+    WIDTH = 3
 
 
 def _code_points() -> Iterator[tuple[str, int]]:
@@ -68,36 +91,6 @@ def parse_code_point(value: Any) -> int:
 
 def _refuse() -> int:
     raise ValueError
-
-
-@dataclass(frozen=True, slots=True)
-class PriorityCodePoint:
-    """The 802.1p priority of a tagged frame: `value` where `mask` has ones (IEEE 802.1Q)."""
-
-    value: int
-    mask: int = 7
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.value <= 7 and 0 <= self.mask <= 7) or self.value & ~self.mask:
-            raise ValueError("a priority code point has three bits, none of them outside the mask")
-
-    @classmethod
-    def parse(cls, value: Any) -> PriorityCodePoint:
-        """``5`` (all three bits), or ``{value: 4, mask: 4}``."""
-        if isinstance(value, PriorityCodePoint):
-            return value
-        if is_integer(value):
-            return cls(int(value))
-        if not isinstance(value, dict) or set(value) != {"value", "mask"}:
-            raise ValueError
-        if not is_integer(value["value"]) or not is_integer(value["mask"]):
-            raise TypeError
-        return cls(int(value["value"]), int(value["mask"]))
-
-    @staticmethod
-    def write(pcp: PriorityCodePoint) -> int | dict[str, int]:
-        """The inverse of `parse`."""
-        return pcp.value if pcp.mask == 7 else {"value": pcp.value, "mask": pcp.mask}
 
 
 Tos = Annotated[

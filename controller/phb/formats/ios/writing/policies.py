@@ -82,7 +82,7 @@ def _seen(policy: PolicySet, rule: Rule, hook: Hook, losses: Losses) -> PortRule
         match, unless = (_boxes(policy, rule, several, hook, losses) for several in (rule.match, rule.unless))
         return PortRule(rule, match, unless, _action(policy, rule, None, losses))
     # A host's rule: outgoing traffic enters at the host's port, incoming traffic at the one that is connected to it.
-    connected = _connected(policy)
+    connected = policy.connected_port
     if connected is None:
         losses.add(rule, "direction", f"rule '{rule.name}'", "no port is connected to a host")
         return None
@@ -98,15 +98,6 @@ def _seen(policy: PolicySet, rule: Rule, hook: Hook, losses: Losses) -> PortRule
         # Written from the host's side.
         match, unless = (tuple(_mirrored(box) for box in boxes) for boxes in (match, unless))
     return PortRule(rule, match, unless, action if outgoing else None)
-
-
-def _connected(policy: PolicySet) -> Port | None:
-    host = policy.host_port
-    for wire in policy.cross_connects:
-        ends = [policy.find_port(reference) for reference in wire.between]
-        if host is not None and host in ends:
-            return ends[1 - ends.index(host)]
-    return None
 
 
 def _mirrored(box: Box) -> Box:
