@@ -229,7 +229,7 @@ class Recorded:
         counts = (*(report.count(change) for change in Change), report.unchanged)
         self._history.end(
             self._number,
-            Outcome.APPLIED if report.changes or report.pipeline_replaced else Outcome.UNCHANGED,
+            Outcome.APPLIED if report.differs else Outcome.UNCHANGED,
             duration,
             counts=(counts[0], counts[1], counts[2], counts[3]),
             digest=self._prepared.digest,

@@ -7,11 +7,13 @@ from datetime import datetime
 import pytest
 
 import phb
+from phb import cli
 from phb.errors import SwitchError
 from phb.gnmi import PortShapers, Shaping, changes, wanted
 from phb.intent import PortShaper
 from phb.origin import Origin
 from phb.session import Session
+from phb.state import History, Outcome, State
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 from phb_switch.gnmi import GnmiService
 
@@ -154,6 +156,16 @@ async def test_a_push_shapes_a_plan_says_so_and_the_next_push_takes_it_back(swit
     assert report.differs
     assert report.changes == ()
     assert rates(switch) == UNSHAPED
+
+
+def test_a_push_that_changes_only_a_shaper_is_applied_in_the_history(address, policy, tmp_path, capsys):
+    state = tmp_path / "state.sqlite"
+    for rate in (256_000, 128_000):
+        assert cli.run(["push", "--address", address, "--state", str(state), *map(str, policy(40, rate))]) == 0
+    assert "shaper of port 1 (eth1): 256000 bit/s -> 128000 bit/s" in capsys.readouterr().out
+    with State(state) as kept:
+        last = History(kept).last_good(address, 1)
+    assert (last.number, last.outcome) == (2, Outcome.APPLIED)
 
 
 async def test_entries_are_undone_when_the_shaper_is_refused(switch, address, artifact, policy):

@@ -134,12 +134,7 @@ class WatchedSwitch:
         if not self._was_primary or self._told is None or self._told[0] in (Kind.UNREACHABLE, Kind.STANDBY):
             self._tell(Kind.PRIMARY, f"primary with election id {session.election_id}", id=session.election_id)
         self._was_primary = True
-        # A link that has gone silently is noticed here, not when the system gives the connection up.
-        try:
-            async with asyncio.timeout(PROBE_S):
-                await session.runs_artifact()
-        except TimeoutError:
-            raise SwitchError(session.address, f"no answer within {PROBE_S:g} s") from None
+        await self._probe(session)
         began = time.monotonic()
         # Cleared before the policy is taken: what changes from here on is seen by the next round.
         self._policy.changed.clear()
@@ -153,7 +148,14 @@ class WatchedSwitch:
         return max(self._options.interval_s, (time.monotonic() - began) / SHARE)
 
     async def _reconcile(self, session: Session, wanted: Prepared) -> None:
-        seen = await push_over(session, wanted.intent, dry_run=True)
+        try:
+            seen = await push_over(session, wanted.intent, dry_run=True)
+        except SwitchError as error:
+            _reraise_if_cancelled()
+            # Where the switch doesn't answer, it is that; where it does, it is the policy that can't be had here.
+            await self._probe(session)
+            self._refuse(wanted, error)
+            return
         if not seen.differs:
             if self._good is not wanted:
                 self._remember(wanted, seen)
@@ -166,17 +168,38 @@ class WatchedSwitch:
             _reraise_if_cancelled()
             if session.mastership is None or not session.mastership.primary:
                 raise
-            self._refused = wanted
-            self._tell(Kind.REFUSED, str(error), error=str(error))
+            self._refuse(wanted, error)
             return
         self._good = wanted
         counts = {change.value: report.count(change) for change in Change}
         loaded = "program loaded, " if report.pipeline_replaced else ""
         words = f"{counts['insert']} inserted, {counts['modify']} modified, {counts['delete']} deleted"
         self._told = None  # the same again is another time
+        shaped = "".join(f", {change}" for change in report.shapers)
         self._tell(
-            Kind.APPLIED, f"{loaded}{words}, {report.unchanged} unchanged", pipeline=report.pipeline_replaced, **counts
+            Kind.APPLIED,
+            f"{loaded}{words}, {report.unchanged} unchanged{shaped}",
+            pipeline=report.pipeline_replaced,
+            **counts,
+            shapers=[str(change) for change in report.shapers],
         )
+
+    async def _probe(self, session: Session) -> None:
+        """Notice here that a link has gone silently, not when the system gives the connection up.
+
+        Raises:
+            SwitchError: The switch doesn't answer.
+
+        """
+        try:
+            async with asyncio.timeout(PROBE_S):
+                await session.runs_artifact()
+        except TimeoutError:
+            raise SwitchError(session.address, f"no answer within {PROBE_S:g} s") from None
+
+    def _refuse(self, wanted: Prepared, error: SwitchError) -> None:
+        self._refused = wanted
+        self._tell(Kind.REFUSED, str(error), error=str(error))
 
     async def _push(self, session: Session, wanted: Prepared) -> Pushed:
         if self._state is None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from finsy.proto import p4r
@@ -114,6 +115,21 @@ def test_entries_changed_behind_our_back(watch, switch, policy):
     phb.push_sync(switch.address, [other], election_id=50)
     running.wait_for("applied", "1 inserted", "1 deleted")
     assert routes(switch.address) == [3]
+
+
+def test_a_port_that_is_not_there_is_refused_once_and_the_session_kept(watch, switch, policy):
+    path = policy(3)
+    path.write_text(
+        path.read_text() + "queueing: [{port: b, schedule: {kind: fifo}, shaper: "
+        "{rate: {value: 256, unit: kbit/s, basis: ethernet}}}]\n"
+    )
+    running = watch(*where(switch.address), "--interval", "0.1", path)
+    assert "no interface has port number 2" in running.wait_for("refused")["message"]
+    time.sleep(1.0)
+    policy(4)
+    running.wait_for("applied")
+    assert routes(switch.address) == [4]
+    assert running.kinds() == ["policy", "primary", "refused", "policy", "applied"]
 
 
 def test_refused_policy_keeps_the_one_before(watch, start_switch, policy):
