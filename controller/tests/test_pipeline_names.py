@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import phb_p4
 from phb.cli.show.counters import meaning
 from phb.compiler.queueing.slots import CONVERSATION_SLOTS
@@ -58,3 +60,17 @@ def test_cells_of_a_policy_are_those_that_counters_show():
     assert len(drop_cells(7)) == len(DropReason) - 1
     assert all(meaning("policy_drops", cell).startswith("policy 7, ") for cell in drop_cells(7))
     assert meaning("policy_drops", drop_cells(7)[-1]) == "policy 7, queue limit"
+
+
+@pytest.mark.parametrize(
+    ("counter", "cell", "words"),
+    [
+        ("stream_traffic", 6, "stream 1, red"),
+        ("conversation_tail_drops", 17, "slot 17"),
+        ("conversation_enqueued", 65537, "port 1"),
+        ("shared_conversation", 2, "port 2"),
+        ("untracked_connections", 0, ""),
+    ],
+)
+def test_cells_in_words(counter, cell, words):
+    assert meaning(counter, cell) == words

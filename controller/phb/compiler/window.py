@@ -33,6 +33,11 @@ def clamp_parameters(maximum: Rate, minimum: Rate | None) -> dict[str, int]:
     return {"maximum": _scaled(maximum), "minimum": 0 if minimum is None else _scaled(minimum)}
 
 
+def clamped_bps(scaled: int) -> int:
+    """Bits of payload per second that a parameter of `clamp` stands for, to the nearest whole one."""
+    return round(scaled * 8_000_000 / SCALE)
+
+
 def _scaled(rate: Rate) -> int:
     payload = rate.bits_per_second * PAYLOAD / COUNTED[rate.basis]
     scaled = int((payload * SCALE / 8_000_000).to_integral_value())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
+from phb.compiler.window import clamped_bps
 from phb.explain.words import tos_words
 from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
 from phb.session import CounterValue
@@ -100,9 +101,10 @@ def _does(entry: HeldEntry) -> str:
     if entry.action in ("block", "drop"):
         return f"{colour}{entry.action}"
     if entry.action == "limit_connections":
-        return f"at most {parameters['maximum']} connections"
+        return f"at most {parameters['maximum_connections']} connections"
     if entry.action == "clamp":
-        return "window clamp"
+        least = f", at least {clamped_bps(parameters['minimum'])}" if parameters["minimum"] else ""
+        return f"each connection at most {clamped_bps(parameters['maximum'])}{least} bit/s"
     words = []
     if entry.action in ("set_tos", "set_tos_and_pcp", "remark", "remark_tos_and_pcp"):
         mask = parameters["mask"]

@@ -102,6 +102,41 @@ def test_policies(show, files):
     assert "blocked\n" in show("policy", files=files) or "blocked " in show("policy", files=files)
 
 
+TREATMENTS = """
+phb: 1
+actions:
+  - {name: few, max-connections: 3}
+  - {name: slow, max-rate: {value: 64, unit: kbit/s, basis: tcp-payload}}
+  - name: bounded
+    max-rate: {value: 1, unit: Mbit/s, basis: tcp-payload}
+    min-rate: {value: 64, unit: kbit/s, basis: tcp-payload}
+  - {name: tagged, set-pcp: 5}
+  - {name: whole, set-tos: 184}
+rules:
+  - {name: few, match: {protocol: tcp, destination-ports: 1}, actions: [few]}
+  - {name: slow, match: {protocol: tcp, destination-ports: 2}, actions: [slow]}
+  - {name: bounded, match: {protocol: tcp, destination-ports: 3}, actions: [bounded]}
+  - {name: tagged, match: {protocol: tcp, destination-ports: 4}, actions: [tagged]}
+  - {name: whole, match: {protocol: tcp, destination-ports: 5}, actions: [whole]}
+"""
+
+
+def test_what_policies_do(address, write_file, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("PHB_STATE", str(tmp_path / "state.sqlite"))
+    where = ["--address", address]
+    assert run(["push", *where, write_file("policy.yaml", TREATMENTS)]) == 0
+    capsys.readouterr()
+    assert run(["show", "policy", "--json", *where]) == 0
+    assert {row["rule"]: row["does"] for row in json.loads(capsys.readouterr().out)} == {
+        None: [],
+        "few": ["at most 3 connections"],
+        "slow": ["each connection at most 64003 bit/s"],
+        "bounded": ["each connection at most 1000000, at least 64003 bit/s"],
+        "tagged": ["priority 5"],
+        "whole": ["ToS 184 (EF)"],
+    }
+
+
 def test_names_survive_new_numbers(show, pushed, address, write_file):
     """A rule put before the others gets a number of its own; the others keep theirs, and their counters."""
     text = POLICY.replace("rules:\n", "rules:\n  - {name: first, match: {protocol: tcp, destination-ports: 22}}\n")

@@ -58,6 +58,7 @@ def _as_json(counters: Counters) -> dict[str, Any]:
 def meaning(name: str, index: int) -> str:
     """What a counter's index stands for, where that is known."""
     from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
+    from phb.show.queues import CONVERSATION_SLOTS
 
     match name:
         case "policy_traffic":
@@ -74,6 +75,11 @@ def meaning(name: str, index: int) -> str:
             return f"class {index // 32}, below {2**bucket} us" if bucket < 31 else f"class {index // 32}, longer"
         case "port_transmit":
             return f"port {index}"
-        case "conversation_discards" | "conversation_tail_drops":
-            return f"fair queue {index // 4096}, conversation {index % 4096}"
+        case "stream_traffic":
+            return f"stream {index // COLOURS_PER_POLICY}, {COLOURS.get(index % COLOURS_PER_POLICY, '?')}"
+        case "shared_conversation":
+            return f"port {index}"
+        case _ if name.startswith("conversation_"):
+            # Behind the slots that policies hand out, each port has one of its own.
+            return f"slot {index}" if index < CONVERSATION_SLOTS else f"port {index - CONVERSATION_SLOTS}"
     return ""
