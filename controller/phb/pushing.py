@@ -54,6 +54,7 @@ class Target:
     address: str
     policy_files: Sequence[str | Path]
     device_id: int = 1
+    target: str = DEFAULT_TARGET
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ async def push(
     dry_run: bool = False,
     election_id: int = 1,
     format_name: str | None = None,
+    target: str = DEFAULT_TARGET,
 ) -> Report:
     """Make one switch do what the files say.
 
@@ -150,14 +152,16 @@ async def push(
         dry_run: Only read from the switch, and report what would change.
         election_id: The controller with the highest one is primary.
         format_name: Force a format for all files.
+        target: The kind of switch, a name of `phb.targets`: what it can't do is refused.
 
     Raises:
-        InputError: A file is wrong; nothing was sent.
+        InputError: A file is wrong, or asks for what the target can't do; nothing was sent.
         SwitchError: The switch refused or can't be reached; it is as it was, or the text says what couldn't be undone.
 
     """
     program = _program(artifact, p4info)
-    intent = load_intent(policy_files, program, at=at or datetime.now().astimezone(), format_name=format_name)
+    moment = at or datetime.now().astimezone()
+    intent = load_intent(policy_files, program, at=moment, format_name=format_name, target=target)
     return await push_intent(address, intent, program, device_id=device_id, dry_run=dry_run, election_id=election_id)
 
 
@@ -181,7 +185,7 @@ async def push_all(
     """
     program = _program(artifact, p4info)
     moment = at or datetime.now().astimezone()
-    intents = [load_intent(target.policy_files, program, at=moment) for target in targets]
+    intents = [load_intent(target.policy_files, program, at=moment, target=target.target) for target in targets]
     outcomes = await push_each(
         [
             (
@@ -254,6 +258,7 @@ def push_sync(
     dry_run: bool = False,
     election_id: int = 1,
     format_name: str | None = None,
+    target: str = DEFAULT_TARGET,
 ) -> Report:
     """`push` for callers without an event loop."""
     return asyncio.run(
@@ -267,6 +272,7 @@ def push_sync(
             dry_run=dry_run,
             election_id=election_id,
             format_name=format_name,
+            target=target,
         )
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from phb import targets
+from phb import Target, push_all_sync, push_sync, targets
 from phb.compiler import compile_policy
 from phb.errors import InputError
 from phb.formats import yaml_format
@@ -116,3 +116,14 @@ def test_a_burst_is_refused_everywhere(artifact):
 def test_an_unknown_target(artifact):
     with pytest.raises(InputError, match=r"^--target: found target 'tofino', expected one of phb-switch, bmv2$"):
         compiled(FIFO, artifact, "tofino")
+
+
+def test_pushes_of_a_program_know_the_target(write_file):
+    """Refused before any switch is asked: nothing listens there."""
+    path = write_file("policy.yaml", HEAD + "    schedule: {kind: fair-queue, dialect: ios-12}\n")
+    for push in (
+        lambda: push_sync("127.0.0.1:1", [path], target="bmv2"),
+        lambda: push_all_sync([Target("127.0.0.1:1", [path], target="bmv2")]),
+    ):
+        with pytest.raises(InputError, match="expected none on target 'bmv2'"):
+            push()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phb.cli.application import app, epilog
-from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, grouped
+from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, TargetName, check_target, grouped
 from phb.cli.output import console, notice_as_json, print_json, print_notices, print_table, table
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def explain(
         bool, typer.Option("--why", help="Also tell which rules nearly took a packet, and why not.")
     ] = False,
     details: Annotated[bool, typer.Option("--details", help="Tell about each packet, also of many.")] = False,
+    target: TargetName = None,
     json: Json = False,
 ) -> None:
     """Explain what would happen to packets: rule, class, colour, marks, port, queue, drop reason. No switch is asked.
@@ -68,6 +69,7 @@ def explain(
     """
     from phb.errors import InputError
     from phb.explain import Summary, as_json, explain
+    from phb.inventory import TargetKind
     from phb.origin import Origin
     from phb.sources import read_sources
 
@@ -86,6 +88,7 @@ def explain(
         rates=rates,
         why=why,
         beyond=beyond,
+        target=(check_target(target) or TargetKind.PHB_SWITCH).value,
     )
     summary = Summary()
     each: list[Explanation] = []
@@ -97,10 +100,10 @@ def explain(
     told_singly = details or summary.total.packets <= FEW
     if json:
         packets = [as_json(one) for one in each] if told_singly else []
-        warnings = [notice_as_json(notice) for notice in (*policy.notices, *beyond)]
+        warnings = [notice_as_json(notice) for notice in beyond]
         print_json({"packets": packets, "summary": summary.as_json(), "warnings": warnings})
         return
-    print_notices([*policy.notices, *beyond])
+    print_notices(beyond)
     output = console()
     if told_singly:
         for one in each:
@@ -120,16 +123,12 @@ def _arrivals(texts: list[str] | tuple[()], capture: str | None) -> Iterator[Arr
 
 
 def _rates(policy: PolicySet, texts: list[str] | tuple[()]) -> dict[int, LineRate]:
-    """Rates by port number: of the shapers in the files, and those that are given."""
+    """Rates that are given, by port number."""
     from phb.errors import InputError
     from phb.explain import LineRate
     from phb.origin import Origin
 
     rates: dict[int, LineRate] = {}
-    for queueing in policy.queueing:
-        shaped = policy.find_port(queueing.port)
-        if queueing.shaper is not None and shaped is not None and shaped.number is not None:
-            rates[shaped.number] = LineRate(int(queueing.shaper.rate.bits_per_second))
     for text in texts:
         name, _, value = text.partition("=")
         bits, sign, overhead = value, "+", "0"

@@ -26,6 +26,7 @@ from phb.explain.summary import Summary, Tally
 from phb.intent import Notice
 from phb.model import LAST_PORT, PolicySet
 from phb.names import Names
+from phb.targets import DEFAULT_TARGET
 from phb.validity import next_change
 
 __all__ = [
@@ -55,6 +56,7 @@ def explain(
     rates: Mapping[int, LineRate] | None = None,
     why: bool = False,
     beyond: list[Notice] | None = None,
+    target: str = DEFAULT_TARGET,
 ) -> Iterator[Explanation]:
     """Explain packets one after another.
 
@@ -65,18 +67,22 @@ def explain(
         at: The moment at which validity of rules is judged.
         follow_clock: Judge it at each packet's own time instead: for captures.
         default_port: Where packets arrive that don't say it.
-        rates: How fast ports send, by number; the others send at once, and never queue.
+        rates: How fast ports send, by number, instead of their shapers; those with neither never queue.
         why: Also tell which rules nearly took each packet.
-        beyond: Is given what the switch would do and the model doesn't know.
+        beyond: Is given, before the first packet, what compiling the files warns about, and what the switch would do
+            and the model doesn't know.
+        target: The kind of switch, a name of `phb.targets`.
 
     Raises:
         InputError: The policy doesn't compile, a packet names a port that isn't there, or times run backwards.
 
     """
-    intent = compile_policy(policy, artifact, at=at)
-    pipeline = Pipeline(intent, Names.of(intent, policy), rates)
+    intent = compile_policy(policy, artifact, at=at, target=target)
+    # What the switch's shaper counts; where the files mean other bytes, the compiler warns.
+    shaped = {shaper.port: LineRate(shaper.rate_bps) for shaper in intent.shapers}
+    pipeline = Pipeline(intent, Names.of(intent, policy), shaped | dict(rates or {}))
     if beyond is not None:
-        beyond += pipeline.beyond
+        beyond += (*intent.notices, *pipeline.beyond)
     until = datetime.min.replace(tzinfo=UTC) if follow_clock else None
     waiting: list[tuple[int, Packet, int]] = []
     previous: int | None = None
@@ -87,7 +93,7 @@ def explain(
         previous = arrival.time_ns
         moment = _EPOCH + timedelta(microseconds=arrival.time_ns // 1000)
         if until is not None and moment >= until:
-            intent = compile_policy(policy, artifact, at=moment)
+            intent = compile_policy(policy, artifact, at=moment, target=target)
             pipeline.replace(intent, Names.of(intent, policy))
             until = next_change(policy.rules, moment, policy.time_zone)
         port = _port(policy, arrival, default_port)

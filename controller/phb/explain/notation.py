@@ -128,6 +128,8 @@ _NUMBERS = {
     "id": _Word(_number(0, 65535), "a number from 0 to 65535"),
     "length": _Word(_number(20, 65535), "bytes of the IP packet"),
     "flags": _Word(_flags, "letters of FSRPAUEC"),
+    "sequence": _Word(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
+    "acknowledgement": _Word(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
     "window": _Word(_number(0, 65535), "a number from 0 to 65535"),
     "pcp": _Word(_number(0, 7), "an 802.1p priority from 0 to 7"),
     "vlan": _Word(_number(0, 4095), "a VLAN number from 0 to 4095"),
@@ -172,7 +174,9 @@ def _transport(protocol: int, source: int, destination: int, values: dict[str, i
     header = b""
     if protocol == TCP:
         flags = values.get("flags", ACK)
-        header = struct.pack(">HHIIBBHHH", source, destination, 0, 0, 5 << 4, flags, values.get("window", 65535), 0, 0)
+        numbers = values.get("sequence", 0), values.get("acknowledgement", 0)
+        window = values.get("window", 65535)
+        header = struct.pack(">HHIIBBHHH", source, destination, *numbers, 5 << 4, flags, window, 0, 0)
     elif protocol == UDP:
         header = struct.pack(">HHHH", source, destination, length, 0)
     elif protocol in _ICMP:

@@ -20,6 +20,7 @@ _ETHERNET_BYTES, _VLAN_BYTES, _IPV4_BYTES, _IPV6_BYTES, _TCP_BYTES, _UDP_BYTES =
 TCP, UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
 
 SYN, FIN, RST, ACK = 0x02, 0x01, 0x04, 0x10  # RFC 9293 section 3.1
+DEFAULT_SEGMENT = 536  # bytes; RFC 9293 section 3.7.1
 
 
 @dataclass(slots=True)
@@ -184,6 +185,38 @@ class Schedule:
 
 
 @dataclass(slots=True)
+class Connection:
+    """The TCP connection of the packet, where connections are tracked.
+
+    Attributes:
+        known: It is tracked.
+        side: Which of its ends sent the packet.
+        clamp: The entry that says the rates of what this end sends.
+
+    """
+
+    known: bool = False
+    slot: int = 0
+    side: int = 0
+    clamp: Entry | None = None
+
+
+@dataclass(slots=True)
+class Buffer:
+    """Which buffer the packet lies in; what buffer_t of p4src/headers.p4 holds.
+
+    Attributes:
+        account: The stream's at the port; None where buffers aren't accounted.
+        shared: It lies in the pool, not in the stream's private buffer.
+
+    """
+
+    account: int | None = None
+    pool: int = 0
+    shared: bool = False
+
+
+@dataclass(slots=True)
 class Packet:
     """A packet and what the stages have made of it.
 
@@ -216,7 +249,9 @@ class Packet:
     exception: int = 0
     egress_port: int | None = None
     to_controller: bool = False
+    connection: Connection = field(default_factory=Connection)
     schedule: Schedule = field(default_factory=Schedule)
+    buffer: Buffer = field(default_factory=Buffer)
     input_entry: Entry | None = None
     output_entry: Entry | None = None
     tokens: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -258,6 +293,11 @@ class Packet:
     def is_dropped(self) -> bool:
         """Whether some stage has dropped it."""
         return self.drop_reason is not DropReason.NONE
+
+    @property
+    def tcp_flags(self) -> int:
+        """The flags of its TCP header; 0 without one."""
+        return self.headers.frame[self.headers.tcp + 13] if self.headers.tcp is not None else 0
 
     @property
     def endpoints(self) -> str:

@@ -12,11 +12,13 @@ from phb.explain.line import Line, LineRate
 from phb.explain.packet import Packet
 from phb.explain.stages.buffer import buffer
 from phb.explain.stages.classify import INPUT, OUTPUT, classify
+from phb.explain.stages.connection import connect
 from phb.explain.stages.conversation import converse
 from phb.explain.stages.forward import forward
 from phb.explain.stages.mark import mark
 from phb.explain.stages.police import police
 from phb.explain.stages.schedule import schedule
+from phb.explain.stages.window import ask_clamp, clamp
 from phb.explain.stages.wred import wred
 from phb.explain.state import State
 from phb.explain.tables import Tables
@@ -30,13 +32,14 @@ MODELLED = frozenset(
         *(f"classify.{table}" for table in _MULTI_FIELD[:3]),
         *(f"output.{table}" for table in _MULTI_FIELD),
         "admit.permission",
+        "admit.connection_limit",
         *(f"{hook}police.{table}" for hook in ("", "output_") for table in ("stream_meter", "colour_action")),
-        "mark.remark",
-        "output_mark.remark",
+        *(f"{hook}mark.{table}" for hook in ("", "output_") for table in ("remark", "window_clamp")),
         *(f"forward.{table}" for table in ("cross_connect", "ipv4_route", "ipv6_route", "exception")),
         "conversation.port_scheduler",
         "conversation.class_queue",
         "buffer.port_limit",
+        "buffer.stream_buffer",
         "wred.thresholds",
         "schedule.weight",
     )
@@ -63,6 +66,7 @@ class Pipeline:
         self.tables = Tables(intent.entries)
         self.names = names
         self.beyond = _beyond(intent)
+        self._track_connections = intent.track_connections
         self._rates = dict(rates or {})
         self._state = State()
         self._lines: dict[int, Line] = {}
@@ -70,6 +74,7 @@ class Pipeline:
     def replace(self, intent: NodeIntent, names: Names) -> None:
         """Put other entries into force, as a push does; what is queued and remembered stays."""
         self.tables, self.names, self.beyond = Tables(intent.entries), names, _beyond(intent)
+        self._track_connections = intent.track_connections
 
     def process(self, time_ns: int, port: int, frame: bytes, length: int | None = None) -> Packet:
         """A frame arrives; times must not decrease.
@@ -121,10 +126,16 @@ class Pipeline:
         classify(INPUT, packet, tables, names)
         if packet.is_dropped():
             return
+        if self._track_connections:
+            connect(packet, tables, state)
+            if packet.is_dropped():
+                return
         police("police", packet.policy, packet, tables, state)
         if packet.is_dropped():
             return
         mark("mark", packet.policy, packet, tables)
+        if self._track_connections:
+            ask_clamp("mark", packet.policy, packet, tables)
         forward(packet, tables, names)
         if packet.is_dropped() or packet.to_controller:
             return
@@ -136,6 +147,10 @@ class Pipeline:
             if packet.is_dropped():
                 return
             mark("output_mark", packet.output_policy, packet, tables)
+            if self._track_connections:
+                ask_clamp("output_mark", packet.output_policy, packet, tables)
+        if packet.connection.known:
+            clamp(packet, state)
         converse(packet, tables, state)
         buffer(packet, tables, state)
         if packet.is_dropped():

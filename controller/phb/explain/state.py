@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from phb.intent import Entry
+
 
 @dataclass(slots=True)
 class Conversation:
@@ -41,6 +43,48 @@ class Meter:
 
 
 @dataclass(slots=True)
+class Account:
+    """What a stream's packets hold at one port, in bytes."""
+
+    private: int = 0
+    shared: int = 0
+
+
+@dataclass(slots=True)
+class TcpConnection:
+    """A tracked TCP connection: its ends, the time of its last packet, and the policy whose limit it counts for."""
+
+    owner: bytes
+    seen_us: int
+    policy: int
+    established: bool = False
+
+
+@dataclass(slots=True)
+class WindowSide:
+    """One end of a connection, for the window clamp.
+
+    Attributes:
+        clamp: The rates of what it sends.
+        timed_until: The acknowledgement number that ends the running measurement.
+        timed_since: When that began, in microseconds; None where none runs.
+        smoothed_us: The time from here to the other end and back, as RFC 6298 smooths it; 0 before it is known.
+        least_us: The least of them.
+        scale: Window scale that its SYN offered, as 0x80 + shift; 0 without.
+        segment: The largest segment that it takes, in bytes.
+
+    """
+
+    clamp: Entry | None = None
+    timed_until: int = 0
+    timed_since: int | None = None
+    smoothed_us: int = 0
+    least_us: int = 0
+    scale: int = 0
+    segment: int = 0
+
+
+@dataclass(slots=True)
 class State:
     """All of it; empty at first, as after a pipeline is loaded.
 
@@ -51,6 +95,12 @@ class State:
         queues: By first slot.
         averages: By first slot, or the slot of the port's only queue.
         meters: By stream.
+        accounts: By account: a stream at a port.
+        pools: Bytes that all packets hold of a shared buffer, by pool.
+        connections: TCP connections, by slot.
+        connections_open: How many count for a policy's limit, by policy.
+        connection_swept: The slot that is looked at next, whether it has been idle for too long.
+        windows: By slot and end of the connection.
 
     """
 
@@ -60,3 +110,9 @@ class State:
     queues: defaultdict[int, Queue] = field(default_factory=lambda: defaultdict(Queue))
     averages: defaultdict[int, Average] = field(default_factory=lambda: defaultdict(Average))
     meters: defaultdict[int, Meter] = field(default_factory=lambda: defaultdict(Meter))
+    accounts: defaultdict[int, Account] = field(default_factory=lambda: defaultdict(Account))
+    pools: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
+    connections: dict[int, TcpConnection] = field(default_factory=dict)
+    connections_open: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
+    connection_swept: int = 0
+    windows: defaultdict[tuple[int, int], WindowSide] = field(default_factory=lambda: defaultdict(WindowSide))

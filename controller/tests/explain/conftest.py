@@ -11,6 +11,7 @@ from phb.explain.pipeline import Pipeline
 from phb.formats import yaml_format
 from phb.intent import Exact, Prefix, Range, Ternary
 from phb.names import Names
+from phb.references import VERSION_TABLE
 from phb_switch import PortConfig, Switch
 from phb_switch._native import Match, Update
 
@@ -31,6 +32,9 @@ class Programmed:
         # Two alternatives of a rule may be the same entry; a push writes it once.
         entries = {(entry.table, str(entry.match), entry.priority): entry for entry in self.intent.entries}
         updates = [_update(entry, tables[entry.table]) for entry in entries.values()]
+        version = [("version", b"\0"), ("track_connections", bytes([self.intent.track_connections]))]
+        set_version = dict(name.rpartition(".")[::-2] for name, _ in tables[VERSION_TABLE].actions)["set_version"]
+        updates.append(Update.default_action(VERSION_TABLE, f"{set_version}.set_version", version))
         results = self.switch.write(updates, True)
         assert {code for code, _ in results} <= {0}, results
 

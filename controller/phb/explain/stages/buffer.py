@@ -9,6 +9,7 @@ from phb.pipeline_names import DropReason
 
 STAGE = "buffer"
 _PORT_LIMIT = "PhbIngress.buffer.port_limit"
+_STREAM_BUFFER = "PhbIngress.buffer.stream_buffer"
 
 
 def buffer(packet: Packet, tables: Tables, state: State) -> None:
@@ -32,9 +33,52 @@ def buffer(packet: Packet, tables: Tables, state: State) -> None:
     elif threshold and in_conversation >= threshold:
         words = f"the conversation has {in_conversation} packets queued, its threshold is {threshold}"
         packet.drop(STAGE, DropReason.CONGESTIVE_DISCARD, words)
-    elif queued:
+    else:
+        _say_waiting(packet, queued, in_conversation)
+        _find_buffer(packet, tables, state)
+
+
+def _say_waiting(packet: Packet, queued: int, in_conversation: int) -> None:
+    if queued:
         packet.say(
             STAGE,
             f"{queued} packets wait at the port"
-            + (f", {in_conversation} in the conversation" if schedule.discipline is not Discipline.FIFO else ""),
+            + (f", {in_conversation} in the conversation" if packet.schedule.discipline is not Discipline.FIFO else ""),
         )
+
+
+def _find_buffer(packet: Packet, tables: Tables, state: State) -> None:
+    """The private buffer if it has room; else the pool, of which a stream holds no more than 1/holes of what is left.
+
+    As the IBM 2212 does it (draft-nadas-diffserv-experience-01, section 2.1).
+    """
+    entry = tables.lookup(_STREAM_BUFFER, {"profile": packet.schedule.profile, "stream": packet.stream})
+    if entry is None:
+        return
+    parameters, bytes_ = entry.parameters, packet.length
+    packet.buffer.account, packet.buffer.pool = parameters["index"], parameters["pool"]
+    account = state.accounts[parameters["index"]]
+    private = f"{account.private} of {parameters['private_bytes']} bytes of the private buffer are taken"
+    if account.private + bytes_ <= parameters["private_bytes"]:
+        packet.say(STAGE, f"fits: {private}", entry.origin)
+        return
+    packet.buffer.shared = True
+    left = max(0, parameters["shared_bytes"] - state.pools[parameters["pool"]])
+    share = f"1/{parameters['holes']} of the {left} bytes that are left in the shared buffer"
+    if (account.shared + bytes_) * parameters["holes"] > left:
+        words = f"{private}, and {account.shared + bytes_} bytes are more than {share}"
+        packet.drop(STAGE, DropReason.NO_BUFFER, words, entry.origin)
+    else:
+        packet.say(STAGE, f"{private}; {account.shared + bytes_} bytes are no more than {share}", entry.origin)
+
+
+def hold(packet: Packet, state: State, bytes_: int) -> None:
+    """Count bytes of the packet's buffer as taken: its length when it is queued, less than 0 when it leaves."""
+    if packet.buffer.account is None:
+        return
+    account = state.accounts[packet.buffer.account]
+    if packet.buffer.shared:
+        account.shared += bytes_
+        state.pools[packet.buffer.pool] += bytes_
+    else:
+        account.private += bytes_

@@ -1,0 +1,100 @@
+"""`explain` as a library: what it is given, and what it says beside the packets."""
+
+from datetime import datetime
+
+import pytest
+
+from phb.errors import InputError
+from phb.explain import LineRate, explain, parse_packet
+from phb.explain.pipeline import MODELLED
+from phb.formats import yaml_format
+from phb.origin import Origin
+
+AT = datetime(2026, 3, 2, 12, 0).astimezone()
+# Filled by the program itself, or, the first one, by every push in the same way.
+OTHERS = {
+    "PhbIngress.version.active",
+    "PhbIngress.police.incoming_colour",
+    "PhbIngress.output_police.incoming_colour",
+    "PhbEgress.delay_bucket",
+}
+
+POLICY = """
+phb: 1
+ports:
+  - {number: 1, name: line}
+  - {number: 2, name: lan}
+cross-connects: [{between: [line, lan]}]
+actions:
+  - {name: few, max-connections: 1, max-rate: {value: 64, unit: kbit/s, basis: tcp-payload}}
+rules:
+  - {name: few, match: {protocol: tcp, destination-ports: 80}, actions: [few]}
+"""
+SHAPED = POLICY + "queueing: [{port: line, schedule: {kind: fifo}, shaper: {rate: RATE}}]\n"
+
+
+def told(artifact, text, *packets, **options):
+    policy = yaml_format.read(text, "policy.yaml")
+    arrivals = [parse_packet(packet, Origin("test")) for packet in packets]
+    return list(explain(policy, artifact, arrivals, at=AT, **options))
+
+
+def words(one, stage):
+    return [step.words for step in one.steps if step.stage == stage]
+
+
+def test_every_table_is_modelled(artifact):
+    assert set(artifact.tables) - OTHERS == MODELLED
+
+
+def test_flags_of_single_packets(artifact):
+    first, second, third, late = told(
+        artifact,
+        POLICY,
+        "tcp 10.0.0.1:1000 > 10.0.0.2:80 flags S in lan",
+        "tcp 10.0.0.1:1001 > 10.0.0.2:80 flags S in lan",
+        "tcp 10.0.0.1:1000 > 10.0.0.2:80 flags FA in lan",
+        "tcp 10.0.0.1:1002 > 10.0.0.2:80 in lan",
+    )
+    assert words(first, "admit") == ["opens TCP connection 1 of at most 1"]
+    assert (second.drop_reason, second.decided_by) == ("connection limit", "admit")
+    assert words(second, "admit") == ["1 TCP connections are open, as many as the rule may have"]
+    assert words(third, "admit") == ["closes its TCP connection"]
+    assert words(late, "window") == ["no window is clamped: the connection's SYN was not seen, or it is closed"]
+    assert (late.outcome, words(late, "admit")) == ("to line", [])
+
+
+def test_sequence_numbers_measure_round_trips(artifact):
+    ends, back = "10.0.0.1:1000 > 10.0.0.2:80", "10.0.0.2:80 > 10.0.0.1:1000"
+    *_, last = told(
+        artifact,
+        POLICY,
+        f"tcp {ends} flags S sequence 9 length 40 in lan",
+        f"tcp {back} flags SA sequence 99 acknowledgement 10 length 40 in line at 0.001",
+        f"tcp {ends} flags A sequence 10 acknowledgement 100 length 140 in lan at 0.2",
+        f"tcp {back} flags A sequence 100 acknowledgement 110 length 40 in line at 0.201",
+    )
+    # 64 kbit/s in 1 ms and 199 ms.
+    assert words(last, "window") == ["window 65535 becomes 1600: 1600 bytes in a round trip of 200.002 ms"]
+
+
+@pytest.mark.parametrize(
+    ("rates", "wait_ms"), [(None, 8), ({1: LineRate(57_000)}, 16)], ids=["shaper", "rate that is given"]
+)
+def test_a_shaper_is_the_rate_of_its_port(artifact, rates, wait_ms):
+    text = SHAPED.replace("RATE", "{value: 114, unit: kbit/s, basis: ethernet}")
+    packets = ["udp 10.0.0.1:1 > 10.0.0.2:2 in lan"] * 2
+    assert [one.queueing_ns for one in told(artifact, text, *packets, rates=rates)] == [0, wait_ms * 1_000_000]
+
+
+def test_warnings_of_the_compiler_are_handed_on(artifact):
+    beyond = []
+    told(artifact, SHAPED.replace("RATE", "{value: 8, unit: kbit/s, basis: ppp}"), beyond=beyond)
+    assert [str(notice.origin) for notice in beyond] == ["policy.yaml:11"]
+
+
+def test_what_the_target_cannot_do_is_refused(artifact):
+    text = SHAPED.replace("RATE", "{value: 8, unit: kbit/s, basis: ethernet}")
+    assert told(artifact, text, target="phb-switch") == []
+    with pytest.raises(InputError, match="bmv2"):
+        told(artifact, text, target="bmv2")
