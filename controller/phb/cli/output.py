@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
     from phb.formats import Loss
@@ -45,11 +45,15 @@ def table(*columns: str) -> Table:
     return result
 
 
-def print_table(output: Console, filled: Table) -> None:
-    """Print a table as wide as its words: a narrow terminal wraps lines, but no name is cut or broken."""
+def print_table(output: Console, filled: RenderableType) -> None:
+    """Print tables as wide as their words: a narrow terminal wraps lines, but no name or number is cut or broken."""
+    from rich.console import ConsoleDimensions
+    from rich.measure import Measurement
+
     unlimited = output.options.update(max_width=1_000_000)
-    output.width = max(output.width, filled.__rich_measure__(output, unlimited).maximum)
-    output.print(filled, crop=False)
+    width = max(output.width, Measurement.get(output, unlimited, filled).maximum)
+    output.size = ConsoleDimensions(width, output.height)  # of a dumb terminal, rich changes no width alone
+    output.print(filled, soft_wrap=True, crop=False)
 
 
 @contextmanager

@@ -222,3 +222,14 @@ def test_a_switch_with_another_program_is_refused(capsys):
     finally:
         server.stop()
     assert "the switch runs another program than the artifact, or none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("what", ["policy", "queue", "class", "meter", "port", "switch", "entries", "counters"])
+def test_a_narrow_terminal_cuts_nothing(show, monkeypatch, what):
+    """A number of which the end is missing is a wrong number."""
+    wide = show(what, files=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    assert show(what, files=False).split() == wide.split()

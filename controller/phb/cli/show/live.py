@@ -12,7 +12,7 @@ import typer
 
 from phb.cli.options import ProgramOptions, ReadingOptions, SwitchOptions, open_state
 from phb.cli.options import StateFile as State
-from phb.cli.output import console, print_json
+from phb.cli.output import console, print_json, print_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,7 @@ def show(
         if json:
             print_json(as_json(value))
         else:
-            console().print(render(value), soft_wrap=True, crop=False)
+            print_table(console(), render(value))
         return
     asyncio.run(_again(once, as_json, render, watch, json=json))
 
@@ -160,7 +160,7 @@ async def _again(
     output = console()
     if not output.is_terminal:
         while True:
-            output.print(render(await once()), soft_wrap=True, crop=False)
+            print_table(output, render(await once()))
             await asyncio.sleep(seconds)
     with Live(render(await once()), console=output, screen=True, auto_refresh=False) as live:
         while True:
