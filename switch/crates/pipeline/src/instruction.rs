@@ -243,7 +243,6 @@ pub(crate) struct WideOperation {
 /// What a [`WideOperation`] does.
 #[derive(Debug, Clone)]
 pub(crate) enum Wide {
-    Constant(Box<[u64]>),
     /// Extends or cuts to the words of the result.
     Copy,
     Not,

@@ -29,7 +29,6 @@ impl WideOperation {
         let first = usize::from(self.to.first);
         let length = usize::from(self.to.words);
         match &self.kind {
-            Wide::Constant(value) => words[first..first + length].copy_from_slice(value),
             Wide::Copy => self.each(words, |left, _| left),
             Wide::Not => self.each(words, |left, _| !left),
             Wide::And => self.each(words, |left, right| left & right),

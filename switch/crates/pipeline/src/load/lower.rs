@@ -9,6 +9,7 @@ use super::assemble::Assembler;
 use super::ast::{Number, NumberKind, Operator, Range, Truth};
 use super::headers::Field;
 use super::json::Json;
+use super::pieces::is_put_together;
 use crate::bits::mask;
 use crate::error::LoadError;
 use crate::instruction::{self, ExternOperation, Instruction, Place, Span, VariablePlace, Wide};
@@ -451,7 +452,7 @@ impl Lowering<'_, '_, '_, '_> {
                             _
                         )
                 );
-                if harmless {
+                if harmless || is_put_together(number) {
                     self.wide_to(number, to)?;
                 } else {
                     let from = self.out.temporary(words, self.at)?;
@@ -493,7 +494,7 @@ fn is_whole(range: Range, bits: u32) -> bool {
 }
 
 /// The number of bits if the number is a constant of nothing but low ones.
-fn low_mask(number: &Number) -> Option<u32> {
+pub(super) fn low_mask(number: &Number) -> Option<u32> {
     match &number.kind {
         NumberKind::Constant(value) if !value.negative => value.is_low_mask(),
         _ => None,

@@ -17,6 +17,7 @@ mod liveness;
 mod lower;
 mod optimise;
 mod parser;
+mod pieces;
 mod places;
 mod profiles;
 mod tables;

@@ -68,10 +68,14 @@ impl Lowering<'_, '_, '_, '_> {
 
     fn emit_wide(&mut self, number: &Number, to: Span) -> Result<(), LoadError> {
         let words = u32::from(to.words);
+        if self.put_together(number, to)? {
+            return Ok(());
+        }
         match &number.kind {
             NumberKind::Constant(value) => {
-                let value = value.limbs(to.words.into());
-                self.out.wide_of(Wide::Constant(value), to, to, false);
+                for (to, &value) in (to.first..).zip(&value.limbs(to.words.into())) {
+                    self.out.push(Instruction::Constant { to, value });
+                }
             }
             NumberKind::Parameter(word) => {
                 let bits = number.range.bits;
@@ -83,8 +87,18 @@ impl Lowering<'_, '_, '_, '_> {
             }
             NumberKind::Field(_) => {
                 let (from, signed) = self.span(number, words)?;
-                if from != to {
+                if signed {
                     self.out.wide_of(Wide::Copy, to, from, signed);
+                } else if from != to {
+                    for index in 0..to.words {
+                        let to = to.first + index;
+                        self.out.push(if index < from.words {
+                            let from = from.first + index;
+                            Instruction::Copy { from, to }
+                        } else {
+                            Instruction::Constant { to, value: 0 }
+                        });
+                    }
                 }
             }
             NumberKind::Element {

@@ -28,6 +28,9 @@ const SMALL: usize = 8;
 /// Dimensions used at most; the least selective ones are left out.
 const DIMENSIONS: usize = 32;
 
+/// Dimensions that most tables have enough with.
+const FEW_DIMENSIONS: usize = 4;
+
 /// Candidate blocks among 64 from which on they are looked at together.
 const DENSE: u32 = 20;
 const DENSE_MANY: u32 = 4;
@@ -193,7 +196,11 @@ impl Classifier {
         let matched = |&&order: &&u64| self.matched(matches.entry(order as u32), key);
         let mut found = self.few.iter().find(matched).copied().unwrap_or(NONE);
         if !self.dimensions.is_empty() {
-            found = self.search(key, matches, found, &mut Uncounted);
+            found = if self.dimensions.len() <= FEW_DIMENSIONS {
+                self.search::<FEW_DIMENSIONS>(key, matches, found, &mut Uncounted)
+            } else {
+                self.search::<DIMENSIONS>(key, matches, found, &mut Uncounted)
+            };
         }
         (found != NONE).then_some(found as u32)
     }
@@ -203,19 +210,20 @@ impl Classifier {
         self.tests.iter().all(|test| test.holds(entry, key))
     }
 
-    /// The order of the best entry of a block that matches, if it comes before `found`.
-    fn search(
+    /// The order of the best entry of a block that matches, if it comes before `found`. `MOST`: so many dimensions, or
+    /// more; setting up rows for many that are not there would cost a small table more than the search.
+    fn search<const MOST: usize>(
         &self,
         key: &[u64],
         matches: Matches<'_>,
         mut found: u64,
         cost: &mut impl Cost,
     ) -> u64 {
-        let mut rows: [&[u64]; DIMENSIONS] = [&[]; DIMENSIONS];
+        let mut rows: [&[u64]; MOST] = [&[]; MOST];
         for (row, dimension) in rows.iter_mut().zip(&self.dimensions) {
             *row = dimension.row(key);
         }
-        let rows = &rows[..self.dimensions.len().min(DIMENSIONS)];
+        let rows = &rows[..self.dimensions.len().min(MOST)];
         let summary = self.best.len().div_ceil(64);
         for group in 0..summary {
             if self.best_from[group * 64] >= found {
@@ -425,7 +433,9 @@ impl Classifier {
         if self.dimensions.is_empty() {
             return;
         }
-        if self.added > 8 + self.length / 32 {
+        // A single block is made in no time.
+        let single = self.added > 0 && self.length <= 64;
+        if single || self.added > 8 + self.length / 32 {
             self.rebuild(matches);
         } else if self.few.len() > 2 * SMALL {
             self.fill_block(matches);
@@ -486,7 +496,7 @@ impl Classifier {
                     first | (some & !second)
                 };
             }
-            self.search(&key, matches, NONE, &mut cost);
+            self.search::<DIMENSIONS>(&key, matches, NONE, &mut cost);
         }
         cost
     }

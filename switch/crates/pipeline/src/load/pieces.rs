@@ -1,0 +1,217 @@
+//! Numbers of more than a word that are put together of fields: concatenations, slices, shifts by constants.
+//!
+//! No bit of such a number depends on another one, so each word is made by itself, by as many instructions as fields have
+//! a part in it. p4c writes `a ++ b` as `(a << n & mask) | b`, which as operations on whole numbers costs many times that.
+
+use super::ast::{Number, NumberKind, Operator, Range};
+use super::lower::{Lowering, low_mask};
+use crate::bits::mask;
+use crate::error::LoadError;
+use crate::instruction::{Instruction, Place, Span};
+use crate::packet::Slot;
+
+/// Pieces of one number; more than any program has needed.
+const MOST: usize = 64;
+
+/// Some bits of a word at some place of a number.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    from: Place,
+    /// The bits of the word from `by` on, `bits` of them.
+    by: u32,
+    bits: u32,
+    /// Whether the word has further bits above those.
+    more: bool,
+    /// Where in the number they stand.
+    at: u32,
+}
+
+impl Piece {
+    /// The bits of the number from `first` on that this piece has, where bit `first` is bit 0; no more than `bits` of them.
+    fn part(self, first: u32, bits: u32) -> Option<Self> {
+        let end = (self.at + self.bits).min(first + bits);
+        let start = self.at.max(first);
+        (start < end).then(|| Self {
+            by: self.by + (start - self.at),
+            bits: end - start,
+            more: self.more || end < self.at + self.bits,
+            at: start - first,
+            ..self
+        })
+    }
+}
+
+impl Lowering<'_, '_, '_, '_> {
+    /// Computes `number` modulo the words of `to` into them, if it is put together of fields; else does nothing. Whether
+    /// it did.
+    pub(super) fn put_together(&mut self, number: &Number, to: Span) -> Result<bool, LoadError> {
+        if !is_put_together(number) || number.range.negative {
+            return Ok(false);
+        }
+        let bits = u32::from(to.words) * 64;
+        let mut pieces = self.pieces(number, bits)?;
+        if pieces.len() > MOST {
+            return Ok(false);
+        }
+        let words = usize::from(to.first)..usize::from(to.first) + usize::from(to.words);
+        // What a word of the result overwrites may be needed for the next.
+        for piece in &mut pieces {
+            if words.contains(&piece.from.into()) {
+                let (from, to) = (piece.from, self.out.word(self.at)?);
+                self.out.push(Instruction::Copy { from, to });
+                piece.from = to;
+            }
+        }
+        for index in 0..to.words {
+            let parts: Vec<Piece> = pieces
+                .iter()
+                .filter_map(|piece| piece.part(u32::from(index) * 64, 64))
+                .collect();
+            self.word_of(&parts, to.first + index)?;
+        }
+        Ok(true)
+    }
+
+    /// A word of the number.
+    fn word_of(&mut self, parts: &[Piece], to: Place) -> Result<(), LoadError> {
+        let Some((first, others)) = parts.split_first() else {
+            self.out.push(Instruction::Constant { to, value: 0 });
+            return Ok(());
+        };
+        self.place_part(*first, to)?;
+        for part in others {
+            let mark = self.out.mark();
+            let right = if part.by == 0 && part.at == 0 && !part.more {
+                part.from
+            } else {
+                let right = self.out.word(self.at)?;
+                self.place_part(*part, right)?;
+                right
+            };
+            let left = to;
+            self.out.push(Instruction::Or { left, right, to });
+            self.out.release(mark);
+        }
+        Ok(())
+    }
+
+    /// Brings the bits of a piece to their place in a word of zeros.
+    fn place_part(&mut self, part: Piece, to: Place) -> Result<(), LoadError> {
+        let Piece { from, by, bits, .. } = part;
+        // A shift to the left cuts what is above the word by itself.
+        let cut = part.more && part.at + bits < 64;
+        let left = match (by, part.at) {
+            (0, 0) => {
+                self.copy(from, to, if part.more { 64 - bits as u8 } else { 0 });
+                return Ok(());
+            }
+            (0, _) => from,
+            _ => {
+                self.out.push(Instruction::Slice {
+                    from,
+                    to,
+                    by: by as u8,
+                    mask: mask(if part.more { bits } else { 64 }),
+                });
+                to
+            }
+        };
+        if part.at > 0 {
+            self.out.push(Instruction::ShiftLeftConstant {
+                left,
+                to,
+                by: part.at as u8,
+                cut: if cut { 64 - (part.at + bits) as u8 } else { 0 },
+            });
+        }
+        Ok(())
+    }
+
+    /// The pieces of a number that is put together, modulo 2^`bits`.
+    fn pieces(&mut self, number: &Number, bits: u32) -> Result<Vec<Piece>, LoadError> {
+        if bits == 0 {
+            return Ok(Vec::new());
+        }
+        let whole = |from: Place, bits: u32, at: u32| Piece {
+            from,
+            by: 0,
+            bits,
+            more: false,
+            at,
+        };
+        let mut pieces = match &number.kind {
+            NumberKind::Field(field) if field.bits > 64 => match field.slot {
+                Slot::Wide { word, words } => (0..words)
+                    .map(|index| {
+                        let bits = (field.bits - index * 64).min(64);
+                        whole((word + index) as Place, bits, index * 64)
+                    })
+                    .collect(),
+                _ => return self.at.refuse("a field of more than a word in a word"),
+            },
+            NumberKind::Parameter(word) if number.range.bits > 64 => {
+                let words = number.range.bits.div_ceil(64);
+                (0..words)
+                    .map(|index| {
+                        let bits = (number.range.bits - index * 64).min(64);
+                        whole((word + index) as Place, bits, index * 64)
+                    })
+                    .collect()
+            }
+            NumberKind::Binary(operator, operands) if number.range.bits > 64 => {
+                let (left, right) = &**operands;
+                match (operator, low_mask(left), low_mask(right)) {
+                    (Operator::And, _, Some(kept)) => self.pieces(left, bits.min(kept))?,
+                    (Operator::And, Some(kept), _) => self.pieces(right, bits.min(kept))?,
+                    (Operator::ShiftLeft, ..) => {
+                        let by = right.as_u32().unwrap_or(u32::MAX);
+                        let mut pieces = self.pieces(left, bits.saturating_sub(by))?;
+                        pieces.iter_mut().for_each(|piece| piece.at += by);
+                        pieces
+                    }
+                    _ => {
+                        let mut pieces = self.pieces(left, bits)?;
+                        pieces.extend(self.pieces(right, bits)?);
+                        pieces
+                    }
+                }
+            }
+            // A part that is a number of at most a word, however that is computed.
+            _ => vec![whole(self.place(number)?, number.range.bits, 0)],
+        };
+        pieces = pieces
+            .into_iter()
+            .filter_map(|piece| piece.part(0, bits))
+            .collect();
+        Ok(pieces)
+    }
+}
+
+/// Whether [`Lowering::pieces`] can take a number of more than a word apart.
+pub(super) fn is_put_together(number: &Number) -> bool {
+    let part = |number: &Number| {
+        let Range { negative, bits } = number.range;
+        !negative && (bits <= 64 || is_part(number))
+    };
+    match &number.kind {
+        NumberKind::Binary(operator, operands) => {
+            let (left, right) = &**operands;
+            match operator {
+                Operator::Or => part(left) && part(right),
+                Operator::And => {
+                    low_mask(right).is_some() && part(left)
+                        || low_mask(left).is_some() && part(right)
+                }
+                Operator::ShiftLeft => right.as_u32().is_some() && part(left),
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// The same of a part of a number.
+fn is_part(number: &Number) -> bool {
+    matches!(number.kind, NumberKind::Field(_) | NumberKind::Parameter(_))
+        || is_put_together(number)
+}
