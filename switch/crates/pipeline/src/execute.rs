@@ -3,7 +3,7 @@
 use crate::externs::Externs;
 use crate::instruction::{Address, Instruction, Operator, Place};
 use crate::packet::Packet;
-use crate::program::{END, Program, Store};
+use crate::program::{END, Program, Setting, Store};
 use crate::tables::Table;
 
 /// What instructions work with besides the packet.
@@ -38,13 +38,8 @@ impl Machine<'_> {
                     back = taken.next;
                     at = match taken.action {
                         Some(action) => {
-                            let first = program.parameters as usize;
-                            let places = packet.words[first..].iter_mut();
-                            // There are few of them: a call of memcpy would cost more.
-                            for (place, parameter) in places.zip(taken.parameters) {
-                                *place = *parameter;
-                            }
-                            program.actions[action as usize].start.unwrap_or(back)
+                            let parameters = taken.parameters;
+                            enter(program, &mut packet.words, action, parameters).unwrap_or(back)
                         }
                         None => taken.next,
                     };
@@ -239,13 +234,8 @@ impl Machine<'_> {
                         let taken = table.missed();
                         *back = taken.next;
                         rest = from(match taken.action {
-                            Some(action) => {
-                                let places = words[program.parameters as usize..].iter_mut();
-                                for (place, parameter) in places.zip(taken.parameters) {
-                                    *place = *parameter;
-                                }
-                                program.actions[action as usize].start.unwrap_or(taken.next)
-                            }
+                            Some(action) => enter(program, words, action, taken.parameters)
+                                .unwrap_or(taken.next),
                             None => taken.next,
                         });
                     }
@@ -257,6 +247,30 @@ impl Machine<'_> {
         *at = (code.len() - rest.len()) as Address;
         pending
     }
+}
+
+/// Does what an action does without instructions; where these start.
+#[inline(always)]
+fn enter(program: &Program, words: &mut [u64], action: u32, parameters: &[u64]) -> Option<Address> {
+    let action = &program.actions[action as usize];
+    for setting in &action.settings {
+        match *setting {
+            Setting::Parameter { parameter, to } => {
+                if let Some(value) = parameters.get(usize::from(parameter)) {
+                    set(words, to, *value);
+                }
+            }
+            Setting::Constant { to, value } => set(words, to, value),
+        }
+    }
+    if action.reads_parameters {
+        let places = words[program.parameters as usize..].iter_mut();
+        // There are few of them: a call of memcpy would cost more.
+        for (place, parameter) in places.zip(parameters) {
+            *place = *parameter;
+        }
+    }
+    action.start
 }
 
 #[inline(always)]

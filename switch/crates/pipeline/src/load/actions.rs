@@ -91,6 +91,8 @@ pub(crate) fn load_action(
         parameters,
         words,
         start: None,
+        settings: Box::default(),
+        reads_parameters: true,
     };
     Ok((action, code))
 }

@@ -20,6 +20,7 @@ mod parser;
 mod pieces;
 mod places;
 mod profiles;
+mod settings;
 mod tables;
 mod unions;
 mod values;
@@ -124,6 +125,7 @@ fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
     optimise::optimise(&mut program, &mut tables, |place| {
         u32::from(place) >= temporary || scalars.contains(&place.into())
     });
+    settings::take_out(&mut program);
     Ok(Loaded {
         program,
         tables,
