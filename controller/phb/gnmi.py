@@ -155,9 +155,9 @@ class PortShapers:
 
         """
         try:
-            ids = await self._get(_IDS)
-            bindings = await self._get(_BINDINGS)
-            policies = await self._get("qos/scheduler-policies")
+            ids = await self.get(_IDS)
+            bindings = await self.get(_BINDINGS)
+            policies = await self.get("qos/scheduler-policies")
         except GNMIClientError as error:
             if error.code is GRPCStatusCode.UNIMPLEMENTED:
                 return None
@@ -181,7 +181,13 @@ class PortShapers:
             ports[int(update.value)] = PortRate(interface, policy, rate, depth)
         return Shaping(ports, found)
 
-    async def _get(self, path: str) -> Sequence[GNMIUpdate]:
+    async def get(self, path: str) -> Sequence[GNMIUpdate]:
+        """The leaves below a path; none where the switch has no such node.
+
+        Raises:
+            GNMIClientError: It refuses, or can't be reached.
+
+        """
         try:
             return await self._client.get(GNMIPath(path))
         except GNMIClientError as error:

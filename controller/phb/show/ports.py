@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from phb.session import CounterValue
+from phb.show.interfaces import Interface, read_interfaces
 from phb.show.queues import CONVERSATION_SLOTS, read_queues
 from phb.show.reading import NOTHING, Reading
 
@@ -18,6 +19,7 @@ class PortRow:
         strategy: Of its scheduler; None where nothing is said about the port, so that it is FIFO without limits.
         sent: What the scheduler took: IP and other frames, without FCS.
         queued: Packets that wait.
+        interface: What gNMI says of it; None where the switch doesn't speak it, or has no such interface.
 
     """
 
@@ -28,12 +30,27 @@ class PortRow:
     queued: int
     hold_queue: int | None
     drops: int
+    interface: Interface | None = None
 
 
-async def read_ports(reading: Reading) -> list[PortRow]:
-    """Ports that the switch's tables or the files name."""
+@dataclass(frozen=True)
+class Ports:
+    """The ports of a switch.
+
+    Attributes:
+        speaks_gnmi: Whether the switch tells of its interfaces.
+
+    """
+
+    rows: tuple[PortRow, ...]
+    speaks_gnmi: bool
+
+
+async def read_ports(reading: Reading) -> Ports:
+    """Ports that the switch's tables or the files name, or that it has an interface for."""
+    interfaces = await read_interfaces(reading.session)
     held = reading.held
-    numbers = set(reading.names.ports)
+    numbers = {*reading.names.ports, *(interfaces or ())}
     for entry in held:
         for source in (entry.parameters, {name: value for name, (value, _) in entry.match.items()}):
             numbers |= {source[name] for name in ("port", "egress_port", "ingress_port") if name in source}
@@ -55,9 +72,10 @@ async def read_ports(reading: Reading) -> list[PortRow]:
                 queue.depth if queue is not None else _waiting(came, left, CONVERSATION_SLOTS + number),
                 queue.hold_queue if queue is not None else None,
                 queue.drops if queue is not None else 0,
+                (interfaces or {}).get(number),
             )
         )
-    return rows
+    return Ports(tuple(rows), interfaces is not None)
 
 
 def _waiting(came: Mapping[int, CounterValue], left: Mapping[int, CounterValue], slot: int) -> int:

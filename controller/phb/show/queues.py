@@ -52,6 +52,7 @@ class Conversation:
         weight: None where it depends on a precedence that the switch can't tell.
         early_drops: By WRED.
         flow: Who it is; None where the switch can't tell.
+        length: Mean bytes of the packets that wait, as the port's scheduler counts them; None where none waits.
 
     """
 
@@ -64,6 +65,7 @@ class Conversation:
     early_drops: int
     transmitted: CounterValue
     flow: Flow | None
+    length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -182,25 +184,30 @@ async def _queue(reading: Reading, scheduler: HeldEntry, place: _Place) -> Queue
     transmitted = await reading.counter("conversation_transmitted", seen)
     flows = await reading.registers("conversation_flow", [slot for slot in seen if slot < CONVERSATION_SLOTS])
     weights = _weights(reading, scheduler.parameters["profile"])
+    overhead = scheduler.parameters.get("overhead", 0)
+    overhead -= overhead >> 31 << 32
     conversations = []
     for slot in seen:
         flow = Flow.of(flows.get(slot, 0)) if place.slots > 1 else None
         weight = place.weight
         if weight is None and flow is not None:
             weight = weights.get(flow.tos >> 5)
-        sent = transmitted.get(slot, NOTHING)
+        came, sent = enqueued.get(slot, NOTHING), transmitted.get(slot, NOTHING)
+        # The two are read one after the other; a packet between them must not make a queue negative.
+        depth = max(0, came.packets - sent.packets)
+        waiting_bytes = came.bytes - sent.bytes
         conversations.append(
             Conversation(
                 number=slot - place.first,
                 slot=slot,
-                # The two are read one after the other; a packet between them must not make a queue negative.
-                depth=max(0, enqueued.get(slot, NOTHING).packets - sent.packets),
+                depth=depth,
                 weight=weight,
                 discards=drops["conversation_discards"].get(slot, NOTHING).packets,
                 tail_drops=drops["conversation_tail_drops"].get(slot, NOTHING).packets,
                 early_drops=drops["conversation_early_drops"].get(slot, NOTHING).packets,
                 transmitted=sent,
                 flow=flow,
+                length=round(waiting_bytes / depth) + overhead if depth and waiting_bytes > 0 else None,
             )
         )
     name = reading.names.traffic_class(place.traffic_class) if place.traffic_class is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from phb.errors import SwitchError
 from phb.mastership import Mastership
@@ -59,8 +59,12 @@ async def read_switch(reading: Reading) -> SwitchState:
 
 
 async def _mastership(session: Session) -> Mastership | None:
-    """Ask with election id 0, which never becomes primary (P4Runtime section 5.3): looking must not take over."""
+    """Ask with election id 0, which never becomes primary (P4Runtime section 5.3): looking must not take over.
+
+    bmv2 makes it primary all the same where nobody is; whoever asks with another one takes over from it.
+    """
     try:
-        return await session.arbitrate(0)
+        answer = await session.arbitrate(0)
     except SwitchError:
         return None
+    return replace(answer, primary=False, somebody=False) if answer.primary else answer

@@ -1,11 +1,15 @@
 """``phb show`` against the embedded switch that has seen packets; its names come from files, or from the last push."""
 
+import asyncio
 import json
 
 import pytest
 
 from phb.cli import run
+from phb.session import Session
+from phb.show.interfaces import COUNTERS
 from phb_switch import P4RuntimeServer, PortConfig, Switch
+from phb_switch.gnmi import GnmiService
 
 POLICY = """
 phb: 1
@@ -48,7 +52,8 @@ def switch():
 
 @pytest.fixture
 def address(switch):
-    server = P4RuntimeServer(switch, device_id=1)
+    service = GnmiService(switch, device_id=1, names={1: "eth1", 2: "eth2"})
+    server = P4RuntimeServer(switch, device_id=1, services=[service.add_to])
     yield f"127.0.0.1:{server.start()}"
     server.stop()
 
@@ -189,6 +194,38 @@ def test_ports(show):
     rows = {row["name"]: row for row in json.loads(show("port", "--json"))}
     assert [rows[name]["packets"] for name in ("line", "lan", "spare")] == [2, 0, 1]
     assert (rows["spare"]["strategy"], rows["lan"]["strategy"]) == ("class-based", None)
+    line = rows["line"]["interface"]
+    assert (line["name"], line["rate_bps"], line["shaped"]) == ("eth1", 256_000, False)
+    assert rows["spare"]["interface"]["rate_bps"] is None
+    assert set(line["counters"]) == set(COUNTERS)
+
+
+def test_interfaces_of_ports_and_their_shapers(show, address, write_file):
+    shaped = POLICY.replace(
+        "    hold-queue: 40\n", "    hold-queue: 40\n    shaper: {rate: {value: 64, unit: kbit/s, basis: ethernet}}\n"
+    )
+    assert run(["push", "--address", address, write_file("policy.yaml", shaped)]) == 0
+    rows = {row["name"]: row for row in json.loads(show("port", "--json"))}
+    assert (rows["line"]["interface"]["rate_bps"], rows["line"]["interface"]["shaped"]) == (64_000, True)
+    words = show("port")
+    assert "64000 bit/s (shaper)" in words
+    assert "eth2" in words
+
+
+def test_ports_of_a_switch_without_gnmi(show, pushed, switch, capsys):
+    path, _ = pushed
+    server = P4RuntimeServer(switch, device_id=1)
+    where = ["--address", f"127.0.0.1:{server.start()}"]
+    try:
+        assert run(["push", *where, path]) == 0
+        capsys.readouterr()
+        assert run(["show", "port", *where, path]) == 0
+        words = capsys.readouterr().out
+        assert "the switch doesn't speak gNMI: interfaces, line rates and shapers are not known" in words
+        assert run(["show", "port", "--json", *where, path]) == 0
+        assert {row["interface"] for row in json.loads(capsys.readouterr().out)} == {None}
+    finally:
+        server.stop()
 
 
 def test_switch(show, address):
@@ -197,6 +234,21 @@ def test_switch(show, address):
     assert read["tables"]["forward.ipv4_route"] == {"used": 2, "size": 65536}
     assert (read["last_push"]["outcome"], read["version"]) == ("applied", read["version"])
     assert address in show("switch", files=False)
+
+
+async def test_another_controller_is_primary(pushed, address, artifact, capsys):
+    """Looking tells who is primary, and takes nothing over."""
+    _, where = pushed
+    capsys.readouterr()
+    async with Session(address, 1, artifact, election_id=7) as other:
+        assert (await other.arbitrate()).primary
+        for _ in range(2):
+            assert await asyncio.to_thread(run, ["show", "switch", "--json", *where]) == 0
+            read = json.loads(capsys.readouterr().out)
+            assert (read["primary"], read["primary_election_id"]) == (True, 7)
+        assert await asyncio.to_thread(run, ["show", "switch", *where]) == 0
+        assert "election id 7" in capsys.readouterr().out
+        assert other.mastership.primary
 
 
 def test_without_any_files_numbers_are_shown(pushed, address, capsys, monkeypatch, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
@@ -12,9 +12,10 @@ from phb.cli.show.application import show_app
 from phb.cli.show.live import Files, Look, StateFile, Watch, show
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
-    from phb.show.ports import PortRow
+    from phb.show.interfaces import Interface
+    from phb.show.ports import PortRow, Ports
 
 
 @show_app.command("port", epilog=epilog("phb show port c7513.yaml c7513-wfq.yaml", "phb show port --watch 2"))
@@ -28,14 +29,17 @@ def show_port(
     watch: Watch = None,
     json: Json = False,
 ) -> None:
-    """Show the ports that the switch's tables or the files name: sent, queued, dropped for want of room."""
+    """Show ports: what the scheduler sent, what is queued and dropped for want of room, and their interfaces.
+
+    Interfaces, line rates and shapers are asked by gNMI; a switch that doesn't speak it (bmv2) doesn't tell them.
+    """
     from phb.show.ports import read_ports
 
     look = Look(switch, reading, program, files or (), state)
     show(look, read_ports, _as_json, _render, watch=watch, json=json)
 
 
-def _as_json(rows: Sequence[PortRow]) -> list[dict[str, Any]]:
+def _as_json(ports: Ports) -> list[dict[str, Any]]:
     return [
         {
             "port": row.number,
@@ -46,14 +50,29 @@ def _as_json(rows: Sequence[PortRow]) -> list[dict[str, Any]]:
             "queued": row.queued,
             "hold_queue": row.hold_queue,
             "drops": row.drops,
+            "interface": None if row.interface is None else _interface_as_json(row.interface),
         }
-        for row in rows
+        for row in ports.rows
     ]
 
 
-def _render(rows: Sequence[PortRow]) -> Table:
+def _interface_as_json(interface: Interface) -> dict[str, Any]:
+    return {
+        "name": interface.name,
+        "status": interface.status,
+        "rate_bps": interface.rate_bps,
+        "shaped": interface.shaped,
+        "counters": dict(interface.counters),
+        "queues": {name: dict(counters) for name, counters in interface.queues.items()},
+    }
+
+
+def _render(ports: Ports) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
     shown = table("port", "name", "scheduler", "packets", "bytes", "queued", "hold queue", "dropped")
-    for row in rows:
+    for row in ports.rows:
         shown.add_row(
             str(row.number),
             row.name,
@@ -62,4 +81,28 @@ def _render(rows: Sequence[PortRow]) -> Table:
             str(row.hold_queue or "-"),
             str(row.drops),
         )
-    return shown
+    if not ports.speaks_gnmi:
+        words = "the switch doesn't speak gNMI: interfaces, line rates and shapers are not known"
+        return Group(shown, Text(words))
+    headings = ("in", "in discards", "in errors", "out", "out discards", "out errors", "queue drops")
+    interfaces = table("port", "interface", "status", "rate", *headings)
+    for row in ports.rows:
+        if row.interface is not None:
+            interfaces.add_row(str(row.number), *_interface(row))
+    return Group(shown, interfaces)
+
+
+def _interface(row: PortRow) -> tuple[str, ...]:
+    interface = row.interface
+    assert interface is not None
+    rate = "unlimited" if interface.rate_bps is None else f"{interface.rate_bps} bit/s"
+    counters: Mapping[str, int] = interface.counters
+    names = (f"{way}-{what}" for way in ("in", "out") for what in ("pkts", "discards", "errors"))
+    dropped = sum(queue.get("dropped-pkts", 0) for queue in interface.queues.values())
+    return (
+        interface.name,
+        interface.status,
+        f"{rate} (shaper)" if interface.shaped else rate,
+        *(str(counters.get(name, "-")) for name in names),
+        str(dropped),
+    )

@@ -103,6 +103,7 @@ def _conversation_as_json(conversation: Conversation) -> dict[str, Any]:
         "slot": conversation.slot,
         "depth": conversation.depth,
         "weight": conversation.weight,
+        "length": conversation.length,
         "discards": conversation.discards,
         "tail_drops": conversation.tail_drops,
         "interleaves": 0,
@@ -155,7 +156,8 @@ def _conversation(conversation: Conversation, queue: QueueOf) -> Iterator[str]:
         yield f"    Conversation {conversation.number}"
         return
     link = "ip" if flow.source else "other than IPv4"
-    yield f"    Conversation {conversation.number}, linktype: {link}"
+    length = "" if conversation.length is None else f", length: {conversation.length}"
+    yield f"    Conversation {conversation.number}, linktype: {link}{length}"
     if flow.source:
         yield (
             f"    source: {flow.source}, destination: {flow.destination}, TOS: {flow.tos} prot: {flow.protocol}, "

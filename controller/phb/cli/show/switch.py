@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
-from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped, open_state
+from phb.cli.options import (
+    Json,
+    ProgramOptions,
+    ReadingOptions,
+    SwitchOptions,
+    TargetName,
+    check_target,
+    grouped,
+    open_state,
+)
 from phb.cli.output import table
 from phb.cli.show.application import show_app
 from phb.cli.show.live import Look, StateFile, Watch, show
@@ -25,6 +34,7 @@ def show_switch(
     switch: SwitchOptions,
     reading: ReadingOptions,
     program: ProgramOptions,
+    target: TargetName = None,
     state: StateFile = None,
     watch: Watch = None,
     json: Json = False,
@@ -35,12 +45,12 @@ def show_switch(
     where = switch.one()
     push = _last_push(state, where.address, where.device_id)
     look = Look(switch, reading, program, (), state)
-    target = where.target.value
+    kind = (check_target(target) or where.target).value
     show(
         look,
         read_switch,
-        lambda read: _as_json(read, target, push),
-        lambda read: _render(read, target, push),
+        lambda read: _as_json(read, kind, push),
+        lambda read: _render(read, kind, push),
         watch=watch,
         json=json,
     )

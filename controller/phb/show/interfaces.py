@@ -1,0 +1,80 @@
+"""Interfaces as the switch's gNMI server tells of them: what the program doesn't count, and how fast they send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from finsy.gnmiclient import GNMIClientError
+
+from phb.errors import SwitchError
+from phb.gnmi import OURS, PortShapers
+from phb.session import Session
+
+_STATES = "interfaces/interface[name=*]/state"
+_QUEUES = "qos/interfaces/interface[interface-id=*]/output/queues"
+COUNTERS = tuple(f"{way}-{what}" for way in ("in", "out") for what in ("pkts", "octets", "discards", "errors"))
+"""Names of openconfig-interfaces."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One interface.
+
+    Attributes:
+        status: Of openconfig-interfaces: ``UP``, ``DOWN``, ``NOT_PRESENT``, ``UNKNOWN``.
+        rate_bps: What the port sends at most; None is as fast as it goes.
+        shaped: That is the rate of a shaper of our policies, not of the line.
+        counters: By name.
+        queues: Of the traffic manager, by name: packets sent, and packets dropped for want of room.
+
+    """
+
+    name: str
+    status: str
+    rate_bps: int | None
+    shaped: bool
+    counters: Mapping[str, int] = field(default_factory=dict)
+    queues: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+async def read_interfaces(session: Session) -> dict[int, Interface] | None:
+    """Interfaces by port number; None where the switch doesn't speak gNMI.
+
+    Raises:
+        SwitchError: It refuses, or can't be reached.
+
+    """
+    async with PortShapers(session) as server:
+        shaping = await server.read()
+        if shaping is None:
+            return None
+        try:
+            states = await server.get(_STATES)
+            queues = await server.get(_QUEUES)
+        except GNMIClientError as error:
+            raise SwitchError(session.address, f"gNMI: {error.message or error.code.name}") from None
+    status: dict[str, str] = {}
+    counters: dict[str, dict[str, int]] = {}
+    for update in states:
+        name, leaf = update.path["interface", "name"], str(update.path.last)
+        if leaf == "oper-status":
+            status[name] = str(update.value)
+        elif leaf in COUNTERS:
+            counters.setdefault(name, {})[leaf] = int(update.value)
+    sent: dict[str, dict[str, dict[str, int]]] = {}
+    for update in queues:
+        name, leaf = update.path["interface", "interface-id"], str(update.path.last)
+        if leaf in ("transmit-pkts", "transmit-octets", "dropped-pkts"):
+            sent.setdefault(name, {}).setdefault(update.path["queue", "name"], {})[leaf] = int(update.value)
+    return {
+        number: Interface(
+            port.interface,
+            status.get(port.interface, "UNKNOWN"),
+            port.rate_bps,
+            port.policy is not None and port.policy.startswith(OURS),
+            counters.get(port.interface, {}),
+            sent.get(port.interface, {}),
+        )
+        for number, port in shaping.ports.items()
+    }
