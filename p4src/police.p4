@@ -4,7 +4,8 @@
  * Single-rate (RFC 2697), two-rate (RFC 2698) and two-rate with separate buckets (RFC 4115), blind to colours or aware of
  * them. Built from registers, because v1model's meter is two-rate and colour-blind only. Exact to the microsecond: a bit/s
  * gives one token, a millionth of a bit, in each; registers hold how many tokens are missing, so that a bucket is full
- * before its first packet, and a changed burst needs no new state. No 64 bits overflow: a bucket of 2^32 bytes has less
+ * before its first packet, and a changed burst needs no new state. RFC 4115 asks for more tokens than the packet takes,
+ * the others for as many: one has to be left over. No 64 bits overflow: a bucket of 2^32 bytes has less
  * than 2^55 tokens, and time beyond `full_after` is not counted.
  *
  * Stands twice in the pipeline: for the input policy, and for that of the egress port.
@@ -34,6 +35,7 @@ struct meter_t {
     bit<32>   other_burst;
     bit<32>   overhead;
     bit<1>    colour_aware;
+    bit<64>   left_over;         // tokens that must be left once the packet has taken its own
 }
 
 control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, in policy_t policy) {
@@ -76,6 +78,7 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
         meter.other_burst = excess_burst;
         meter.overhead = overhead;
         meter.colour_aware = colour_aware;
+        meter.left_over = 0;
     }
 
     action two_rate(bit<40> committed_rate, bit<48> committed_full_after, bit<32> committed_burst,
@@ -90,6 +93,7 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
         meter.other_burst = peak_burst;
         meter.overhead = overhead;
         meter.colour_aware = colour_aware;
+        meter.left_over = 0;
     }
 
     action two_rate_separate(bit<40> committed_rate, bit<48> committed_full_after, bit<32> committed_burst,
@@ -104,6 +108,7 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
         meter.other_burst = excess_burst;
         meter.overhead = overhead;
         meter.colour_aware = colour_aware;
+        meter.left_over = 1;
     }
 
     table stream_meter {
@@ -186,8 +191,8 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
                 bit<64> size = (bit<64>)length * TOKENS_PER_BYTE;
                 bit<64> committed_after = committed + size;
                 bit<64> other_after = other + size;
-                bool fits_committed = committed_after <= (bit<64>)meter.committed_burst * TOKENS_PER_BYTE;
-                bool fits_other = other_after <= (bit<64>)meter.other_burst * TOKENS_PER_BYTE;
+                bool fits_committed = committed_after + meter.left_over <= (bit<64>)meter.committed_burst * TOKENS_PER_BYTE;
+                bool fits_other = other_after + meter.left_over <= (bit<64>)meter.other_burst * TOKENS_PER_BYTE;
 
                 meta.verdict.colour = Colour.RED;
                 if (meter.kind == MeterKind.TWO_RATE) {

@@ -1,7 +1,9 @@
 """Meters give the colours of a simple model of RFC 2697, RFC 2698 and RFC 4115, packet by packet."""
 
+import operator
 from fractions import Fraction
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
@@ -39,7 +41,9 @@ class Model:
         ]
         size = max(frame_bytes + self.overhead, 0)
         before = incoming if self.aware else GREEN
-        committed, other = (tokens >= size for tokens in self.tokens)
+        # RFC 4115 compares strictly.
+        enough = operator.gt if self.kind == "two-rate-separate" else operator.ge
+        committed, other = (enough(tokens, size) for tokens in self.tokens)
         if self.kind == "two-rate":
             if before == RED or not other:
                 return RED
@@ -124,6 +128,22 @@ def test_colours_are_those_of_the_model(program, kind, committed, other, aware, 
         expected[model.colour(now_us, frame_bytes, COLOUR_OF_TOS[tos])] += 1
         switch.process(IN, frame(frame_bytes, tos), now_us * 1000)
         assert colours(switch) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "burst", "expected"),
+    [
+        ("single-rate", 1000, [1, 1, 0]),
+        ("two-rate", 1000, [1, 0, 1]),
+        ("two-rate-separate", 1000, [0, 0, 2]),
+        ("two-rate-separate", 1001, [1, 1, 0]),
+    ],
+)
+def test_a_packet_as_long_as_the_burst(program, kind, burst, expected):
+    switch = program(policy(kind, (1, burst), (1, burst)), {IN: PortConfig(), OUT: PortConfig()})
+    for _ in range(2):
+        switch.process(IN, frame(1000), 0)
+    assert colours(switch) == expected
 
 
 def test_a_burst_passes_and_then_the_rate(program):

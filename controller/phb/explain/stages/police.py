@@ -74,7 +74,9 @@ def _meter(stage: str, packet: Packet, entry: Entry, meter: Meter, incoming: int
         meter.committed = _refilled(meter.committed, entry, "committed", elapsed)
         meter.other = _refilled(meter.other, entry, other, elapsed)
     levels = (committed_burst - meter.committed, other_burst - meter.other)
-    fits, fits_other = (size <= level for level in levels)
+    # RFC 4115 asks for more tokens than the packet takes, the others for as many.
+    left_over = 1 if entry.action == "two_rate_separate" else 0
+    fits, fits_other = (size + left_over <= level for level in levels)
     if entry.action == "two_rate":
         conforms = before != RED and fits_other
         packet.colour = (GREEN if before == GREEN and fits else YELLOW) if conforms else RED
