@@ -15,7 +15,7 @@ class Leg:
 
     Attributes:
         ingress: Number of the port where its packets enter, if the direction says it.
-        marks: Whether packets of this leg are marked.
+        conditions: Whether packets of this leg are metered and marked.
         answers: Whether it is the way back of a rule for both ways.
 
     """
@@ -24,7 +24,7 @@ class Leg:
     match: tuple[Conditions, ...]
     unless: tuple[Conditions, ...]
     ingress: int | None
-    marks: bool
+    conditions: bool
     answers: bool
 
 
@@ -32,15 +32,15 @@ def legs(policy: PolicySet, rule: Rule) -> list[Leg]:
     """The directions of a rule.
 
     Outgoing traffic enters at the host's port, incoming traffic at the port that is connected to it. A rule for both
-    is written from the host's side, so its incoming leg has source and destination swapped; OutgoingTOS says that only
-    the outgoing leg marks.
+    is written from the host's side, so its incoming leg has source and destination swapped. The Policy Agent polices
+    and marks what its host sends, so meters and marks are of the outgoing leg; the connections of both legs count.
 
     Raises:
         InputError: The node has no host's port, or a direction stands beside a port.
 
     """
     if rule.direction is Direction.ANY:
-        return [Leg(Direction.ANY, rule.match, rule.unless, None, marks=True, answers=False)]
+        return [Leg(Direction.ANY, rule.match, rule.unless, None, conditions=True, answers=False)]
     for conditions in (*rule.match, *rule.unless):
         for name, word in (("ingress_port", "ingress"), ("egress_port", "egress")):
             if getattr(conditions, name) is not None:
@@ -50,15 +50,15 @@ def legs(policy: PolicySet, rule: Rule) -> list[Leg]:
                     "one of the two: the direction says where packets enter",
                 )
     host, interface = _host_side(policy, rule)
-    outgoing = Leg(Direction.OUTGOING, rule.match, rule.unless, host.number, marks=True, answers=False)
+    outgoing = Leg(Direction.OUTGOING, rule.match, rule.unless, host.number, conditions=True, answers=False)
     match rule.direction:
         case Direction.OUTGOING:
             return [outgoing]
         case Direction.INCOMING:
-            return [Leg(Direction.INCOMING, rule.match, rule.unless, interface.number, marks=False, answers=False)]
+            return [Leg(Direction.INCOMING, rule.match, rule.unless, interface.number, conditions=False, answers=False)]
         case _:
             match, unless = (tuple(each.mirrored() for each in part) for part in (rule.match, rule.unless))
-            back = Leg(Direction.INCOMING, match, unless, interface.number, marks=False, answers=True)
+            back = Leg(Direction.INCOMING, match, unless, interface.number, conditions=False, answers=True)
             return [outgoing, back]
 
 

@@ -18,7 +18,7 @@ from phb.compiler.ports import resolve
 from phb.compiler.treatment import Treatments
 from phb.errors import InputError
 from phb.intent import Entry, Exact, Hook, MatchValue, Notice, Policy, Stream
-from phb.model import Action, BehaviourAggregate, Conditions, PolicySet, Rule, SubnetPriority
+from phb.model import Action, BehaviourAggregate, Conditions, Direction, PolicySet, Rule, SubnetPriority
 from phb.origin import Origin
 
 STAGE = {Hook.INPUT: "PhbIngress.classify", Hook.OUTPUT: "PhbIngress.output"}
@@ -143,10 +143,12 @@ def _rule(state: _State, rule: Rule, at: datetime) -> None:
     applied = _applied(state, rule, actions)
     if actions and applied is None:
         return
+    if rule.direction is Direction.INCOMING and applied is not None:
+        _notice_of_incoming(state, rule, applied)
     for leg, policy in zip(parts, policies, strict=True):
         parameters = {
             "policy": policy,
-            "stream": state.treatments.stream(applied, hook),
+            "stream": state.treatments.stream(applied, hook, metered=leg.conditions),
             "traffic_class": state.treatments.traffic_class(applied),
         }
         result = _Class(parameters, rule.origin())
@@ -157,6 +159,17 @@ def _rule(state: _State, rule: Rule, at: datetime) -> None:
             decision = Decision(boxes[version], exceptions[version], result)
             state.decisions[hook, version].append(decision)
         state.treatments.add(rule, applied, hook, policy, policies[0], leg)
+
+
+def _notice_of_incoming(state: _State, rule: Rule, action: Action) -> None:
+    given = [word for word, value in (("meter", action.meter), ("marks", action.mark or action.priority)) if value]
+    if given:
+        message = (
+            f"{' and '.join(given)} of '{action.name}' {'has' if given == ['meter'] else 'have'} no effect on rule "
+            f"'{rule.name}': what comes to the host is neither metered nor marked (a rule with 'ingress-port' does "
+            "both)"
+        )
+        state.notices.append(Notice(rule.origin("direction"), message))
 
 
 def _hook(rule: Rule) -> Hook:

@@ -37,7 +37,7 @@ class Treatments:
             if queueing.buffers is not None
             for private in queueing.buffers.private
         }
-        self._streams: dict[tuple[str, Hook], Stream] = {}
+        self._streams: dict[tuple[str, Hook, bool], Stream] = {}
         self._admit: list[Entry] = []
         self._police: list[Entry] = []
         self._mark: list[Entry] = []
@@ -72,23 +72,31 @@ class Treatments:
             raise InputError(action.origin("traffic_class"), f"class '{action.traffic_class}'", f"one of {known}")
         return self._classes[action.traffic_class]
 
-    def stream(self, action: Action | None, hook: Hook) -> int:
+    def stream(self, action: Action | None, hook: Hook, *, metered: bool = True) -> int:
         """The number of the action's stream: it has one if it has a meter or a buffer of its own.
+
+        Args:
+            action: What is done.
+            hook: Where.
+            metered: False for packets that use the action's buffer, and don't count for its meter.
 
         Raises:
             InputError: The meter can't be kept, or there are too many streams.
 
         """
-        if action is None or (action.meter is None and action.name not in self._buffered):
+        if action is None:
             return 0
-        known = self._streams.get((action.name, hook))
+        metered = metered and action.meter is not None
+        if not metered and action.name not in self._buffered:
+            return 0
+        known = self._streams.get((action.name, hook, metered))
         if known is not None:
             return known.number
         number = len(self._streams) + 1
         if number > LAST_STREAM:
             raise InputError(action.origin(), f"action '{action.name}' as stream {number}", f"at most {LAST_STREAM}")
-        self._streams[action.name, hook] = Stream(number, action.name, hook, action.origin())
-        if action.meter is not None:
+        self._streams[action.name, hook, metered] = Stream(number, action.name, hook, action.origin())
+        if metered and action.meter is not None:
             self._police.append(meter_entry(f"{POLICE[hook]}.stream_meter", number, action.meter))
         return number
 
@@ -120,9 +128,8 @@ class Treatments:
             return
         if action.max_connections is not None:
             self._limit(action, hook, key, counted_as)
-        marks = leg is None or leg.marks
-        coloured = action.meter is not None and self._colours(action, hook, policy, marks=marks)
-        if marks and not coloured:
+        conditions = leg is None or leg.conditions
+        if conditions and not (action.meter is not None and self._colours(action, hook, policy)):
             self._marks(f"{MARK[hook]}.remark", key, "set", action, _NO_MARKS, action)
         if action.max_rate is not None and not (leg is not None and leg.answers):
             parameters = clamp_parameters(action.max_rate, action.min_rate)
@@ -142,14 +149,14 @@ class Treatments:
         self._admit.append(Entry(CONNECTION_LIMIT, key, "limit_connections", parameters, 0, origin))
         self.track_connections = True
 
-    def _colours(self, action: Action, hook: Hook, policy: int, *, marks: bool) -> bool:
+    def _colours(self, action: Action, hook: Hook, policy: int) -> bool:
         """What is done by colour; whether that includes the action's own marks.
 
         A colour's marks go above those of the action, so where some colour marks, each colour gets what both make.
         """
         assert action.meter is not None
         treatments = [getattr(action.meter, name) for name in COLOURS.values()]
-        marked = marks and any(each.mark or each.priority for each in treatments)
+        marked = any(each.mark or each.priority for each in treatments)
         table = f"{POLICE[hook]}.colour_action"
         for colour, treatment in zip(COLOURS, treatments, strict=True):
             key = {"policy": Exact(policy), "colour": Exact(colour)}

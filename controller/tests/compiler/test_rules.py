@@ -48,6 +48,50 @@ def test_both_marks_outgoing_and_classifies_the_way_back(artifact):
     assert [entry.match for entry in of_table(intent, "remark")] == [{"policy": Exact(1)}]
 
 
+METERED = (
+    "actions:\n  - name: profile\n    set-tos: 192\n    max-connections: 5\n"
+    "    meter: {kind: single-rate, committed-rate: {value: 8, unit: kbit/s, basis: ip}, committed-burst-bytes: 1000, "
+    "yellow: {drop: true}, red: {set-dscp: CS1}}\n"
+)
+
+
+def test_both_meters_and_limits_outgoing_and_counts_connections_both_ways(artifact):
+    intent = compiled(NODE + METERED + "rules:\n  - {name: r, direction: both, actions: [profile]}\n", artifact)
+    streams = {
+        (entry.parameters["policy"], entry.parameters["stream"]) for entry in of_table(intent, "multi_field_ipv4")
+    }
+    assert streams == {(1, 1), (2, 0)}
+    assert [stream.number for stream in intent.streams] == [1]
+    assert {entry.match["policy"] for entry in of_table(intent, "colour_action")} == {Exact(1)}
+    limits = [(entry.match["policy"], entry.parameters["policy"]) for entry in of_table(intent, "connection_limit")]
+    assert limits == [(Exact(1), 1), (Exact(2), 1)]
+
+
+def test_the_way_back_has_the_private_buffer_without_the_meter(artifact):
+    text = (
+        NODE
+        + METERED
+        + (
+            "rules:\n  - {name: r, direction: both, actions: [profile]}\n"
+            "queueing:\n  - port: stack\n    schedule: {kind: fifo}\n"
+            "    buffers: {shared-bytes: 1000, private: [{action: profile, bytes: 500}]}\n"
+        )
+    )
+    intent = compiled(text, artifact)
+    assert [entry.parameters["stream"] for entry in of_table(intent, "multi_field_ipv4")] == [1, 2]
+    assert [entry.match for entry in of_table(intent, "stream_meter")] == [{"stream": Exact(1)}]
+
+
+def test_a_meter_of_a_rule_for_incoming_packets_is_told(artifact):
+    text = NODE + METERED + "rules:\n  - {name: r, direction: incoming, actions: [profile]}\n"
+    intent = compiled(text, artifact)
+    assert of_table(intent, "stream_meter") == of_table(intent, "colour_action") == of_table(intent, "remark") == []
+    assert [notice.message for notice in intent.notices] == [
+        "meter and marks of 'profile' have no effect on rule 'r': what comes to the host is neither metered nor marked "
+        "(a rule with 'ingress-port' does both)"
+    ]
+
+
 def test_incoming_classifies_and_does_not_mark(artifact):
     text = NODE + (
         "actions:\n  - {name: gold, set-tos: 192}\n"
