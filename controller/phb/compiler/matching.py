@@ -124,7 +124,7 @@ def matches(found: Box, version: int) -> Iterator[dict[str, MatchValue]]:
         _add_range(common, "destination", found.destination, 32)
         yield common
         return
-    for source, destination in product(_prefixes(found.source), _prefixes(found.destination)):
+    for source, destination in product(prefixes(found.source), prefixes(found.destination)):
         match = dict(common)
         for name, prefix in (("source", source), ("destination", destination)):
             if prefix[1]:
@@ -150,7 +150,7 @@ def _add_range(match: dict[str, MatchValue], name: str, interval: Interval | Non
         match[name] = Range(*interval)
 
 
-def _prefixes(interval: Interval | None) -> Iterator[Masked]:
+def prefixes(interval: Interval | None) -> Iterator[Masked]:
     """IPv6 ranges as the fewest prefixes: no target offers ranges of 128 bits."""
     low, high = interval or (0, (1 << 128) - 1)
     while low <= high:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 from phb.artifact import Artifact
 from phb.compiler.ports import NumberedPort
 from phb.compiler.queueing.early_detection import thresholds
@@ -115,14 +118,26 @@ def _beside_flows(
         )
     others = [queue for queue in sharing if queue is not default]
     parts = shares(others, rate) if others else []
-    constant = CLASS_CONSTANT[flows.dynamic_conversations]
+    rounded, factor = weights_beside_flows(parts, flows.dynamic_conversations)
+    numbers = dict(zip((id(queue) for queue in others), rounded, strict=True))
+    check_weights(others, parts, list(numbers.values()))
+    return [numbers.get(id(queue), 0) for queue in sharing], factor
+
+
+def weights_beside_flows(parts: Sequence[Fraction], conversations: int) -> tuple[list[int], int]:
+    """Whole weights of classes, and what the weights of the flows beside them are multiplied with.
+
+    Args:
+        parts: What each class has of the port.
+        conversations: How many queues the flows have.
+
+    """
+    constant = CLASS_CONSTANT[conversations]
     inverse = [constant / part for part in parts]
     factor = 1
     if any(number.denominator != 1 for number in inverse):
         factor = int(-(-SMALLEST_ROUNDED_WEIGHT // min(inverse)))
-    numbers = dict(zip((id(queue) for queue in others), (round(factor * number) for number in inverse), strict=True))
-    check_weights(others, parts, list(numbers.values()))
-    return [numbers.get(id(queue), 0) for queue in sharing], factor
+    return [round(factor * number) for number in inverse], factor
 
 
 def _row(queue: ClassQueue, number: int, weight: int, port: NumberedPort, profile: int, slots: Slots) -> Entry:

@@ -47,7 +47,7 @@ def thresholds(detection: EarlyDetection, profile: int, traffic_class: int, rate
             **common,
             "minimum": drop.minimum,
             "maximum": drop.maximum,
-            "slope": _slope(drop),
+            "slope": slope(drop.minimum, drop.maximum, drop.denominator),
             "ecn": int(detection.ecn),
         }
         # Of several rows that take a packet the first one counts, and the row for all others comes last.
@@ -69,9 +69,10 @@ def halvings(average_weight: int, rate: Rate | None) -> int:
     return min(UNIT - 1, max(1, round(-log2(1 - 2**-average_weight) * packets * UNIT)))
 
 
-def _slope(drop: DropProfile) -> int:
-    span = drop.maximum - drop.minimum
-    return min(UNIT - 1, round(UNIT / (drop.denominator * span))) if span else 0
+def slope(minimum: int, maximum: int, denominator: int) -> int:
+    """How fast the probability rises from 0 to 1/`denominator`, in units of 2^-32 per packet."""
+    span = maximum - minimum
+    return min(UNIT - 1, round(UNIT / (denominator * span))) if span else 0
 
 
 def _selector(drop: DropProfile) -> tuple[str, dict[str, MatchValue]]:

@@ -1,0 +1,53 @@
+"""Ports: every number that entries mention, with a name."""
+
+from __future__ import annotations
+
+from phb.decompiler.rows import Rows, exact
+from phb.model import Port, Rate, Role
+from phb.names import Names
+
+_MATCHED = ("ingress_port", "egress_port")
+
+
+class Ports:
+    """The node's ports.
+
+    Attributes:
+        host: The port where the host's own stack is, once a rule with a direction showed it.
+        rates: What is known of how fast ports are.
+
+    """
+
+    def __init__(self, rows: Rows, names: Names) -> None:
+        numbers = set(names.ports)
+        for entry in rows.all:
+            numbers |= {exact(entry.match[field]) for field in _MATCHED if field in entry.match}
+            if "port" in entry.parameters:
+                numbers.add(entry.parameters["port"])
+        self._names: dict[int, str] = {}
+        for number in sorted(numbers):
+            name = names.port(number)
+            self._names[number] = f"port-{number}" if name.isdigit() or name in self._names.values() else name
+        self.host: int | None = None
+        self.rates: dict[int, Rate] = {}
+        self.wires = {
+            exact(entry.match["ingress_port"]): entry.parameters["port"]
+            for entry in rows.table("forward.cross_connect")
+        }
+
+    def name(self, number: int) -> str:
+        """The port's name."""
+        return self._names[number]
+
+    @property
+    def items(self) -> tuple[Port, ...]:
+        """The model's ports."""
+        return tuple(
+            Port(
+                number=number,
+                name=name,
+                role=Role.HOST if number == self.host else Role.NETWORK,
+                rate=self.rates.get(number),
+            )
+            for number, name in self._names.items()
+        )

@@ -1,0 +1,206 @@
+"""Stages conversation, buffer and schedule: rows of a port's profile as its queueing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from phb.compiler.queueing.classes import SHARED_LEVEL
+from phb.compiler.queueing.flows import WEIGHTS
+from phb.compiler.queueing.length import OVERHEAD
+from phb.decompiler.actions import Actions
+from phb.decompiler.early_detection import early_detection, port_rate
+from phb.decompiler.numbers import Bounds, rate, roundest
+from phb.decompiler.ports import Ports
+from phb.decompiler.rows import NotAPolicyError, Rows, exact
+from phb.decompiler.shares import bandwidths, bandwidths_beside_flows
+from phb.intent import Entry, PortShaper
+from phb.model import (
+    DEFAULT_CLASS,
+    Buffers,
+    ClassBased,
+    ClassQueue,
+    Dialect,
+    FairQueue,
+    Fifo,
+    FlowQueueing,
+    LengthBasis,
+    PrivateBuffer,
+    Queueing,
+    Rate,
+    RateBasis,
+    Schedule,
+    Shaper,
+)
+from phb.names import Names
+
+_BASES = {overhead % (1 << 32): basis for basis, overhead in OVERHEAD.items()}
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Rows by profile."""
+
+    classes: Mapping[int, list[Entry]]
+    limits: Mapping[int, Entry]
+    buffers: Mapping[int, list[Entry]]
+    thresholds: Mapping[int, list[Entry]]
+    weights: Mapping[int, list[Entry]]
+
+
+def decompile_queueing(
+    rows: Rows, names: Names, ports: Ports, actions: Actions, shapers: Mapping[int, PortShaper]
+) -> tuple[Queueing, ...]:
+    """How each port that has a row of the scheduler is served.
+
+    Raises:
+        NotAPolicyError: The rows of a port are not those of one policy.
+
+    """
+    tables = _Tables(
+        rows.by_field("conversation.class_queue", "profile"),
+        rows.one_by_field("buffer.port_limit", "profile"),
+        rows.by_field("buffer.stream_buffer", "profile"),
+        rows.by_field("wred.thresholds", "profile"),
+        rows.by_field("schedule.weight", "profile"),
+    )
+    scheduled = rows.one_by_field("conversation.port_scheduler", "egress_port")
+    return tuple(
+        _port(port, entry, tables, ports, actions, shapers.get(port)) for port, entry in sorted(scheduled.items())
+    )
+
+
+def _port(
+    port: int, entry: Entry, tables: _Tables, ports: Ports, actions: Actions, shaper: PortShaper | None
+) -> Queueing:
+    profile = entry.parameters["profile"]
+    thresholds = tables.thresholds.get(profile, [])
+    bounds = None if shaper is not None else port_rate(thresholds)
+    known = rate(shaper.rate_bps, RateBasis.ETHERNET) if shaper is not None else None
+    if bounds is not None:
+        known = ports.rates[port] = rate(roundest(*bounds), RateBasis.ETHERNET)
+    limits = tables.limits.get(profile)
+    hold_queue = 0 if limits is None else limits.parameters["hold_queue_packets"]
+    detection = None
+    schedule: Schedule
+    match entry.action:
+        case "flow_wfq":
+            schedule = _fair_queue(entry, limits, tables.weights.get(profile, []))
+        case "class_wfq":
+            schedule, needed = _classes(entry, tables, actions, known, bounds)
+            if needed is not None and shaper is None:
+                ports.rates[port] = needed
+        case _:
+            schedule = Fifo(kind="fifo")
+    if entry.action != "class_wfq":
+        detection = early_detection(thresholds)
+    overhead = entry.parameters.get("overhead", 0)
+    if overhead not in _BASES:
+        raise NotAPolicyError(entry, f"no scheduler counts {overhead} bytes beside the frame")
+    return Queueing(
+        port=ports.name(port),
+        schedule=schedule,
+        hold_queue=hold_queue or None,
+        length_basis=LengthBasis(_BASES[overhead]),
+        shaper=None if shaper is None or known is None else Shaper(rate=known),
+        buffers=_buffers(tables.buffers.get(profile, []), actions),
+        early_detection=detection,
+    )
+
+
+def _fair_queue(entry: Entry, limits: Entry | None, weights: list[Entry]) -> FairQueue:
+    dialect, factor = _dialect(entry, weights)
+    if factor != 1 or limits is None:
+        raise NotAPolicyError(entry, "flows without a limit, or with the weights of those beside classes")
+    return FairQueue(
+        kind="fair-queue",
+        dialect=dialect,
+        congestive_discard_threshold=limits.parameters["conversation_packets"],
+        dynamic_conversations=entry.parameters["conversations"],
+    )
+
+
+def _dialect(entry: Entry, weights: list[Entry]) -> tuple[Dialect, int]:
+    """Whose weights these are, and what they were multiplied with."""
+    held = {exact(row.match["precedence"]): row.parameters["weight"] for row in weights}
+    for dialect, weight in WEIGHTS.items():
+        factor, rest = divmod(held.get(0, 0), weight(0))
+        if factor and not rest and held == {each: factor * weight(each) for each in range(8)}:
+            return dialect, factor
+    raise NotAPolicyError(entry, f"no version of IOS gives flows the weights {held}")
+
+
+def _classes(
+    entry: Entry, tables: _Tables, actions: Actions, known: Rate | None, bounds: Bounds | None
+) -> tuple[ClassBased, Rate | None]:
+    profile = entry.parameters["profile"]
+    found: dict[int, ClassQueue] = {}
+    numbers: dict[int, int] = {}
+    flows: Entry | None = None
+    # Slots were handed out in the order of the file.
+    held = sorted(
+        tables.classes.get(profile, []), key=lambda row: row.parameters.get("slot", row.parameters.get("base", 0))
+    )
+    for row in held:
+        number = row.parameters["traffic_class"]
+        if row.action == "flows" and not row.parameters["shared"]:
+            flows = row
+        found[number] = _class_queue(row, [*tables.thresholds.get(profile, [])], actions)
+        if row.parameters["level"] == SHARED_LEVEL:
+            numbers[number] = row.parameters["weight"]
+    if 0 not in found:
+        raise NotAPolicyError(entry, f"the port has no queue for '{DEFAULT_CLASS}'")
+    if flows is None:
+        sharing = [found[number] for number in numbers]
+        try:
+            said, needed = bandwidths(sharing, list(numbers.values()), known, bounds)
+        except ValueError as error:
+            raise NotAPolicyError(entry, str(error)) from None
+    else:
+        del numbers[0]
+        sharing = [found[number] for number in numbers]
+        _, factor = _dialect(flows, tables.weights.get(profile, []))
+        conversations = flows.parameters["conversations"]
+        said, needed = bandwidths_beside_flows(sharing, list(numbers.values()), factor, conversations, known)
+    found |= dict(zip(numbers, said, strict=True))
+    return ClassBased(kind="classes", queues=tuple(found.values())), needed
+
+
+def _class_queue(row: Entry, thresholds: list[Entry], actions: Actions) -> ClassQueue:
+    values = row.parameters
+    number, level = values["traffic_class"], values["level"]
+    own = [each for each in thresholds if exact(each.match["traffic_class"]) == number]
+    flows = None
+    if row.action == "flows":
+        flows = FlowQueueing(
+            dialect=Dialect.IOS_HQF if values["shared"] else Dialect.IOS_12,
+            congestive_discard_threshold=values["threshold_packets"],
+            dynamic_conversations=values["conversations"],
+        )
+    return ClassQueue(
+        traffic_class=actions.traffic_class(number),
+        level=None if level == SHARED_LEVEL else level,
+        fair_queue=flows,
+        queue_limit=values["limit_packets"] or None,
+        early_detection=early_detection(own),
+    )
+
+
+def _buffers(rows: list[Entry], actions: Actions) -> Buffers | None:
+    if not rows:
+        return None
+    values = rows[-1].parameters
+    private: dict[str, int] = {}
+    # Accounts were handed out in the order of the file.
+    for row in sorted(rows, key=lambda row: row.parameters["index"]):
+        if "stream" not in row.match:
+            continue
+        name = actions.stream(row.match["stream"].value)  # type: ignore[union-attr]
+        if name is None:
+            raise NotAPolicyError(row, "no rule gives packets this stream")
+        private[name] = row.parameters["private_bytes"]
+    return Buffers(
+        shared_bytes=values["shared_bytes"],
+        holes=values["holes"],
+        private=tuple(PrivateBuffer(action=name, bytes=size) for name, size in private.items()),
+    )
