@@ -38,6 +38,7 @@ MVS074 = [S390 / "mvs074.yaml", S390 / "mvs074-osa2.yaml"]
 INPUTS["policy-agent-services"] = [*MVS074, S390.parent / "policy-agent" / "services.conf"]
 INPUTS["ldap-mvs074"] = [*MVS074, S390.parent / "ldap" / "mvs074.ldif"]
 INPUTS["everything"] = [GOLDEN / "everything.yaml"]
+INPUTS["pipeline"] = [GOLDEN / "pipeline.yaml"]
 
 
 @pytest.mark.parametrize("name", INPUTS)

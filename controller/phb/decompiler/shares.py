@@ -164,6 +164,7 @@ def bandwidths_beside_flows(
     bits = Fraction(speed.bits_per_second)
     ways = [
         [Fraction(round(Fraction(100 * whole, number)), 100) for number in numbers],
+        [Fraction(whole, number) for number in numbers],
         [Fraction(roundest(low * bits, high * bits)) / bits for low, high in intervals],
         [low for low, _ in intervals],
     ]
@@ -172,5 +173,12 @@ def bandwidths_beside_flows(
             break
     if all(part.denominator <= 100 and 100 % part.denominator == 0 for part in parts):
         return [_with(queue, percent=int(100 * part)) for queue, part in zip(queues, parts, strict=True)], None
-    said = [_with_rate(queue, part, speed) for queue, part in zip(queues, parts, strict=True)]
+    endless = [_endless(part * bits) and sum(parts) == 1 for part in parts]
+    whole = lcm(*(part.denominator for part in parts))
+    common = gcd(*(int(part * whole) for part, weighed in zip(parts, endless, strict=True) if weighed)) or 1
+    said = [
+        # What decimals can't say are weights in what the others leave.
+        _with(queue, weight=int(part * whole) // common) if weighed else _with_rate(queue, part, speed)
+        for queue, part, weighed in zip(queues, parts, endless, strict=True)
+    ]
     return said, None if known is not None else speed
