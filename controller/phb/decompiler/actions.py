@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -22,6 +22,7 @@ _MARK = {Hook.INPUT: "mark", Hook.OUTPUT: "output_mark"}
 _PERMISSION = {Hook.INPUT: "admit.permission", Hook.OUTPUT: "output.permission"}
 _BASES = {overhead % (1 << 32): basis for basis, overhead in OVERHEAD.items()}
 _PLAIN = Treatment()
+_PLAINS = (_PLAIN, _PLAIN, _PLAIN)
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Done:
     counted_as: int = 0
     connections: int = 0
     marks: Treatment = _PLAIN
-    colours: tuple[Treatment, ...] = (_PLAIN, _PLAIN, _PLAIN)
+    colours: tuple[Treatment, ...] = _PLAINS
     rates: tuple[int, int] = (0, 0)
 
     @property
@@ -74,6 +75,7 @@ class Actions:
         self._meters = {hook: rows.one_by_field(f"{_POLICE[hook]}.stream_meter", "stream") for hook in Hook}
         self._found: dict[tuple[object, ...], str] = {}
         self._whole: dict[int, Done] = {}
+        self._joined: dict[int, int] = {}
         self._name_of_stream: dict[int, str] = {}
         self._items: dict[str, Action] = {}
 
@@ -84,7 +86,12 @@ class Actions:
 
     def stream(self, number: int) -> str | None:
         """The action that has this stream; None where no rule leads to it."""
-        return self._name_of_stream.get(number)
+        return self._name_of_stream.get(self._joined.get(number, number))
+
+    def join(self, stream: int, other: int) -> None:
+        """Say that a stream without a meter is of the same action as another one."""
+        if stream != other:
+            self._joined[stream] = other
 
     def traffic_class(self, number: int) -> str:
         """The name of a class."""
@@ -131,16 +138,16 @@ class Actions:
             return
         if done.blocked or done.said == known.said:
             return
-        if direction is Direction.INCOMING and _without_marks(known).colours == done.colours:
+        if direction is Direction.INCOMING and (done.marks, done.colours) == (_PLAIN, _PLAINS):
             return
-        if _without_marks(done).colours == known.colours and known.marks == _PLAIN:
+        if (known.marks, known.colours) == (_PLAIN, _PLAINS):
             self._whole[done.stream] = done
             return
         raise NotAPolicyError(done.entry, "policies of one stream do different things")
 
     def name(self, done: Done, hook: Hook) -> tuple[str, ...]:
         """The action of a policy; none where nothing is done."""
-        whole = self._whole.get(done.stream, done) if done.stream else done
+        whole = self._whole.get(self._joined.get(done.stream, done.stream), done) if done.stream else done
         if not done.stream and done.blocked:
             whole = Done(done.entry, traffic_class=done.traffic_class)
         if whole.said == Done(done.entry).said and not whole.stream and not whole.traffic_class:
@@ -173,11 +180,6 @@ class Actions:
             min_rate=minimum,
             **_fields(done.marks),  # type: ignore[arg-type]
         )
-
-
-def _without_marks(done: Done) -> Done:
-    kept = tuple(each if each.drop else _PLAIN for each in done.colours)
-    return replace(done, colours=kept, marks=_PLAIN)
 
 
 def _treatment(entry: Entry) -> Treatment:

@@ -52,6 +52,9 @@ def decompile_rules(rows: Rows, names: Names, ports: Ports, actions: Actions) ->
 
     """
     found = {hook: [*_policies(rows, hook, names, actions)] for hook in Hook}
+    for one, other in pairwise(found[Hook.INPUT]):
+        if other.done.stream and _answers(one, other, names):
+            actions.join(other.done.stream, one.done.stream)
     taken: set[str] = set()
     rules = []
     for hook, policies in found.items():
@@ -137,7 +140,11 @@ def _answers(policy: _Policy, other: _Policy, names: Names) -> bool:
     if names.policies[policy.number].rule != names.policies[other.number].rule:
         return False
     one, back = policy.done, other.done
-    if (one.stream, one.traffic_class, one.blocked) != (back.stream, back.traffic_class, back.blocked):
+    # What comes to the host isn't metered: it has no stream, or one of its own for the action's buffer.
+    streams = names.streams.get(one.stream), names.streams.get(back.stream)
+    if back.stream not in (0, one.stream) and (streams[0] != streams[1] or None in streams):
+        return False
+    if (one.traffic_class, one.blocked) != (back.traffic_class, back.blocked):
         return False
     if one.connections and back.counted_as != one.counted_as:
         return False
