@@ -9,6 +9,7 @@ The model works on compiled entries, so it explains what a push would bring abou
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -23,6 +24,7 @@ from phb.explain.notation import parse_packet
 from phb.explain.packet import Packet
 from phb.explain.pipeline import Pipeline
 from phb.explain.summary import Summary, Tally
+from phb.explain.tables import Tables
 from phb.intent import Notice
 from phb.model import LAST_PORT, PolicySet
 from phb.names import Names
@@ -83,40 +85,33 @@ def explain(
     pipeline = Pipeline(intent, Names.of(intent, policy), shaped | dict(rates or {}))
     if beyond is not None:
         beyond += (*intent.notices, *pipeline.beyond)
-    until = datetime.min.replace(tzinfo=UTC) if follow_clock else None
-    waiting: list[tuple[int, Packet, int]] = []
+    until: int | None = 0 if follow_clock else None  # when other rules count, in nanoseconds
+    waiting: deque[tuple[int, Packet, Names, Tables]] = deque()
     previous: int | None = None
     for number, arrival in enumerate(arrivals, start=1):
         if previous is not None and arrival.time_ns < previous:
             expected = "packets in the order of their times (reordercap sorts a capture)"
             raise InputError(arrival.origin, "a packet that is earlier than the one before", expected)
         previous = arrival.time_ns
-        moment = _EPOCH + timedelta(microseconds=arrival.time_ns // 1000)
-        if until is not None and moment >= until:
+        if until is not None and arrival.time_ns >= until:
+            moment = _EPOCH + timedelta(microseconds=arrival.time_ns // 1000)
             intent = compile_policy(policy, artifact, at=moment, target=target)
             pipeline.replace(intent, Names.of(intent, policy))
-            until = next_change(policy.rules, moment, policy.time_zone)
+            change = next_change(policy.rules, moment, policy.time_zone)
+            until = None if change is None else (change - _EPOCH) // timedelta(microseconds=1) * 1000
         port = _port(policy, arrival, default_port)
         packet = pipeline.process(arrival.time_ns, port, arrival.frame, arrival.length)
-        waiting.append((number, packet, _tos(arrival.frame)))
+        # With the entries and names that it met: others may come into force while it waits.
+        waiting.append((number, packet, pipeline.names, pipeline.tables))
         while waiting and (_is_settled(waiting[0][1]) or len(waiting) > _PATIENCE):
-            yield _tell(waiting.pop(0), pipeline, why)
+            yield explanation(*waiting.popleft(), why=why)
     pipeline.finish()
     for each in waiting:
-        yield _tell(each, pipeline, why)
-
-
-def _tell(each: tuple[int, Packet, int], pipeline: Pipeline, why: bool) -> Explanation:
-    number, packet, tos = each
-    return explanation(number, packet, pipeline, tos_before=tos, why=why)
+        yield explanation(*each, why=why)
 
 
 def _is_settled(packet: Packet) -> bool:
     return packet.is_dropped() or packet.to_controller or packet.taken_ns is not None
-
-
-def _tos(frame: bytes) -> int:
-    return Packet.arrived(0, 0, frame).flow.tos
 
 
 def _port(policy: PolicySet, arrival: Arrival, default: str | int | None) -> int:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from phb.explain.packet import Discipline, Packet, Step
-from phb.explain.pipeline import Pipeline
 from phb.explain.stages import classify
+from phb.explain.tables import Tables
 from phb.explain.words import dscp_name, field_words
 from phb.intent import Entry
 from phb.names import Names
@@ -89,18 +89,18 @@ class Explanation:
         return f"to {self.egress_port}"
 
 
-def explanation(number: int, packet: Packet, pipeline: Pipeline, *, tos_before: int, why: bool) -> Explanation:
+def explanation(number: int, packet: Packet, names: Names, tables: Tables, *, why: bool) -> Explanation:
     """Put together what is told about a packet that the pipeline has processed.
 
     Args:
         number: Of the packet.
         packet: As the pipeline left it.
-        pipeline: Its tables and names.
-        tos_before: The ToS octet as it arrived.
+        names: What the numbers stood for when it came.
+        tables: The entries that it met.
         why: Also ask which rules nearly took it.
 
     """
-    names, plan = pipeline.names, packet.schedule
+    plan = packet.schedule
     egress = "the controller" if packet.to_controller else None
     if packet.egress_port is not None:
         egress = names.port(packet.egress_port)
@@ -112,12 +112,12 @@ def explanation(number: int, packet: Packet, pipeline: Pipeline, *, tos_before: 
         length=packet.length,
         input=_rule(packet.input_entry, names),
         output=_rule(packet.output_entry, names),
-        near=tuple(_near(packet, pipeline)) if why else (),
+        near=tuple(_near(packet, names, tables)) if why else (),
         stream=packet.stream,
         colour=COLOURS[packet.colour],
         tokens=packet.tokens,
         traffic_class=names.traffic_class(packet.traffic_class),
-        tos_before=tos_before,
+        tos_before=packet.tos_before,
         tos_after=packet.flow.tos,
         egress_port=egress,
         queue=_queue(packet, names) if packet.egress_port is not None else None,
@@ -140,17 +140,17 @@ def _rule(entry: Entry | None, names: Names) -> Rule | None:
     return Rule(names.policy(entry.parameters["policy"]), entry.origin, tuple(entry.match))
 
 
-def _near(packet: Packet, pipeline: Pipeline) -> list[Near]:
+def _near(packet: Packet, names: Names, tables: Tables) -> list[Near]:
     found = []
     for hook, hit in ((classify.INPUT, packet.input_entry), (classify.OUTPUT, packet.output_entry)):
         if hook == classify.OUTPUT and packet.egress_port is None:
             continue
         asked = classify.key(hook, packet)
         table = classify.table(hook, packet)
-        for miss in pipeline.tables.near_misses(table, asked, hit, NEAR_MISSES):
+        for miss in tables.near_misses(table, asked, hit, NEAR_MISSES):
             if miss.entry.action != classify.TAKES:
                 continue
-            name = pipeline.names.policy(miss.entry.parameters["policy"])
+            name = names.policy(miss.entry.parameters["policy"])
             wanted = tuple(field_words(field, miss.entry.match[field], asked[field]) for field in miss.fields)
             found.append(Near(name, miss.entry.origin, miss.fields, wanted))
     return found

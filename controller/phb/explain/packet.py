@@ -108,9 +108,9 @@ class Headers:
 
 def internet_checksum(data: bytes) -> int:
     """RFC 1071; of a header that carries a right one it is 0."""
-    total = sum(int.from_bytes(data[at : at + 2].ljust(2, b"\0"), "big") for at in range(0, len(data), 2))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
+    # Adding 16-bit words with end-around carry is arithmetic modulo 2^16 - 1, in which only zeros give 0.
+    number = int.from_bytes(data + b"\0" if len(data) % 2 else data, "big")
+    total = number % 0xFFFF or (0xFFFF if number else 0)
     return ~total & 0xFFFF
 
 
@@ -223,6 +223,7 @@ class Packet:
     Attributes:
         time_ns: When it arrived.
         length: Bytes of the Ethernet frame without FCS, as it arrived.
+        tos_before: The ToS octet as it arrived.
         checksum_error: The IPv4 header's checksum was wrong when it arrived.
         input_entry: The classification entry that took it, of the input policy.
         output_entry: The same of the output policy.
@@ -238,6 +239,7 @@ class Packet:
     headers: Headers
     length: int
     flow: Flow
+    tos_before: int = 0
     checksum_error: bool = False
     policy: int = 0
     output_policy: int = 0
@@ -277,7 +279,7 @@ class Packet:
         if transport is not None:
             flow.source_port = headers.number(transport, 2)
             flow.destination_port = headers.number(transport + 2, 2)
-        packet = cls(time_ns, port, headers, len(frame) if length is None else length, flow)
+        packet = cls(time_ns, port, headers, len(frame) if length is None else length, flow, flow.tos)
         packet.checksum_error = headers.ipv4 is not None and internet_checksum(headers.ip_header) != 0
         return packet
 

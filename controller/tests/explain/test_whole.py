@@ -1,11 +1,16 @@
 """`explain` as a library: what it is given, and what it says beside the packets."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scapy.utils import checksum
 
 from phb.errors import InputError
 from phb.explain import LineRate, explain, parse_packet
+from phb.explain.packet import internet_checksum
 from phb.explain.pipeline import MODELLED
 from phb.formats import yaml_format
 from phb.origin import Origin
@@ -76,6 +81,30 @@ def test_sequence_numbers_measure_round_trips(artifact):
     )
     # 64 kbit/s in 1 ms and 199 ms.
     assert words(last, "window") == ["window 65535 becomes 1600: 1600 bytes in a round trip of 200.002 ms"]
+
+
+def test_a_packet_that_waits_is_told_with_the_entries_it_met(artifact):
+    """Another rule ceases to count while it waits."""
+    text = SHAPED.replace("RATE", "{value: 1, unit: kbit/s, basis: ethernet}").replace(
+        "  - {name: few, match: {protocol: tcp, destination-ports: 80}, actions: [few]}",
+        "  - {name: today, match: {protocol: tcp}, valid: {time: 8:00-13:00}}\n"
+        "  - {name: always, match: {protocol: udp}}\n",
+    )
+    policy = yaml_format.read(text.replace("phb: 1", "phb: 1\ntime-zone: UTC"), "policy.yaml")
+    eve = datetime(2026, 3, 2, 12, 59, 59, tzinfo=UTC).timestamp()
+    arrivals = [
+        replace(parse_packet("udp 10.0.0.1:1 > 10.0.0.2:2 in lan", Origin("test")), time_ns=int(eve + second) * 10**9)
+        for second in (0, 0, 3)
+    ]
+    found = list(explain(policy, artifact, arrivals, at=AT, follow_clock=True, why=True))
+    assert [one.input.name for one in found] == ["'always'"] * 3
+    assert [[near.name for near in one.near] for one in found] == [["'today'"], ["'today'"], []]
+    assert found[1].queueing_ns > 0
+
+
+@given(st.binary(max_size=60))
+def test_the_checksum_is_that_of_rfc_1071(data):
+    assert internet_checksum(data) == checksum(data)
 
 
 @pytest.mark.parametrize(
