@@ -58,10 +58,13 @@ def listens(port):
 
 @pytest.fixture(scope="module")
 def address():
-    with socket.socket() as probe:
+    with socket.socket() as probe, socket.socket() as other:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = ["simple_switch_grpc", "--no-p4", "--device-id", "1", "--", "--cpu-port", "510"]
+        other.bind(("127.0.0.1", 0))
+        port, thrift_port = probe.getsockname()[1], other.getsockname()[1]
+    # Two bmv2 with one Thrift port, of tests that run side by side, end each other.
+    command = ["simple_switch_grpc", "--no-p4", "--device-id", "1", "--thrift-port", str(thrift_port)]
+    command += ["--", "--cpu-port", "510"]
     command += ["--priority-queues", "8", "--grpc-server-addr", f"127.0.0.1:{port}"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
