@@ -228,9 +228,14 @@ impl Machine<'_> {
                     rest = from(to);
                 }
                 Instruction::End => break None,
-                Instruction::Table(number) => match tables.get(number as usize) {
+                Instruction::Table(number) => {
+                    let Some(table) = tables.get(number as usize) else {
+                        break None;
+                    };
                     // Nothing to look up, count or meter.
-                    Some(table) if table.is_empty() => {
+                    if let Some(next) = table.passed() {
+                        rest = from(next);
+                    } else if table.is_empty() {
                         let taken = table.missed();
                         *back = taken.next;
                         rest = from(match taken.action {
@@ -238,9 +243,10 @@ impl Machine<'_> {
                                 .unwrap_or(taken.next),
                             None => taken.next,
                         });
+                    } else {
+                        break Some(Pending::Table(number));
                     }
-                    _ => break Some(Pending::Table(number)),
-                },
+                }
                 Instruction::Extern(number) => break Some(Pending::Extern(number)),
             }
         };

@@ -125,7 +125,7 @@ fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
     optimise::optimise(&mut program, &mut tables, |place| {
         u32::from(place) >= temporary || scalars.contains(&place.into())
     });
-    settings::take_out(&mut program);
+    settings::take_out(&mut program, &mut tables);
     Ok(Loaded {
         program,
         tables,

@@ -6,12 +6,24 @@ use std::ops::Range;
 
 use crate::instruction::{Instruction, Place};
 use crate::program::{Program, Setting};
+use crate::tables::Table;
 
 /// Instructions of an action that are looked at; longer ones stay as they are.
 const LONGEST: usize = 64;
 
-/// Takes the settings out of all actions.
-pub(super) fn take_out(program: &mut Program) {
+/// Takes the settings out of all actions, and tells the tables which actions do nothing.
+pub(super) fn take_out(program: &mut Program, tables: &mut [Table]) {
+    split_actions(program);
+    for table in tables {
+        for taken in &mut table.shape.actions {
+            let action = &program.actions[taken.action as usize];
+            taken.idle = action.start.is_none() && action.settings.is_empty();
+        }
+        table.set_default(table.shape.default.clone());
+    }
+}
+
+fn split_actions(program: &mut Program) {
     let first = program.parameters as usize;
     for number in 0..program.actions.len() {
         let action = &program.actions[number];
@@ -199,7 +211,7 @@ mod tests {
                 }],
                 ..Program::default()
             };
-            take_out(&mut program);
+            split_actions(&mut program);
             let action = &program.actions[0];
             assert_eq!(*action.settings, *settings, "{body:?}");
             let left = action

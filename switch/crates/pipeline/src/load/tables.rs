@@ -177,6 +177,7 @@ impl<'a> Control<'a, '_> {
             actions.push(TableAction {
                 action,
                 next: next(name)?.unwrap_or(otherwise),
+                idle: false,
             });
         }
         Ok((actions, next("__HIT__")?, next("__MISS__")?))

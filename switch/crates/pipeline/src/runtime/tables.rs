@@ -104,10 +104,11 @@ impl Pipeline {
             let message = format!("table {table}: its default action is constant");
             return Err(WriteError::new(Code::PermissionDenied, message));
         }
-        self.tables[number].default = match action {
+        let choice = match action {
             None => self.tables[number].shape.default.clone(),
             Some((name, params)) => Some(self.resolve_action(number, name, params)?),
         };
+        self.tables[number].set_default(choice);
         Ok(())
     }
 
@@ -119,8 +120,7 @@ impl Pipeline {
     pub fn default_action(&self, table: &str) -> Result<Option<(String, Vec<Param>)>> {
         let table = &self.tables[self.table_number(table)?];
         Ok(table
-            .default
-            .as_ref()
+            .default()
             .map(|choice| self.describe_choice(table, choice)))
     }
 

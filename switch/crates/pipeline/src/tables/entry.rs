@@ -51,6 +51,8 @@ pub(crate) struct Key {
 pub(crate) struct TableAction {
     pub(crate) action: u32,
     pub(crate) next: u32,
+    /// The action does nothing.
+    pub(crate) idle: bool,
 }
 
 /// The meter that every entry has one of.

@@ -24,6 +24,7 @@ use store::{GROUP, MEMBER, Store};
 use crate::error::{Code, WriteError};
 use crate::execute::set_field as set;
 use crate::externs::meter::Unit;
+use crate::instruction::Address;
 use crate::packet::{Packet, Slot};
 use crate::pipeline::Time;
 
@@ -49,7 +50,9 @@ enum Index {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) shape: Shape,
-    pub(crate) default: Option<ActionChoice>,
+    default: Option<ActionChoice>,
+    /// Where control goes on, if a packet that misses finds nothing to do.
+    passed: Option<Address>,
     pub(crate) profile: Option<Box<Profile>>,
     extractor: Extractor,
     index: Index,
@@ -111,6 +114,7 @@ impl Table {
         };
         Self {
             default: shape.default.clone(),
+            passed: None,
             key: vec![0; extractor.words()],
             store: Store::new(layout),
             profile: profile.map(Box::new),
@@ -145,6 +149,24 @@ impl Table {
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.store.length() == 0
+    }
+
+    pub(crate) fn default(&self) -> Option<&ActionChoice> {
+        self.default.as_ref()
+    }
+
+    /// Sets the default action.
+    pub(crate) fn set_default(&mut self, choice: Option<ActionChoice>) {
+        self.default = choice;
+        let idle = |choice: &ActionChoice| self.shape.actions[choice.action as usize].idle;
+        let missed = self.default.as_ref().is_none_or(idle);
+        self.passed = missed.then(|| self.missed().next);
+    }
+
+    /// Where control goes on, if the table is empty and its default action does nothing.
+    #[inline(always)]
+    pub(crate) fn passed(&self) -> Option<Address> {
+        self.passed.filter(|_| self.is_empty())
     }
 
     /// What a packet gets that matches no entry.
@@ -451,7 +473,7 @@ impl Table {
 
     /// Drops every entry but the program's own, and restores the program's default action.
     pub(crate) fn clear(&mut self) {
-        self.default = self.shape.default.clone();
+        self.set_default(self.shape.default.clone());
         if self.shape.constant_entries {
             self.store.reset_state();
             return;
