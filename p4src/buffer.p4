@@ -35,9 +35,10 @@ control Buffer(inout headers_t hdr,
         size = 1024;
     }
 
-    bit<32> private_limit = 0;
-    bit<32> pool_limit = 0;
-    bit<32> part = 1;
+    // Of an accounted packet; the others shall not pay for them.
+    bit<32> private_limit;
+    bit<32> pool_limit;
+    bit<32> part;
 
     action account(bit<13> index, bit<32> private_bytes, bit<9> pool, bit<32> shared_bytes, bit<32> holes) {
         meta.buffer.accounted = 1;

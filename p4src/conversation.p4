@@ -133,19 +133,18 @@ control Conversation(inout headers_t hdr,
             conversation_occupancy.read(first_queued, first);
             conversation_occupancy.read(second_queued, second);
             bool taken = false;
-            if (first_owner == signature) {
-                meta.schedule.slot = first;
-            } else if (second_owner == signature) {
-                meta.schedule.slot = second;
-            } else if (first_queued == 0) {
-                meta.schedule.slot = first;
-                taken = true;
-            } else if (second_queued == 0) {
-                meta.schedule.slot = second;
-                taken = true;
-            } else {
-                meta.schedule.slot = first;
-                shared_conversation.count((bit<32>)standard_metadata.egress_spec);
+            meta.schedule.slot = first;
+            if (first_owner != signature) {
+                if (second_owner == signature) {
+                    meta.schedule.slot = second;
+                } else if (first_queued == 0) {
+                    taken = true;
+                } else if (second_queued == 0) {
+                    meta.schedule.slot = second;
+                    taken = true;
+                } else {
+                    shared_conversation.count((bit<32>)standard_metadata.egress_spec);
+                }
             }
             if (taken) {
                 conversation_owner.write(meta.schedule.slot, signature);

@@ -24,42 +24,42 @@ control PhbEgress(inout headers_t hdr,
     }
 
     table delay_bucket {
-        key = { standard_metadata.deq_timedelta : ternary @name("delay_us"); }
+        key = { standard_metadata.deq_timedelta : lpm @name("delay_us"); }
         actions = { set_bucket; }
         const default_action = set_bucket(0);
         const entries = {
             0x80000000 &&& 0x80000000 : set_bucket(31);
-            0x40000000 &&& 0x40000000 : set_bucket(31);
-            0x20000000 &&& 0x20000000 : set_bucket(30);
-            0x10000000 &&& 0x10000000 : set_bucket(29);
-            0x08000000 &&& 0x08000000 : set_bucket(28);
-            0x04000000 &&& 0x04000000 : set_bucket(27);
-            0x02000000 &&& 0x02000000 : set_bucket(26);
-            0x01000000 &&& 0x01000000 : set_bucket(25);
-            0x00800000 &&& 0x00800000 : set_bucket(24);
-            0x00400000 &&& 0x00400000 : set_bucket(23);
-            0x00200000 &&& 0x00200000 : set_bucket(22);
-            0x00100000 &&& 0x00100000 : set_bucket(21);
-            0x00080000 &&& 0x00080000 : set_bucket(20);
-            0x00040000 &&& 0x00040000 : set_bucket(19);
-            0x00020000 &&& 0x00020000 : set_bucket(18);
-            0x00010000 &&& 0x00010000 : set_bucket(17);
-            0x00008000 &&& 0x00008000 : set_bucket(16);
-            0x00004000 &&& 0x00004000 : set_bucket(15);
-            0x00002000 &&& 0x00002000 : set_bucket(14);
-            0x00001000 &&& 0x00001000 : set_bucket(13);
-            0x00000800 &&& 0x00000800 : set_bucket(12);
-            0x00000400 &&& 0x00000400 : set_bucket(11);
-            0x00000200 &&& 0x00000200 : set_bucket(10);
-            0x00000100 &&& 0x00000100 : set_bucket(9);
-            0x00000080 &&& 0x00000080 : set_bucket(8);
-            0x00000040 &&& 0x00000040 : set_bucket(7);
-            0x00000020 &&& 0x00000020 : set_bucket(6);
-            0x00000010 &&& 0x00000010 : set_bucket(5);
-            0x00000008 &&& 0x00000008 : set_bucket(4);
-            0x00000004 &&& 0x00000004 : set_bucket(3);
-            0x00000002 &&& 0x00000002 : set_bucket(2);
-            0x00000001 &&& 0x00000001 : set_bucket(1);
+            0x40000000 &&& 0xc0000000 : set_bucket(31);
+            0x20000000 &&& 0xe0000000 : set_bucket(30);
+            0x10000000 &&& 0xf0000000 : set_bucket(29);
+            0x08000000 &&& 0xf8000000 : set_bucket(28);
+            0x04000000 &&& 0xfc000000 : set_bucket(27);
+            0x02000000 &&& 0xfe000000 : set_bucket(26);
+            0x01000000 &&& 0xff000000 : set_bucket(25);
+            0x00800000 &&& 0xff800000 : set_bucket(24);
+            0x00400000 &&& 0xffc00000 : set_bucket(23);
+            0x00200000 &&& 0xffe00000 : set_bucket(22);
+            0x00100000 &&& 0xfff00000 : set_bucket(21);
+            0x00080000 &&& 0xfff80000 : set_bucket(20);
+            0x00040000 &&& 0xfffc0000 : set_bucket(19);
+            0x00020000 &&& 0xfffe0000 : set_bucket(18);
+            0x00010000 &&& 0xffff0000 : set_bucket(17);
+            0x00008000 &&& 0xffff8000 : set_bucket(16);
+            0x00004000 &&& 0xffffc000 : set_bucket(15);
+            0x00002000 &&& 0xffffe000 : set_bucket(14);
+            0x00001000 &&& 0xfffff000 : set_bucket(13);
+            0x00000800 &&& 0xfffff800 : set_bucket(12);
+            0x00000400 &&& 0xfffffc00 : set_bucket(11);
+            0x00000200 &&& 0xfffffe00 : set_bucket(10);
+            0x00000100 &&& 0xffffff00 : set_bucket(9);
+            0x00000080 &&& 0xffffff80 : set_bucket(8);
+            0x00000040 &&& 0xffffffc0 : set_bucket(7);
+            0x00000020 &&& 0xffffffe0 : set_bucket(6);
+            0x00000010 &&& 0xfffffff0 : set_bucket(5);
+            0x00000008 &&& 0xfffffff8 : set_bucket(4);
+            0x00000004 &&& 0xfffffffc : set_bucket(3);
+            0x00000002 &&& 0xfffffffe : set_bucket(2);
+            0x00000001 &&& 0xffffffff : set_bucket(1);
         }
     }
 

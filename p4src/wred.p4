@@ -22,18 +22,23 @@ control Wred(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
     // Average packets in the queue, in units of 2^-32, by the queue's slot. Only this stage uses it.
     register<bit<64>>(QUEUES) queue_average;
 
-    bit<8>  weight = 0;
-    bit<32> decay = 0;
-    bit<32> low = 0;
-    bit<32> high = 0xffff;       // more than any queue holds: never
-    bit<32> rise = 0;
-    bit<1>  marks = 0;
+    // Of a packet that hit; the others shall not pay for them.
+    bit<8>  weight;
+    bit<32> decay;
+    bit<32> low;
+    bit<32> high;
+    bit<32> rise;
+    bit<1>  marks;
 
     // For packets that are never dropped early: they count for the average all the same.
     action observe(bit<8> average_weight, bit<32> halvings) {
         meta.schedule.early = 1;
         weight = average_weight;
         decay = halvings;
+        low = 0;
+        high = 0xffff;           // more than any queue holds: never
+        rise = 0;
+        marks = 0;
     }
 
     // average_weight: n. halvings: of the average in a microsecond of idle time, in units of 2^-32. minimum, maximum:
