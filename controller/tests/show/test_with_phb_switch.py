@@ -276,6 +276,19 @@ def test_a_switch_with_another_program_is_refused(capsys):
     assert "the switch runs another program than the artifact, or none" in capsys.readouterr().err
 
 
+def test_a_switch_that_makes_whoever_looks_its_primary_has_none(show, monkeypatch):
+    """As bmv2 does."""
+    from phb.mastership import Mastership
+    from phb.session import Session
+
+    async def arbitrate(session, election_id=None):
+        return Mastership(True, None, True, "Is primary")
+
+    monkeypatch.setattr(Session, "arbitrate", arbitrate)
+    assert json.loads(show("switch", "--json", files=False))["primary"] is False
+    assert " primary          nobody " in show("switch", files=False)
+
+
 @pytest.mark.parametrize("what", ["policy", "queue", "class", "meter", "port", "switch", "entries", "counters"])
 def test_a_narrow_terminal_cuts_nothing(show, monkeypatch, what):
     """A number of which the end is missing is a wrong number."""
