@@ -8,7 +8,7 @@ shaper goes is bound again to what it had at the start. Which interface is P4Run
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -30,21 +30,55 @@ _SCHEDULER = "schedulers/scheduler[sequence=0]/one-rate-two-color/config"
 
 
 @dataclass(frozen=True, slots=True)
-class PortRate:
+class Scheduler:
+    """What a scheduler policy says; None where it says nothing.
+
+    Attributes:
+        rate_bps: `cir`.
+        burst_bytes: `bc`: what may pass at the line's rate after a pause.
+        overhead_bytes: `overhead` (phb-qos): what is added to an Ethernet frame's length to get what `cir` counts.
+        depth: `max-queue-depth-packets`, which a shaper of ours keeps.
+
+    """
+
+    rate_bps: int | None = None
+    burst_bytes: int | None = None
+    overhead_bytes: int | None = None
+    depth: int | None = None
+
+    def __str__(self) -> str:
+        if self.rate_bps is None:
+            return "unshaped"
+        burst = f", burst {self.burst_bytes} bytes" if self.burst_bytes else ""
+        overhead = f", frame {self.overhead_bytes:+d} bytes" if self.overhead_bytes else ""
+        return f"{self.rate_bps} bit/s{burst}{overhead}"
+
+
+# The leaves of a scheduler that we read and set.
+_LEAVES = {
+    "cir": "rate_bps",
+    "bc": "burst_bytes",
+    "overhead": "overhead_bytes",
+    "max-queue-depth-packets": "depth",
+}
+
+NO_SCHEDULER = Scheduler()
+
+
+@dataclass(frozen=True, slots=True)
+class PortShaping:
     """How one port is shaped.
 
     Attributes:
         interface: gNMI's name of the port.
         policy: The scheduler policy it is bound to; None where it is bound to none.
-        rate_bps: That policy's rate; None is unlimited.
-        depth: That policy's `max-queue-depth-packets`, which a shaper of ours keeps.
+        scheduler: What that policy says.
 
     """
 
     interface: str
     policy: str | None = None
-    rate_bps: int | None = None
-    depth: int | None = None
+    scheduler: Scheduler = NO_SCHEDULER
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +87,25 @@ class Shaping:
 
     Attributes:
         ports: By port number.
-        policies: Every scheduler policy: rate and depth.
+        policies: Every scheduler policy.
 
     """
 
-    ports: Mapping[int, PortRate]
-    policies: Mapping[str, tuple[int | None, int | None]]
+    ports: Mapping[int, PortShaping]
+    policies: Mapping[str, Scheduler]
 
 
 @dataclass(frozen=True, slots=True)
 class ShaperChange:
-    """One port whose shaping differs; rates in bit/s, None is that of the interface."""
+    """One port whose shaping differs."""
 
     port: int
     interface: str
-    before: int | None
-    after: int | None
+    before: Scheduler
+    after: Scheduler
 
     def __str__(self) -> str:
-        def text(rate: int | None) -> str:
-            return "unshaped" if rate is None else f"{rate} bit/s"
-
-        return f"shaper of port {self.port} ({self.interface}): {text(self.before)} -> {text(self.after)}"
+        return f"shaper of port {self.port} ({self.interface}): {self.before} -> {self.after}"
 
 
 NOTHING = Shaping({}, {})
@@ -83,7 +114,7 @@ NOTHING = Shaping({}, {})
 def wanted(shaping: Shaping | None, shapers: Sequence[PortShaper], address: str) -> Shaping:
     """The shaping that a policy asks for.
 
-    A line can't be made faster than it is: where the port had a rate at the start, the smaller one counts.
+    Whatever it is, a line isn't faster than it is, and keeps the queue's depth that it had at the start.
 
     Raises:
         SwitchError: The switch has no such port, or doesn't speak gNMI.
@@ -103,12 +134,13 @@ def wanted(shaping: Shaping | None, shapers: Sequence[PortShaper], address: str)
     ports = {}
     for number, port in shaping.ports.items():
         own = port.interface if port.interface in shaping.policies else None
-        own_rate, own_depth = shaping.policies[own] if own is not None else (None, None)
+        started = NO_SCHEDULER if own is None else shaping.policies[own]
         if number in by_port:
-            rate = min(by_port[number].rate_bps, own_rate or by_port[number].rate_bps)
-            ports[number] = PortRate(port.interface, OURS + port.interface, rate, own_depth)
+            shaper = by_port[number]
+            scheduler = Scheduler(shaper.rate_bps, shaper.burst_bytes, shaper.overhead_bytes, started.depth)
+            ports[number] = PortShaping(port.interface, OURS + port.interface, scheduler)
         elif port.policy is not None and port.policy.startswith(OURS):
-            ports[number] = PortRate(port.interface, own, own_rate, own_depth)
+            ports[number] = PortShaping(port.interface, own, started)
         else:
             ports[number] = port
     return Shaping(ports, shaping.policies)
@@ -119,7 +151,7 @@ def changes(before: Shaping | None, after: Shaping) -> list[ShaperChange]:
     if before is None:
         return []
     return [
-        ShaperChange(number, port.interface, before.ports[number].rate_bps, port.rate_bps)
+        ShaperChange(number, port.interface, before.ports[number].scheduler, port.scheduler)
         for number, port in sorted(after.ports.items())
         if before.ports[number] != port
     ]
@@ -162,23 +194,18 @@ class PortShapers:
             if error.code is GRPCStatusCode.UNIMPLEMENTED:
                 return None
             raise self._failed(error) from None
-        found: dict[str, tuple[int | None, int | None]] = {}
+        found: dict[str, Scheduler] = {}
         for update in policies:
             name = update.path["scheduler-policy", "name"]
-            rate, depth = found.get(name, (None, None))
-            match update.path.last:
-                case "cir":
-                    rate = int(update.value)
-                case "max-queue-depth-packets":
-                    depth = int(update.value)
-            found[name] = rate, depth
+            said = {_LEAVES[leaf]: int(update.value)} if (leaf := update.path.last) in _LEAVES else {}
+            found[name] = replace(found.get(name, NO_SCHEDULER), **said)
         bound = {update.path["interface", "interface-id"]: str(update.value) for update in bindings}
         ports = {}
         for update in ids:
             interface = update.path["interface", "name"]
             policy = bound.get(interface)
-            rate, depth = found.get(policy, (None, None)) if policy is not None else (None, None)
-            ports[int(update.value)] = PortRate(interface, policy, rate, depth)
+            scheduler = NO_SCHEDULER if policy is None else found.get(policy, NO_SCHEDULER)
+            ports[int(update.value)] = PortShaping(interface, policy, scheduler)
         return Shaping(ports, found)
 
     async def get(self, path: str) -> Sequence[GNMIUpdate]:
@@ -231,12 +258,14 @@ class PortShapers:
         return SwitchError(self.address, f"gNMI: {error.message or error.code.name}")
 
 
-def _settings(port: PortRate) -> list[tuple[GNMIPath, Any]]:
+def _settings(port: PortShaping) -> list[tuple[GNMIPath, Any]]:
     scheduler = f"{_POLICY.format(port.policy)}/{_SCHEDULER}"
     leaves: list[tuple[GNMIPath, Any]] = [
         (GNMIPath(f"{scheduler}/queuing-behavior"), gnmi.TypedValue(string_val="SHAPE"))
     ]
-    for name, value in (("cir", port.rate_bps), ("max-queue-depth-packets", port.depth)):
+    for leaf, name in _LEAVES.items():
+        value = getattr(port.scheduler, name)
         if value is not None:
-            leaves.append((GNMIPath(f"{scheduler}/{name}"), gnmi.TypedValue(uint_val=value)))
+            typed = gnmi.TypedValue(uint_val=value) if value >= 0 else gnmi.TypedValue(int_val=value)
+            leaves.append((GNMIPath(f"{scheduler}/{leaf}"), typed))
     return leaves

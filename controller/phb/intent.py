@@ -147,11 +147,19 @@ class QueueSlots:
 
 @dataclass(frozen=True, slots=True)
 class PortShaper:
-    """A port that is served no faster than a rate; set by gNMI."""
+    """A port that is served no faster than a rate; set by gNMI.
+
+    Attributes:
+        burst_bytes: What may pass at the line's rate after a pause.
+        overhead_bytes: What is added to the length of each Ethernet frame, without FCS, to get what the rate counts.
+
+    """
 
     port: int
     port_name: str
     rate_bps: int
+    burst_bytes: int
+    overhead_bytes: int
     origin: Origin
 
 

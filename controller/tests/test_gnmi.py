@@ -14,7 +14,7 @@ from phb.intent import PortShaper
 from phb.origin import Origin
 from phb.session import Session
 from phb.state import History, Outcome, State
-from phb_switch import P4RuntimeServer, PortConfig, Switch
+from phb_switch import P4RuntimeServer, PortConfig, Shaper, Switch
 from phb_switch.gnmi import GnmiService
 
 STARTED = {1: PortConfig(), 2: PortConfig(rate_bps=1_000_000, buffer_packets=77), 3: PortConfig()}
@@ -33,8 +33,8 @@ def address(switch):
     server.stop()
 
 
-def shaper(port, rate):
-    return PortShaper(port, f"p{port}", rate, Origin("f", 7))
+def shaper(port, rate, burst=0, overhead=0):
+    return PortShaper(port, f"p{port}", rate, burst, overhead, Origin("f", 7))
 
 
 @asynccontextmanager
@@ -53,55 +53,64 @@ async def shape(address, artifact, *shapers):
         return [str(change) for change in changes(before, after)], before
 
 
-def rates(switch):
-    return {number: (config.rate_bps, config.buffer_packets) for number, config in switch.ports().items()}
+def shapers(switch):
+    """The shaper and the buffer of each port; its line is as it was."""
+    ports = switch.ports()
+    assert [config.rate_bps for config in ports.values()] == [None, 1_000_000, None]
+    return {number: (config.shaper, config.buffer_packets) for number, config in ports.items()}
 
 
-UNSHAPED = {1: (None, 4096), 2: (1_000_000, 77), 3: (None, 4096)}
+UNSHAPED = {1: (None, 4096), 2: (None, 77), 3: (None, 4096)}
 
 
 async def test_a_port_is_shaped_and_goes_back_to_what_it_was(switch, address, artifact):
-    said, _ = await shape(address, artifact, shaper(1, 256_000), shaper(2, 64_000))
+    said, _ = await shape(address, artifact, shaper(1, 256_000), shaper(2, 64_000, 8000, -14))
     assert said == [
         "shaper of port 1 (eth1): unshaped -> 256000 bit/s",
-        "shaper of port 2 (eth2): 1000000 bit/s -> 64000 bit/s",
+        "shaper of port 2 (eth2): unshaped -> 64000 bit/s, burst 8000 bytes, frame -14 bytes",
     ]
-    assert rates(switch) == {1: (256_000, 4096), 2: (64_000, 77), 3: (None, 4096)}
+    assert shapers(switch) == {1: (Shaper(256_000), 4096), 2: (Shaper(64_000, 8000, -14), 77), 3: (None, 4096)}
     said, _ = await shape(address, artifact, shaper(1, 512_000))
     assert said == [
         "shaper of port 1 (eth1): 256000 bit/s -> 512000 bit/s",
-        "shaper of port 2 (eth2): 64000 bit/s -> 1000000 bit/s",
+        "shaper of port 2 (eth2): 64000 bit/s, burst 8000 bytes, frame -14 bytes -> unshaped",
     ]
-    assert rates(switch) == {1: (512_000, 4096), 2: (1_000_000, 77), 3: (None, 4096)}
+    assert shapers(switch) == {1: (Shaper(512_000), 4096), 2: (None, 77), 3: (None, 4096)}
     said, _ = await shape(address, artifact, shaper(1, 512_000))
     assert said == []
+    for burst, overhead in ((1000, 0), (1000, -10), (0, 0)):
+        said, _ = await shape(address, artifact, shaper(1, 512_000, burst, overhead))
+        assert len(said) == 1
+        assert shapers(switch)[1] == (Shaper(512_000, burst, overhead), 4096)
     await shape(address, artifact)
-    assert rates(switch) == UNSHAPED
+    assert shapers(switch) == UNSHAPED
 
 
 async def test_what_was_done_can_be_undone(switch, address, artifact):
-    _, before = await shape(address, artifact, shaper(1, 256_000), shaper(2, 64_000))
+    await shape(address, artifact, shaper(2, 128_000, 3000, -14))
+    restored = shapers(switch)
+    _, before = await shape(address, artifact, shaper(1, 256_000, 1000, -10), shaper(2, 64_000))
     async with shapers_of(address, artifact) as ports:
         await ports.apply(await ports.read(), before)
         assert await ports.read() == before
-    assert rates(switch) == UNSHAPED
+    assert shapers(switch) == restored
 
 
-async def test_a_line_is_not_made_faster_than_it_is(switch, address, artifact):
+async def test_a_line_stays_as_fast_as_it_is(switch, address, artifact):
     await shape(address, artifact, shaper(2, 2_000_000))
-    assert rates(switch)[2] == (1_000_000, 77)
+    assert shapers(switch)[2] == (Shaper(2_000_000), 77)
 
 
 async def test_a_port_without_an_interface_is_refused_and_nothing_done(switch, address, artifact):
     with pytest.raises(SwitchError, match=r"no interface has port number 9, which f:7 wants shaped$"):
         await shape(address, artifact, shaper(9, 1000))
-    assert rates(switch) == UNSHAPED
+    assert shapers(switch) == UNSHAPED
 
 
 async def test_a_refusal_is_the_switchs_word(switch, address, artifact):
     with pytest.raises(SwitchError, match=r"gNMI: .*expected a rate from 1 to"):
         await shape(address, artifact, shaper(1, 1 << 63))
-    assert rates(switch) == UNSHAPED
+    assert shapers(switch) == UNSHAPED
 
 
 @pytest.fixture
@@ -148,14 +157,14 @@ def policy(tmp_path):
 async def test_a_push_shapes_a_plan_says_so_and_the_next_push_takes_it_back(switch, address, policy):
     shaped = await phb.push(address, policy(40, 256_000), dry_run=True)
     assert [str(change) for change in shaped.shapers] == ["shaper of port 1 (eth1): unshaped -> 256000 bit/s"]
-    assert rates(switch) == UNSHAPED
+    assert shapers(switch) == UNSHAPED
     report = await phb.push(address, policy(40, 256_000))
-    assert (report.shapers, rates(switch)[1]) == (shaped.shapers, (256_000, 4096))
+    assert (report.shapers, shapers(switch)[1]) == (shaped.shapers, (Shaper(256_000), 4096))
     assert not (await phb.push(address, policy(40, 256_000))).differs
     report = await phb.push(address, policy(40))
     assert report.differs
     assert report.changes == ()
-    assert rates(switch) == UNSHAPED
+    assert shapers(switch) == UNSHAPED
 
 
 def test_a_push_that_changes_only_a_shaper_is_applied_in_the_history(address, policy, tmp_path, capsys):
@@ -177,7 +186,7 @@ async def test_entries_are_undone_when_the_shaper_is_refused(switch, address, ar
     with pytest.raises(SwitchError, match=r"gNMI: .*expected a rate from 1 to .*; the switch is as it was$"):
         await phb.push_intent(address, intent, artifact)
     assert await phb.read_entries(address) == before
-    assert rates(switch)[1] == (256_000, 4096)
+    assert shapers(switch)[1] == (Shaper(256_000), 4096)
 
 
 async def test_a_policy_without_shapers_needs_no_gnmi_and_one_with_changes_nothing(without_gnmi, policy):

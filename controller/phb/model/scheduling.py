@@ -181,16 +181,21 @@ class ClassBased(Item):
 Schedule = Annotated[Fifo | FairQueue | ClassBased, Field(discriminator="kind")]
 
 
+# IOS has bursts of up to 10^10 bits, OpenConfig of up to 2^32 - 1 bytes.
+MOST_BURST_BYTES = 2**31
+
+
 class Shaper(Item):
     """The port is served at this rate at most: a line slower than the interface, or IOS ``shape average``.
 
     Attributes:
-        burst_bytes: What may pass at the interface's own rate after a pause (IOS Bc, in bytes); without it, nothing.
+        burst_bytes: What may pass at the interface's own rate after a pause (IOS Bc, in bytes); without it the port
+            is a line of the rate.
 
     """
 
     rate: Rate
-    burst_bytes: Annotated[int, Within(1, 2**31)] | None = None
+    burst_bytes: Annotated[int, Within(1, MOST_BURST_BYTES)] | None = None
 
 
 class PrivateBuffer(Item):

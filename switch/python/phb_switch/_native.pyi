@@ -20,6 +20,7 @@ __all__ = [
     "Reader",
     "RealTime",
     "RefusedError",
+    "Shaper",
     "Switch",
     "Table",
     "Update",
@@ -33,6 +34,21 @@ class LoadError(ValueError):
     """JSON pointer to the construct, for example `/parsers/0/parse_states/2`."""
     message: str
     """What is wrong with it."""
+
+@final
+class Shaper:
+    """What a port passes at most, however fast its line is."""
+
+    def __new__(cls, rate_bps: int, burst_bytes: int = 0, overhead_bytes: int = 0) -> Shaper: ...
+    @property
+    def rate_bps(self) -> int:
+        """Rate in bit/s; 0 holds everything back once the burst is spent."""
+    @property
+    def burst_bytes(self) -> int:
+        """What may pass at the line's rate after a pause; with 0 each frame takes its time at `rate_bps`."""
+    @property
+    def overhead_bytes(self) -> int:
+        """Added to each Ethernet frame's length for what the shaper counts."""
 
 @final
 class PortConfig:
@@ -52,6 +68,8 @@ class PortConfig:
     """The most packets that wait in one of them; None is 64."""
     queue_rate_pps: int | None
     """What each of them passes, in packets per second; None and 0 are unlimited."""
+    shaper: Shaper | None
+    """What the port passes at most; None is what the line does."""
 
     def __new__(
         cls,
@@ -63,6 +81,7 @@ class PortConfig:
         queues: int = 1,
         queue_depth: int | None = None,
         queue_rate_pps: int | None = None,
+        shaper: Shaper | None = None,
     ) -> PortConfig: ...
 
 @final

@@ -105,9 +105,7 @@ class _Compiler:
         entry = Entry(PORT_SCHEDULER, match_port, scheduler.action, scheduler.parameters, 1, origin)
         self.result.entries += [entry, *sorted(rows, key=lambda entry: STAGE_ORDER.index(entry.table))]
         if queueing.shaper is not None:
-            shaper, notices = port_shaper(queueing.shaper, port)
-            self.result.shapers.append(shaper)
-            self.result.notices += notices
+            self.result.shapers.append(port_shaper(queueing.shaper, port))
 
     def _schedule(self, port: NumberedPort, queueing: Queueing, profile: int) -> tuple[_Scheduler, list[Entry]]:
         """The scheduler of a port, and its rows."""

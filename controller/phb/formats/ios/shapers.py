@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from phb.errors import InputError
 from phb.formats.ios.configuration import Configuration, Interface, Shape
 from phb.formats.ios.ports import bandwidth, bits_per_second, rate, rate_basis
 from phb.model import Dialect, Shaper
+from phb.model.scheduling import MOST_BURST_BYTES
 
 # Bc until one is configured. Before HQF it is what comes in 25 ms, and 8000 bits below 320 kbit/s ("traffic-shape rate"
 # in the Cisco IOS Quality of Service Solutions Command Reference); since then what comes in 4 ms, as
@@ -24,21 +26,35 @@ def bursts(shape: Shape, bits: int, dialect: Dialect) -> tuple[int, int]:
 
 def shaped_rate(shape: Shape, interface: Interface, dialect: Dialect) -> int:
     """What may pass, in bit/s. `shape peak` sends Bc + Be in each interval, `shape average` Bc."""
-    bits = bits_per_second(shape.rate, 0 if shape.rate.percent is None else bandwidth(interface, shape.origin))
+    bits = _configured_rate(shape, interface)
     if not shape.peak:
         return bits
     committed, excess = bursts(shape, bits, dialect)
     return bits * (committed + excess) // committed
 
 
+def _configured_rate(shape: Shape, interface: Interface) -> int:
+    return bits_per_second(shape.rate, 0 if shape.rate.percent is None else bandwidth(interface, shape.origin))
+
+
 def build_shaper(shape: Shape, interface: Interface, dialect: Dialect) -> Shaper:
-    """The shaper: evenly at its rate, where IOS sends Bc in each interval (and Be after a pause)."""
-    return Shaper(rate=rate(shaped_rate(shape, interface, dialect), rate_basis(interface))).at(shape.origin)
+    """The shaper, whose burst is what IOS sends in each interval: Bc, or Bc + Be of `shape peak`.
+
+    Raises:
+        InputError: More than a shaper of the model may have.
+
+    """
+    bits = shaped_rate(shape, interface, dialect)
+    committed, excess = bursts(shape, _configured_rate(shape, interface), dialect)
+    burst = committed + excess if shape.peak else committed
+    if burst // 8 > MOST_BURST_BYTES:
+        raise InputError(shape.origin, f"a burst of {burst} bits", f"at most {MOST_BURST_BYTES * 8}")
+    made = Shaper(rate=rate(bits, rate_basis(interface)), burst_bytes=max(1, burst // 8))
+    return made.at(shape.origin)
 
 
 def note_bursts(configuration: Configuration, shape: Shape) -> None:
-    """List bursts that somebody configured: the rate over time is the same without them."""
-    if shape.committed_burst is not None:
-        only = "bursts decide the rate, and have no other effect" if shape.peak else "bursts have no effect"
-        message = f"{only}: a port of phb is shaped evenly, not in intervals ('burst-bytes' in YAML asks for more)"
-        configuration.note(shape.origin, message)
+    """List a Be that was configured, or is there because Bc was and it wasn't: after a pause only Bc passes at once."""
+    if shape.committed_burst is not None and shape.excess_burst != 0 and not shape.peak:
+        whose = "Be" if shape.excess_burst is not None else "Be, which is Bc unless configured,"
+        configuration.note(shape.origin, f"{whose} has no effect: after a pause a port of phb sends a burst of Bc")

@@ -6,18 +6,16 @@ from phb.errors import InputError
 from phb.intent import PortShaper
 from phb.origin import Origin
 
-FIFO = "  - {{port: 0, schedule: {{kind: fifo}}, shaper: {{rate: {{value: {}, unit: kbit/s, basis: {}}}}}}}\n"
+FIFO = "  - {{port: 0, schedule: {{kind: fifo}}, shaper: {{rate: {{value: {}, unit: kbit/s, basis: {}}}{}}}}}\n"
 
 
-def test_a_shaper(compiled):
-    intent = compiled(FIFO.format(256, "ethernet"))
-    assert intent.shapers == (PortShaper(0, "p0", 256_000, Origin("f", 6, "queueing[0].shaper")),)
+@pytest.mark.parametrize(("basis", "overhead"), [("ethernet", 0), ("ip", -14), ("ppp", -10)])
+@pytest.mark.parametrize(("burst", "burst_bytes"), [("", 0), (", burst-bytes: 64000", 64_000)])
+def test_a_shaper(compiled, basis, overhead, burst, burst_bytes):
+    intent = compiled(FIFO.format(256, basis, burst))
+    origin = Origin("f", 6, "queueing[0].shaper")
+    assert intent.shapers == (PortShaper(0, "p0", 256_000, burst_bytes, overhead, origin),)
     assert intent.notices == ()
-
-
-def test_a_basis_that_openconfig_has_no_word_for(compiled):
-    (notice,) = compiled(FIFO.format(256, "ppp")).notices
-    assert str(notice).startswith("f:6: the shaper of port 'p0' counts what the switch counts for the line, by default")
 
 
 @pytest.mark.parametrize(
@@ -29,4 +27,4 @@ def test_a_basis_that_openconfig_has_no_word_for(compiled):
 )
 def test_refused(compiled, value, basis, message):
     with pytest.raises(InputError, match=message):
-        compiled(FIFO.format(value, basis))
+        compiled(FIFO.format(value, basis, ""))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from phb.errors import InputError
 from phb.model import Bandwidth, Dialect, DropProfile, LengthBasis, Rate, RateBasis
 
 HQF, OLD, IOS_12 = Dialect.IOS_HQF, Dialect.IOS_11_3, Dialect.IOS_12
@@ -154,31 +155,53 @@ def test_priority_levels(ios):
     ]
 
 
-# statement: dialect, rate
+# statement: dialect, rate, burst in bytes
 SHAPERS = {
-    "shape average 512000 512000": (IOS_12, 512_000),
-    "shape average 512000 512000 0": (IOS_12, 512_000),
-    "shape average percent 50": (HQF, 500_000),
-    "shape peak 512000 8000 4000": (IOS_12, 768_000),
-    "shape peak 64000": (IOS_12, 128_000),
-    "shape peak 512000 8000": (HQF, 1_024_000),
+    "shape average 512000 512000": (IOS_12, 512_000, 64_000),
+    "shape average 512000 512000 0": (IOS_12, 512_000, 64_000),
+    "shape average 512000 511999 0": (IOS_12, 512_000, 63_999),
+    "shape average 512000": (IOS_12, 512_000, 1600),
+    "shape average 319999": (IOS_12, 319_999, 1000),
+    "shape average 320000": (IOS_12, 320_000, 1000),
+    "shape average percent 50": (HQF, 500_000, 250),
+    "shape peak 512000 8000 4000": (IOS_12, 768_000, 1500),
+    "shape peak 64000": (IOS_12, 128_000, 2000),
+    "shape peak 512000 8000": (HQF, 1_024_000, 2000),
 }
 
 
 @pytest.mark.parametrize("statement", SHAPERS)
 def test_shaper(ios, statement):
-    dialect, rate = SHAPERS[statement]
+    dialect, rate, burst = SHAPERS[statement]
     shaper = policy_of(ios, f" class class-default\n  {statement}", dialect).shaper
-    assert (shaper.rate.bits_per_second, shaper.burst_bytes) == (rate, None)
+    assert (shaper.rate.bits_per_second, shaper.burst_bytes) == (rate, burst)
 
 
-def test_bursts_of_a_shaper_are_listed(ios):
-    text = (
-        "interface Fa0/0\n traffic-shape rate 64000 8000\npolicy-map p\n class class-default\n  shape peak 64000 8000\n"
-    )
-    notices = [str(notice) for notice in ios(text).notices]
-    assert notices[0].startswith("f:2: bursts have no effect: a port of phb is shaped evenly")
-    assert notices[2].startswith("f:5: bursts decide the rate, and have no other effect")
+@pytest.mark.parametrize(
+    ("bursts", "listed"),
+    [
+        (
+            "8000",
+            "f:2: Be, which is Bc unless configured, has no effect: after a pause a port of phb sends a burst of Bc",
+        ),
+        ("8000 9000", "f:2: Be has no effect: after a pause a port of phb sends a burst of Bc"),
+        ("8000 0", None),
+        ("", None),
+    ],
+)
+def test_an_excess_burst_is_listed(ios, bursts, listed):
+    notices = [str(notice) for notice in ios(f"interface Fa0/0\n traffic-shape rate 64000 {bursts}\n").notices]
+    assert [notice for notice in notices if "burst" in notice] == ([] if listed is None else [listed])
+
+
+def test_bursts_of_shape_peak_are_its_rate_and_its_burst(ios):
+    assert not ios("policy-map p\n class class-default\n  shape peak 64000 8000 8000\n").notices[1:]
+
+
+def test_a_burst_that_is_too_long(ios):
+    statement = "  shape peak 64000 10000000000 10000000000"
+    with pytest.raises(InputError, match=r"found a burst of 20000000000 bits, expected at most 17179869184$"):
+        policy_of(ios, f" class class-default\n{statement}")
 
 
 def test_what_waits_for_a_shaper(ios):

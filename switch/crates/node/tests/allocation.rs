@@ -4,7 +4,7 @@ use allocation_counter::measure;
 use phb_network::{Node, Output, Port, Time};
 use phb_node::{CloneSession, Replica, SwitchConfig, SwitchNode, unlimited};
 use phb_pipeline::{Options, Pipeline};
-use phb_traffic_manager::PortConfig;
+use phb_traffic_manager::{PortConfig, ShaperConfig};
 
 fn switch(artifact: &str, port: PortConfig) -> SwitchNode {
     let config = SwitchConfig {
@@ -89,6 +89,18 @@ fn a_packet_allocates_nothing() {
             PortConfig {
                 rate_bps: Some(1_000_000),
                 transmit_ring: 4,
+                ..unlimited()
+            },
+        ),
+        (
+            "a shaper",
+            PortConfig {
+                shaper: Some(ShaperConfig {
+                    rate_bps: 1_000_000,
+                    burst_bytes: 2000,
+                    overhead_bytes: -14,
+                }),
+                transmit_ring: 1,
                 ..unlimited()
             },
         ),

@@ -3,7 +3,7 @@
 use phb_network::{Frame, Node, Output, Port, Time, Transmission};
 use phb_node::{DropReason, SwitchConfig, SwitchNode, Update, unlimited};
 use phb_pipeline::{Entry, Match, Options, Pipeline};
-use phb_traffic_manager::PortConfig;
+use phb_traffic_manager::{PortConfig, ShaperConfig};
 use proptest::prelude::*;
 
 const RANKED: &str = include_str!("../../../python/tests/programs/ranked.json");
@@ -328,8 +328,10 @@ proptest! {
         steps in prop::collection::vec(step(), 1..200),
         ring in 0usize..4,
         buffer_packets in 1usize..6,
+        burst in prop::option::of(0u32..3000),
     ) {
-        let slow = PortConfig { transmit_ring: ring, buffer_packets, ..line() };
+        let shaper = burst.map(|burst_bytes| ShaperConfig { rate_bps: 500_000, burst_bytes, overhead_bytes: 0 });
+        let slow = PortConfig { transmit_ring: ring, buffer_packets, shaper, ..line() };
         let mut switch = switch([(0, unlimited()), (1, slow.clone()), (2, line())]);
         let packet_ins = switch.packet_ins();
         let (mut now, mut sent, mut seen_by_cpu) = (0, [0u64; 3], 0u64);

@@ -25,6 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.py().get_type::<configuration::RefusedError>(),
     )?;
     module.add_class::<port::PortConfig>()?;
+    module.add_class::<port::Shaper>()?;
     module.add_class::<control::Match>()?;
     module.add_class::<control::Update>()?;
     module.add_class::<control::Table>()?;

@@ -1,9 +1,63 @@
 //! The class `PortConfig`, and ports as arguments.
 
 use phb_node::DEFAULT_BUFFER_PACKETS;
+use phb_traffic_manager::ShaperConfig;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
+
+/// What a port passes at most.
+#[pyclass(module = "phb_switch._native", get_all, eq, frozen, from_py_object)]
+#[derive(Clone, PartialEq, Eq)]
+pub struct Shaper {
+    rate_bps: u64,
+    burst_bytes: u32,
+    overhead_bytes: i32,
+}
+
+#[pymethods]
+impl Shaper {
+    #[new]
+    #[pyo3(signature = (rate_bps, burst_bytes=0, overhead_bytes=0))]
+    fn new(rate_bps: u64, burst_bytes: u32, overhead_bytes: i32) -> Self {
+        Self {
+            rate_bps,
+            burst_bytes,
+            overhead_bytes,
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let Self {
+            rate_bps,
+            burst_bytes,
+            overhead_bytes,
+        } = self;
+        format!(
+            "Shaper(rate_bps={rate_bps}, burst_bytes={burst_bytes}, overhead_bytes={overhead_bytes})"
+        )
+    }
+}
+
+impl From<&Shaper> for ShaperConfig {
+    fn from(shaper: &Shaper) -> Self {
+        Self {
+            rate_bps: shaper.rate_bps,
+            burst_bytes: shaper.burst_bytes,
+            overhead_bytes: shaper.overhead_bytes,
+        }
+    }
+}
+
+impl From<&ShaperConfig> for Shaper {
+    fn from(shaper: &ShaperConfig) -> Self {
+        Self {
+            rate_bps: shaper.rate_bps,
+            burst_bytes: shaper.burst_bytes,
+            overhead_bytes: shaper.overhead_bytes,
+        }
+    }
+}
 
 /// How one port transmits.
 #[pyclass(module = "phb_switch._native", get_all, set_all)]
@@ -16,6 +70,7 @@ pub struct PortConfig {
     queues: u8,
     queue_depth: Option<usize>,
     queue_rate_pps: Option<u64>,
+    shaper: Option<Shaper>,
 }
 
 #[pymethods]
@@ -23,8 +78,9 @@ impl PortConfig {
     #[new]
     #[pyo3(signature = (
         rate_bps=None, overhead_bytes=0, transmit_ring=0, buffer_packets=DEFAULT_BUFFER_PACKETS, *,
-        queues=1, queue_depth=None, queue_rate_pps=None,
+        queues=1, queue_depth=None, queue_rate_pps=None, shaper=None,
     ))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         rate_bps: Option<u64>,
         overhead_bytes: i32,
@@ -33,6 +89,7 @@ impl PortConfig {
         queues: u8,
         queue_depth: Option<usize>,
         queue_rate_pps: Option<u64>,
+        shaper: Option<Shaper>,
     ) -> Self {
         Self {
             rate_bps,
@@ -42,6 +99,7 @@ impl PortConfig {
             queues,
             queue_depth,
             queue_rate_pps,
+            shaper,
         }
     }
 
@@ -54,14 +112,16 @@ impl PortConfig {
             queues,
             queue_depth,
             queue_rate_pps,
+            shaper,
         } = self;
         let rate_bps = optional(*rate_bps);
         let queue_depth = optional(*queue_depth);
         let queue_rate_pps = optional(*queue_rate_pps);
+        let shaper = optional(shaper.as_ref().map(Shaper::__repr__));
         format!(
             "PortConfig(rate_bps={rate_bps}, overhead_bytes={overhead_bytes}, transmit_ring={transmit_ring}, \
              buffer_packets={buffer_packets}, queues={queues}, queue_depth={queue_depth}, \
-             queue_rate_pps={queue_rate_pps})"
+             queue_rate_pps={queue_rate_pps}, shaper={shaper})"
         )
     }
 
@@ -84,6 +144,7 @@ impl From<&PortConfig> for phb_traffic_manager::PortConfig {
             queues: config.queues,
             queue_depth: config.queue_depth,
             queue_rate_pps: config.queue_rate_pps,
+            shaper: config.shaper.as_ref().map(Into::into),
         }
     }
 }
@@ -98,6 +159,7 @@ impl From<&phb_traffic_manager::PortConfig> for PortConfig {
             queues: config.queues,
             queue_depth: config.queue_depth,
             queue_rate_pps: config.queue_rate_pps,
+            shaper: config.shaper.as_ref().map(Into::into),
         }
     }
 }

@@ -5,14 +5,15 @@
 //! that knows no rank has a priority for each packet, and queues as simple_switch has them.
 //!
 //! ```text
-//!            enqueue                 pop      (egress pipeline)     transmit                  depart
-//! ingress ------------> Pifo ------------------------------------------------> ring -> line ---------> wire
-//!                     by rank,                                               first come,  byte-accurate
-//!                  ties by arrival                                           first served    shaper
+//!            enqueue                 pop      (egress pipeline)     transmit                            depart
+//! ingress ------------> Pifo -----------------------------------> token bucket -> ring -> line ---------> wire
+//!                     by rank,                                       shaper,   first come,  byte-accurate
+//!                  ties by arrival                                 if any     first served
 //! ```
 //!
 //! - [`pifo`]: the queue (push-in, first-out);
 //! - [`strict`]: the queues for packets without a rank;
+//! - [`token_bucket`]: when a frame may start at a port that is shaped with a burst;
 //! - [`shaper`]: when a transmission ends, exact over any interval;
 //! - [`port`]: these, with the transmit ring between them, as one port's queue.
 
@@ -20,6 +21,7 @@ pub mod pifo;
 pub mod port;
 pub mod shaper;
 pub mod strict;
+pub mod token_bucket;
 
 pub use pifo::Pifo;
 pub use port::{
@@ -27,3 +29,4 @@ pub use port::{
 };
 pub use shaper::Shaper;
 pub use strict::StrictQueues;
+pub use token_bucket::{ShaperConfig, TokenBucket};

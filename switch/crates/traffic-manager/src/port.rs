@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::pifo::Pifo;
 use crate::shaper::Shaper;
 use crate::strict::StrictQueues;
+use crate::token_bucket::{ShaperConfig, TokenBucket};
 
 /// Packets that wait at a port unless its configuration says otherwise. Programs are to drop earlier, by policy.
 pub const DEFAULT_BUFFER_PACKETS: usize = 4096;
@@ -33,10 +34,12 @@ pub struct PortConfig {
     pub queue_depth: Option<usize>,
     /// What each of these queues passes at most, in packets per second; `None` and 0 are unlimited.
     pub queue_rate_pps: Option<u64>,
+    /// What the port passes at most, however fast its line is.
+    pub shaper: Option<ShaperConfig>,
 }
 
 impl Default for PortConfig {
-    /// A port without a line rate, with one queue.
+    /// A port without a line rate or a shaper, with one queue.
     fn default() -> Self {
         Self {
             rate_bps: None,
@@ -46,7 +49,21 @@ impl Default for PortConfig {
             queues: 1,
             queue_depth: None,
             queue_rate_pps: None,
+            shaper: None,
         }
+    }
+}
+
+impl PortConfig {
+    /// The shaper if it has a burst: frames wait for its tokens before they go to the line.
+    fn bucket(&self) -> Option<ShaperConfig> {
+        self.shaper.filter(|shaper| shaper.burst_bytes > 0)
+    }
+
+    /// The rate of a shaper without a burst: frames take their time at this rate too.
+    fn pace(&self) -> Option<u64> {
+        let paced = self.shaper.filter(|shaper| shaper.burst_bytes == 0);
+        paced.map(|shaper| shaper.rate_bps)
     }
 }
 
@@ -76,6 +93,23 @@ pub enum Refusal {
     Priority,
 }
 
+/// A frame after the scheduler.
+struct Frame<F> {
+    /// How many bytes the line counts.
+    on_line: u64,
+    /// How many bytes the shaper counts.
+    shaped: u64,
+    frame: F,
+}
+
+fn counted(frame_length: usize, overhead_bytes: i32) -> u64 {
+    let bytes = i64::try_from(frame_length).unwrap_or(i64::MAX);
+    bytes
+        .saturating_add(i64::from(overhead_bytes))
+        .max(0)
+        .unsigned_abs()
+}
+
 /// A packet in a queue.
 struct Waiting<T> {
     enqueued_at: u64,
@@ -92,11 +126,19 @@ struct Waiting<T> {
 /// as after every [`enqueue`](Self::enqueue), takes packets by [`pop`](Self::pop) and hands them to
 /// [`transmit`](Self::transmit) as long as the port is [`ready`](Self::ready). A popped packet need not be transmitted:
 /// the egress pipeline may drop it.
+///
+/// How many bytes a packet has is known when the egress pipeline has had it. So at a shaper with a burst one frame
+/// waits for its tokens, outside the order of ranks, for as long as it would be on a line of the shaper's rate. The ring
+/// is behind the shaper, as a router's hardware queue is: frames in it have had their tokens.
 pub struct PortQueue<T, F> {
     config: PortConfig,
     pifo: Pifo<Waiting<T>>,
     strict: StrictQueues<Waiting<T>>,
-    ring: VecDeque<(u64, F)>,
+    bucket: TokenBucket,
+    /// The frame that waits for tokens, and when it will have them.
+    gate: Option<(u64, Frame<F>)>,
+    ring: VecDeque<Frame<F>>,
+    pace: Shaper,
     shaper: Shaper,
     line: Option<(u64, F)>,
 }
@@ -106,12 +148,17 @@ impl<T, F> PortQueue<T, F> {
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         let shaper = Shaper::new(config.rate_bps);
+        let pace = Shaper::new(config.pace());
         let strict = StrictQueues::new(config.queue_rate_pps);
+        let (rate_bps, burst_bytes) = rate_and_burst(config.bucket());
         Self {
             config,
             pifo: Pifo::new(),
             strict,
+            bucket: TokenBucket::new(rate_bps, burst_bytes),
+            gate: None,
             ring: VecDeque::new(),
+            pace,
             shaper,
             line: None,
         }
@@ -123,9 +170,21 @@ impl<T, F> PortQueue<T, F> {
         &self.config
     }
 
-    /// Changes the configuration for what comes: the frame on the line leaves as announced, and nothing that waits is
-    /// dropped, also where it is more than the new limits allow.
+    /// Changes the configuration for what comes: the frame on the line leaves as announced, the one that waits for
+    /// tokens starts as announced, and nothing that waits is dropped, also where it is more than the new limits allow. A
+    /// shaper that is new at the port has its burst at once; one that is changed goes on with the tokens it has.
     pub fn set_config(&mut self, config: PortConfig) {
+        if config.bucket() != self.config.bucket() {
+            let (rate_bps, burst_bytes) = rate_and_burst(config.bucket());
+            if self.config.bucket().is_some() && config.bucket().is_some() {
+                self.bucket.set(rate_bps, burst_bytes);
+            } else {
+                self.bucket = TokenBucket::new(rate_bps, burst_bytes);
+            }
+        }
+        if config.pace() != self.config.pace() {
+            self.pace.set_rate(config.pace());
+        }
         if config.rate_bps != self.config.rate_bps {
             self.shaper.set_rate(config.rate_bps);
         }
@@ -181,6 +240,7 @@ impl<T, F> PortQueue<T, F> {
     #[must_use]
     pub fn is_free(&self, priority: Option<u8>) -> bool {
         self.line.is_none()
+            && self.gate.is_none()
             && self.pifo.is_empty()
             && self.strict.is_empty()
             && self.config.buffer_packets > 0
@@ -191,8 +251,8 @@ impl<T, F> PortQueue<T, F> {
             })
     }
 
-    /// Whether [`pop`](Self::pop) gives a packet: one waits and is due, and the line is free or the ring has room. A
-    /// line stays occupied until its frame has been taken by [`depart`](Self::depart).
+    /// Whether [`pop`](Self::pop) gives a packet: one waits and is due, none waits for tokens, and the line is free or
+    /// the ring has room. A line stays occupied until its frame has been taken by [`depart`](Self::depart).
     #[must_use]
     pub fn ready(&self, now: u64) -> bool {
         self.has_room()
@@ -201,7 +261,7 @@ impl<T, F> PortQueue<T, F> {
     }
 
     fn has_room(&self) -> bool {
-        self.line.is_none() || self.ring.len() < self.config.transmit_ring
+        self.gate.is_none() && (self.line.is_none() || self.ring.len() < self.config.transmit_ring)
     }
 
     /// Takes the packet whose turn it is if the port is [`ready`](Self::ready).
@@ -227,18 +287,40 @@ impl<T, F> PortQueue<T, F> {
     }
 
     /// Puts a frame of `frame_length` bytes (Ethernet, without frame check sequence) onto the line, or into the ring
-    /// when the line is busy. The ring takes it even when full, for the caller has asked [`ready`](Self::ready) before.
+    /// when the line is busy, as soon as the shaper has tokens for it. The ring takes it even when full, for the caller
+    /// has asked [`ready`](Self::ready) before.
     pub fn transmit(&mut self, now: u64, frame_length: usize, frame: F) {
-        let bytes = i64::try_from(frame_length).unwrap_or(i64::MAX);
-        let bytes = bytes
-            .saturating_add(i64::from(self.config.overhead_bytes))
-            .max(0)
-            .unsigned_abs();
-        if self.line.is_none() {
-            self.line = Some((self.shaper.send(now, bytes), frame));
-        } else {
-            self.ring.push_back((bytes, frame));
+        let overhead = self.config.shaper.map_or(0, |shaper| shaper.overhead_bytes);
+        let frame = Frame {
+            on_line: counted(frame_length, self.config.overhead_bytes),
+            shaped: counted(frame_length, overhead),
+            frame,
+        };
+        if self.config.bucket().is_some() {
+            let start = self.bucket.start(now, frame.shaped);
+            if start > now {
+                self.gate = Some((start, frame));
+                return;
+            }
         }
+        self.forward(now, frame);
+    }
+
+    /// Behind the shaper: onto the line or into the ring.
+    fn forward(&mut self, now: u64, frame: Frame<F>) {
+        if self.line.is_none() {
+            self.send(now, frame);
+        } else {
+            self.ring.push_back(frame);
+        }
+    }
+
+    fn send(&mut self, start: u64, frame: Frame<F>) {
+        let mut end = self.shaper.send(start, frame.on_line);
+        if self.pace.rate().is_some() {
+            end = end.max(self.pace.send(start, frame.shaped));
+        }
+        self.line = Some((end, frame.frame));
     }
 
     /// When the transmission of the frame on the line ends (ns).
@@ -250,27 +332,42 @@ impl<T, F> PortQueue<T, F> {
             .filter(|end| *end < u64::MAX)
     }
 
-    /// When there is something to do (ns): a transmission ends, or a packet becomes due that the port has room for.
+    /// When there is something to do (ns): a transmission ends, the frame that waits for tokens has them, or a packet
+    /// becomes due that the port has room for.
     #[must_use]
     pub fn next_event(&self) -> Option<u64> {
-        let departure = self.next_departure();
+        let start = self.gate.as_ref().map(|(start, _)| *start);
+        let start = start.filter(|start| *start < u64::MAX);
+        let line = [self.next_departure(), start].into_iter().flatten().min();
         if self.strict.is_empty() || !self.has_room() {
-            return departure;
+            return line;
         }
         let due = self.strict.next_due();
-        [departure, due].into_iter().flatten().min()
+        [line, due].into_iter().flatten().min()
     }
 
     /// Takes the frame whose transmission ended at or before `now` (ns). The next one in the ring started at that very
-    /// end, not at `now`.
+    /// end, and one that waited for tokens when it had them, not at `now`.
     pub fn depart(&mut self, now: u64) -> Option<F> {
+        self.open_gate(now);
         let (end, frame) = self
             .line
             .take_if(|(end, _)| *end <= now && *end < u64::MAX)?;
-        if let Some((bytes, next)) = self.ring.pop_front() {
-            self.line = Some((self.shaper.send(end, bytes), next));
+        if let Some(next) = self.ring.pop_front() {
+            self.send(end, next);
         }
         Some(frame)
+    }
+
+    /// Lets the frame with tokens pass, unless a transmission ended before: that comes first.
+    fn open_gate(&mut self, now: u64) {
+        let ended = self.line.as_ref().map_or(u64::MAX, |(end, _)| *end);
+        let gate = self
+            .gate
+            .take_if(|(start, _)| *start <= now && *start < ended);
+        if let Some((start, frame)) = gate {
+            self.forward(start, frame);
+        }
     }
 
     /// How many packets wait in the PIFO and in the queues.
@@ -292,11 +389,17 @@ impl<T, F> PortQueue<T, F> {
         self.ring.len()
     }
 
-    /// Everything the port holds: in the PIFO and the queues, in the ring and on the line.
+    /// Everything the port holds: in the PIFO and the queues, at the shaper, in the ring and on the line.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.depth() + self.ring.len() + usize::from(self.line.is_some())
+        let between = self.ring.len() + usize::from(self.gate.is_some());
+        self.depth() + between + usize::from(self.line.is_some())
     }
+}
+
+/// Rate and burst of a bucket; that of a port without one is never asked.
+fn rate_and_burst(shaper: Option<ShaperConfig>) -> (u64, u32) {
+    shaper.map_or((0, 0), |shaper| (shaper.rate_bps, shaper.burst_bytes))
 }
 
 #[cfg(test)]

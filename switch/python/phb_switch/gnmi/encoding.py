@@ -1,6 +1,7 @@
 """Values as gNMI carries them: typed scalars, JSON, and JSON by RFC 7951 (gNMI specification, 2.3)."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -17,7 +18,11 @@ Datum = tuple[Path, Leaf, Value]
 
 ENCODINGS: Final = (gnmi.Encoding.JSON, gnmi.Encoding.JSON_IETF, gnmi.Encoding.PROTO)
 
-_LIMITS = {Kind.UINT32: 1 << 32, Kind.UINT64: 1 << 64}
+_RANGES = {
+    Kind.INT32: range(-(1 << 31), 1 << 31),
+    Kind.UINT32: range(1 << 32),
+    Kind.UINT64: range(1 << 64),
+}
 _TEXT_FIELDS = ("string_val", "ascii_val")
 _NUMBER_FIELDS = ("uint_val", "int_val")
 _JSON_FIELDS = ("json_val", "json_ietf_val")
@@ -38,6 +43,8 @@ def check(encoding: int) -> None:
 
 def typed(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:
     """The value of one leaf."""
+    if encoding == gnmi.Encoding.PROTO and leaf.kind is Kind.INT32 and isinstance(value, int):
+        return gnmi.TypedValue(int_val=value)
     if encoding == gnmi.Encoding.PROTO:
         return gnmi.TypedValue(uint_val=value) if isinstance(value, int) else gnmi.TypedValue(string_val=value)
     return document(_scalar(leaf, value, encoding), encoding)
@@ -147,11 +154,11 @@ def _entries(path: Path, content: Any) -> Iterator[tuple[Path, Value]]:
 
 
 def _coerced(path: Path, leaf: Leaf, content: Any) -> Value:
-    if leaf.kind in _LIMITS:
+    if leaf.kind in _RANGES:
         number = content
-        if isinstance(content, str) and content.isascii() and content.isdecimal() and len(content) <= 20:
+        if isinstance(content, str) and re.fullmatch("-?[0-9]{1,20}", content):
             number = int(content)
-        if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < _LIMITS[leaf.kind]:
+        if isinstance(number, int) and not isinstance(number, bool) and number in _RANGES[leaf.kind]:
             return number
     elif isinstance(content, str):
         return content.rpartition(":")[2] if leaf.kind is Kind.IDENTITY else content

@@ -1,6 +1,7 @@
 """What part of the OpenConfig models is here: each leaf with its module, its type and its place in the tree.
 
-The names are those of openconfig-interfaces, -if-ethernet, -p4rt and -qos as published at github.com/openconfig/public.
+The names are those of openconfig-interfaces, -if-ethernet, -p4rt and -qos as published at github.com/openconfig/public,
+and one of our own, docs/phb-qos.yang.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,12 +17,14 @@ INTERFACES: Final = "openconfig-interfaces"
 ETHERNET: Final = "openconfig-if-ethernet"
 P4RT: Final = "openconfig-p4rt"
 QOS: Final = "openconfig-qos"
+OWN: Final = "phb-qos"
 
 MODELS: Final = (
     gnmi.ModelData(name=INTERFACES, organization="OpenConfig working group", version="3.7.1"),
     gnmi.ModelData(name=ETHERNET, organization="OpenConfig working group", version="2.13.0"),
     gnmi.ModelData(name=P4RT, organization="OpenConfig working group", version="0.4.0"),
     gnmi.ModelData(name=QOS, organization="OpenConfig working group", version="0.7.0"),
+    gnmi.ModelData(name=OWN, organization="phb", version="0.1.0"),
 )
 
 SPEEDS: Final[Mapping[str, int]] = {
@@ -48,6 +51,7 @@ class Kind(Enum):
 
     TEXT = "a string"
     IDENTITY = "an identity"
+    INT32 = "a number from -2147483648 to 2147483647"
     UINT32 = "a number from 0 to 4294967295"
     UINT64 = "a number from 0 to 18446744073709551615"
 
@@ -112,6 +116,8 @@ _LEAVES: Final = (
     _leaf(f"{_SCHEDULER}/sequence", Kind.UINT32, QOS, writable=True),
     *_configured(_SCHEDULER, "sequence", Kind.UINT32, QOS),
     *_configured(f"{_SCHEDULER}/{_SHAPER}", "cir", Kind.UINT64, QOS),
+    *_configured(f"{_SCHEDULER}/{_SHAPER}", "bc", Kind.UINT32, QOS),
+    *_configured(f"{_SCHEDULER}/{_SHAPER}", "overhead", Kind.INT32, OWN),
     *_configured(f"{_SCHEDULER}/{_SHAPER}", "queuing-behavior", Kind.TEXT, QOS),
     *_configured(f"{_SCHEDULER}/{_SHAPER}", "max-queue-depth-packets", Kind.UINT32, QOS),
     _leaf(f"{_QOS_INTERFACE}/interface-id", Kind.TEXT, QOS, writable=True),

@@ -1,6 +1,7 @@
-"""What can be set: line rates and queue limits. A request is worked out on a copy, checked as a whole, then applied.
+"""What can be set: line rates, shapers, queue limits. A request is worked out on a copy, checked whole, then applied.
 
-The line rate of a port is the smaller of its Ethernet speed and the rate of the shaper that its scheduler policy has.
+The line rate of a port is the smaller of what it had at the start and its Ethernet speed. The scheduler in its
+scheduler policy is a shaper in front of it.
 """
 
 import re
@@ -9,7 +10,7 @@ from typing import Final
 
 from finsy.proto import gnmi
 
-from phb_switch._native import PortConfig
+from phb_switch._native import PortConfig, Shaper
 from phb_switch.errors import INVALID_ARGUMENT, StatusError
 from phb_switch.gnmi import encoding, paths, schema
 from phb_switch.gnmi.encoding import Value
@@ -50,16 +51,18 @@ def _scheduler_path(policy: Path, sequence: int) -> Path:
 
 
 def initial(ports: Mapping[str, PortConfig]) -> Settings:
-    """The settings that a switch starts with: what the command line said becomes a policy named after the interface."""
+    """The settings that a switch starts with: shapers and queue limits become a policy named after the interface."""
     settings: Settings = {}
     for name, config in ports.items():
         limited = config.buffer_packets != _DEFAULT_BUFFER
-        if config.rate_bps is None and not limited:
+        if config.shaper is None and not limited:
             continue
         shaper = below(_scheduler_path(policy_path(name), _FIRST_SCHEDULER), "one-rate-two-color/config")
         _set(settings, below(shaper, "queuing-behavior"), _SHAPE)
-        if config.rate_bps is not None:
-            _set(settings, below(shaper, "cir"), config.rate_bps)
+        if config.shaper is not None:
+            _set(settings, below(shaper, "cir"), config.shaper.rate_bps)
+            _set(settings, below(shaper, "bc"), config.shaper.burst_bytes)
+            _set(settings, below(shaper, "overhead"), config.shaper.overhead_bytes)
         if limited:
             _set(settings, below(shaper, "max-queue-depth-packets"), config.buffer_packets)
         _set(settings, below(qos_interface_path(name), "output/scheduler-policy/config/name"), name)
@@ -193,16 +196,16 @@ def _check_leaf(path: Path, value: Value, ports: Mapping[str, PortConfig]) -> No
 
 
 def _port_config(settings: Settings, name: str, present: PortConfig, started: PortConfig) -> PortConfig:
-    rates = []
+    rates = [] if started.rate_bps is None else [started.rate_bps]
     speed = settings.get(below(interface_path(name), "ethernet/config/port-speed"))
     if isinstance(speed, str):
         rates.append(schema.SPEEDS[speed])
     buffer_packets, queue_depth = _DEFAULT_BUFFER, started.queue_depth
-    shaper = _shaper(settings, below(qos_interface_path(name), "output/scheduler-policy/config/name"))
-    if shaper is not None:
-        rate, depth = (settings.get(below(shaper, leaf)) for leaf in ("cir", "max-queue-depth-packets"))
-        if isinstance(rate, int):
-            rates.append(rate)
+    present.shaper = None
+    scheduler = _scheduler(settings, below(qos_interface_path(name), "output/scheduler-policy/config/name"))
+    if scheduler is not None:
+        present.shaper = _shaper(settings, scheduler, present.overhead_bytes)
+        depth = settings.get(below(scheduler, "max-queue-depth-packets"))
         if isinstance(depth, int):
             buffer_packets = queue_depth = depth
     present.rate_bps = min(rates, default=None)
@@ -210,8 +213,23 @@ def _port_config(settings: Settings, name: str, present: PortConfig, started: Po
     return present
 
 
-def _shaper(settings: Settings, binding: Path) -> Path | None:
-    """Where the shaper of the policy is that a port is bound to, if it is to one."""
+def _shaper(settings: Settings, scheduler: Path, line_overhead: int) -> Shaper | None:
+    """The shaper that a port's scheduler is; None if it has no rate. It counts what the line counts unless it says."""
+    rate, burst, overhead = (settings.get(below(scheduler, leaf)) for leaf in ("cir", "bc", "overhead"))
+    if not isinstance(rate, int):
+        for leaf, value in (("bc", burst), ("overhead", overhead)):
+            if value is not None:
+                raise _wrong(below(scheduler, leaf), "a shaper without a cir")
+        return None
+    return Shaper(
+        rate,
+        burst if isinstance(burst, int) else 0,
+        overhead if isinstance(overhead, int) else line_overhead,
+    )
+
+
+def _scheduler(settings: Settings, binding: Path) -> Path | None:
+    """Where the scheduler of the policy is that a port is bound to, if it is to one."""
     policy = settings.get(binding)
     if not isinstance(policy, str):
         return None

@@ -7,7 +7,7 @@ import grpc
 import pytest
 from finsy.proto import gnmi
 
-from phb_switch import PortConfig
+from phb_switch import PortConfig, Shaper
 
 from .support import Client, path, serving, text
 
@@ -30,6 +30,7 @@ def test_capabilities() -> None:
             "openconfig-if-ethernet",
             "openconfig-p4rt",
             "openconfig-qos",
+            "phb-qos",
         }
         assert set(response.supported_encodings) == {gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO}
         assert response.gNMI_version == "0.10.0"
@@ -51,10 +52,12 @@ def test_get_leaves() -> None:
 
 
 def test_get_json() -> None:
-    with serving({1: PortConfig(rate_bps=64_000), 2: PortConfig()}) as (_, client):
+    slow = PortConfig(rate_bps=64_000, shaper=Shaper(64_000, 1000, -14))
+    with serving({1: slow, 2: PortConfig(rate_bps=64_000)}) as (_, client):
         (update,) = client.get("/qos/scheduler-policies", encoding=gnmi.JSON_IETF, kind=gnmi.GetRequest.CONFIG)
         assert text(update.path) == "/qos/scheduler-policies"
-        shaper = {"config": {"cir": "64000", "queuing-behavior": "SHAPE"}}
+        leaves = {"bc": 1000, "cir": "64000", "phb-qos:overhead": -14, "queuing-behavior": "SHAPE"}
+        shaper = {"config": leaves}
         scheduler = {"sequence": 0, "config": {"sequence": 0}, "one-rate-two-color": shaper}
         assert json.loads(update.val.json_ietf_val) == {
             "openconfig-qos:scheduler-policy": [
@@ -118,10 +121,19 @@ def test_shaper_and_speed() -> None:
             update={f"{SHAPER}/cir": 256_000, f"{SHAPER}/max-queue-depth-packets": 40, BINDING: "slow"}
         )
         assert [each.op for each in response.response] == [gnmi.UpdateResult.UPDATE] * 3
-        limited = PortConfig(rate_bps=256_000, overhead_bytes=-7, transmit_ring=6, buffer_packets=40, queue_depth=40)
+        limited = PortConfig(overhead_bytes=-7, transmit_ring=6, buffer_packets=40, queue_depth=40)
+        limited.shaper = Shaper(256_000, 0, -7)
         assert switch.ports() == {1: limited, 2: PortConfig()}
+        client.set(update={f"{SHAPER}/bc": 8000})
+        limited.shaper = Shaper(256_000, 8000, -7)
+        assert switch.ports()[1] == limited
+        overhead = f"{SHAPER}/overhead"
+        client.set(update={overhead: gnmi.TypedValue(int_val=-14)})
+        limited.shaper = Shaper(256_000, 8000, -14)
+        assert switch.ports()[1] == limited
+        assert client.values(overhead.replace("config", "state")) == {overhead.replace("config", "state"): -14}
         client.set(update={SPEED: "SPEED_10MB"})
-        assert switch.ports()[1].rate_bps == 256_000
+        assert (switch.ports()[1].rate_bps, switch.ports()[1].shaper) == (10_000_000, limited.shaper)
         client.set(delete=[BINDING])
         assert switch.ports()[1] == PortConfig(rate_bps=10_000_000, overhead_bytes=-7, transmit_ring=6)
         client.set(update={SPEED: "SPEED_100GB"}, delete=[POLICY])
@@ -130,6 +142,15 @@ def test_shaper_and_speed() -> None:
         client.set(delete=["/interfaces", "/qos"])
         assert switch.ports()[1] == PortConfig(overhead_bytes=-7, transmit_ring=6)
         assert len(client.values("/interfaces/interface/config/name")) == 2
+
+
+def test_the_line_is_what_the_command_line_said_or_slower() -> None:
+    with serving({1: PortConfig(rate_bps=64_000_000), 2: PortConfig()}) as (switch, client):
+        for speed, rate in (("SPEED_10MB", 10_000_000), ("SPEED_1GB", 64_000_000)):
+            client.set(update={SPEED: speed})
+            assert switch.ports()[1].rate_bps == rate
+        client.set(delete=["/interfaces", "/qos"])
+        assert switch.ports()[1].rate_bps == 64_000_000
 
 
 def test_set_json() -> None:
@@ -154,15 +175,15 @@ def test_set_json() -> None:
                 ),
             }
         )
-        assert switch.ports()[2].rate_bps == 64_000
+        assert switch.ports()[2].shaper == Shaper(64_000)
         scheduler["one-rate-two-color"] = {"config": {"cir": 9600}}
         client.set(replace={"/qos/scheduler-policies/scheduler-policy[name=slow]": as_json(policy)})
-        assert switch.ports()[2].rate_bps == 9600
+        assert switch.ports()[2].shaper == Shaper(9600)
         # What a replacement does not name is gone; the binding would point to nothing.
         words = client.refused(INVALID, replace={"/qos/scheduler-policies": as_json({})})
         assert "/qos/interfaces/interface[interface-id=eth2]" in words
         assert "there is no scheduler policy 'slow'" in words
-        assert switch.ports()[2].rate_bps == 9600
+        assert switch.ports()[2].shaper == Shaper(9600)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +201,15 @@ def test_set_json() -> None:
         ({"update": {f"{SHAPER}/max-queue-depth-packets": 0}}, "expected at least 1 packet"),
         ({"update": {f"{SHAPER}/max-queue-depth-packets": 1 << 32}}, "expected a number from 0 to 4294967295"),
         ({"update": {f"{SHAPER}/queuing-behavior": "POLICE"}}, "expected SHAPE"),
-        ({"update": {f"{SHAPER}/bc": 7}}, f"{SHAPER}/bc: the models here have no such node"),
+        ({"update": {f"{SHAPER}/bc": 7, BINDING: "slow"}}, f"{SHAPER}/bc: a shaper without a cir"),
+        ({"update": {f"{SHAPER}/overhead": 7, BINDING: "slow"}}, f"{SHAPER}/overhead: a shaper without a cir"),
+        ({"update": {f"{SHAPER}/bc": 1 << 32}}, f"{SHAPER}/bc: expected a number from 0 to 4294967295"),
+        ({"update": {f"{SHAPER}/bc": gnmi.TypedValue(int_val=-1)}}, f"{SHAPER}/bc: expected a number from 0 to"),
+        (
+            {"update": {f"{SHAPER}/overhead": 1 << 31}},
+            f"{SHAPER}/overhead: expected a number from -2147483648 to 2147483647, found 2147483648",
+        ),
+        ({"update": {f"{SHAPER}/be": 7}}, f"{SHAPER}/be: the models here have no such node"),
         ({"update": {BINDING: "absent"}}, f"{BINDING}: there is no scheduler policy 'absent'"),
         ({"update": {"/interfaces/interface[name=eth1]/state/oper-status": "UP"}}, "oper-status: can't be set"),
         ({"update": {"/interfaces/interface[name=eth1]/config/name": "eth2"}}, "which is not the key"),

@@ -31,6 +31,7 @@ def shaped(shaper: Shaper, basis: RateBasis, losses: Losses) -> str | None:
         return None
     rate = int(bits)
     if shaper.burst_bytes is None:
+        losses.add(shaper, "rate", f"the shaper of {shaper.rate} without a burst", "IOS has one, its default here")
         return str(rate)
     if not BURST_BITS[0] <= shaper.burst_bytes * 8 <= BURST_BITS[1]:
         what = f"the shaper's burst of {shaper.burst_bytes} bytes"

@@ -50,6 +50,147 @@ fn what_is_in_the_ring_is_not_overtaken() {
     assert_eq!(left, [(100_000, 1), (200_000, 2), (300_000, 3)]);
 }
 
+fn shaped(rate_bps: u64, burst_bytes: u32, transmit_ring: usize) -> PortConfig {
+    PortConfig {
+        shaper: Some(ShaperConfig {
+            rate_bps,
+            burst_bytes,
+            overhead_bytes: 0,
+        }),
+        ..config(8_000_000, transmit_ring)
+    }
+}
+
+/// Frames of 100 bytes at once, numbered from 1; their times of departure.
+fn departures(config: PortConfig, frames: u32) -> Vec<u64> {
+    let mut port = PortQueue::new(config);
+    let mut left = Vec::new();
+    for name in 1..=frames {
+        port.enqueue(0, 5, (name, 100)).expect("there is room");
+    }
+    drive(&mut port, 0, &mut left);
+    drive(&mut port, 100_000_000, &mut left);
+    assert!(left.iter().map(|(_, name)| *name).eq(1..=frames));
+    left.into_iter().map(|(at, _)| at).collect()
+}
+
+#[test]
+fn a_burst_passes_at_the_rate_of_the_line_and_the_rest_at_that_of_the_shaper() {
+    // 1 µs per byte on the line, 4 in the shaper. The fourth has had 300 µs when the third has left.
+    let times = [
+        100_000, 200_000, 300_000, 500_000, 900_000, 1_300_000, 1_700_000,
+    ];
+    for ring in [0, 1, 9] {
+        assert_eq!(departures(shaped(2_000_000, 300, ring), 7), times);
+    }
+}
+
+#[test]
+fn a_shaper_without_a_burst_is_a_line_of_its_rate() {
+    for ring in [0, 3] {
+        let slow = departures(config(2_000_000, ring), 5);
+        assert_eq!(slow, [400_000, 800_000, 1_200_000, 1_600_000, 2_000_000]);
+        assert_eq!(departures(shaped(2_000_000, 0, ring), 5), slow);
+    }
+    // And the line stays one, where it is slower.
+    let line = departures(config(8_000_000, 0), 5);
+    for burst in [0, 300] {
+        assert_eq!(departures(shaped(9_000_000, burst, 0), 5), line);
+    }
+}
+
+#[test]
+fn a_shaper_counts_its_own_bytes() {
+    let counting = |burst_bytes, overhead_bytes| {
+        let mut config = shaped(2_000_000, burst_bytes, 0);
+        config.overhead_bytes = 10;
+        config.shaper = config.shaper.map(|shaper| ShaperConfig {
+            overhead_bytes,
+            ..shaper
+        });
+        departures(config, 3)
+    };
+    assert_eq!(counting(0, -20), [320_000, 640_000, 960_000]);
+    assert_eq!(counting(80, -20), [110_000, 430_000, 750_000]);
+    assert_eq!(counting(80, 20), [270_000, 750_000, 1_230_000]);
+}
+
+#[test]
+fn what_waits_for_tokens_waits_outside_of_the_order_alone() {
+    for ring in [0, 5] {
+        let mut port = PortQueue::new(shaped(2_000_000, 100, ring));
+        let mut left = Vec::new();
+        for (now, rank, name) in [(0, 5, 1), (0, 5, 2), (0, 5, 3), (250_000, 1, 4)] {
+            drive(&mut port, now, &mut left);
+            port.enqueue(now, rank, (name, 100)).expect("there is room");
+            drive(&mut port, now, &mut left);
+        }
+        assert_eq!((port.held(), port.depth(), port.ring_depth()), (3, 2, 0));
+        assert!(!port.ready(250_000) && !port.is_free(None));
+        assert_eq!(port.next_event(), Some(400_000));
+        drive(&mut port, 10_000_000, &mut left);
+        let order = [(100_000, 1), (500_000, 2), (900_000, 4), (1_300_000, 3)];
+        assert_eq!(left, order);
+        assert_eq!(port.held(), 0);
+    }
+}
+
+#[test]
+fn whoever_comes_late_finds_frames_where_they_were_due() {
+    let mut port = PortQueue::new(shaped(2_000_000, 100, 0));
+    for name in [1, 2] {
+        port.enqueue(0, 5, (name, 100)).expect("there is room");
+    }
+    let queued = port.pop(0).expect("one waits");
+    port.transmit(0, queued.item.1, queued.item.0);
+    assert_eq!(port.depart(150_000), Some(1));
+    let queued = port.pop(150_000).expect("one waits");
+    port.transmit(150_000, queued.item.1, queued.item.0);
+    assert_eq!(port.depart(450_000), None);
+    assert_eq!(port.next_departure(), Some(500_000));
+    assert_eq!(port.depart(1_000_000), Some(2));
+}
+
+#[test]
+fn a_new_shaper_leaves_what_has_its_turn_alone() {
+    let mut port = PortQueue::new(shaped(2_000_000, 100, 0));
+    let mut left = Vec::new();
+    for name in 1..=4 {
+        port.enqueue(0, 5, (name, 100)).expect("there is room");
+    }
+    drive(&mut port, 0, &mut left);
+    drive(&mut port, 200_000, &mut left);
+    port.set_config(shaped(1_000_000, 100, 0));
+    drive(&mut port, 900_000, &mut left);
+    assert_eq!(left, [(100_000, 1), (500_000, 2)]);
+    assert_eq!(port.next_event(), Some(1_200_000));
+    port.set_config(config(8_000_000, 0));
+    drive(&mut port, 10_000_000, &mut left);
+    assert_eq!(left[2..], [(1_300_000, 3), (1_400_000, 4)]);
+    // A shaper that is new has its burst.
+    port.set_config(shaped(1_000_000, 100, 0));
+    port.enqueue(10_000_000, 5, (5, 100))
+        .expect("there is room");
+    drive(&mut port, 10_000_000, &mut left);
+    drive(&mut port, 20_000_000, &mut left);
+    assert_eq!(left[4..], [(10_100_000, 5)]);
+}
+
+#[test]
+fn a_closed_shaper_holds_everything_back() {
+    for burst in [0, 100] {
+        let mut port = PortQueue::new(shaped(0, burst, 0));
+        let mut left = Vec::new();
+        for name in 1..=3 {
+            port.enqueue(0, 5, (name, 100)).expect("there is room");
+        }
+        drive(&mut port, 0, &mut left);
+        drive(&mut port, u64::MAX, &mut left);
+        assert_eq!(left.len(), usize::from(burst > 0));
+        assert_eq!(port.next_event(), None);
+    }
+}
+
 #[test]
 fn a_full_buffer_gives_the_packet_back() {
     let mut port: PortQueue<&str, ()> = PortQueue::new(PortConfig {
@@ -273,6 +414,52 @@ fn model(rate: u64, ring: usize, schedule: &[(u64, u64, u32, usize)]) -> Vec<(u6
                 end += length as u128 * 8_000_000_000;
             }
             committed.push_back((name, length));
+        }
+    }
+}
+
+proptest! {
+    /// Whatever comes when: in any time the shaped port passes no more than its rate, its burst and the frame that may
+    /// be longer; and no frame leaves later than on a line of the shaper's rate.
+    #[test]
+    fn a_shaped_port_keeps_its_rate(
+        rate_bps in 10_000u64..8_000_000, burst in 1u32..5000, ring in 0usize..4,
+        packets in prop::collection::vec((0u64..5_000_000, 1usize..1500), 1..100),
+    ) {
+        let mut port = PortQueue::new(PortConfig { rate_bps: None, ..shaped(rate_bps, burst, ring) });
+        let (mut left, mut now) = (Vec::new(), 0);
+        for (name, (pause, length)) in packets.iter().enumerate() {
+            now += pause;
+            drive(&mut port, now, &mut left);
+            let name = u32::try_from(name).expect("few");
+            port.enqueue(now, 0, (name, *length)).expect("there is room");
+            drive(&mut port, now, &mut left);
+        }
+        drive(&mut port, u64::MAX - 1, &mut left);
+        prop_assert_eq!(left.len(), packets.len());
+        let length = |name: u32| packets[name as usize].1 as u128 * 8_000_000_000;
+        let most = u128::from(burst) * 8_000_000_000;
+        let longest = left.iter().map(|(_, name)| length(*name)).max().unwrap_or(0).max(most);
+        for first in 0..left.len() {
+            let mut passed = 0;
+            for (at, name) in &left[first..] {
+                passed += length(*name);
+                let came = u128::from(at - left[first].0 + 1) * u128::from(rate_bps);
+                prop_assert!(passed <= longest + came);
+            }
+        }
+        let mut line = PortQueue::new(config(rate_bps, ring));
+        let (mut slower, mut now) = (Vec::new(), 0);
+        for (name, (pause, length)) in packets.iter().enumerate() {
+            now += pause;
+            drive(&mut line, now, &mut slower);
+            let name = u32::try_from(name).expect("few");
+            line.enqueue(now, 0, (name, *length)).expect("there is room");
+            drive(&mut line, now, &mut slower);
+        }
+        drive(&mut line, u64::MAX - 1, &mut slower);
+        for (shaped, paced) in left.iter().zip(&slower) {
+            prop_assert!(shaped.0 <= paced.0 && shaped.1 == paced.1);
         }
     }
 }
