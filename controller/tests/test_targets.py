@@ -109,7 +109,9 @@ def test_a_burst_is_the_embedded_switchs(artifact):
     text = FIFO + "    shaper: {rate: {value: 1, unit: Mbit/s, basis: ip}, burst-bytes: 1500}\n"
     (shaper,) = compiled(text, artifact, "phb-switch").shapers
     assert shaper.burst_bytes == 1500
-    with pytest.raises(InputError, match=r"found shaping to 1 Mbit/s \(ip\), expected none on target 'bmv2': its rates"):
+    with pytest.raises(
+        InputError, match=r"found shaping to 1 Mbit/s \(ip\), expected none on target 'bmv2': its rates"
+    ):
         compiled(text, artifact, "bmv2")
 
 

@@ -80,7 +80,6 @@ def explain(
 
     """
     intent = compile_policy(policy, artifact, at=at, target=target)
-    # What the switch's shaper counts; where the files mean other bytes, the compiler warns.
     shaped = {shaper.port: LineRate(shaper.rate_bps, shaper.overhead_bytes) for shaper in intent.shapers}
     pipeline = Pipeline(intent, Names.of(intent, policy), shaped | dict(rates or {}))
     if beyond is not None:

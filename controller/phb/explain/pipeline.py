@@ -161,11 +161,18 @@ class Pipeline:
 
 
 def _beyond(intent: NodeIntent) -> tuple[Notice, ...]:
-    """Told for the first entry of each table."""
+    """Told for the first entry of each table, and for each shaper's burst."""
     first: dict[str, Notice] = {}
     for entry in intent.entries:
         if entry.table not in MODELLED:
             stage = entry.table.partition(".")[2]
             message = f"{stage} is not part of the model: what it does to packets is not explained"
             first.setdefault(entry.table, Notice(entry.origin, message))
-    return tuple(first.values())
+    bursts = [
+        Notice(
+            shaper.origin, f"the burst of {shaper.burst_bytes} bytes is not part of the model: it paces every packet"
+        )
+        for shaper in intent.shapers
+        if shaper.burst_bytes
+    ]
+    return (*first.values(), *bursts)

@@ -116,10 +116,20 @@ def test_a_shaper_is_the_rate_of_its_port(artifact, rates, wait_ms):
     assert [one.queueing_ns for one in told(artifact, text, *packets, rates=rates)] == [0, wait_ms * 1_000_000]
 
 
-def test_warnings_of_the_compiler_are_handed_on(artifact):
+@pytest.mark.parametrize(("basis", "bytes_less"), [("ppp", 10), ("ip", 14)])
+def test_a_shaper_counts_what_its_basis_says(artifact, basis, bytes_less):
+    text = SHAPED.replace("RATE", f"{{value: 8, unit: kbit/s, basis: {basis}}}")
+    _, second = told(artifact, text, *["udp 10.0.0.1:1 > 10.0.0.2:2 in lan"] * 2)
+    assert second.queueing_ns == (114 - bytes_less) * 1_000_000
+
+
+def test_a_burst_is_told_to_be_beyond_the_model(artifact):
     beyond = []
-    told(artifact, SHAPED.replace("RATE", "{value: 8, unit: kbit/s, basis: ppp}"), beyond=beyond)
-    assert [str(notice.origin) for notice in beyond] == ["policy.yaml:11"]
+    text = SHAPED.replace("RATE", "{value: 8, unit: kbit/s, basis: ppp}, burst-bytes: 900")
+    told(artifact, text, beyond=beyond)
+    assert [str(notice) for notice in beyond] == [
+        "policy.yaml:11: the burst of 900 bytes is not part of the model: it paces every packet"
+    ]
 
 
 def test_what_the_target_cannot_do_is_refused(artifact):
