@@ -141,7 +141,7 @@ def test_not_json(tmp_path):
     [
         (lambda text: text[: len(text) // 2], r"found a file that isn't JSON \("),
         (lambda text: "{}", "found JSON without a version or pipelines"),
-        (lambda text: text.replace("[2, 23]", "[99, 0]").replace("2,\n      23", "99,\n      0"), "found version 99"),
+        (lambda text: text.replace("[2,23]", "[99,0]"), "found version 99"),
         (
             lambda text: text.replace("PhbIngress.mark.remark", "Other.remark"),
             "found no table 'PhbIngress.mark.remark'",
