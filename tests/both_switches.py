@@ -75,7 +75,10 @@ def _through_phb(intent, artifact, packets):
 def _through_bmv2(intent, artifact, packets, expected):
     """`expected` says only how long to wait: for frames, and for counters of packets that were dropped."""
     address, data_address = (f"127.0.0.1:{_free_port()}" for _ in range(2))
-    command = ["simple_switch_grpc", "--no-p4", "--device-id", "1", "--", "--cpu-port", "510"]
+    # Two bmv2 with one Thrift port, of tests that run side by side, end each other.
+    thrift_port = str(_free_port())
+    command = ["simple_switch_grpc", "--no-p4", "--device-id", "1", "--thrift-port", thrift_port]
+    command += ["--", "--cpu-port", "510"]
     command += ["--priority-queues", "8", "--grpc-server-addr", address, "--dp-grpc-server-addr", data_address]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -92,7 +92,8 @@ def through_bmv2(port, files, folder):
         wrpcap(str(folder / f"{number}_in.pcap"), list(PACKETS.values()) if number == port else [], linktype=1)
     address = f"127.0.0.1:{free_port()}"
     interfaces = [part for number in (1, 2, 3) for part in ("-i", f"{number}@{folder / str(number)}")]
-    command = ["simple_switch_grpc", "--no-p4", "--device-id", "1", "--use-files", str(WAIT_S), *interfaces]
+    command = ["simple_switch_grpc", "--no-p4", "--device-id", "1"]
+    command += ["--thrift-port", str(free_port()), "--use-files", str(WAIT_S), *interfaces]
     command += ["--", "--cpu-port", "510", "--priority-queues", "8", "--grpc-server-addr", address]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
