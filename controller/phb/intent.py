@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from phb.notice import Notice
 from phb.origin import Origin
+from phb.targets import DEFAULT_TARGET
 
 __all__ = [
     "Entry",
@@ -177,6 +178,7 @@ class NodeIntent:
         classes: Numbers of the traffic classes, by name.
         shapers: Ports that are served at a rate of their own.
         track_connections: Whether some policy needs TCP connections counted or measured.
+        target: The kind of switch it is compiled for.
 
     """
 
@@ -190,3 +192,4 @@ class NodeIntent:
     classes: Mapping[str, int] = field(default_factory=dict)
     shapers: tuple[PortShaper, ...] = ()
     track_connections: bool = False
+    target: str = DEFAULT_TARGET

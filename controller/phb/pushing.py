@@ -31,7 +31,8 @@ from phb.references import References
 from phb.renumbering import NumbersUsedUpError, renumber
 from phb.session import CounterValue, Session
 from phb.sources import read_sources
-from phb.targets import DEFAULT_TARGET
+from phb.targets import DEFAULT_TARGET, Capability
+from phb.targets import load as load_target
 from phb.tls import Tls
 from phb.transition import Former, Interruption, Transition, Wanted, Watcher, read
 
@@ -489,12 +490,23 @@ async def _push_with(
         former is not None,
         changes,
         len(wanted.rows) - touched,
-        intent.notices,
+        (*intent.notices, *_of_another_kind(session, intent, atomic)),
         renumbered.named(intent).policies,
         tuple(shaper_changes(shaping, shaped)),
         written,
         time.perf_counter() - started,
     )
+
+
+def _of_another_kind(session: Session, intent: NodeIntent, atomic: bool) -> tuple[Notice, ...]:
+    """A switch that can't do what its target can was compiled for as something else, and refuses nothing itself."""
+    if atomic or Capability.ATOMIC_WRITES not in load_target(intent.target):
+        return ()
+    message = (
+        f"the switch writes no batch as a whole, as target '{intent.target}' does: it is another kind, and what that "
+        "kind can't do was not refused; name its --target"
+    )
+    return (Notice(Origin(session.address), message),)
 
 
 def _reserved(intent: NodeIntent) -> Mapping[str, Sequence[int]]:

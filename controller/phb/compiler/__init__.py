@@ -59,6 +59,7 @@ def _compiled(policy: PolicySet, artifact: Artifact, at: datetime, target: str) 
         classes=classified.classes,
         track_connections=classified.track_connections,
         shapers=tuple(queued.shapers),
+        target=target,
     )
 
 

@@ -69,7 +69,7 @@ def _finding(earlier: Region, later: Region) -> Finding:
         f"the times of rule '{later.name}' overlap those of '{earlier.name}' ({earlier.origin}), which does otherwise "
         "with the same traffic",
         f"while both count, '{earlier.name}' wins because it stands first",
-        "let one window begin after the other has ended (a window's last minute belongs to it)",
+        "let one window begin when or after the other ends (a window ends when the clock shows its end)",
     )
 
 
