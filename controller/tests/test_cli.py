@@ -96,7 +96,7 @@ def test_push_plan_and_show(phb, start_switch, mvs074, artifact):
     none, first, *_ = json.loads(out)
     assert (none["policy"], none["rule"], none["packets"]) == (0, None, 9)
     assert (first["rule"], first["packets"], first["bytes"]) == ("rule1", 3, 4362)
-    assert first["does"] == ["ToS 192 (CS6)", "window clamp"]
+    assert first["does"] == ["ToS 192 (CS6)", "each connection at most 100000000, at least 10000000 bit/s"]
     assert first["drops"] == {"hold queue": 2}
     assert "ToS 192" in phb("show", "policy", *where)[1]
 
@@ -112,8 +112,8 @@ def test_counters_say_what_their_index_means(phb, start_switch, artifact):
     cells = {
         "class_delay": (3 * 32 + 10, "class 3, below 1024 us"),
         "port_transmit": (2, "port 2"),
-        "conversation_discards": (4096 + 7, "fair queue 1, conversation 7"),
-        "conversation_tail_drops": (7, "fair queue 0, conversation 7"),
+        "conversation_discards": (4096 + 7, "slot 4103"),
+        "conversation_tail_drops": (7, "slot 7"),
         "policy_drops": (16 + 8, "policy 1, hold queue"),
     }
     counters = {artifact.counter(name).number: {index: (1, 60)} for name, (index, _) in cells.items()}
