@@ -19,9 +19,9 @@ from typing import Annotated
 import typer
 
 from benchmarks.figures import Figure, write
-from phb.artifact import Artifact
+from phb.device.artifact import Artifact
 from phb.intent import NodeIntent
-from phb.pushing import load_intent, push_intent
+from phb.pushing.push import load_intent, push_intent
 
 RULES = 10_000
 MARKS = 50

@@ -13,15 +13,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from phb.artifact import Artifact
     from phb.compiler import compile_policy
-    from phb.difference import Change
+    from phb.device.artifact import Artifact
+    from phb.device.session import CounterValue
     from phb.errors import ArtifactError, InputError, PhbError, SwitchError
     from phb.formats import read_file, read_files
     from phb.intent import NodeIntent, Notice
     from phb.model import PolicySet
     from phb.origin import Origin
-    from phb.pushing import (
+    from phb.pushing.difference import Change
+    from phb.pushing.push import (
         Changed,
         Report,
         Target,
@@ -36,12 +37,11 @@ if TYPE_CHECKING:
         read_entries,
         read_entries_sync,
     )
-    from phb.session import CounterValue
 
 _MODULES = {
-    "phb.artifact": ("Artifact",),
+    "phb.device.artifact": ("Artifact",),
     "phb.compiler": ("compile_policy",),
-    "phb.difference": ("Change",),
+    "phb.pushing.difference": ("Change",),
     "phb.errors": (
         "ArtifactError",
         "InputError",
@@ -58,7 +58,7 @@ _MODULES = {
     ),
     "phb.model": ("PolicySet",),
     "phb.origin": ("Origin",),
-    "phb.pushing": (
+    "phb.pushing.push": (
         "Changed",
         "Report",
         "Target",
@@ -73,7 +73,7 @@ _MODULES = {
         "read_entries",
         "read_entries_sync",
     ),
-    "phb.session": ("CounterValue",),
+    "phb.device.session": ("CounterValue",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

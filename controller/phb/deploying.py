@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from phb.artifact import Artifact
 from phb.compiler import compile_policy
-from phb.difference import Change
+from phb.device.artifact import Artifact
+from phb.device.session import Session
 from phb.errors import PhbError, SwitchError
 from phb.formats.format import ReadOptions
 from phb.intent import NodeIntent
 from phb.inventory import Switch
 from phb.model import PolicySet
-from phb.pushing import Report, push_over
-from phb.session import Session
+from phb.pushing.difference import Change
+from phb.pushing.push import Report, push_over
 from phb.sources import Document, open_source, read_documents
 from phb.state import File, History, Holder, Lock, Locks, Names, Outcome, State
 

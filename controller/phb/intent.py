@@ -1,6 +1,6 @@
 """Node intent: the table entries that make a switch behave as a policy set says.
 
-Names and numbers, no P4Runtime yet: `phb.artifact` turns an entry into a message with the p4info's own numbers.
+Names and numbers, no P4Runtime yet: `phb.device.artifact` turns an entry into a message with the p4info's own numbers.
 """
 
 from __future__ import annotations

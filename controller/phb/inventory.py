@@ -22,7 +22,7 @@ from phb.origin import Origin
 from phb.values import Within
 
 if TYPE_CHECKING:
-    from phb.tls import Tls
+    from phb.device.tls import Tls
 
 VERSION_KEY = "phb-inventory"
 
@@ -86,7 +86,7 @@ class Switch(Common):
         if self.tls is None:
             return None
         # Here because it brings gRPC, which commands that talk to no switch can do without.
-        from phb.tls import Tls
+        from phb.device.tls import Tls
 
         def path(name: str | None) -> Path | None:
             return None if name is None else Path(name)

@@ -19,7 +19,7 @@ from phb import Artifact
 from phb.compiler.rules import MULTI_FIELD
 from phb.intent import Entry, Exact
 from phb.origin import UNKNOWN
-from phb.references import VERSION_TABLE
+from phb.pushing.references import VERSION_TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS_ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from phb.compiler import compile_policy
-from phb.describe import describe
+from phb.device.describe import describe
 from phb.formats import read_files, yaml_format
 
 GOLDEN = Path(__file__).parent / "golden"

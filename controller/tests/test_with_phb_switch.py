@@ -9,7 +9,7 @@ from scapy.layers.l2 import Ether
 
 import phb
 from phb import Artifact, Change
-from phb.describe import describe
+from phb.device.describe import describe
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 AT = datetime(1999, 3, 1, 12, 0)

@@ -23,12 +23,12 @@ from phb.errors import InputError
 from phb.origin import Origin
 
 if TYPE_CHECKING:
-    from phb.artifact import Artifact
+    from phb.device.artifact import Artifact
+    from phb.device.tls import Tls
     from phb.formats.format import ReadOptions
     from phb.inventory import Switch, TargetKind, TlsFiles
     from phb.model import Dialect
     from phb.state import State
-    from phb.tls import Tls
 
 ADDRESS = "127.0.0.1:9559"  # the port that IANA assigned to P4Runtime
 
@@ -146,7 +146,7 @@ class ProgramOptions:
             InputError: One of the two files is missing, or wrong.
 
         """
-        from phb.artifact import Artifact
+        from phb.device.artifact import Artifact
 
         if (self.artifact is None) != (self.p4info is None):
             given, absent = ("--artifact", "--p4info") if self.p4info is None else ("--p4info", "--artifact")
@@ -308,7 +308,7 @@ class SwitchOptions(WhichOptions):
                 if value is not None:
                     raise InputError(Origin(name), "no --tls-ca", "the authority of the switch's certificate")
             return None
-        from phb.tls import Tls
+        from phb.device.tls import Tls
 
         return Tls(self.tls_ca, self.tls_cert, self.tls_key, self.tls_server_name)
 

@@ -13,7 +13,7 @@ from phb.cli.output import console, notice_as_json, print_json, print_notices, p
 if TYPE_CHECKING:
     from phb.deploying import Prepared
     from phb.errors import PhbError
-    from phb.pushing import Changed, Report
+    from phb.pushing.push import Changed, Report
     from phb.state import Holder, State
 
 _SIGNS = {"insert": ("+", "green"), "modify": ("~", "yellow"), "delete": ("-", "red")}
@@ -78,7 +78,7 @@ def _all(
     from functools import partial
 
     from phb.errors import PhbError
-    from phb.pushing import push_each
+    from phb.pushing.push import push_each
 
     async def run() -> list[Result]:
         with progress(doing, len(prepared)) as advance:
@@ -123,7 +123,7 @@ def show(results: Sequence[Result], *, many: bool, json: bool) -> int:
 
 
 def _print_many(results: Sequence[Result]) -> None:
-    from phb.difference import Change
+    from phb.pushing.difference import Change
 
     output = console()
     planned = any(result.digest is not None for result in results)
@@ -187,7 +187,7 @@ def _changed_as_json(changed: Changed) -> dict[str, Any]:
 
 def print_report(report: Report) -> None:
     """What a push did or would do, as a diff."""
-    from phb.difference import Change
+    from phb.pushing.difference import Change
 
     output = console()
     if report.pipeline_replaced:

@@ -10,9 +10,9 @@ from collections import Counter
 from datetime import datetime
 
 from phb import targets
-from phb.artifact import Artifact
 from phb.collecting import without_collecting
 from phb.compiler import forwarding, queueing, rules
+from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, NodeIntent
 from phb.model import PolicySet

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from phb.artifact import Artifact
 from phb.compiler.decisions import Decision, steps
 from phb.compiler.directions import Leg, interface_of, legs
 from phb.compiler.matching import Box, box, code_point_fields, code_points, matches
 from phb.compiler.ports import resolve
 from phb.compiler.treatment import Treatments
+from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, Exact, Hook, MatchValue, Notice, Policy, Stream
 from phb.model import Action, BehaviourAggregate, Conditions, Direction, PolicySet, Rule, SubnetPriority

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
-from phb.artifact import Artifact
 from phb.compiler import compile_policy
+from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.explain.arrival import Arrival
 from phb.explain.captures import read_capture

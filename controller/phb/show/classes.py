@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from phb.session import CounterValue
+from phb.device.session import CounterValue
 from phb.show.held import HOOKS
 from phb.show.queues import read_queues
 from phb.show.reading import Reading, add

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from phb.artifact import Artifact
-from phb.difference import MatchField, Row
+from phb.device.artifact import Artifact
 from phb.intent import NodeIntent
 from phb.model import PolicySet
 from phb.names import Names
-from phb.references import VERSION, VERSION_TABLE
+from phb.pushing.difference import MatchField, Row
+from phb.pushing.references import VERSION, VERSION_TABLE
 
 HOOKS = {"classify": "input", "output": "output"}
 """Controls that classify, and the policies they are."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from finsy.gnmiclient import GNMIClientError
 
+from phb.device.gnmi import OURS, PortShapers
+from phb.device.session import Session
 from phb.errors import SwitchError
-from phb.gnmi import OURS, PortShapers
-from phb.session import Session
 
 _STATES = "interfaces/interface[name=*]/state"
 _QUEUES = "qos/interfaces/interface[interface-id=*]/output/queues"
@@ -23,8 +23,8 @@ class Interface:
 
     Attributes:
         status: Of openconfig-interfaces: ``UP``, ``DOWN``, ``NOT_PRESENT``, ``UNKNOWN``.
-        rate_bps: What the port sends at most; None is as fast as it goes.
-        shaped: That is the rate of a shaper of our policies, not of the line.
+        rate_bps: Of the scheduler policy the port is bound to; None is none. The rate of the line is told nowhere.
+        shaped: That policy is one of ours.
         counters: By name.
         queues: Of the traffic manager, by name: packets sent, and packets dropped for want of room.
 
@@ -71,7 +71,7 @@ async def read_interfaces(session: Session) -> dict[int, Interface] | None:
         number: Interface(
             port.interface,
             status.get(port.interface, "UNKNOWN"),
-            port.rate_bps,
+            port.scheduler.rate_bps,
             port.policy is not None and port.policy.startswith(OURS),
             counters.get(port.interface, {}),
             sent.get(port.interface, {}),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from phb.device.session import CounterValue
 from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY
-from phb.session import CounterValue
 from phb.show.held import HeldEntry
 from phb.show.reading import Reading
 

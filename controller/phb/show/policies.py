@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 from phb.compiler.window import clamped_bps
+from phb.device.session import CounterValue
 from phb.explain.words import tos_words
 from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
-from phb.session import CounterValue
 from phb.show.held import HOOKS, HeldEntry
 from phb.show.reading import Reading, add
 from phb.values import write_protocol

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from phb.session import CounterValue
+from phb.device.session import CounterValue
 from phb.show.interfaces import Interface, read_interfaces
 from phb.show.queues import CONVERSATION_SLOTS, read_queues
 from phb.show.reading import NOTHING, Reading

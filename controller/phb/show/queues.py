@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from phb.session import CounterValue
+from phb.device.session import CounterValue
 from phb.show.held import HeldEntry
 from phb.show.reading import NOTHING, Reading
 

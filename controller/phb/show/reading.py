@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from phb.device.session import CounterValue, Session
 from phb.names import Names
-from phb.session import CounterValue, Session
 from phb.show.held import Held
 
 NOTHING = CounterValue(0, 0)

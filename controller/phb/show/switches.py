@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from phb.device.mastership import Mastership
+from phb.device.session import Session
 from phb.errors import SwitchError
-from phb.mastership import Mastership
-from phb.session import Session
 from phb.show.reading import Reading
 
 

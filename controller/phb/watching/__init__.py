@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
-from phb.artifact import Artifact
+from phb.device.artifact import Artifact
 from phb.inventory import Switch
 from phb.state import State
 from phb.watching.events import Event, Kind, Report

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from phb.artifact import Artifact
 from phb.deploying import Prepared, compiled, prepare
+from phb.device.artifact import Artifact
 from phb.errors import InputError, PhbError
 from phb.inventory import Switch
 from phb.model import Dialect

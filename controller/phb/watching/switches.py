@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from phb.deploying import Prepared, Recorded, open_session
-from phb.difference import Change
+from phb.device.session import Session
 from phb.errors import PhbError, SwitchError
-from phb.pushing import Report as Pushed
-from phb.pushing import push_over
-from phb.session import Session
+from phb.pushing.difference import Change
+from phb.pushing.push import Report as Pushed
+from phb.pushing.push import push_over
 from phb.state import Holder, Lock, LockedError, Locks, State
 from phb.watching.events import Event, Kind, Report
 from phb.watching.policies import WatchedPolicy

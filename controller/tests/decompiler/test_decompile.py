@@ -6,14 +6,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from controller.tests.decompiler.strategies import policies
-from phb.artifact import Artifact
 from phb.compiler import compile_policy
 from phb.decompiler import decompile
 from phb.decompiler.rows import STAGE
+from phb.device.artifact import Artifact
 from phb.intent import Exact, Hook, Range, Ternary
 from phb.names import Names
-from phb.references import References
-from phb.renumbering import renumber
+from phb.pushing.references import References
+from phb.pushing.renumbering import renumber
 
 FIRST = {4: 0x0A000000, 6: 0x20010DB8 << 96}
 AT = datetime(2026, 3, 2, 12, 0)

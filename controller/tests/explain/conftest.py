@@ -11,7 +11,7 @@ from phb.explain.pipeline import Pipeline
 from phb.formats import yaml_format
 from phb.intent import Exact, Prefix, Range, Ternary
 from phb.names import Names
-from phb.references import VERSION_TABLE
+from phb.pushing.references import VERSION_TABLE
 from phb_switch import PortConfig, Switch
 from phb_switch._native import Match, Update
 

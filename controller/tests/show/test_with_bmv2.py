@@ -44,7 +44,7 @@ SHOWN = {
     "queue": ("line: queueing strategy class-based", "Class gold, strict level 0: 0/20 queued, 0 dropped"),
     "class": ("gold", "class-default"),
     "meter": ("64000",),
-    "port": ("line", "the switch doesn't speak gNMI: interfaces, line rates and shapers are not known"),
+    "port": ("line", "the switch doesn't speak gNMI: interfaces and shapers are not known"),
     "switch": ("nobody", "bmv2", "admit.connection_limit", "applied"),
     "entries": ("set_class", "conversation.class_queue"),
     "counters": ("counter",),

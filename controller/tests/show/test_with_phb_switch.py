@@ -6,7 +6,7 @@ import json
 import pytest
 
 from phb.cli import run
-from phb.session import Session
+from phb.device.session import Session
 from phb.show.interfaces import COUNTERS
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 from phb_switch.gnmi import GnmiService
@@ -195,7 +195,7 @@ def test_ports(show):
     assert [rows[name]["packets"] for name in ("line", "lan", "spare")] == [2, 0, 1]
     assert (rows["spare"]["strategy"], rows["lan"]["strategy"]) == ("class-based", None)
     line = rows["line"]["interface"]
-    assert (line["name"], line["rate_bps"], line["shaped"]) == ("eth1", 256_000, False)
+    assert (line["name"], line["rate_bps"], line["shaped"]) == ("eth1", None, False)
     assert rows["spare"]["interface"]["rate_bps"] is None
     assert set(line["counters"]) == set(COUNTERS)
 
@@ -221,7 +221,7 @@ def test_ports_of_a_switch_without_gnmi(show, pushed, switch, capsys):
         capsys.readouterr()
         assert run(["show", "port", *where, path]) == 0
         words = capsys.readouterr().out
-        assert "the switch doesn't speak gNMI: interfaces, line rates and shapers are not known" in words
+        assert "the switch doesn't speak gNMI: interfaces and shapers are not known" in words
         assert run(["show", "port", "--json", *where, path]) == 0
         assert {row["interface"] for row in json.loads(capsys.readouterr().out)} == {None}
     finally:
@@ -278,8 +278,8 @@ def test_a_switch_with_another_program_is_refused(capsys):
 
 def test_a_switch_that_makes_whoever_looks_its_primary_has_none(show, monkeypatch):
     """As bmv2 does."""
-    from phb.mastership import Mastership
-    from phb.session import Session
+    from phb.device.mastership import Mastership
+    from phb.device.session import Session
 
     async def arbitrate(session, election_id=None):
         return Mastership(True, None, True, "Is primary")

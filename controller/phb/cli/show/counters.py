@@ -13,7 +13,7 @@ from phb.cli.output import console, print_json, print_table, table
 from phb.cli.show.application import show_app
 
 if TYPE_CHECKING:
-    from phb.session import CounterValue
+    from phb.device.session import CounterValue
 
     Counters = Mapping[str, Mapping[int, CounterValue]]
 
@@ -29,7 +29,7 @@ def show_counters(
     json: Json = False,
 ) -> None:
     """Show the switch's counters; cells that are zero are left out."""
-    from phb.pushing import read_counters_sync
+    from phb.pushing.push import read_counters_sync
 
     where = switch.one()
     counters = read_counters_sync(

@@ -12,7 +12,7 @@ from phb.cli.show.application import show_app
 @grouped
 def show_entries(switch: SwitchOptions, program: ProgramOptions, json: Json = False) -> None:
     """Show every table entry of the switch, by the program's names."""
-    from phb.pushing import read_entries_sync
+    from phb.pushing.push import read_entries_sync
 
     where = switch.one()
     entries = read_entries_sync(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from phb.artifact import Artifact
     from phb.deploying import Prepared
+    from phb.device.artifact import Artifact
     from phb.inventory import Switch
     from phb.show.reading import Reading
 
@@ -125,10 +125,10 @@ def _prepared(look: Look, where: Switch, artifact: Artifact) -> Prepared | None:
 async def _read(
     where: Switch, artifact: Artifact, prepared: Prepared | None, read: Callable[[Reading], Awaitable[T]]
 ) -> T:
+    from phb.device.session import Session
     from phb.errors import SwitchError
     from phb.names import Names
-    from phb.references import VERSION_TABLE
-    from phb.session import Session
+    from phb.pushing.references import VERSION_TABLE
     from phb.show.held import Held, names_on_switch
     from phb.show.reading import Reading
 

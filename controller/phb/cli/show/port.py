@@ -31,7 +31,7 @@ def show_port(
 ) -> None:
     """Show ports: what the scheduler sent, what is queued and dropped for want of room, and their interfaces.
 
-    Interfaces, line rates and shapers are asked by gNMI; a switch that doesn't speak it (bmv2) doesn't tell them.
+    Interfaces and shapers are asked by gNMI; a switch that doesn't speak it (bmv2) doesn't tell them.
     """
     from phb.show.ports import read_ports
 
@@ -82,7 +82,7 @@ def _render(ports: Ports) -> RenderableType:
             str(row.drops),
         )
     if not ports.speaks_gnmi:
-        words = "the switch doesn't speak gNMI: interfaces, line rates and shapers are not known"
+        words = "the switch doesn't speak gNMI: interfaces and shapers are not known"
         return Group(shown, Text(words))
     headings = ("in", "in discards", "in errors", "out", "out discards", "out errors", "queue drops")
     interfaces = table("port", "interface", "status", "rate", *headings)
@@ -95,7 +95,7 @@ def _render(ports: Ports) -> RenderableType:
 def _interface(row: PortRow) -> tuple[str, ...]:
     interface = row.interface
     assert interface is not None
-    rate = "unlimited" if interface.rate_bps is None else f"{interface.rate_bps} bit/s"
+    rate = "unshaped" if interface.rate_bps is None else f"{interface.rate_bps} bit/s"
     counters: Mapping[str, int] = interface.counters
     names = (f"{way}-{what}" for way in ("in", "out") for what in ("pkts", "discards", "errors"))
     dropped = sum(queue.get("dropped-pkts", 0) for queue in interface.queues.values())

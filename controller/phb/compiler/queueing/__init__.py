@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from phb.artifact import Artifact
 from phb.compiler.ports import NumberedPort, resolve
 from phb.compiler.queueing.buffers import Accounts, stream_buffers
 from phb.compiler.queueing.classes import class_queues
@@ -23,6 +22,7 @@ from phb.compiler.queueing.shaping import port_shaper
 from phb.compiler.queueing.slots import Slots, port_slot
 from phb.compiler.queueing.tables import PORT_SCHEDULER, STAGE_ORDER, STREAM_BUFFER
 from phb.compiler.queueing.target import check_target
+from phb.device.artifact import Artifact
 from phb.intent import Entry, Exact, Notice, PortShaper, Profile, QueueSlots, Stream
 from phb.model import ClassBased, FairQueue, PolicySet, Queueing
 from phb.targets import Capabilities

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phb.artifact import Artifact
 from phb.compiler.ports import NumberedPort
 from phb.compiler.queueing.tables import STREAM_BUFFER
+from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, Exact, MatchValue, Stream, Ternary
 from phb.model import Buffers, PolicySet

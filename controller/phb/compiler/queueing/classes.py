@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from phb.artifact import Artifact
 from phb.compiler.ports import NumberedPort
 from phb.compiler.queueing.early_detection import thresholds
 from phb.compiler.queueing.flows import flow_weights
@@ -13,6 +12,7 @@ from phb.compiler.queueing.rates import port_rate
 from phb.compiler.queueing.shares import SMALLEST_ROUNDED_WEIGHT, check_weights, shares, weights
 from phb.compiler.queueing.slots import Slots
 from phb.compiler.queueing.tables import CLASS_QUEUE
+from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, Exact
 from phb.model import DEFAULT_CLASS, ClassBased, ClassQueue, Dialect, FlowQueueing, PolicySet, Queueing, Rate

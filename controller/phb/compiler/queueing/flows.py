@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from phb.artifact import Artifact
 from phb.compiler.queueing.tables import WEIGHT
+from phb.device.artifact import Artifact
 from phb.intent import Entry, Exact, Notice
 from phb.model import Dialect, FlowQueueing
 

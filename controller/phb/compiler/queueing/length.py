@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from phb.artifact import Artifact
 from phb.compiler.queueing.tables import PORT_SCHEDULER
+from phb.device.artifact import Artifact
 from phb.model import LengthBasis
 
 ETHERNET_HEADER = 14  # bytes; IEEE 802.3 without FCS

@@ -5,8 +5,8 @@ import pytest
 import trustme
 
 from phb import InputError, SwitchError
-from phb.session import Session
-from phb.tls import Tls
+from phb.device.session import Session
+from phb.device.tls import Tls
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 

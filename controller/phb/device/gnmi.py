@@ -16,9 +16,9 @@ from finsy import GNMIClient, GNMIPath, GRPCStatusCode
 from finsy.gnmiclient import GNMIClientError, GNMIUpdate
 from finsy.proto import gnmi
 
+from phb.device.session import Session
 from phb.errors import SwitchError
 from phb.intent import PortShaper
-from phb.session import Session
 
 # Scheduler policies with this prefix are ours.
 OURS = "phb-"

@@ -9,7 +9,7 @@ import pytest
 import phb
 from phb import SwitchError
 from phb.errors import PushError, PushInterruptedError
-from phb.pushing import push_each, push_intent
+from phb.pushing.push import push_each, push_intent
 
 AT = datetime(2026, 1, 1, 12, 0)
 SWITCHES = 200

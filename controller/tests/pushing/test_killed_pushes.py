@@ -12,11 +12,11 @@ import pytest
 from targets import TARGETS, Proxy, running
 
 import phb
-from phb.phases import Held
-from phb.references import References
-from phb.renumbering import renumber
-from phb.session import Session
-from phb.transition import read
+from phb.device.session import Session
+from phb.pushing.phases import Held
+from phb.pushing.references import References
+from phb.pushing.renumbering import renumber
+from phb.pushing.transition import read
 
 AT = datetime(2026, 1, 1, 12, 0)
 

@@ -14,11 +14,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from phb.difference import MatchField, Row
 from phb.errors import PhbError
 from phb.intent import NodeIntent
-from phb.priorities import kept_priorities
-from phb.references import OWNERS, SPACES, References
+from phb.pushing.difference import MatchField, Row
+from phb.pushing.priorities import kept_priorities
+from phb.pushing.references import OWNERS, SPACES, References
 
 Numbers = dict[int, int]
 

@@ -33,13 +33,13 @@ import grpc
 from finsy import GRPCStatusCode, P4ClientError
 from finsy.proto import p4r, p4r_grpc
 
-from phb.artifact import Artifact
-from phb.channel import PipelineConfig, open_channel
-from phb.describe import describe_update
-from phb.difference import Row, Update
+from phb.device.artifact import Artifact
+from phb.device.channel import PipelineConfig, open_channel
+from phb.device.describe import describe_update
+from phb.device.mastership import Mastership, election_id
+from phb.device.tls import Tls
 from phb.errors import SwitchError
-from phb.mastership import Mastership, election_id
-from phb.tls import Tls
+from phb.pushing.difference import Row, Update
 
 ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
 # Of one call, seconds: a server that hangs must not hang the controller. A batch of bmv2 takes milliseconds.

@@ -8,7 +8,7 @@ import grpc
 from finsy import GRPCCredentialsTLS
 from finsy.proto import p4r
 
-from phb.artifact import Artifact
+from phb.device.artifact import Artifact
 
 # A failed batch of 10,000 updates carries as many errors in its metadata; servers send every entry in one message.
 _OPTIONS = (

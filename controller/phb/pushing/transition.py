@@ -14,13 +14,13 @@ from typing import TypeAlias
 
 from finsy.proto import p4r
 
-from phb.channel import PipelineConfig
-from phb.describe import describe
-from phb.difference import Row, difference
+from phb.device.channel import PipelineConfig
+from phb.device.describe import describe
+from phb.device.session import Session
 from phb.errors import PushInterruptedError, SwitchError
-from phb.phases import SETTLING, Held, Phase, Step, in_phases, one_batch, peak
-from phb.references import VERSION_TABLE, References
-from phb.session import Session
+from phb.pushing.difference import Row, difference
+from phb.pushing.phases import SETTLING, Held, Phase, Step, in_phases, one_batch, peak
+from phb.pushing.references import VERSION_TABLE, References
 
 # Seconds between the flip and the first write that a packet of the old version could notice. A packet is in the tables
 # for microseconds; what is waited for is a thread of the switch that lost its processor in between.

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phb.difference import Change, Row, applied, by_key, difference
+from phb.pushing.difference import Change, Row, applied, by_key, difference
 
 rows = st.builds(
     Row,

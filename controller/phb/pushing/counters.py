@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from phb.difference import Row
+from phb.device.session import Session
 from phb.pipeline_names import COLOURS_PER_POLICY, REASONS_PER_POLICY
-from phb.references import References
-from phb.session import Session
+from phb.pushing.difference import Row
+from phb.pushing.references import References
 
 # Every packet is counted in the first one of a space's counters, so that the others need no look where it is zero.
 # Cells of a number: that many from the number times as many.

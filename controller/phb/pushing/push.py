@@ -14,27 +14,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from phb.artifact import Artifact
 from phb.compiler import compile_policy
-from phb.counters import clear_counters
-from phb.describe import Described, describe
-from phb.difference import Change, by_key, difference
+from phb.device.artifact import Artifact
+from phb.device.describe import Described, describe
+from phb.device.gnmi import PortShapers, ShaperChange
+from phb.device.gnmi import changes as shaper_changes
+from phb.device.gnmi import wanted as wanted_shaping
+from phb.device.session import CounterValue, Session
+from phb.device.tls import Tls
 from phb.errors import PhbError, PushError, PushInterruptedError, SwitchError
-from phb.gnmi import PortShapers, ShaperChange
-from phb.gnmi import changes as shaper_changes
-from phb.gnmi import wanted as wanted_shaping
 from phb.intent import NodeIntent, Notice, Policy
 from phb.origin import UNKNOWN, Origin
-from phb.phases import Held
 from phb.pipeline_names import CELLS_BY_POLICY
-from phb.references import References
-from phb.renumbering import NumbersUsedUpError, renumber
-from phb.session import CounterValue, Session
+from phb.pushing.counters import clear_counters
+from phb.pushing.difference import Change, by_key, difference
+from phb.pushing.phases import Held
+from phb.pushing.references import References
+from phb.pushing.renumbering import NumbersUsedUpError, renumber
+from phb.pushing.transition import Former, Interruption, Transition, Wanted, Watcher, read
 from phb.sources import read_sources
 from phb.targets import DEFAULT_TARGET, Capability
 from phb.targets import load as load_target
-from phb.tls import Tls
-from phb.transition import Former, Interruption, Transition, Wanted, Watcher, read
 
 Program: TypeAlias = Artifact | str | Path | None
 

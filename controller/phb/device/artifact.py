@@ -16,10 +16,10 @@ from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
 import phb_p4
-from phb.difference import Change, MatchField, Row, Update
 from phb.errors import ArtifactError
 from phb.intent import Entry, Exact, MatchValue, Prefix, Range, Ternary
 from phb.origin import Origin
+from phb.pushing.difference import Change, MatchField, Row, Update
 
 # Major version of bmv2's JSON format that p4c writes for P4_16.
 JSON_VERSION = 2

@@ -8,11 +8,11 @@ import pytest
 
 import phb
 from phb import cli
+from phb.device.gnmi import PortShapers, Shaping, changes, wanted
+from phb.device.session import Session
 from phb.errors import SwitchError
-from phb.gnmi import PortShapers, Shaping, changes, wanted
 from phb.intent import PortShaper
 from phb.origin import Origin
-from phb.session import Session
 from phb.state import History, Outcome, State
 from phb_switch import P4RuntimeServer, PortConfig, Shaper, Switch
 from phb_switch.gnmi import GnmiService

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
-from phb.difference import Change, Key, Row, Update, by_key, difference
-from phb.references import References
+from phb.pushing.difference import Change, Key, Row, Update, by_key, difference
+from phb.pushing.references import References
 
 
 class Phase(StrEnum):
@@ -106,7 +106,7 @@ def in_phases(held: Held, wanted: Collection[Row], tracking: int, references: Re
     Args:
         held: What the switch holds, in whatever state.
         wanted: What it should hold, without versions. Rows of a number that packets meet now are as they are now:
-            `phb.renumbering` gives changed ones another number.
+            `phb.pushing.renumbering` gives changed ones another number.
         tracking: As in `one_batch`.
         references: The program's.
 

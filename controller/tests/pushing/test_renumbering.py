@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from small_program import SMALL, Policy, Rule, artifact, compiled, met
 from small_strategies import pairs, policies
 
-from phb.difference import difference
 from phb.errors import PhbError
 from phb.intent import NodeIntent
 from phb.intent import Policy as PolicyNumber
 from phb.origin import Origin
-from phb.references import References
-from phb.renumbering import renumber
+from phb.pushing.difference import difference
+from phb.pushing.references import References
+from phb.pushing.renumbering import renumber
 
 REFERENCES = References(SMALL)
 

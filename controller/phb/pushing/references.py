@@ -1,8 +1,7 @@
 """The numbers by which table entries refer to each other: policies, streams, classes, profiles, what hangs on them.
 
 Classification hands out a policy number; the rows of that policy in other tables are found by it. Only equality of
-these numbers means anything, so that `phb.renumbering` may choose them, and `phb.phases` can tell which rows no packet
-meets.
+these numbers means anything, so that `renumbering` may choose them, and `phases` can tell which rows no packet meets.
 They are recognized by name, in match fields and action parameters alike.
 """
 
@@ -10,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from phb.artifact import Artifact
-from phb.difference import Row
+from phb.device.artifact import Artifact
+from phb.pushing.difference import Row
 
 # Numbers that the controller chooses, each kind a space of its own. Zero of the first four stands for "none".
 SPACES = ("policy", "stream", "profile", "traffic_class", "index", "pool")
@@ -32,7 +31,7 @@ class References:
         version_table: Number of the table whose default entry says which version packets meet; None where the program
             has no versions.
         referring: Tables that hand out numbers without being under one: an entry there is known by its match. Where
-            they have an order, `phb.priorities` chooses priorities.
+            they have an order, `phb.pushing.priorities` chooses priorities.
         limits: The largest number of each space.
         slots: Actions whose parameters name slots: the first one's position, and that of how many, None for one.
         slots_in_all: How many slots there are; 0 where the program has none.

@@ -8,9 +8,9 @@ import pytest
 
 import phb
 from phb import Change
-from phb.phases import Held, in_phases, one_batch
-from phb.references import References
-from phb.renumbering import renumber
+from phb.pushing.phases import Held, in_phases, one_batch
+from phb.pushing.references import References
+from phb.pushing.renumbering import renumber
 
 AT = datetime(1999, 3, 1, 12, 0)
 GOLDEN = Path(__file__).parent / "golden"

@@ -8,8 +8,8 @@ from ipaddress import IPv4Address, IPv6Address
 
 from finsy.proto import p4i
 
-from phb.artifact import Artifact, FieldInfo
-from phb.difference import MatchField, Row, Update
+from phb.device.artifact import Artifact, FieldInfo
+from phb.pushing.difference import MatchField, Row, Update
 from phb.values import MacAddress
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phb.priorities import FIRST, LARGEST, SPACING, kept_priorities
+from phb.pushing.priorities import FIRST, LARGEST, SPACING, kept_priorities
 
 priority = st.one_of(st.integers(1, 30), st.sampled_from([LARGEST, LARGEST - 1, FIRST]), st.integers(1, LARGEST))
 entries = st.lists(st.tuples(st.integers(1, 40), st.none() | priority), max_size=30)

@@ -6,7 +6,7 @@ import pytest
 from finsy.proto import p4r
 
 from phb import SwitchError
-from phb.session import CounterValue, Session
+from phb.device.session import CounterValue, Session
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 
