@@ -73,6 +73,8 @@ class AddressRange:
             return value
         if not isinstance(value, str):
             raise TypeError
+        if value != value.strip():
+            raise ValueError
         if "/" in value:
             start, length = _prefix(value)
             hosts = (1 << (start.max_prefixlen - length)) - 1

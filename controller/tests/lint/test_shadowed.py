@@ -23,8 +23,9 @@ ADDRESSES = {
 }
 NUMBERS = (0, 1, 2, 3, 65535)
 PROTOCOLS = (6, 17, 89)
+ANOTHER_PROTOCOL = 1
 OCTETS = (0, 4, 0xB8, 0xFF)
-PRIORITIES = (None, 0, 5)
+PRIORITIES = (None, 0, 4, 5)
 INGRESS = ("one", "two", "another")
 MONDAY = datetime(2026, 3, 2)
 MOMENTS = [
@@ -138,7 +139,7 @@ def asked_values(drawn):
             values("ingress_port", INGRESS),
             values("source", ADDRESSES[version]),
             values("destination", ADDRESSES[version]),
-            values("protocol", PROTOCOLS),
+            values("protocol", (*PROTOCOLS, ANOTHER_PROTOCOL)),
             values("source_ports", NUMBERS),
             values("destination_ports", NUMBERS),
             values("tos", OCTETS),
