@@ -133,10 +133,10 @@ def _meter(given: Attributes, notices: list[Notice]) -> Meter | None:
         if peak is None:
             message = f"{line.keyword} has no effect without DiffServInProfilePeakRate, whose bucket it is"
             notices.append(Notice(line.origin, message))
-    excess = _excess(given)
+    place = given.all("DiffServInProfileRate")[0]
+    excess = _excess(given, place)
     # The meter's items are part of the statement: each is found where its attribute stands.
     origins = given.origins()
-    place = given.all("DiffServInProfileRate")[0]
     given.place("meter", place)
     if peak is not None:
         _check_peak(given, rate, peak, packet)
@@ -160,7 +160,7 @@ def _check_peak(given: Attributes, rate: Rate, peak: Rate, packet: int | None) -
         line.fail(f"a peak rate of {peak.value} below the rate of {rate.value}", "one that is at least the rate")
 
 
-def _excess(given: Attributes) -> Treatment:
+def _excess(given: Attributes, profile: Line) -> Treatment:
     kind = given.value(
         "DiffServExcessTrafficTreatment",
         "excess",
@@ -169,9 +169,12 @@ def _excess(given: Attributes) -> Treatment:
     )
     tos = given.value("DiffServOutProfileTransmittedTOSByte", "excess_tos", values.bits(8), BITS)
     if kind == "drop":
-        return Treatment(drop=True)
-    # Both defaults, BestEffort and a ToS of zero, are those of z/OS.
-    return Treatment(set_tos=TypeOfService(tos or 0))
+        return Treatment(drop=True).at(profile.origin, {"drop": given.origins()["excess"]})
+    # Both defaults, BestEffort and a ToS of zero, are those of z/OS: said by the profile where nothing else says them.
+    said = given.origins()
+    return Treatment(set_tos=TypeOfService(tos or 0)).at(
+        profile.origin, {"set_tos": said.get("excess_tos", said.get("excess", profile.origin))}
+    )
 
 
 def _bytes(kilobits: int) -> int:

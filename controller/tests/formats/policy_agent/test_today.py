@@ -58,6 +58,9 @@ def test_excess_is_dropped_or_marked():
     assert action("DiffServInProfileRate 1", "DiffServExcessTrafficTreatment Drop").meter.red == Treatment(drop=True)
     other = action("DiffServInProfileRate 1", "DiffServOutProfileTransmittedTOSByte 00100000").meter
     assert other.yellow == other.red == Treatment(set_tos=TypeOfService(0x20))
+    assert other.red.origin("set_tos").line == 4
+    by_default = action("MaxRate 1", "DiffServInProfileRate 1").meter
+    assert by_default.red.origin("set_tos").line == 4
 
 
 def test_an_action_for_two_interfaces_is_two():
