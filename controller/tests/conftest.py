@@ -15,7 +15,7 @@ import pytest
 from finsy.proto import p4i, p4r, p4r_grpc, rpc_code, rpc_status
 from google.protobuf import any_pb2
 
-from phb import Artifact
+from phb import Artifact, cli
 from phb.compiler.rules import MULTI_FIELD
 from phb.intent import Entry, Exact
 from phb.origin import UNKNOWN
@@ -280,3 +280,15 @@ def write_file(tmp_path) -> Callable[[str, str], str]:
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def phb(capsys):
+    """Run a command line; give exit code, standard output, standard error."""
+
+    def run(*arguments):
+        code = cli.run([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run

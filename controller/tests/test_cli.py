@@ -7,21 +7,7 @@ import sys
 
 import pytest
 
-from phb import cli
-
 AT = "1999-03-01T12:00"
-
-
-@pytest.fixture
-def phb(capsys):
-    """Run a command line; give exit code, standard output, standard error."""
-
-    def run(*arguments):
-        code = cli.run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

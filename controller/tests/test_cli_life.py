@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from phb import cli
 from phb.state import Locks, State
 
 ROUTE = """\
@@ -16,18 +15,6 @@ ports: [{number: 1, name: a, address: 10.0.1.1}, {number: 2, name: b, address: 1
 routes:
   - {destination: 10.0.%d.0/24, port: b, source-mac: "02:00:00:00:00:01", destination-mac: "02:00:00:00:00:02"}
 """
-
-
-@pytest.fixture
-def phb(capsys):
-    """Run a command line; give exit code, standard output, standard error."""
-
-    def run(*arguments):
-        code = cli.run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

@@ -188,7 +188,6 @@ class Interface:
     address: tuple[IPv4Address, Origin] | None = None
     bandwidth: tuple[int, Origin] | None = None  # kbit/s
     speed: int | None = None  # Mbit/s
-    encapsulation: tuple[str, Origin] | None = None
     fair_queue: FlowFairness | bool | None = None
     hold_queue: tuple[int, Origin] | None = None
     random_detect: RandomDetect | None = None

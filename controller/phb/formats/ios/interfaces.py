@@ -76,7 +76,6 @@ def _encapsulation(configuration: Configuration, interface: Interface, words: Wo
     words.done()
     if (PHYSICAL.get(interface.kind, (None, None))[0] == "ethernet") != (word == "arpa"):
         words.line.fail(f"encapsulation '{word}' on {interface.name}", "one that the interface has")
-    interface.encapsulation = (word, words.origin)
 
 
 @INTERFACE.statement("fair-queue", negatable=True)

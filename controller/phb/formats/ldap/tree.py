@@ -249,4 +249,4 @@ def _block(entry: Entry, keyword: str, known: Sequence[str]) -> Block:
         for word in known
         for value in entry.all(f"{words.PREFIX}{word}")
     ]
-    return Block(Line((keyword, name), entry.origin), lines, braces=True)
+    return Block(Line((keyword, name), entry.origin), lines)

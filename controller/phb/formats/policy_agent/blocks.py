@@ -39,11 +39,10 @@ class Line:
 
 @dataclass
 class Block:
-    """A statement with its attributes in braces; `braces` tells whether it had any."""
+    """A statement with its attributes in braces, if it has any."""
 
     head: Line
     attributes: list[Line] = field(default_factory=list)
-    braces: bool = False
 
 
 def read_lines(text: str, file: str) -> list[Line]:
@@ -98,7 +97,6 @@ def read_blocks(lines: Sequence[Line], statements: Mapping[str, bool], keywords:
 
 def _attributes(block: Block, lines: Sequence[Line], position: int, keywords: frozenset[str]) -> int:
     """Fill the block from behind its opening brace; give the position behind the closing one."""
-    block.braces = True
     while position < len(lines):
         line = lines[position]
         position += 1
