@@ -4,9 +4,11 @@ Times are integer nanoseconds, rates bit/s, sizes bytes. Nothing here knows how 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
+
+from phb_lab.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,13 @@ class Switch:
 
 @dataclass(frozen=True)
 class Host:
-    """A TCP host with one interface.
+    """A TCP and UDP host with one interface.
 
     Attributes:
         mtu_bytes: of its interface; the announced MSS is 40 bytes less.
         window_bytes: receive and send buffer of each connection.
-        delayed_ack_ns: how long an acknowledgement may wait (RFC 1122 allows up to 0.5 s).
+        delayed_ack_ns: how long an acknowledgement may wait (RFC 1122 allows up to 0.5 s); None acknowledges at once.
+        congestion_control: of its connections. Virtual time has Reno only, and refuses the other.
 
     """
 
@@ -53,31 +56,45 @@ class Host:
     addresses: tuple[str, ...]
     mtu_bytes: int
     window_bytes: int
-    delayed_ack_ns: int
+    delayed_ack_ns: int | None
     nagle: bool = True
+    congestion_control: Literal["reno", "cubic"] = "reno"
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """A host adapter: port 0 towards the host, port 1 towards the network."""
+    """A host adapter: port 0 towards the host, port 1 towards the network.
+
+    ``parameters`` are those of ``data/adapters.yaml``, whose keys are the arguments of ``phb_switch.Network.add_KIND``.
+    """
 
     name: str
-    kind: Literal["cip", "osa2"]
+    kind: Literal["cip", "osa2", "osa"]
     parameters: Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Wire:
-    """Joins two (node, port) pairs."""
+    """Joins two (node, port) pairs; ``loss_per_million`` frames of a million are lost in either direction, drawn."""
 
     a: tuple[str, int]
     b: tuple[str, int]
     delay_ns: int = 0
+    loss_per_million: int = 0
 
 
 @dataclass(frozen=True)
 class RequestResponse:
-    """A client that asks and waits, over and over, on connections of ``records_per_connection`` records each."""
+    """A client that asks and waits, over and over, on connections of ``records_per_connection`` records each.
+
+    Attributes:
+        think_ns: between a complete request and the start of its reply (the server's).
+        pause_ns: between a complete reply and the next request (the client's).
+        tos: the type-of-service octet of both ends' packets.
+        start_ns: when the first connection is opened.
+        stop_ns: from when on no request is sent any more; None is the end of the run.
+
+    """
 
     name: str
     group: str
@@ -90,14 +107,100 @@ class RequestResponse:
     reply_bytes: int
     records_per_connection: int
     start_ns: int
+    think_ns: int = 0
+    pause_ns: int = 0
+    tos: int = 0
+    stop_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages from one mail transfer agent to another, one after another over one association.
+
+    A message is done when its receiver's answer has come: it is a request of its own length with a short reply, and
+    becomes a :class:`~phb_lab.results.Transaction` from its submission to that answer.
+
+    Attributes:
+        permanent: the connection is opened at ``start_ns`` and stays; otherwise each message opens its own, and the
+            time of opening counts into its transfer.
+        schedule: (submission in ns, bytes) of each message, in order. One that is submitted while another is on its way
+            waits for it.
+        answer_bytes: length of the receiver's answer.
+
+    """
+
+    name: str
+    group: str
+    client: str
+    client_address: str
+    server: str
+    server_address: str
+    server_port: int
+    permanent: bool
+    schedule: tuple[tuple[int, int], ...]
+    answer_bytes: int
+    start_ns: int = 0
+    tos: int = 0
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A TCP connection that carries as much as it can, from client to server (netperf's TCP_STREAM).
+
+    Attributes:
+        total_bytes: the connection closes after them; None sends until ``stop_ns``.
+        write_bytes: what the application hands over at a time.
+
+    """
+
+    name: str
+    group: str
+    client: str
+    client_address: str
+    server: str
+    server_address: str
+    server_port: int
+    start_ns: int
+    stop_ns: int | None = None
+    total_bytes: int | None = None
+    write_bytes: int = 65_536
+    tos: int = 0
+
+
+@dataclass(frozen=True)
+class Datagrams:
+    """UDP datagrams at a rate that nothing changes, as MGEN sends them.
+
+    Attributes:
+        payload_bytes: of UDP; at least 16, for each carries its number and its time of sending.
+        interval_ns: between two datagrams (MGEN's PERIODIC), or its mean (POISSON).
+
+    """
+
+    name: str
+    group: str
+    client: str
+    client_address: str
+    server: str
+    server_address: str
+    server_port: int
+    payload_bytes: int
+    interval_ns: int
+    start_ns: int
+    stop_ns: int | None = None
+    pattern: Literal["periodic", "poisson"] = "periodic"
+    tos: int = 0
+
+
+Flow = RequestResponse | Messages | Stream | Datagrams
 
 
 @dataclass(frozen=True)
 class Network:
-    """Everything that a runner needs, and where the report looks closer.
+    """Everything that a runner needs, whichever it is.
 
     Attributes:
-        bottleneck: (switch, ingress port, egress port) between which packets are timed for the report.
+        assumptions: what the source does not say and we had to choose, a sentence each.
 
     """
 
@@ -106,6 +209,21 @@ class Network:
     hosts: tuple[Host, ...]
     adapters: tuple[Adapter, ...]
     wires: tuple[Wire, ...]
-    flows: tuple[RequestResponse, ...]
-    bottleneck: tuple[str, int, int]
+    flows: tuple[Flow, ...]
     assumptions: tuple[str, ...] = field(default=())
+
+    def with_policies(self, policies: Mapping[str, tuple[Path, ...]]) -> "Network":
+        """The same network with other policy files on some of its switches.
+
+        Raises:
+            UsageError: a name is not that of a switch.
+
+        """
+        known = {switch.name for switch in self.switches}
+        for name in policies:
+            if name not in known:
+                raise UsageError(f"switch {name}: expected one of: {', '.join(sorted(known))}")
+        switches = tuple(
+            replace(switch, policy_files=policies.get(switch.name, switch.policy_files)) for switch in self.switches
+        )
+        return replace(self, switches=switches)

@@ -1,0 +1,193 @@
+"""What a file in ``networks/`` says about its network: a study, which any runner runs and any report shows.
+
+A study has tests; a test is one run of one described network. What it gave becomes figures beside the published ones.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from phb_lab import data_files
+from phb_lab.description import Network
+from phb_lab.errors import UsageError
+from phb_lab.outcome import Outcome
+from phb_lab.results import Figure
+
+
+@dataclass(frozen=True)
+class Test:
+    """One run.
+
+    Attributes:
+        name: unique in its study; what ``--test`` takes.
+        title: what it is, in a few words, for ``phb-lab list``.
+        duration_s: how long the whole test runs, in seconds of the network.
+        short_s: how long it runs where there is one minute only (``--short``); at most 60.
+
+    """
+
+    name: str
+    title: str
+    duration_s: int
+    short_s: int = 60
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that a user may set differently for a whole run: ``--set NAME=VALUE``."""
+
+    name: str
+    default: int
+    minimum: int
+    maximum: int
+    help: str
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Something to ask of a switch during the run: ``phb show queue`` of one of its ports."""
+
+    label: str
+    at_ns: int
+    switch: str
+    port: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """One test that has run.
+
+    Attributes:
+        mode: ``virtual`` or ``mininet``.
+        target: ``phb-switch`` or ``bmv2``.
+        options: each of the study's, by name.
+        figures: measured, with the published ones beside them.
+        remarks: what this run itself says about its figures, a sentence or two each.
+        details: whatever the study's own tables, pictures and conclusions need.
+
+    """
+
+    test: Test
+    network: Network
+    mode: str
+    target: str
+    seed: int
+    duration_s: int
+    options: Mapping[str, int]
+    outcome: Outcome
+    figures: tuple[Figure, ...]
+    remarks: tuple[str, ...] = ()
+    details: Any = None
+
+    def figure(self, quantity: str, test: str | None = None) -> Figure:
+        """One figure of this run by its quantity and, where they differ, its published test.
+
+        Raises:
+            KeyError: there is none.
+
+        """
+        for figure in self.figures:
+            if figure.quantity == quantity and test in (None, figure.test):
+                return figure
+        raise KeyError(quantity)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a study makes of an outcome; see :class:`Run`."""
+
+    figures: Sequence[Figure]
+    remarks: Sequence[str] = ()
+    details: Any = None
+
+
+class Study(ABC):
+    """One published test network. Subclasses are the files of ``networks/``, each with one instance, ``STUDY``.
+
+    Attributes:
+        name: what the command line calls it.
+        title: what it is, in a line.
+        published_key: its key in ``data/published.yaml``.
+        source: the document, as one would cite it.
+        tests: in the order of the source.
+        options: what ``--set`` knows.
+
+    """
+
+    name: str
+    title: str
+    published_key: str
+    source: str
+    tests: tuple[Test, ...]
+    options: tuple[Option, ...] = ()
+
+    @abstractmethod
+    def network(self, test: Test, *, seed: int, options: Mapping[str, int]) -> Network:
+        """Describe what a test runs. The same arguments give the same network."""
+
+    @abstractmethod
+    def evaluate(
+        self, test: Test, network: Network, outcome: Outcome, *, duration_s: int, captures: Path
+    ) -> Evaluation:
+        """Make figures of an outcome.
+
+        Args:
+            test: which.
+            network: as described by :meth:`network`.
+            outcome: what the run gave.
+            duration_s: how long it ran.
+            captures: folder with the captures that :meth:`taps` asked for.
+
+        Raises:
+            LabError: the run was too short for any figure.
+
+        """
+
+    def taps(self, test: Test, network: Network) -> Mapping[str, tuple[str, int]]:
+        """Which ports to capture: file name (``NAME.pcap``) to (node, port)."""
+        return {}
+
+    def snapshots(self, test: Test, network: Network, duration_s: int) -> Sequence[Snapshot]:
+        """What to ask of the switches during the run."""
+        return ()
+
+    def extra_runs(self, tests: Sequence[Test], options: Mapping[str, int]) -> Sequence[tuple[Test, Mapping[str, int]]]:
+        """Further runs that a whole ``phb-lab run`` adds: the same tests with other options (``--extra``)."""
+        return ()
+
+    def tables(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[Table]:
+        """Tables of this network's own, printed after the figures."""
+        return ()
+
+    def conclusions(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[str]:
+        """Why figures differ from the published ones, and what was found; a sentence or two each."""
+        return ()
+
+    def pictures(self, runs: Sequence[Run], extra: Sequence[Run], folder: Path) -> Sequence[Path]:
+        """Draw the source's figures from our runs, PNG and SVG; gives the files."""
+        return ()
+
+    def published(self) -> dict[str, Any]:
+        """The source's figures."""
+        found: dict[str, Any] = data_files.published()[self.published_key]
+        return found
+
+    def find_test(self, name: str) -> Test:
+        """The test of that name.
+
+        Raises:
+            UsageError: there is none; the message lists them.
+
+        """
+        for test in self.tests:
+            if test.name == name:
+                return test
+        raise UsageError(f"--test {name}: expected one of {', '.join(test.name for test in self.tests)}")
+
+    def defaults(self) -> dict[str, int]:
+        """Every option at its default."""
+        return {option.name: option.default for option in self.options}
