@@ -8,7 +8,7 @@ run the whole program. Without captures, and without the set-up.
 import time
 
 from benchmarks.figures import Figure
-from phb_lab.networks import s390
+from phb_lab.networks.s390 import STUDY
 from phb_lab.virtual import VirtualRun
 
 TEST = "ipprec-wfq-osa2"
@@ -20,7 +20,7 @@ def measure() -> list[Figure]:
     """Run the test several times; the fastest counts, for nothing makes a run faster than it is."""
     rates = []
     for seed in range(1, ROUNDS + 1):
-        described = s390.network(s390.find_test(TEST), seed=seed, transmit_ring=s390.default_transmit_ring())
+        described = STUDY.network(STUDY.find_test(TEST), seed=seed, options=STUDY.defaults())
         with VirtualRun(described, seed=seed) as run:
             run.push_policies()
             started = time.process_time()

@@ -1,140 +1,133 @@
-"""Runs the tests of a network one after another and turns each into figures."""
+"""Runs tests of a study, one after another, with either runner, and turns each into figures."""
 
-import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Literal, Protocol
 
-from phb_lab import data_files
-from phb_lab.errors import LabError
-from phb_lab.networks import s390
-from phb_lab.packets import Bottleneck, Passage, Silence
-from phb_lab.results import Figure, Transaction, byte_figures, group_figures, with_published
-from phb_lab.virtual import Conservation, VirtualRun
+from phb_lab.description import Network
+from phb_lab.errors import UsageError
+from phb_lab.outcome import Outcome
+from phb_lab.study import Run, Snapshot, Study, Test
 
 NANOSECONDS = 1_000_000_000
 DEFAULT_SEED = 1
 
+Mode = Literal["virtual", "mininet"]
+TargetName = Literal["phb-switch", "bmv2"]
+
+
+class NetworkRun(Protocol):
+    """A network that has been built, programmed and run once by a runner."""
+
+    def push_policies(self) -> None:
+        """Have the controller program every switch.
+
+        Raises:
+            phb.PhbError: a policy file is wrong, or a switch refuses an entry.
+
+        """
+
+    def tap(self, node: str, port: int, path: Path) -> None:
+        """Capture both directions of a port into a pcap file."""
+
+    def run(self, duration_ns: int, progress: Callable[[int], None], snapshots: Sequence[Snapshot] = ()) -> Outcome:
+        """Let time pass; ``progress`` is called with the time (ns) now and then, and may raise to stop."""
+
 
 @dataclass(frozen=True)
-class Longest:
-    """The longest transaction of a group, and what the packets of its server say about it."""
-
-    transaction: Transaction
-    silence: Silence
-
-
-@dataclass(frozen=True)
-class TestRun:
-    """One test, run.
+class Way:
+    """How networks are run.
 
     Attributes:
-        passages: what the data segments of a group went through at the bottleneck.
-        longest: the longest transaction per group.
-        shared: packets that shared a conversation slot of the bottleneck with another flow.
-        queue_at_start: packets in the bottleneck when the interactive traffic joined.
-        utilisation: share of the time that the bottleneck's line was sending.
-        wall_s: how long virtual time took, without set-up and without reading the captures.
+        mode: in virtual time, or in Mininet on real interfaces.
+        target: the switch.
+        tools: real tools in place of our traffic generators, by name; Mininet only.
+
     """
 
-    name: str
-    transmit_ring: int
-    transactions: tuple[Transaction, ...]
-    figures: tuple[Figure, ...]
-    conservation: tuple[Conservation, ...]
-    passages: dict[str, Passage]
-    longest: dict[str, Longest]
-    shared: int
-    queue_at_start: int
-    utilisation: float
-    wall_s: float
+    mode: Mode = "virtual"
+    target: TargetName = "phb-switch"
+    tools: tuple[str, ...] = ()
 
-    def figure(self, quantity: str) -> Figure:
-        """One figure of this test, by its quantity."""
-        return next(figure for figure in self.figures if figure.quantity == quantity)
+    def open(self, network: Network, seed: int) -> AbstractContextManager[NetworkRun]:
+        """Build a network. What was built is torn down with the context."""
+        if self.mode == "virtual":
+            from phb_lab.virtual import VirtualRun
+
+            return VirtualRun(network, seed=seed)
+        raise UsageError(f"--mode {self.mode}: not there yet")
 
 
-def run_s390(
-    test: s390.Test,
+def run_test(
+    study: Study,
+    test: Test,
     *,
-    seed: int,
-    transmit_ring: int,
-    duration_s: int,
-    captures: Path,
-    progress: Callable[[float], None],
-) -> TestRun:
-    """Run one of the eight tests.
+    way: Way | None = None,
+    seed: int = DEFAULT_SEED,
+    options: Mapping[str, int] | None = None,
+    policies: Mapping[str, tuple[Path, ...]] | None = None,
+    duration_s: int | None = None,
+    captures: Path | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Run:
+    """Run one test.
 
     Args:
-        test: which.
-        seed: see :class:`phb_lab.virtual.VirtualRun`.
-        transmit_ring: packets after the scheduler of the 7513's serial interface.
-        duration_s: virtual seconds.
-        captures: folder for the captures of the 7513's ports.
+        study: the network.
+        test: one of its tests.
+        way: the runner; virtual time by default.
+        seed: of everything that is drawn. Each test draws from a seed of its own, which follows from this one and the
+            test's name, so that the tests of a study are independent runs.
+        options: the study's, by name; those that are left out have their defaults.
+        policies: other policy files for some switches, by the switch's name.
+        duration_s: seconds of the network; the test's own by default.
+        captures: folder that keeps the captures; None keeps none.
         progress: called with the share of this test that is done, 0 to 1.
 
     Raises:
-        LabError: so short that a group completed no transaction.
+        LabError: too short for any figure; packets unaccounted for.
+        phb.PhbError: a policy file is wrong, or a switch refuses an entry.
 
     """
-    # The eight tests are eight runs: each draws from a seed of its own, which follows from the given one.
+    way = way or Way()
+    chosen = study.defaults() | dict(options or {})
+    lasting = test.duration_s if duration_s is None else duration_s
     own_seed = Random(f"{seed}/{test.name}").randrange(2**63)
-    described = s390.network(test, seed=own_seed, transmit_ring=transmit_ring)
-    source = data_files.published()[s390.PUBLISHED_KEY]
-    switch, entry_port, exit_port = described.bottleneck
-    entered, left = captures / f"{switch}-{entry_port}.pcap", captures / f"{switch}-{exit_port}.pcap"
-    captures.mkdir(parents=True, exist_ok=True)
-    with VirtualRun(described, seed=own_seed) as run:
-        run.push_policies()
-        run.tap(switch, entry_port, entered)
-        run.tap(switch, exit_port, left)
-        started = time.perf_counter()
-        outcome = run.run(duration_s * NANOSECONDS, lambda now: progress(now / (duration_s * NANOSECONDS)))
-        wall_s = time.perf_counter() - started
-
-    groups = sorted({flow.group for flow in described.flows})
-    for group in groups:
-        if not any(transaction.group == group for transaction in outcome.transactions):
-            raise LabError(f"{test.name}: no {group} transaction was completed in {duration_s} s of virtual time")
-    sizes = {flow.group: (flow.request_bytes, flow.reply_bytes) for flow in described.flows}
-    server_ports = {flow.name: flow.server_port for flow in described.flows}
-    pairs = Counter(flow.group for flow in described.flows)
-    figures = group_figures(test.name, outcome.transactions, pairs) + byte_figures(
-        test.name, outcome.transactions, sizes
-    )
-    published = next(entry for entry in source["tests"] if entry["name"] == test.name)
-
-    bottleneck = Bottleneck(entered, left, source["addresses"]["branch_client"])
-    passages = {}
-    longest = {}
-    for group in groups:
-        ports = [flow.server_port for flow in described.flows if flow.group == group]
-        passage = bottleneck.passage(range(min(ports), max(ports) + 1))
-        if passage is not None:
-            passages[group] = passage
-        transactions = [transaction for transaction in outcome.transactions if transaction.group == group]
-        if transactions:
-            last = max(transactions, key=lambda transaction: transaction.response_s)
-            silence = bottleneck.silence(server_ports[last.flow], last.start_ns, last.end_ns)
-            longest[group] = Longest(last, silence)
-    line_bytes = sum(s.frame_bytes + s390.PPP_OVERHEAD for s in bottleneck.segments if s.left_ns is not None)
-    return TestRun(
-        name=test.name,
-        transmit_ring=transmit_ring,
-        transactions=outcome.transactions,
-        figures=tuple(with_published(figures, published)),
-        conservation=outcome.conservation,
-        passages=passages,
-        longest=longest,
-        shared=outcome.shared[switch],
-        queue_at_start=bottleneck.inside(s390.INTERACTIVE_START_NS),
-        utilisation=line_bytes * 8 / source["link"]["rate_bps"] / duration_s,
-        wall_s=wall_s,
+    network = study.network(test, seed=own_seed, options=chosen).with_policies(policies or {})
+    with _folder(captures) as folder:
+        with way.open(network, own_seed) as run:
+            run.push_policies()
+            for name, (node, port) in study.taps(test, network).items():
+                run.tap(node, port, folder / f"{name}.pcap")
+            end_ns = lasting * NANOSECONDS
+            outcome = run.run(
+                end_ns, lambda now: progress(min(now / end_ns, 1.0)), study.snapshots(test, network, lasting)
+            )
+        evaluation = study.evaluate(test, network, outcome, duration_s=lasting, captures=folder)
+    return Run(
+        test=test,
+        network=network,
+        mode=way.mode,
+        target=way.target,
+        seed=seed,
+        duration_s=lasting,
+        options=chosen,
+        outcome=outcome,
+        figures=tuple(evaluation.figures),
+        remarks=tuple(evaluation.remarks),
+        details=evaluation.details,
     )
 
 
-def all_figures(runs: Sequence[TestRun]) -> list[Figure]:
-    """The figures of several tests, in their order."""
-    return [figure for run in runs for figure in run.figures]
+@contextmanager
+def _folder(captures: Path | None) -> Iterator[Path]:
+    if captures is not None:
+        captures.mkdir(parents=True, exist_ok=True)
+        yield captures
+        return
+    with tempfile.TemporaryDirectory(prefix="phb-lab-") as scratch:
+        yield Path(scratch)

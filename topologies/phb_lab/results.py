@@ -27,7 +27,14 @@ class Transaction:
 
 @dataclass(frozen=True)
 class Figure:
-    """One number beside the published one; ``quantity`` is its path below the test in the published data."""
+    """One number beside the published one; ``quantity`` is its path below the test in the published data.
+
+    Attributes:
+        note: why it differs, what it was calibrated with, or a published value that is not a number ("more than 580").
+        low: the least that is asked of it; None asks nothing.
+        high: the most that is asked of it.
+
+    """
 
     test: str
     quantity: str
@@ -35,11 +42,20 @@ class Figure:
     measured: float
     published: float | None = None
     note: str | None = None
+    low: float | None = None
+    high: float | None = None
 
     @property
     def ratio(self) -> float | None:
         """Measured over published."""
         return self.measured / self.published if self.published else None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether it lies where it was asked to; None where nothing was asked."""
+        if self.low is None and self.high is None:
+            return None
+        return (self.low is None or self.measured >= self.low) and (self.high is None or self.measured <= self.high)
 
 
 def group_figures(test: str, transactions: Sequence[Transaction], pairs: Mapping[str, int]) -> list[Figure]:
@@ -141,13 +157,12 @@ def _look_up(published: Mapping[str, Any], quantity: str) -> float | None:
 
 
 def _as_json(figure: Figure) -> dict[str, Any]:
-    document = {
+    document: dict[str, Any] = {
         "test": figure.test,
         "quantity": figure.quantity,
         "unit": figure.unit,
         "published": figure.published,
         "measured": round(figure.measured, 6),
     }
-    if figure.note is not None:
-        document["note"] = figure.note
-    return document
+    more = {"note": figure.note, "low": figure.low, "high": figure.high}
+    return document | {key: value for key, value in more.items() if value is not None}

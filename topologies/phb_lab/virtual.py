@@ -6,8 +6,8 @@ time start.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -16,45 +16,16 @@ from typing import Any, Self
 import phb
 import phb_p4
 from phb.pipeline_names import DropReason
-from phb_lab.description import Network
+from phb_lab.description import Network, RequestResponse
 from phb_lab.errors import ConservationError
+from phb_lab.outcome import Conservation, Outcome
 from phb_lab.results import Transaction
+from phb_lab.study import Snapshot
 from phb_switch import Network as NativeNetwork
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 # When virtual time starts, for policy rules with a time of day: a Monday at noon, inside every window of the sources.
 EPOCH = datetime(2000, 1, 3, 12, 0)
-
-
-@dataclass(frozen=True)
-class Conservation:
-    """Where the packets of one node went; ``dropped`` maps a reason to packets."""
-
-    node: str
-    received: int
-    sent: int
-    dropped: dict[str, int]
-    held: int
-
-    @property
-    def holds(self) -> bool:
-        """Packets in are packets out, plus packets dropped, plus packets still held."""
-        return self.received == self.sent + sum(self.dropped.values()) + self.held
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run gave.
-
-    Attributes:
-        transactions: the completed ones, in order of their end.
-        conservation: an account per node.
-        shared: packets per switch that shared a conversation slot with another flow.
-    """
-
-    transactions: tuple[Transaction, ...]
-    conservation: tuple[Conservation, ...]
-    shared: dict[str, int]
 
 
 class VirtualRun:
@@ -101,6 +72,7 @@ class VirtualRun:
         for wire in network.wires:
             self._native.connect(*wire.a, *wire.b, wire.delay_ns)
         for flow in network.flows:
+            assert isinstance(flow, RequestResponse), flow
             self._native.add_request_response(
                 name=flow.name,
                 group=flow.group,
@@ -163,18 +135,21 @@ class VirtualRun:
         """Capture both directions of a port into a pcap file."""
         self._native.tap(node, port, str(path))
 
-    def run(self, duration_ns: int, progress: Callable[[int], None]) -> Outcome:
+    def run(self, duration_ns: int, progress: Callable[[int], None], snapshots: Sequence[Snapshot] = ()) -> Outcome:
         """Let virtual time pass.
 
         Args:
             duration_ns: how much of it.
             progress: called with the virtual time some dozens of times.
+            snapshots: what to ask of the switches on the way.
 
         Raises:
             ConservationError: a node or a wire lost count of its packets.
 
         """
+        started = time.perf_counter()
         self._native.run(duration_ns, progress)
+        wall_s = time.perf_counter() - started
         statistics = self._native.statistics()
         drops = {name: _pipeline_drops(switch) for name, switch in self._switches.items()}
         conservation = (
@@ -189,7 +164,15 @@ class VirtualRun:
             raise ConservationError(f"{self._network.name}: packets unaccounted for: {'; '.join(wrong)}")
         transactions = tuple(Transaction(*transaction) for transaction in self._native.transactions())
         shared = {name: _shared_conversations(switch) for name, switch in self._switches.items()}
-        return Outcome(transactions, conservation, shared)
+        return Outcome(
+            transactions=transactions,
+            deliveries=(),
+            conservation=conservation,
+            shared=shared,
+            adapters=statistics["adapters"],
+            snapshots={},
+            wall_s=wall_s,
+        )
 
 
 def _pipeline_drops(switch: Switch) -> dict[str, int]:

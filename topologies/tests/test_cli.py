@@ -9,7 +9,7 @@ import time
 import jsonschema
 import pytest
 
-from phb_lab import data_files
+from phb_lab import data_files, networks
 
 
 def phb_lab(*arguments, cwd):
@@ -23,7 +23,17 @@ def phb_lab(*arguments, cwd):
         (["run", "s391"], "phb-lab: network s391: expected one of: s390"),
         (["run", "s390", "--test", "none"], "phb-lab: --test none: expected one of diffserv-fifo-cip"),
         (["run", "s390", "--seed", "-1"], "Invalid value for '--seed'"),
-        (["run", "s390", "--transmit-ring", "x"], "Invalid value for '--transmit-ring'"),
+        (
+            ["run", "s390", "--set", "transmit_ring=x"],
+            "phb-lab: --set transmit_ring=x: found 'x', expected a whole number from 0 to 100000",
+        ),
+        (
+            ["run", "s390", "--set", "ring=1"],
+            "phb-lab: --set ring=1: found the name 'ring', expected one of: transmit_ring",
+        ),
+        (["run", "s390", "--target", "bmv2"], "phb-lab: --target bmv2: virtual time has phb-switch only"),
+        (["run", "s390", "--tool", "iperf3"], "phb-lab: --tool iperf3: virtual time has its own generators only"),
+        (["run", "s390", "--short", "--duration", "9"], "phb-lab: --short and --duration: expected one of them"),
     ],
 )
 def test_a_wrong_option_gives_one_message_and_exit_code_2(tmp_path, arguments, message):
@@ -59,7 +69,7 @@ def test_the_same_seed_gives_the_same_results_file_but_for_the_wall_time(tmp_pat
     documents = []
     for name in ("first.json", "second.json"):
         arguments = ["run", "s390", "--test", "diffserv-wfq-cip", "--test", "ipprec-fifo-osa2", "--duration", "15"]
-        assert phb_lab(*arguments, "--seed", "5", "--rings", "--json", name, cwd=tmp_path).returncode == 0
+        assert phb_lab(*arguments, "--seed", "5", "--extra", "--json", name, cwd=tmp_path).returncode == 0
         documents.append(re.sub(r'"wall_s": [0-9.]+', "", (tmp_path / name).read_text()))
     assert documents[0] == documents[1]
 
@@ -82,7 +92,11 @@ def test_an_interrupt_ends_the_run_soon_and_leaves_nothing(tmp_path, after_s):
 def test_list_names_every_test(tmp_path):
     done = phb_lab("list", cwd=tmp_path)
     assert done.returncode == 0
-    assert len(done.stdout.splitlines()) == 8
+    listed = json.loads(phb_lab("list", "--json", cwd=tmp_path).stdout)
+    assert [entry["network"] for entry in listed] == list(networks.NAMES)
+    for entry in listed:
+        assert f"{entry['network']}: {entry['title']}" in done.stdout
+        assert all(f"  {test['name']} " in done.stdout for test in entry["tests"])
 
 
 def test_a_run_prints_the_table_and_writes_results_pictures_and_captures(tmp_path):

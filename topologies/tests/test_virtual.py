@@ -4,12 +4,13 @@ import pytest
 
 import phb
 import phb_p4
-from phb_lab.networks import s390
-from phb_lab.virtual import Conservation, VirtualRun
+from phb_lab.networks.s390 import STUDY
+from phb_lab.outcome import Conservation
+from phb_lab.virtual import VirtualRun
 
 
 def described():
-    return s390.network(s390.find_test("diffserv-wfq-cip"), seed=1, transmit_ring=1)
+    return STUDY.network(STUDY.find_test("diffserv-wfq-cip"), seed=1, options=STUDY.defaults())
 
 
 def test_a_switch_that_refuses_an_entry_stops_the_run_with_its_own_words(tmp_path, monkeypatch):

@@ -1,1 +1,29 @@
-"""One file per test network."""
+"""One file per published test network: topology, policies and traffic, as a :class:`~phb_lab.study.Study`.
+
+The files are imported when they are asked for.
+"""
+
+from importlib import import_module
+
+from phb_lab.errors import UsageError
+from phb_lab.study import Study
+
+NAMES = ("s390",)
+
+
+def find(name: str) -> Study:
+    """The study of a network.
+
+    Raises:
+        UsageError: there is none of that name; the message lists them.
+
+    """
+    if name not in NAMES:
+        raise UsageError(f"network {name}: expected one of: {', '.join(NAMES)}")
+    study: Study = import_module(f"phb_lab.networks.{name}").STUDY
+    return study
+
+
+def every() -> tuple[Study, ...]:
+    """All of them, in the order of the sources."""
+    return tuple(find(name) for name in NAMES)

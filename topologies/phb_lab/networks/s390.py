@@ -11,16 +11,20 @@ how the host marks (differentiated services or IP precedence), how the 7513 queu
 which adapter the host is attached (CIP or OSA-2).
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from rich.table import Table
+
 import phb_examples
 from phb_lab import data_files
+from phb_lab.analysis import s390 as analysis
 from phb_lab.description import Adapter, Host, Network, Port, RequestResponse, Switch, Wire
-from phb_lab.errors import UsageError
+from phb_lab.outcome import Outcome
+from phb_lab.study import Evaluation, Option, Run, Study, Test
 
-NAME = "s390"
 PUBLISHED_KEY = "s390_cisco"
 
 SECOND = 1_000_000_000
@@ -47,38 +51,42 @@ EXAMPLES = Path(phb_examples.__file__).parent / "s390"
 
 
 @dataclass(frozen=True)
-class Test:
+class Setting(Test):
     """One of the eight: its published name is ``MARKING-QUEUEING-ADAPTER``."""
 
-    marking: str
-    queueing: str
-    adapter: str
-
-    @property
-    def name(self) -> str:
-        """The name in the published tables."""
-        return f"{self.marking}-{self.queueing}-{self.adapter}"
+    marking: str = "diffserv"
+    queueing: str = "fifo"
+    adapter: str = "cip"
 
 
-TESTS = tuple(
-    Test(marking, queueing, adapter)
-    for queueing in ("fifo", "wfq")
-    for marking in ("diffserv", "ipprec")
-    for adapter in ("cip", "osa2")
-)
+_TITLES = {
+    "diffserv": "differentiated services",
+    "ipprec": "IP precedence",
+    "fifo": "FIFO",
+    "wfq": "flow WFQ",
+    "cip": "CIP",
+    "osa2": "OSA-2",
+}
+
+# The source's own limit is 1; 0 and 6 show what a transmit ring after the scheduler does to its figures.
+SHOWN_RINGS = (0, 6)
 
 
-def find_test(name: str) -> Test:
-    """The test of that published name.
-
-    Raises:
-        UsageError: there is none; the message lists them.
-
-    """
-    for test in TESTS:
-        if test.name == name:
-            return test
-    raise UsageError(f"--test {name}: expected one of {', '.join(test.name for test in TESTS)}")
+def _settings() -> tuple[Setting, ...]:
+    duration_s = int(data_files.published()[PUBLISHED_KEY]["traffic"]["duration_s"])
+    return tuple(
+        Setting(
+            name=f"{marking}-{queueing}-{adapter}",
+            title=f"{_TITLES[marking]}, {_TITLES[queueing]}, {_TITLES[adapter]}",
+            duration_s=duration_s,
+            marking=marking,
+            queueing=queueing,
+            adapter=adapter,
+        )
+        for queueing in ("fifo", "wfq")
+        for marking in ("diffserv", "ipprec")
+        for adapter in ("cip", "osa2")
+    )
 
 
 def default_transmit_ring() -> int:
@@ -86,7 +94,79 @@ def default_transmit_ring() -> int:
     return int(data_files.published()[PUBLISHED_KEY]["link"]["tx_queue_limit"])
 
 
-def network(test: Test, *, seed: int, transmit_ring: int) -> Network:
+class S390(Study):
+    """See the module."""
+
+    name = "s390"
+    title = "IBM S/390 and Cisco 7513 over 256 kbit/s: interactive traffic beside file transfers"
+    published_key = PUBLISHED_KEY
+    source = "Cisco and IBM, Delivering Predictable Host Integration Services (2000)"
+    tests = _settings()
+    options = (
+        Option(
+            "transmit_ring",
+            default_transmit_ring(),
+            0,
+            100_000,
+            "packets that the 7513's serial interface takes from its scheduler ahead of the line",
+        ),
+    )
+
+    def network(self, test: Test, *, seed: int, options: Mapping[str, int]) -> Network:
+        """Describe one of the eight tests."""
+        return network(_setting(test), seed=seed, transmit_ring=options["transmit_ring"])
+
+    def taps(self, test: Test, network: Network) -> Mapping[str, tuple[str, int]]:
+        """Both ports of the 7513 that the replies pass."""
+        node, entry, exit_port = bottleneck(_setting(test))
+        return {f"{node}-{port}": (node, port) for port in (entry, exit_port)}
+
+    def evaluate(
+        self, test: Test, network: Network, outcome: Outcome, *, duration_s: int, captures: Path
+    ) -> Evaluation:
+        """Figures of the transactions, and what the captures of the 7513 say about them."""
+        node, entry, exit_port = bottleneck(_setting(test))
+        return analysis.evaluate(
+            test.name,
+            network,
+            outcome,
+            entered=captures / f"{node}-{entry}.pcap",
+            left=captures / f"{node}-{exit_port}.pcap",
+            switch=node,
+            line_overhead=PPP_OVERHEAD,
+            interactive_start_ns=INTERACTIVE_START_NS,
+            duration_s=duration_s,
+        )
+
+    def extra_runs(self, tests: Sequence[Test], options: Mapping[str, int]) -> Sequence[tuple[Test, Mapping[str, int]]]:
+        """The same tests at other transmit rings."""
+        return [(test, {**options, "transmit_ring": ring}) for ring in SHOWN_RINGS for test in tests]
+
+    def tables(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[Table]:
+        """Responses by transmit ring, and what the captures say."""
+        rings = [analysis.ring_table([*runs, *extra])] if extra else []
+        return [*rings, analysis.packet_table(runs)]
+
+    def conclusions(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[str]:
+        """Why the figures differ."""
+        return analysis.conclusions(runs, extra)
+
+    def pictures(self, runs: Sequence[Run], extra: Sequence[Run], folder: Path) -> Sequence[Path]:
+        """Figure 8, and figures G-1 to G-16."""
+        return analysis.pictures(runs, folder)
+
+
+def _setting(test: Test) -> Setting:
+    assert isinstance(test, Setting), test
+    return test
+
+
+def bottleneck(test: Setting) -> tuple[str, int, int]:
+    """(switch, ingress port, egress port) between which packets are timed."""
+    return "c7513", {"cip": 2, "osa2": 3}[test.adapter], 1
+
+
+def network(test: Setting, *, seed: int, transmit_ring: int) -> Network:
     """Describe one test.
 
     Args:
@@ -157,13 +237,12 @@ def network(test: Test, *, seed: int, transmit_ring: int) -> Network:
         Wire(("c3640", 2), ("branch", 0)),
     )
     return Network(
-        name=f"{NAME}/{test.name}",
+        name=f"s390/{test.name}",
         switches=(mvs074, c7513, c3640),
         hosts=(os390, branch),
         adapters=adapters,
         wires=wires,
         flows=_flows(host_address, seed),
-        bottleneck=("c7513", {"cip": 2, "osa2": 3}[test.adapter], 1),
         assumptions=ASSUMPTIONS,
     )
 
@@ -205,3 +284,6 @@ def _flows(host_address: str, seed: int) -> tuple[RequestResponse, ...]:
                 )
             )
     return tuple(flows)
+
+
+STUDY = S390()

@@ -1,14 +1,13 @@
 """README's table and picture, made from a run so that they are what this tree measures: ``make readme``."""
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from phb_lab import data_files
-from phb_lab.experiment import DEFAULT_SEED, TestRun, run_s390
+from phb_lab.experiment import DEFAULT_SEED, run_test
 from phb_lab.networks import s390
 from phb_lab.report.pictures import draw_summary
+from phb_lab.study import Run
 
 BEGIN = "<!-- measured: `make readme` writes what stands between these lines -->"
 END = "<!-- end of measured -->"
@@ -16,24 +15,12 @@ END = "<!-- end of measured -->"
 _QUANTITIES = ("interactive.n", "interactive.avg", "ftp.n", "ftp.avg")
 
 
-def run_all(seed: int = DEFAULT_SEED) -> list[TestRun]:
+def run_all(seed: int = DEFAULT_SEED) -> list[Run]:
     """The eight tests at the source's own settings."""
-    duration_s = data_files.published()[s390.PUBLISHED_KEY]["traffic"]["duration_s"]
-    with tempfile.TemporaryDirectory(prefix="phb-lab-") as scratch:
-        return [
-            run_s390(
-                test,
-                seed=seed,
-                transmit_ring=s390.default_transmit_ring(),
-                duration_s=duration_s,
-                captures=Path(scratch),
-                progress=lambda share: None,
-            )
-            for test in s390.TESTS
-        ]
+    return [run_test(s390.STUDY, test, seed=seed) for test in s390.STUDY.tests]
 
 
-def table(runs: Sequence[TestRun]) -> str:
+def table(runs: Sequence[Run]) -> str:
     """A Markdown table: published and measured, a row per test."""
     lines = [
         "| test | interactive transactions | interactive response [s] | transfers | transfer response [s] |",
@@ -45,7 +32,7 @@ def table(runs: Sequence[TestRun]) -> str:
             figure = run.figure(quantity)
             shape = ",.0f" if quantity.endswith(".n") else ".3f"
             cells.append(f"{figure.published or 0:{shape}} / **{figure.measured:{shape}}**")
-        lines.append(f"| {run.name} | {' | '.join(cells)} |")
+        lines.append(f"| {run.test.name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -67,8 +54,8 @@ def main(root: Path) -> None:
     runs = run_all()
     readme = root / "README.md"
     readme.write_text(with_table(readme.read_text(), table(runs)))
-    traffic = data_files.published()[s390.PUBLISHED_KEY]["traffic"]
-    by_test = {run.name: run.transactions for run in runs}
+    traffic = s390.STUDY.published()["traffic"]
+    by_test = {run.test.name: run.outcome.transactions for run in runs}
     draw_summary(by_test, traffic["graph_trim_s"], traffic["duration_s"], root / "docs" / "pictures" / "s390-figure-8")
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from phb_lab.experiment import TestRun
 from phb_lab.results import Figure
 
 # A figure further off than this is explained below the table.
@@ -47,26 +46,3 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> No
 
 def _number(value: float, unit: str) -> str:
     return f"{value:.3f}" if unit == "s" else f"{value:,.0f}"
-
-
-def print_rings(console: Console, runs: Sequence[TestRun]) -> None:
-    """Print average responses by transmit ring: how many packets the line takes from the scheduler in advance."""
-    rings = sorted({run.transmit_ring for run in runs})
-    table = Table(
-        title="The same tests by transmit ring (packets after the scheduler): average response [s]",
-        title_justify="left",
-    )
-    table.add_column("test")
-    table.add_column("quantity")
-    table.add_column("published", justify="right")
-    for ring in rings:
-        table.add_column(f"ring {ring}", justify="right")
-    for name in dict.fromkeys(run.name for run in runs):
-        by_ring = {run.transmit_ring: run for run in runs if run.name == name}
-        for quantity in ("interactive.avg", "ftp.avg"):
-            figures = {ring: by_ring[ring].figure(quantity) for ring in rings}
-            published = next(iter(figures.values())).published
-            cells = [f"{figures[ring].measured:.3f}" for ring in rings]
-            table.add_row(name, quantity, f"{published:.3f}" if published is not None else "-", *cells)
-        table.add_section()
-    console.print(table)

@@ -1,23 +1,23 @@
 import pytest
 
-from phb_lab import data_files
 from phb_lab.errors import UsageError
 from phb_lab.networks import s390
 
-SOURCE = data_files.published()[s390.PUBLISHED_KEY]
+STUDY = s390.STUDY
+SOURCE = STUDY.published()
 
 
 def describe(name, seed=1):
-    return s390.network(s390.find_test(name), seed=seed, transmit_ring=1)
+    return STUDY.network(STUDY.find_test(name), seed=seed, options=STUDY.defaults())
 
 
 def test_the_eight_tests_are_the_published_ones():
-    assert {test.name for test in s390.TESTS} == {test["name"] for test in SOURCE["tests"]}
+    assert {test.name for test in STUDY.tests} == {test["name"] for test in SOURCE["tests"]}
 
 
-@pytest.mark.parametrize("test", s390.TESTS, ids=lambda test: test.name)
+@pytest.mark.parametrize("test", STUDY.tests, ids=lambda test: test.name)
 def test_wires_join_ports_that_exist_and_policy_files_are_there(test):
-    network = s390.network(test, seed=1, transmit_ring=1)
+    network = STUDY.network(test, seed=1, options=STUDY.defaults())
     ports = {(switch.name, port.number) for switch in network.switches for port in switch.ports}
     ports |= {(host.name, 0) for host in network.hosts}
     ports |= {(adapter.name, port) for adapter in network.adapters for port in (0, 1)}
@@ -56,4 +56,4 @@ def test_start_times_follow_from_the_seed():
 
 def test_an_unknown_test_names_the_known_ones():
     with pytest.raises(UsageError, match=r"--test nonsense: expected one of diffserv-fifo-cip, "):
-        s390.find_test("nonsense")
+        STUDY.find_test("nonsense")

@@ -1,0 +1,182 @@
+"""``phb-lab run``."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from phb_lab import networks, results
+from phb_lab.cli.application import app, check_result_file, make_folder
+from phb_lab.errors import UsageError
+from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way, run_test
+from phb_lab.interruption import Interruption
+from phb_lab.report.document import document
+from phb_lab.report.table import print_figures
+from phb_lab.study import Run, Study, Test
+
+
+@app.command()
+def run(
+    network: Annotated[str, typer.Argument(help=f"the network: {', '.join(networks.NAMES)}")],
+    test: Annotated[list[str] | None, typer.Option(help="only this test; may be repeated")] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, help="of everything that is drawn; the same seed, the same bytes")
+    ] = DEFAULT_SEED,
+    mode: Annotated[Mode, typer.Option(help="in virtual time, or in Mininet on real interfaces (root)")] = "virtual",
+    target: Annotated[TargetName, typer.Option(help="the switch; bmv2 only in Mininet")] = "phb-switch",
+    tool: Annotated[
+        list[str] | None, typer.Option(help="a real tool in place of our generators, Mininet only; may be repeated")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="an option of the network, see phb-lab list; may be repeated"),
+    ] = None,
+    duration: Annotated[
+        int | None, typer.Option(min=1, max=86_400, help="seconds per test  (default: each test's own)")
+    ] = None,
+    short: Annotated[bool, typer.Option("--short", help="at most a minute per test")] = False,
+    extra: Annotated[
+        bool | None,
+        typer.Option(help="also what the network adds to a whole run  (default: when all tests run as the source did)"),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="write the results here")] = None,
+    out: Annotated[Path | None, typer.Option(help="folder for the pictures")] = None,
+    captures: Annotated[Path | None, typer.Option(help="keep the captures here")] = None,
+) -> None:
+    """Run the tests of a network and print published and measured figures side by side.
+
+    Examples:
+      phb-lab run s390
+
+      phb-lab run s390 --test diffserv-wfq-cip --seed 7 --json results.json
+
+      phb-lab run s390 --test ipprec-fifo-osa2 --captures captures --set transmit_ring=6 --duration 60
+
+    """
+    study = networks.find(network)
+    tests = [study.find_test(name) for name in test] if test else list(study.tests)
+    options = parse_options(study, set_ or [])
+    if mode == "virtual" and target != "phb-switch":
+        raise UsageError(f"--target {target}: virtual time has phb-switch only; expected --mode mininet")
+    if mode == "virtual" and tool:
+        raise UsageError(f"--tool {tool[0]}: virtual time has its own generators only; expected --mode mininet")
+    if short and duration is not None:
+        raise UsageError("--short and --duration: expected one of them")
+    if json is not None:
+        check_result_file("--json", json)
+    for name, folder in (("--out", out), ("--captures", captures)):
+        if folder is not None:
+            make_folder(name, folder)
+    if extra is None:
+        extra = mode == "virtual" and test is None and set_ is None and duration is None and not short
+    jobs: list[tuple[Test, Mapping[str, int]]] = [(each, options) for each in tests]
+    if extra:
+        jobs += study.extra_runs(tests, options)
+    console = Console(markup=False)
+    way = Way(mode, target, tuple(tool or ()))
+    with Interruption() as interruption:
+        runs = _run_all(study, jobs, way, seed, duration, short, captures, interruption)
+    main, others = runs[: len(tests)], runs[len(tests) :]
+
+    print_figures(console, _title(study, main, way, seed), [figure for each in main for figure in each.figures])
+    for table in study.tables(main, others):
+        console.print(table)
+    for line in study.conclusions(main, others):
+        console.print(f"- {line}", highlight=False)
+    wall_s = sum(each.outcome.wall_s for each in main)
+    count = f"{len(main)} test{'s' if len(main) > 1 else ''}"
+    held = sum(bool(each.outcome.conservation) for each in runs)
+    console.print(f"conservation holds in {held} of {len(runs)} runs; {count} took {wall_s:.1f} s", highlight=False)
+    if json is not None:
+        results.write(json, document(study, main, others))
+        console.print(f"results: {json}", highlight=False, soft_wrap=True)
+    if out is not None:
+        study.pictures(main, others, out)
+        console.print(f"pictures: {out}", highlight=False, soft_wrap=True)
+
+
+def parse_options(study: Study, given: Sequence[str]) -> dict[str, int]:
+    """Options of a study from NAME=VALUE texts, the rest at their defaults.
+
+    Raises:
+        UsageError: an unknown name, or a value that is no whole number or out of range.
+
+    """
+    known = {option.name: option for option in study.options}
+    chosen = study.defaults()
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in known:
+            expected = ", ".join(known) or "none: this network has no options"
+            raise UsageError(f"--set {text}: found the name {name!r}, expected one of: {expected}")
+        option = known[name]
+        number = int(value) if value.lstrip("-").isdecimal() else None
+        if number is None or not option.minimum <= number <= option.maximum:
+            raise UsageError(
+                f"--set {text}: found {value!r}, expected a whole number from {option.minimum} to {option.maximum}"
+            )
+        chosen[name] = number
+    return chosen
+
+
+def _title(study: Study, runs: Sequence[Run], way: Way, seed: int) -> str:
+    durations = sorted({each.duration_s for each in runs})
+    seconds = f"{durations[0]}" if len(durations) == 1 else f"{durations[0]} to {durations[-1]}"
+    where = "virtual time" if way.mode == "virtual" else f"Mininet with {way.target}"
+    options = "".join(f", {name.replace('_', ' ')} {value}" for name, value in runs[0].options.items())
+    return f"{study.name}: {len(runs)} tests of {seconds} s in {where}, seed {seed}{options}"
+
+
+def _run_all(
+    study: Study,
+    jobs: Sequence[tuple[Test, Mapping[str, int]]],
+    way: Way,
+    seed: int,
+    duration: int | None,
+    short: bool,
+    captures: Path | None,
+    interruption: Interruption,
+) -> list[Run]:
+    """Run each (test, options) and show progress on standard error."""
+    runs = []
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
+        task = progress.add_task(study.name, total=len(jobs))
+        for number, (test, options) in enumerate(jobs):
+            interruption.check()
+            progress.update(task, description=_describe(study, test, options))
+            lasting = min(test.duration_s, test.short_s) if short else duration
+            runs.append(
+                run_test(
+                    study,
+                    test,
+                    way=way,
+                    seed=seed,
+                    options=options,
+                    duration_s=lasting,
+                    captures=captures and captures / _folder_name(test, options),
+                    progress=_share(progress, task, number, interruption),
+                )
+            )
+            progress.update(task, completed=number + 1)
+    return runs
+
+
+def _describe(study: Study, test: Test, options: Mapping[str, int]) -> str:
+    changed = [f"{name} {value}" for name, value in options.items() if value != study.defaults()[name]]
+    return f"{test.name} ({', '.join(changed)})" if changed else test.name
+
+
+def _folder_name(test: Test, options: Mapping[str, int]) -> str:
+    return "-".join([test.name, *(f"{name}{value}" for name, value in options.items())])
+
+
+def _share(progress: Progress, task: TaskID, done: int, interruption: Interruption) -> Callable[[float], None]:
+    def show(share: float) -> None:
+        progress.update(task, completed=done + share)
+        interruption.check()
+
+    return show
