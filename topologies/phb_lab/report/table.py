@@ -1,48 +1,78 @@
-"""The table on the terminal: test, quantity, published, measured, ratio."""
+"""The table on the terminal: test, quantity, published, measured, ratio, what is asked."""
 
 from collections.abc import Sequence
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from phb_lab.report import judging
 from phb_lab.results import Figure
 
-# A figure further off than this is explained below the table.
-EXPLAINED_BEYOND = 0.25
-
-
-def is_off(figure: Figure) -> bool:
-    """Further from the published value than :data:`EXPLAINED_BEYOND`."""
-    return figure.ratio is not None and abs(figure.ratio - 1) > EXPLAINED_BEYOND
+# How a verdict looks. Without colour the words and the star say the same.
+_VERDICTS = {
+    "met": Text("met", "green"),
+    "missed": Text("MISSED", "bold red"),
+    "near": Text(""),
+    "off": Text("*", "yellow"),
+    "unpublished": Text(""),
+}
 
 
 def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> None:
-    """Print every figure that the source publishes; those that are off carry a star."""
-    table = Table(title=title, title_justify="left")
-    table.add_column("test")
-    table.add_column("quantity")
+    """Print every figure that the source publishes or of which something is asked, a section per test.
+
+    Figures that are off carry a star. Notes follow the table, once each.
+    """
+    shown = [figure for figure in figures if judging.verdict(figure) != "unpublished"]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("quantity", overflow="fold")
     for column in ("published", "measured", "ratio"):
-        table.add_column(column, justify="right")
-    table.add_column("")
+        table.add_column(column, justify="right", no_wrap=True)
+    with_asked = any(figure.met is not None for figure in shown)
+    if with_asked:
+        table.add_column("asked", overflow="fold")
+    table.add_column("", no_wrap=True)
     previous = ""
-    for figure in figures:
-        if figure.published is None:
-            continue
-        if previous and figure.test != previous:
+    for figure in shown:
+        if figure.test != previous:
             table.add_section()
-        ratio = f"{figure.ratio:.2f}" if figure.ratio is not None else "-"
+            table.add_row(Text(figure.test, "bold"))
         table.add_row(
-            figure.test if figure.test != previous else "",
-            f"{figure.quantity} [{figure.unit}]" if figure.unit == "s" else figure.quantity,
-            _number(figure.published, figure.unit),
-            _number(figure.measured, figure.unit),
-            ratio,
-            "*" if is_off(figure) else "",
+            f"  {judging.quantity(figure)}",
+            "-" if figure.published is None else judging.number(figure.published, figure.unit),
+            judging.number(figure.measured, figure.unit),
+            "-" if figure.ratio is None else f"{figure.ratio:.2f}",
+            *([judging.asked(figure)] if with_asked else []),
+            _VERDICTS[judging.verdict(figure)],
         )
         previous = figure.test
+    console.print(Text(title, "bold"))
     console.print(table)
-    console.print(f"* further off than {EXPLAINED_BEYOND:.0%}; see below\n", highlight=False)
+    console.print(summary(figures), highlight=False)
+    if any(judging.verdict(figure) == "off" for figure in shown):
+        console.print(f"* further than {judging.EXPLAINED_BEYOND:.0%} from the published figure", highlight=False)
+    for note, places in notes(figures).items():
+        console.print(f"- {', '.join(places)}: {note}", highlight=False)
+    console.print()
 
 
-def _number(value: float, unit: str) -> str:
-    return f"{value:.3f}" if unit == "s" else f"{value:,.0f}"
+def summary(figures: Sequence[Figure]) -> str:
+    """In a line: how many figures are published, how many of ours are near, how many are as asked."""
+    counts = judging.tally(figures)
+    parts = []
+    if counts.published:
+        parts.append(f"{counts.within} of {counts.published} published figures within {judging.EXPLAINED_BEYOND:.0%}")
+    if counts.asked:
+        parts.append(f"{counts.met} of {counts.asked} figures as asked")
+    return "; ".join(parts) or "no figure is published"
+
+
+def notes(figures: Sequence[Figure]) -> dict[str, list[str]]:
+    """Each note with the figures that it is about, in their order."""
+    found: dict[str, list[str]] = {}
+    for figure in figures:
+        if figure.note is not None:
+            found.setdefault(figure.note, []).append(f"{figure.test} {figure.quantity}")
+    return found

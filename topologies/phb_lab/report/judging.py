@@ -1,0 +1,84 @@
+"""How a figure stands to the published one and to what is asked of it, in the words that every report uses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from phb_lab.results import Figure
+
+# A figure further from the published one than this is explained.
+EXPLAINED_BEYOND = 0.25
+
+Verdict = Literal["met", "missed", "near", "off", "unpublished"]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many figures of a run stand how; each number is one of ``figures``."""
+
+    figures: int
+    published: int
+    within: int
+    asked: int
+    met: int
+
+    @property
+    def missed(self) -> int:
+        """Figures that aren't where they were asked to be."""
+        return self.asked - self.met
+
+
+def is_off(figure: Figure) -> bool:
+    """Further from the published value than :data:`EXPLAINED_BEYOND`."""
+    if figure.published == 0:
+        return figure.measured != 0
+    return figure.ratio is not None and abs(figure.ratio - 1) > EXPLAINED_BEYOND
+
+
+def verdict(figure: Figure) -> Verdict:
+    """What is asked decides, where something is; otherwise the distance from the published value."""
+    if figure.met is not None:
+        return "met" if figure.met else "missed"
+    if figure.published is None:
+        return "unpublished"
+    return "off" if is_off(figure) else "near"
+
+
+def tally(figures: Sequence[Figure]) -> Tally:
+    """Count how figures stand."""
+    published = [figure for figure in figures if figure.published is not None]
+    asked = [figure for figure in figures if figure.met is not None]
+    return Tally(
+        figures=len(figures),
+        published=len(published),
+        within=sum(not is_off(figure) for figure in published),
+        asked=len(asked),
+        met=sum(bool(figure.met) for figure in asked),
+    )
+
+
+def number(value: float, unit: str) -> str:
+    """A value as people read it: seconds to the millisecond, counts whole, the rest to four digits."""
+    if unit == "s":
+        return f"{value:,.3f}"
+    if float(value).is_integer() or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    decimals = 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3
+    return f"{value:.{decimals}f}" if abs(value) >= 0.1 else f"{value:.4g}"
+
+
+def asked(figure: Figure) -> str:
+    """What is asked of a figure; empty where nothing is."""
+    low = None if figure.low is None else number(figure.low, figure.unit)
+    high = None if figure.high is None else number(figure.high, figure.unit)
+    if low is not None and high is not None:
+        return f"{low} to {high}"
+    if low is not None:
+        return f"\u2265 {low}"
+    return f"\u2264 {high}" if high is not None else ""
+
+
+def quantity(figure: Figure) -> str:
+    """The quantity with its unit, unless the unit is what is counted."""
+    counted = {"transactions", "bytes", "packets", "messages", ""}
+    return figure.quantity if figure.unit in counted else f"{figure.quantity} [{figure.unit}]"

@@ -1,0 +1,69 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from phb_lab.report.table import notes, print_figures, summary
+from phb_lab.results import Figure
+
+FIGURES = [
+    Figure("ipprec-wfq-osa2", "interactive.avg", "s", 0.39, 0.96818, note="a packet of ring costs 0.1 s"),
+    Figure("ipprec-wfq-osa2", "interactive.avg_pooled", "s", 0.39),
+    Figure("round2_shaped_512k", "single_queue_ordered_dropping.cs1_background_vs_cs2_1M.first_settings.s", "s", 600.0,
+           note="the source says more than 580", low=580.0),
+    Figure("round2_shaped_512k", "single.1M.kbps", "kbit/s", 370.2, 359, note="a packet of ring costs 0.1 s"),
+    Figure("throughput_percent_of_link", "AF4.router", "%", 12.9, 10.3, low=10.0, high=12.0),
+]  # fmt: skip
+
+
+def printed(width, figures=FIGURES, **options):
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, markup=False, **options)
+    print_figures(console, "some network", figures)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_name_and_no_number_is_cut(width):
+    text = printed(width)
+    assert "…" not in text
+    joined = "".join(text.split())
+    for word in ("ipprec-wfq-osa2", "interactive.avg", "359", "370.2", "10to12", "MISSED", "≥580.000"):
+        assert word in joined
+    assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_long_name_is_folded(width):
+    joined = "".join(printed(width, FIGURES[2:3]).split()).replace("-600.000-≥580.000met", "")
+    assert joined.count("single_queue_ordered_dropping.cs1_background_vs_cs2_1M.first_settings.s") == 2
+
+
+def test_published_figures_and_those_asked_for_are_shown_and_no_others():
+    text = printed(120)
+    assert "avg_pooled" not in text
+    assert "12.90" in text
+    assert "1.25" in text
+
+
+def test_colour_is_for_terminals_only():
+    assert "\x1b[" not in printed(100)
+    assert "\x1b[" in printed(100, force_terminal=True, color_system="standard")
+
+
+def test_a_note_is_told_once_with_all_its_figures():
+    assert notes(FIGURES) == {
+        "a packet of ring costs 0.1 s": ["ipprec-wfq-osa2 interactive.avg", "round2_shaped_512k single.1M.kbps"],
+        "the source says more than 580": [
+            "round2_shaped_512k single_queue_ordered_dropping.cs1_background_vs_cs2_1M.first_settings.s"
+        ],
+    }
+
+
+def test_the_summary_counts():
+    assert summary(FIGURES) == "1 of 3 published figures within 25%; 1 of 2 figures as asked"
+    assert summary([Figure("t", "q", "s", 1.0)]) == "no figure is published"
+
+
+def test_nothing_is_asked_then_there_is_no_such_column():
+    assert "asked" not in printed(80, FIGURES[:2])
