@@ -4,10 +4,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from phb_switch._native import LoadError, Network, Port, PortConfig, PortError, RealTime, Shaper, Switch
+    from phb_switch._native import Adapter, LoadError, Network, Port, PortConfig, PortError, RealTime, Shaper, Switch
     from phb_switch.server import P4RuntimeServer
 
-__all__ = ["LoadError", "Network", "P4RuntimeServer", "Port", "PortConfig", "PortError", "RealTime", "Shaper", "Switch"]
+__all__ = [
+    "Adapter",
+    "LoadError",
+    "Network",
+    "P4RuntimeServer",
+    "Port",
+    "PortConfig",
+    "PortError",
+    "RealTime",
+    "Shaper",
+    "Switch",
+]
 
 _MODULES = {"P4RuntimeServer": "phb_switch.server"}
 

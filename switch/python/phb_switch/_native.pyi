@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, final
 
 __all__ = [
+    "Adapter",
     "Configuration",
     "LoadError",
     "Match",
@@ -491,11 +492,11 @@ class Configuration:
 
 @final
 class RealTime:
-    """Runs a switch on ports, in a thread of its own, by the monotonic clock."""
+    """Runs a switch or a host adapter on ports, in a thread of its own, by the monotonic clock."""
 
     def __new__(
         cls,
-        switch: Switch,
+        node: Switch | Adapter,
         ports: Mapping[int, Port],
         *,
         busy_poll_us: int = 0,
@@ -504,7 +505,7 @@ class RealTime:
         """A runner that does not run yet; it takes the ports, which are closed with it.
 
         Args:
-            switch: what it runs.
+            node: what it runs.
             ports: what is attached, by port number.
             busy_poll_us: how long to look for further frames after one has come, before sleeping: less delay for more
                 processor time.
@@ -529,6 +530,10 @@ class RealTime:
         switch); `receive_errors`; `send_errors` (too long for the interface, no room, interface down); `refused` (left
         to hardware in a way that can't be undone); `segmented` (left whole, and cut).
         """
+
+@final
+class Adapter:
+    """A host adapter of a network, for a `RealTime` runner."""
 
 @final
 class Network:
@@ -625,6 +630,8 @@ class Network:
             queue_packets: packets that may wait for the wire, in each direction; None is no limit.
 
         """
+    def adapter(self, name: str) -> Adapter:
+        """A host adapter, to be run by a `RealTime` runner; `statistics` counts what it does there."""
     def add_replay(self, name: str, frames: Sequence[tuple[int, bytes]]) -> None:
         """Adds an end station that sends frames at given times and keeps what it receives; its port is 0.
 

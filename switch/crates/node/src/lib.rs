@@ -34,7 +34,7 @@ pub use digests::Digests;
 pub use packet_in::PacketIns;
 pub use packet_log::{LoggedPacket, PacketEvent, PacketLog};
 pub use phb_traffic_manager::DEFAULT_BUFFER_PACKETS;
-pub use realtime::{RealTime, Report, RunnerConfig};
+pub use realtime::{LiveNode, RealTime, Report, RunnerConfig};
 pub use replication::{CloneSession, Replica, Replication};
 pub use statistics::{DropReason, Drops, PortStatistics, QueueStatistics, Statistics};
 pub use switch::{SwitchConfig, SwitchNode, Waker, unlimited};

@@ -1,26 +1,60 @@
-//! Runs a switch on ports, by the monotonic clock.
+//! Runs a node on ports, by the monotonic clock: a switch, or whatever else is a [`LiveNode`].
 //!
-//! One thread waits for frames and for the switch's next tick. Each time it wakes it reads the clock once, takes the
-//! switch's lock once, and hands up to [`BATCH`] frames per port to the switch, out of the memory in which the kernel has
-//! put them; sending happens outside the lock, once per port. A frame that the kernel does not take is counted, never
-//! retried: the line's rate is the switch's business, not the interface's.
+//! One thread waits for frames and for the node's next tick. Each time it wakes it reads the clock once, takes the
+//! node's lock once, and hands up to [`BATCH`] frames per port to the node, out of the memory in which the kernel has
+//! put them; sending happens outside the lock, once per port. A frame that leaves the node later waits here for its
+//! time. A frame that the kernel does not take is counted, never retried: the line's rate is the node's business, not
+//! the interface's.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use phb_network::{Node, Output, Port, Time};
+use phb_network::{Frame, Node, Output, Port, Time};
 use phb_ports::{Clock, Counters, Event, LinkChange, Links, PortCounters, Waiter};
 
-use crate::switch::SwitchNode;
+use crate::switch::{SwitchNode, Waker};
 
 /// Frames taken from one port before the others get their turn.
 const BATCH: usize = 64;
 
 /// Looks at descriptors that often while frames keep coming, besides at the rings.
 const LOOK: Duration = Duration::from_millis(1);
+
+/// A node that a [`RealTime`] runs: how frames come to it without a copy of the runner's, and how others wake it.
+pub trait LiveNode: Node {
+    /// What the runner's thread is called.
+    fn name(&self) -> &str;
+
+    /// Takes a frame as [`Node::receive`] does, from memory that stays the runner's.
+    fn receive_borrowed(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
+        let mut bytes = out.buffer();
+        bytes.extend_from_slice(frame);
+        self.receive(now, port, Frame::new(bytes), out);
+    }
+
+    /// Sets whom to wake when something else than the runner gives the node something to do; most nodes have nothing
+    /// else.
+    fn set_waker(&mut self, _waker: Option<Waker>) {}
+}
+
+impl LiveNode for SwitchNode {
+    fn name(&self) -> &str {
+        &self.config().name
+    }
+
+    fn receive_borrowed(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
+        self.receive_frame(now, port, frame, out);
+    }
+
+    fn set_waker(&mut self, waker: Option<Waker>) {
+        SwitchNode::set_waker(self, waker);
+    }
+}
 
 /// Tells a person what has happened to a port.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
@@ -53,6 +87,37 @@ struct Attached {
     dirty: bool,
 }
 
+/// Time, number in the order of sending, port, and the frame.
+type Departure = (Time, u64, Port, Vec<u8>);
+
+/// Frames that leave the node at a time that lies ahead: by time, those of one time in the order of sending.
+#[derive(Default)]
+struct Later {
+    waiting: BinaryHeap<Reverse<Departure>>,
+    sequence: u64,
+}
+
+impl Later {
+    fn keep(&mut self, at: Time, port: Port, frame: &[u8]) {
+        self.sequence += 1;
+        let waiting = (at, self.sequence, port, frame.to_vec());
+        self.waiting.push(Reverse(waiting));
+    }
+
+    fn due(&self) -> Option<Time> {
+        self.waiting.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    fn take_due(&mut self, now: Time) -> Option<(Port, Vec<u8>)> {
+        if self.due()? > now {
+            return None;
+        }
+        self.waiting
+            .pop()
+            .map(|Reverse((_, _, port, frame))| (port, frame))
+    }
+}
+
 /// What the thread needs for itself.
 struct Ports {
     attached: Vec<Attached>,
@@ -62,7 +127,7 @@ struct Ports {
 }
 
 struct Shared {
-    switch: Arc<Mutex<SwitchNode>>,
+    node: Arc<Mutex<dyn LiveNode>>,
     ports: Mutex<Ports>,
     counters: Vec<(Port, String, Arc<Counters>)>,
     config: RunnerConfig,
@@ -79,12 +144,12 @@ pub struct RealTime {
 }
 
 impl RealTime {
-    /// A runner that does not run yet. Time 0 of the switch is now.
+    /// A runner that does not run yet. Time 0 of the node is now.
     ///
     /// # Errors
     /// Says why the kernel gave no event descriptor.
-    pub fn new(
-        switch: Arc<Mutex<SwitchNode>>,
+    pub fn new<N: LiveNode + 'static>(
+        node: Arc<Mutex<N>>,
         ports: impl IntoIterator<Item = (Port, Box<dyn phb_ports::Port>)>,
         config: RunnerConfig,
     ) -> io::Result<Self> {
@@ -105,7 +170,7 @@ impl RealTime {
             });
         }
         let shared = Shared {
-            switch,
+            node,
             ports: Mutex::new(Ports {
                 attached,
                 index,
@@ -135,9 +200,9 @@ impl RealTime {
         self.shared.stop.store(false, Ordering::Release);
         *lock(&self.shared.error) = None;
         let wake = Arc::clone(&self.shared.wake);
-        lock(&self.shared.switch).set_waker(Some(Box::new(move || wake.set())));
+        lock(&self.shared.node).set_waker(Some(Box::new(move || wake.set())));
         let shared = Arc::clone(&self.shared);
-        let name = format!("switch-{}", lock(&shared.switch).config().name);
+        let name = format!("node-{}", lock(&shared.node).name());
         self.thread = Some(
             std::thread::Builder::new()
                 .name(name)
@@ -156,7 +221,7 @@ impl RealTime {
         if thread.join().is_err() {
             *lock(&self.shared.error) = Some("the thread panicked".to_owned());
         }
-        lock(&self.shared.switch).set_waker(None);
+        lock(&self.shared.node).set_waker(None);
     }
 
     /// Whether the thread is there.
@@ -190,7 +255,7 @@ impl Drop for RealTime {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -215,6 +280,7 @@ impl Shared {
         self.follow(ports, None);
         self.begin(ports);
         let mut out = Output::new();
+        let mut later = Later::default();
         let mut waiter = Waiter::new();
         // Descriptors of ports without rings have to be asked each time.
         let every = ports.attached.iter().all(|each| each.port.has_rings());
@@ -225,24 +291,24 @@ impl Shared {
             let now = self.now();
             out.begin(now);
             let next_tick = {
-                let mut switch = lock(&self.switch);
-                switch.tick(now, &mut out);
+                let mut node = lock(&self.node);
+                node.tick(now, &mut out);
                 for each in ports.attached.iter_mut().filter(|each| each.readable) {
                     let number = each.number;
                     each.readable = each.port.receive(now, BATCH, &mut |frame| {
                         (last_frame, each.dirty) = (now, true);
-                        switch.receive_frame(now, number, frame, &mut out);
+                        node.receive_borrowed(now, number, frame, &mut out);
                     });
                 }
-                switch.next_tick()
+                node.next_tick()
             };
-            ports.send(now, &out);
+            ports.send(now, &out, &mut later);
             let busy = ports.attached.iter().any(|each| each.readable);
             let arrivals = ports
                 .attached
                 .iter()
                 .filter_map(|each| each.port.next_arrival());
-            let due = arrivals.chain(next_tick).min();
+            let due = arrivals.chain(next_tick).chain(later.due()).min();
             if (busy || now.saturating_sub(last_frame) < busy_poll) && now - looked < look {
                 ports.look_at_rings(now);
                 continue;
@@ -330,21 +396,32 @@ impl Shared {
 }
 
 impl Ports {
-    /// Sends what leaves the switch, and has ports finish the batch.
-    fn send(&mut self, now: Time, out: &Output) {
+    /// Sends what leaves the node by now, keeps what leaves later, and has ports finish the batch.
+    fn send(&mut self, now: Time, out: &Output, later: &mut Later) {
+        while let Some((port, frame)) = later.take_due(now) {
+            self.send_one(now, port, &frame);
+        }
         for sent in out.sent() {
-            let place = self.index.get(usize::from(sent.port)).copied().flatten();
-            // A port without an interface: its line leads nowhere.
-            if let Some(place) = place {
-                let each = &mut self.attached[place];
-                each.port.send(now, &sent.frame.bytes);
-                each.dirty = true;
+            if sent.at > now {
+                later.keep(sent.at, sent.port, &sent.frame.bytes);
+            } else {
+                self.send_one(now, sent.port, &sent.frame.bytes);
             }
         }
         for each in &mut self.attached {
             if std::mem::take(&mut each.dirty) {
                 each.port.flush();
             }
+        }
+    }
+
+    fn send_one(&mut self, now: Time, port: Port, frame: &[u8]) {
+        let place = self.index.get(usize::from(port)).copied().flatten();
+        // A port without an interface: its line leads nowhere.
+        if let Some(place) = place {
+            let each = &mut self.attached[place];
+            each.port.send(now, frame);
+            each.dirty = true;
         }
     }
 

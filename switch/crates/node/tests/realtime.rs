@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use phb_network::pcap::PcapWriter;
-use phb_node::{RealTime, RunnerConfig, SwitchConfig, SwitchNode, unlimited};
+use phb_network::{Frame, Node, Output, Port, Time};
+use phb_node::{LiveNode, RealTime, RunnerConfig, SwitchConfig, SwitchNode, unlimited};
 use phb_pipeline::{Options, Pipeline};
 use phb_ports::memory::Far;
 use phb_ports::pcap::PcapReader;
@@ -212,4 +213,43 @@ fn capture_files_are_replayed_and_written() {
         [frame(2, 1)]
     );
     std::fs::remove_dir_all(&directory).expect("our directory");
+}
+
+/// Sends each frame out again as many milliseconds later as its first byte says.
+struct Delay;
+
+impl Node for Delay {
+    fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {
+        let delay = Time::from(frame.bytes[0]) * 1_000_000;
+        out.send(now + delay, port, frame);
+    }
+
+    fn tick(&mut self, _now: Time, _out: &mut Output) {}
+
+    fn next_tick(&self) -> Option<Time> {
+        None
+    }
+}
+
+impl LiveNode for Delay {
+    fn name(&self) -> &str {
+        "delay"
+    }
+}
+
+#[test]
+fn any_node_runs_and_frames_leave_at_their_time() {
+    let (port, far) = memory("line");
+    let node = Arc::new(Mutex::new(Delay));
+    let mut runner = RealTime::new(node, [(0, port)], RunnerConfig::default()).expect("an event");
+    let sent = Instant::now();
+    for delay in [60, 20, 40, 20] {
+        far.send(vec![delay; 60]);
+    }
+    runner.start().expect("a thread");
+    let order: Vec<_> = wait_for(&far, 4).iter().map(|frame| frame[0]).collect();
+    assert_eq!(order, [20, 20, 40, 60]);
+    assert!(sent.elapsed() >= Duration::from_millis(60));
+    runner.stop();
+    assert_eq!(runner.error(), None);
 }

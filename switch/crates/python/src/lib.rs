@@ -37,5 +37,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<configuration::Read>()?;
     module.add_class::<configuration::Reader>()?;
     module.add_class::<real_time::RealTime>()?;
+    module.add_class::<network::Adapter>()?;
     module.add_class::<network::Network>()
 }

@@ -8,7 +8,7 @@ use phb_hosts::{
 };
 use phb_network::random::SplitMix64;
 use phb_network::{Ended, Frame, Node, NodeId, Output, Port, Time, World, WorldError};
-use phb_node::SwitchNode;
+use phb_node::{LiveNode, SwitchNode};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -29,6 +29,8 @@ pub(crate) enum Member {
     Cip(Box<Cip>),
     Osa2(Box<Osa2>),
     Replay(Replay),
+    /// An adapter that a runner by the clock may run, too.
+    Shared(Arc<Mutex<SharedAdapter>>),
 }
 
 impl Member {
@@ -39,6 +41,7 @@ impl Member {
             Self::Cip(cip) => &mut **cip,
             Self::Osa2(osa) => &mut **osa,
             Self::Replay(replay) => replay,
+            Self::Shared(shared) => shared,
         }
     }
 }
@@ -59,8 +62,41 @@ impl Node for Member {
             Self::Cip(cip) => cip.next_tick(),
             Self::Osa2(osa) => osa.next_tick(),
             Self::Replay(replay) => replay.next_tick(),
+            Self::Shared(shared) => shared.next_tick(),
         }
     }
+}
+
+/// An adapter outside of its network, with the name it has there.
+pub(crate) struct SharedAdapter {
+    name: String,
+    pub member: Member,
+}
+
+impl Node for SharedAdapter {
+    fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {
+        self.member.receive(now, port, frame, out);
+    }
+
+    fn tick(&mut self, now: Time, out: &mut Output) {
+        self.member.tick(now, out);
+    }
+
+    fn next_tick(&self) -> Option<Time> {
+        self.member.next_tick()
+    }
+}
+
+impl LiveNode for SharedAdapter {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A host adapter of a network, for a runner by the clock; the network's statistics count what it does there.
+#[pyclass(module = "phb_switch._native", frozen)]
+pub struct Adapter {
+    pub(crate) node: Arc<Mutex<SharedAdapter>>,
 }
 
 /// A client with the names it has in reports.
@@ -276,6 +312,30 @@ impl Network {
         };
         let osa = Osa2::new(config).map_err(|error| refused(&error))?;
         self.add(name, Member::Osa2(Box::new(osa)))
+    }
+
+    /// A host adapter, for a runner by the clock.
+    fn adapter(&mut self, name: &str) -> PyResult<Adapter> {
+        let id = self.find("name", name)?;
+        let member = self.world.node_mut(id);
+        let node = match member {
+            Member::Shared(shared) => Arc::clone(shared),
+            Member::Switch(_) | Member::Host(_) | Member::Replay(_) => {
+                let reason = format!("the node named '{name}' is not an adapter");
+                return Err(wrong("name", &reason));
+            }
+            Member::Cip(_) | Member::Osa2(_) => {
+                // Something has to stand in its place for the moment in which it moves.
+                let nothing = Replay::new(Vec::new()).map_err(|error| refused(&error))?;
+                let shared = Arc::new(Mutex::new(SharedAdapter {
+                    name: name.to_owned(),
+                    member: std::mem::replace(member, Member::Replay(nothing)),
+                }));
+                *member = Member::Shared(Arc::clone(&shared));
+                shared
+            }
+        };
+        Ok(Adapter { node })
     }
 
     /// Adds an end station that sends frames at given times and keeps what it receives; its port is 0.

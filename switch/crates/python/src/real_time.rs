@@ -4,15 +4,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use phb_node::RunnerConfig;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
 use crate::attachment::Port;
+use crate::network::Adapter;
 use crate::port::by_port;
 use crate::switch::Switch;
 
-/// Runs a switch on ports, in a thread of its own, by the monotonic clock.
+/// Runs a switch or an adapter on ports, in a thread of its own, by the monotonic clock.
 #[pyclass(module = "phb_switch._native", frozen)]
 pub struct RealTime(Mutex<phb_node::RealTime>);
 
@@ -32,9 +33,9 @@ impl Drop for RealTime {
 #[pymethods]
 impl RealTime {
     #[new]
-    #[pyo3(signature = (switch, ports, *, busy_poll_us=0, report=None))]
+    #[pyo3(signature = (node, ports, *, busy_poll_us=0, report=None))]
     fn new(
-        switch: &Switch,
+        node: &Bound<'_, PyAny>,
         ports: &Bound<'_, PyMapping>,
         busy_poll_us: u64,
         report: Option<Py<PyAny>>,
@@ -59,7 +60,15 @@ impl RealTime {
                 });
             });
         }
-        let runner = phb_node::RealTime::new(Arc::clone(&switch.node), opened, config)?;
+        let runner = if let Ok(switch) = node.cast::<Switch>() {
+            phb_node::RealTime::new(Arc::clone(&switch.get().node), opened, config)?
+        } else if let Ok(adapter) = node.cast::<Adapter>() {
+            phb_node::RealTime::new(Arc::clone(&adapter.get().node), opened, config)?
+        } else {
+            return Err(PyTypeError::new_err(
+                "node: expected a Switch or an Adapter",
+            ));
+        };
         Ok(Self(Mutex::new(runner)))
     }
 
@@ -67,7 +76,7 @@ impl RealTime {
         if py.detach(|| self.runner().start())? {
             return Ok(());
         }
-        Err(PyRuntimeError::new_err("the switch runs already"))
+        Err(PyRuntimeError::new_err("the node runs already"))
     }
 
     fn stop(&self, py: Python<'_>) {

@@ -1,5 +1,7 @@
 //! What a network has counted, for Python. Every dictionary is in the order in which things were added.
 
+use std::sync::PoisonError;
+
 use phb_hosts::{AdapterStatistics, DirectionStatistics, HostStatistics, TcpHost};
 use phb_network::{NodeId, PortCounters, Time, World};
 use pyo3::prelude::*;
@@ -51,7 +53,16 @@ pub(crate) fn all<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let (hosts, adapters, ports) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));
     for (id, name, member) in world.nodes() {
+        let running;
+        let member = match member {
+            Member::Shared(shared) => {
+                running = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                &running.member
+            }
+            member => member,
+        };
         match member {
+            Member::Shared(_) => {} // it holds an adapter itself
             Member::Switch(_) => {} // it has statistics of its own
             Member::Replay(_) => {} // its port's counters say it all
             Member::Host(host) => hosts.set_item(name, of_host(py, &host.statistics())?)?,
