@@ -1,12 +1,15 @@
 """Entry point of ``phb-lab``."""
 
+import os
 import signal
 
 
 def main() -> None:
     """Run the command; until it holds something to clean up, Ctrl-C ends it at once."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    # Imported here so that the line above counts for the second that the imports take.
+    # Lines of gRPC's own on standard error would come between those of the progress bar.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    # Imported here so that the first line counts for the second that the imports take.
     from phb_lab.cli import main as command
 
     command()

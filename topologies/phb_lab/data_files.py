@@ -24,9 +24,19 @@ def adapters() -> dict[str, dict[str, int]]:
 
 @cache
 def results_schema() -> dict[str, Any]:
-    """JSON schema of what ``phb-lab run --json`` writes."""
-    schema: dict[str, Any] = json.loads((_DIRECTORY / "lab-results.schema.json").read_text())
-    return schema
+    """JSON schema of the least that a results file holds, whoever writes it."""
+    return _json("lab-results.schema.json")
+
+
+@cache
+def run_results_schema() -> dict[str, Any]:
+    """JSON schema of all that ``phb-lab run --json`` writes."""
+    return _json("run-results.schema.json")
+
+
+def _json(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((_DIRECTORY / name).read_text())
+    return data
 
 
 def _yaml(name: str) -> dict[str, Any]:

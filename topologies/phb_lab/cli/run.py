@@ -1,21 +1,21 @@
 """``phb-lab run``."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from phb_lab import networks, results
 from phb_lab.cli.application import app, check_result_file, make_folder
+from phb_lab.cli.running import Job, run_all, title
 from phb_lab.errors import UsageError
-from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way, run_test
+from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
 from phb_lab.interruption import Interruption
 from phb_lab.report.document import document
 from phb_lab.report.table import print_figures
-from phb_lab.study import Run, Study, Test
+from phb_lab.study import Study
 
 
 @app.command()
@@ -72,16 +72,16 @@ def run(
             make_folder(name, folder)
     if extra is None:
         extra = mode == "virtual" and test is None and set_ is None and duration is None and not short
-    jobs: list[tuple[Test, Mapping[str, int]]] = [(each, options) for each in tests]
+    jobs: list[Job] = [(each, options) for each in tests]
     if extra:
         jobs += study.extra_runs(tests, options)
     console = Console(markup=False)
     way = Way(mode, target, tuple(tool or ()))
     with Interruption() as interruption:
-        runs = _run_all(study, jobs, way, seed, duration, short, captures, interruption)
+        runs = run_all(study, jobs, way, seed, duration, short, captures, interruption)
     main, others = runs[: len(tests)], runs[len(tests) :]
 
-    print_figures(console, _title(study, main, way, seed), [figure for each in main for figure in each.figures])
+    print_figures(console, title(study, main, way, seed), [figure for each in main for figure in each.figures])
     for table in study.tables(main, others):
         console.print(table)
     for line in study.conclusions(main, others):
@@ -120,63 +120,3 @@ def parse_options(study: Study, given: Sequence[str]) -> dict[str, int]:
             )
         chosen[name] = number
     return chosen
-
-
-def _title(study: Study, runs: Sequence[Run], way: Way, seed: int) -> str:
-    durations = sorted({each.duration_s for each in runs})
-    seconds = f"{durations[0]}" if len(durations) == 1 else f"{durations[0]} to {durations[-1]}"
-    where = "virtual time" if way.mode == "virtual" else f"Mininet with {way.target}"
-    options = "".join(f", {name.replace('_', ' ')} {value}" for name, value in runs[0].options.items())
-    return f"{study.name}: {len(runs)} tests of {seconds} s in {where}, seed {seed}{options}"
-
-
-def _run_all(
-    study: Study,
-    jobs: Sequence[tuple[Test, Mapping[str, int]]],
-    way: Way,
-    seed: int,
-    duration: int | None,
-    short: bool,
-    captures: Path | None,
-    interruption: Interruption,
-) -> list[Run]:
-    """Run each (test, options) and show progress on standard error."""
-    runs = []
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
-        task = progress.add_task(study.name, total=len(jobs))
-        for number, (test, options) in enumerate(jobs):
-            interruption.check()
-            progress.update(task, description=_describe(study, test, options))
-            lasting = min(test.duration_s, test.short_s) if short else duration
-            runs.append(
-                run_test(
-                    study,
-                    test,
-                    way=way,
-                    seed=seed,
-                    options=options,
-                    duration_s=lasting,
-                    captures=captures and captures / _folder_name(test, options),
-                    progress=_share(progress, task, number, interruption),
-                )
-            )
-            progress.update(task, completed=number + 1)
-    return runs
-
-
-def _describe(study: Study, test: Test, options: Mapping[str, int]) -> str:
-    changed = [f"{name} {value}" for name, value in options.items() if value != study.defaults()[name]]
-    return f"{test.name} ({', '.join(changed)})" if changed else test.name
-
-
-def _folder_name(test: Test, options: Mapping[str, int]) -> str:
-    return "-".join([test.name, *(f"{name}{value}" for name, value in options.items())])
-
-
-def _share(progress: Progress, task: TaskID, done: int, interruption: Interruption) -> Callable[[float], None]:
-    def show(share: float) -> None:
-        progress.update(task, completed=done + share)
-        interruption.check()
-
-    return show

@@ -1,14 +1,37 @@
-"""Runs as the JSON document that ``phb-lab run --json`` writes."""
+"""Runs as the JSON document that ``phb-lab run --json`` writes, and such documents read again.
 
+``data/lab-results.schema.json`` is the least that every results file holds; ``data/run-results.schema.json`` is all
+that ours hold. Everything but ``wall_s`` follows from the seed.
+"""
+
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from phb_lab.results import results
+import phb_examples
+from phb_lab.errors import UsageError
+from phb_lab.results import Figure, results
 from phb_lab.study import Run, Study
+
+_EXAMPLES = Path(phb_examples.__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class ResultsFile:
+    """What a comparison needs of a results file."""
+
+    path: Path
+    network: str
+    mode: str
+    target: str
+    seed: int
+    figures: tuple[Figure, ...]
 
 
 def document(study: Study, runs: Sequence[Run], extra: Sequence[Run]) -> dict[str, Any]:
-    """The results of tests of one study, run the same way; everything but ``wall_s`` follows from the seed."""
+    """The results of tests of one study, run the same way."""
     first = runs[0]
     return results(
         network=study.name,
@@ -19,18 +42,121 @@ def document(study: Study, runs: Sequence[Run], extra: Sequence[Run]) -> dict[st
         simulated_s=float(sum(run.duration_s for run in runs)),
         figures=[figure for run in runs for figure in run.figures],
         more={
+            "title": study.title,
+            "source": study.source,
             "options": dict(first.options),
-            "assumptions": list(dict.fromkeys(line for run in runs for line in run.network.assumptions)),
-            "explanations": [*(line for run in runs for line in run.remarks), *study.conclusions(runs, extra)],
-            "conservation": {run.test.name: [vars(node) for node in run.outcome.conservation] for run in runs},
+            "tests": [
+                {
+                    "name": run.test.name,
+                    "duration_s": run.duration_s,
+                    "policies": {
+                        switch.name: [policy_name(path) for path in switch.policy_files]
+                        for switch in run.network.switches
+                    },
+                    "remarks": list(run.remarks),
+                }
+                for run in runs
+            ],
+            "conclusions": list(study.conclusions(runs, extra)),
+            "assumptions": assumptions(runs),
+            "adapters": {
+                adapter.name: {"kind": adapter.kind, "parameters": dict(adapter.parameters)}
+                for run in runs
+                for adapter in run.network.adapters
+            },
+            "conservation": {
+                run.test.name: [{**vars(node), "dropped": dict(node.dropped)} for node in run.outcome.conservation]
+                for run in runs
+            },
             "snapshots": {run.test.name: dict(run.outcome.snapshots) for run in runs if run.outcome.snapshots},
             "extra": [
                 {
                     "test": run.test.name,
                     "options": dict(run.options),
-                    **{figure.quantity: round(figure.measured, 6) for figure in run.figures},
+                    "figures": {
+                        f"{figure.test} {figure.quantity}": round(figure.measured, 6) for figure in run.figures
+                    },
                 }
                 for run in extra
             ],
         },
     )
+
+
+def assumptions(runs: Sequence[Run]) -> list[str]:
+    """What the source doesn't say and the runs took, each once."""
+    return list(dict.fromkeys(line for run in runs for line in run.network.assumptions))
+
+
+def policy_name(path: Path) -> str:
+    """A policy file as the documentation names it: those that come with phb below ``examples/``, others as given."""
+    try:
+        return str(Path("examples") / path.resolve().relative_to(_EXAMPLES))
+    except ValueError:
+        return str(path)
+
+
+def read(path: Path) -> ResultsFile:
+    """Read a results file of ours or of anybody who keeps to ``lab-results.schema.json``.
+
+    Raises:
+        UsageError: it is no results file; the message says where and why.
+
+    """
+    try:
+        data = json.loads(path.read_text(), parse_constant=_no_number)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: found bytes that are no text, expected JSON") from None
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{path}:{error.lineno}: {error.msg}, expected JSON") from None
+    except ValueError as error:  # NaN, or more digits than Python reads
+        raise UsageError(f"{path}: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{path}: nested too deep, expected results of phb-lab run --json") from None
+    if not isinstance(data, dict):
+        raise UsageError(f"{path}: found {_kind(data)}, expected results of phb-lab run --json")
+    figures = _get(path, data, "", "figures", list)
+    return ResultsFile(
+        path=path,
+        network=_get(path, data, "", "network", str),
+        mode=_get(path, data, "", "mode", str),
+        target=data["target"] if isinstance(data.get("target"), str) else "phb-switch",
+        seed=_get(path, data, "", "seed", int),
+        figures=tuple(_figure(path, f"figures[{number}]", figure) for number, figure in enumerate(figures)),
+    )
+
+
+def _figure(path: Path, where: str, data: Any) -> Figure:
+    if not isinstance(data, dict):
+        raise UsageError(f"{path}: {where}: found {_kind(data)}, expected an object")
+    text = {key: _get(path, data, f"{where}.", key, str) for key in ("test", "quantity", "unit")}
+    measured = _get(path, data, f"{where}.", "measured", int | float)
+    numbers = {
+        key: _get(path, data, f"{where}.", key, int | float)
+        for key in ("published", "low", "high")
+        if data.get(key) is not None
+    }
+    note = _get(path, data, f"{where}.", "note", str) if data.get("note") is not None else None
+    return Figure(**text, measured=measured, note=note, **numbers)
+
+
+def _get(path: Path, data: dict[str, Any], where: str, key: str, kind: Any) -> Any:
+    value = data.get(key)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        found = _kind(value) if key in data else "nothing"
+        expected = {str: "a text", list: "a list", int: "a whole number"}.get(kind, "a number")
+        raise UsageError(f"{path}: {where}{key}: found {found}, expected {expected}")
+    return value
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"found {word}, expected a number")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    words = ((str, "a text"), (list, "a list"), (dict, "an object"))
+    return next((word for kind, word in words if isinstance(value, kind)), "a number")

@@ -1,0 +1,74 @@
+"""Running tests under a progress bar, for every command that runs some."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from phb_lab.experiment import Way, run_test
+from phb_lab.interruption import Interruption
+from phb_lab.study import Run, Study, Test
+
+Job = tuple[Test, Mapping[str, int]]
+
+
+def title(study: Study, runs: Sequence[Run], way: Way, seed: int) -> str:
+    """What was run, in a line."""
+    durations = sorted({each.duration_s for each in runs})
+    seconds = f"{durations[0]}" if len(durations) == 1 else f"{durations[0]} to {durations[-1]}"
+    where = "virtual time" if way.mode == "virtual" else f"Mininet with {way.target}"
+    options = "".join(f", {name.replace('_', ' ')} {value}" for name, value in runs[0].options.items())
+    return f"{study.name}: {len(runs)} tests of {seconds} s in {where}, seed {seed}{options}"
+
+
+def run_all(
+    study: Study,
+    jobs: Sequence[Job],
+    way: Way,
+    seed: int,
+    duration: int | None,
+    short: bool,
+    captures: Path | None,
+    interruption: Interruption,
+) -> list[Run]:
+    """Run each (test, options) and show progress on standard error."""
+    runs = []
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
+        task = progress.add_task(study.name, total=len(jobs))
+        for number, (test, options) in enumerate(jobs):
+            interruption.check()
+            progress.update(task, description=_describe(study, test, options))
+            lasting = min(test.duration_s, test.short_s) if short else duration
+            runs.append(
+                run_test(
+                    study,
+                    test,
+                    way=way,
+                    seed=seed,
+                    options=options,
+                    duration_s=lasting,
+                    captures=captures and captures / _folder_name(test, options),
+                    progress=_share(progress, task, number, interruption),
+                )
+            )
+            progress.update(task, completed=number + 1)
+    return runs
+
+
+def _describe(study: Study, test: Test, options: Mapping[str, int]) -> str:
+    changed = [f"{name} {value}" for name, value in options.items() if value != study.defaults()[name]]
+    return f"{test.name} ({', '.join(changed)})" if changed else test.name
+
+
+def _folder_name(test: Test, options: Mapping[str, int]) -> str:
+    return "-".join([test.name, *(f"{name}{value}" for name, value in options.items())])
+
+
+def _share(progress: Progress, task: TaskID, done: int, interruption: Interruption) -> Callable[[float], None]:
+    def show(share: float) -> None:
+        progress.update(task, completed=done + share)
+        interruption.check()
+
+    return show
