@@ -16,6 +16,7 @@ from typing import Any, Self
 import phb
 import phb_p4
 from phb.pipeline_names import DropReason
+from phb_lab import event_loop
 from phb_lab.description import Network, RequestResponse
 from phb_lab.errors import ConservationError
 from phb_lab.outcome import Conservation, Outcome
@@ -109,7 +110,7 @@ class VirtualRun:
         for described in self._network.switches:
             self._servers.append(P4RuntimeServer(self._switches[described.name], device_id=described.device_id))
         addresses = [f"127.0.0.1:{server.start()}" for server in self._servers]
-        asyncio.run(self._push(addresses))
+        event_loop.run(self._push(addresses))
 
     async def _push(self, addresses: Sequence[str]) -> None:
         await asyncio.gather(

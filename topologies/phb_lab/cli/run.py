@@ -1,6 +1,5 @@
 """``phb-lab run``."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +8,13 @@ from rich.console import Console
 
 from phb_lab import networks, results
 from phb_lab.cli.application import app, check_result_file, make_folder
+from phb_lab.cli.arguments import parse_options, parse_policies
 from phb_lab.cli.running import Job, run_all, title
 from phb_lab.errors import UsageError
 from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
 from phb_lab.interruption import Interruption
 from phb_lab.report.document import document
 from phb_lab.report.table import print_figures
-from phb_lab.study import Study
 
 
 @app.command()
@@ -33,6 +32,10 @@ def run(
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="an option of the network, see phb-lab list; may be repeated"),
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SWITCH=FILE[,FILE]", help="other policy files for a switch; may be repeated"),
     ] = None,
     duration: Annotated[
         int | None, typer.Option(min=1, max=86_400, help="seconds per test  (default: each test's own)")
@@ -59,6 +62,7 @@ def run(
     study = networks.find(network)
     tests = [study.find_test(name) for name in test] if test else list(study.tests)
     options = parse_options(study, set_ or [])
+    policies = parse_policies(policy or [])
     if mode == "virtual" and target != "phb-switch":
         raise UsageError(f"--target {target}: virtual time has phb-switch only; expected --mode mininet")
     if mode == "virtual" and tool:
@@ -71,14 +75,14 @@ def run(
         if folder is not None:
             make_folder(name, folder)
     if extra is None:
-        extra = mode == "virtual" and test is None and set_ is None and duration is None and not short
+        extra = mode == "virtual" and not (test or set_ or policy or duration or short)
     jobs: list[Job] = [(each, options) for each in tests]
     if extra:
         jobs += study.extra_runs(tests, options)
     console = Console(markup=False)
     way = Way(mode, target, tuple(tool or ()))
     with Interruption() as interruption:
-        runs = run_all(study, jobs, way, seed, duration, short, captures, interruption)
+        runs = run_all(study, jobs, way, seed, duration, short, captures, interruption, policies)
     main, others = runs[: len(tests)], runs[len(tests) :]
 
     print_figures(console, title(study, main, way, seed), [figure for each in main for figure in each.figures])
@@ -96,27 +100,3 @@ def run(
     if out is not None:
         study.pictures(main, others, out)
         console.print(f"pictures: {out}", highlight=False, soft_wrap=True)
-
-
-def parse_options(study: Study, given: Sequence[str]) -> dict[str, int]:
-    """Options of a study from NAME=VALUE texts, the rest at their defaults.
-
-    Raises:
-        UsageError: an unknown name, or a value that is no whole number or out of range.
-
-    """
-    known = {option.name: option for option in study.options}
-    chosen = study.defaults()
-    for text in given:
-        name, _, value = text.partition("=")
-        if name not in known:
-            expected = ", ".join(known) or "none: this network has no options"
-            raise UsageError(f"--set {text}: found the name {name!r}, expected one of: {expected}")
-        option = known[name]
-        number = int(value) if value.lstrip("-").isdecimal() else None
-        if number is None or not option.minimum <= number <= option.maximum:
-            raise UsageError(
-                f"--set {text}: found {value!r}, expected a whole number from {option.minimum} to {option.maximum}"
-            )
-        chosen[name] = number
-    return chosen

@@ -31,6 +31,7 @@ def run_all(
     short: bool,
     captures: Path | None,
     interruption: Interruption,
+    policies: Mapping[str, tuple[Path, ...]] | None = None,
 ) -> list[Run]:
     """Run each (test, options) and show progress on standard error."""
     runs = []
@@ -48,6 +49,7 @@ def run_all(
                     way=way,
                     seed=seed,
                     options=options,
+                    policies=policies,
                     duration_s=lasting,
                     captures=captures and captures / _folder_name(test, options),
                     progress=_share(progress, task, number, interruption),
