@@ -151,8 +151,10 @@ def _print(console: Console, samples: Sequence[Sample]) -> None:
             if table is not None:
                 console.print(table)
             options = "".join(f", {name} {value}" for name, value in row.options)
-            title = f"{row.network} {row.test}, policies {row.policy}{options}: {row.interval.samples} seeds"
-            table = Table("group", "quantity", title=title, title_justify="left")
+            seeds = f"{row.interval.samples} seed{'s' if row.interval.samples > 1 else ''}"
+            heading = f"{row.network} {row.test}, policies {row.policy}{options}: {seeds}"
+            console.print(heading, soft_wrap=True)
+            table = Table("group", "quantity")
             table.add_column("mean", justify="right")
             table.add_column("± 95 %", justify="right")
             previous = setting

@@ -109,4 +109,4 @@ def test_a_running_scheduler_takes_the_jobs(tmp_path):
             "--scheduler", real.scheduler_address, "--csv", "s.csv", cwd=tmp_path,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "1 seeds" in done.stdout
+    assert "1 seed\n" in done.stdout
