@@ -62,8 +62,38 @@ class Host:
 
 
 @dataclass(frozen=True)
+class SnaStations:
+    """Physical units on a LAN that open an LLC2 connection each, over which their logical units ask, in turn.
+
+    A node of its own with port 0, and a flow: its transactions have its name and group. Virtual time only.
+
+    Attributes:
+        frames_per_s: what the generator can send for all of them together.
+        waits: whether a logical unit waits for its answer before it asks again.
+
+    """
+
+    name: str
+    group: str
+    pus: int
+    lus_per_pu: int
+    frames_per_s: int
+    request_bytes: int
+    waits: bool = True
+    start_ns: int = 0
+
+
+@dataclass(frozen=True)
+class SnaHost:
+    """A mainframe whose SNA application answers every request at once; without ``reply_bytes`` it only takes them."""
+
+    name: str
+    reply_bytes: int | None = None
+
+
+@dataclass(frozen=True)
 class Adapter:
-    """A host adapter: port 0 towards the host, port 1 towards the network.
+    """A host adapter: port 0 towards the host, port 1 towards the network; a second channel has ports 2 and 3.
 
     ``parameters`` are those of ``data/adapters.yaml``, whose keys are the arguments of ``phb_switch.Network.add_KIND``.
     """
@@ -211,6 +241,8 @@ class Network:
     wires: tuple[Wire, ...]
     flows: tuple[Flow, ...]
     assumptions: tuple[str, ...] = field(default=())
+    stations: tuple[SnaStations, ...] = field(default=())
+    sna_hosts: tuple[SnaHost, ...] = field(default=())
 
     def with_policies(self, policies: Mapping[str, tuple[Path, ...]]) -> "Network":
         """The same network with other policy files on some of its switches.

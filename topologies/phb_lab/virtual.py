@@ -70,6 +70,19 @@ class VirtualRun:
                 self._native.add_cip(adapter.name, **adapter.parameters)
             else:
                 self._native.add_osa2(adapter.name, **adapter.parameters)
+        for stations in network.stations:
+            self._native.add_sna_stations(
+                stations.name,
+                group=stations.group,
+                pus=stations.pus,
+                lus_per_pu=stations.lus_per_pu,
+                frames_per_s=stations.frames_per_s,
+                request_bytes=stations.request_bytes,
+                waits=stations.waits,
+                start_ns=stations.start_ns,
+            )
+        for sna_host in network.sna_hosts:
+            self._native.add_sna_host(sna_host.name, reply_bytes=sna_host.reply_bytes)
         for wire in network.wires:
             self._native.connect(*wire.a, *wire.b, wire.delay_ns)
         for flow in network.flows:

@@ -595,20 +595,37 @@ class Network:
         read_buffers: int,
         write_buffers: int,
         cpu_ns_per_packet: int,
+        blocks_per_interrupt: int = ...,
+        cpu_ps_per_byte: int = ...,
+        cpu_wait_ns: int = ...,
+        channels: int = ...,
+        max_llc2_sessions: int | None = None,
+        cpu_ns_per_transaction: int | None = None,
         mtu_bytes: int | None = None,
         read_queue_packets: int | None = None,
         write_queue_packets: int | None = None,
         cpu_queue_packets: int | None = None,
     ) -> None:
-        """Adds a Channel Interface Processor: port 0 towards the host, port 1 towards the network.
+        """Adds a Channel Interface Processor: its channel n has port 2n towards the host, 2n + 1 towards the network.
+
+        With `max_llc2_sessions` it works as CSNA, with `cpu_ns_per_transaction` as TN3270 server, with neither it moves
+        IP datagrams.
 
         Args:
             name: of the node.
-            channel_bytes_per_s: what the half-duplex channel moves.
-            block_bytes: size of a block; a datagram has whole blocks to itself.
+            channel_bytes_per_s: what a half-duplex channel moves.
+            block_bytes: size of a block; an IP datagram has whole blocks to itself, SNA frames share one.
             read_buffers: blocks towards the host before the channel turns.
             write_buffers: blocks from the host before the channel turns.
             cpu_ns_per_packet: what a packet of either direction costs the CPU.
+            blocks_per_interrupt: blocks that the host reads before it is interrupted, if its turn is not over before;
+                1 unless given, an interrupt for each.
+            cpu_ps_per_byte: what a byte behind the Ethernet header costs the CPU, in picoseconds; 0 unless given.
+            cpu_wait_ns: how long a packet keeps the CPU from the next without work; 0 unless given.
+            channels: 1 unless given, or 2.
+            max_llc2_sessions: LLC2 connections that may be open; frames of stations without one are dropped.
+            cpu_ns_per_transaction: what a TN3270 reply costs the CPU beside its packets; TCP segments without payload
+                do not cross the channel.
             mtu_bytes: largest IP datagram; None is a block.
             read_queue_packets: datagrams that may wait in the adapter for the channel; None is no limit.
             write_queue_packets: datagrams that may wait in the host for the channel; None is no limit.
@@ -632,6 +649,39 @@ class Network:
         """
     def adapter(self, name: str) -> Adapter:
         """A host adapter, to be run by a `RealTime` runner; `statistics` counts what it does there."""
+    def add_sna_stations(
+        self,
+        name: str,
+        *,
+        group: str,
+        pus: int,
+        lus_per_pu: int,
+        frames_per_s: int,
+        request_bytes: int,
+        waits: bool = True,
+        start_ns: int = ...,
+    ) -> None:
+        """Adds SNA stations that open an LLC2 connection each and then ask in turn; their port is 0.
+
+        Args:
+            name: of the node, and of the flow in `transactions`.
+            group: of the flow.
+            pus: physical units, each with an LLC2 connection.
+            lus_per_pu: logical units of each, up to 255.
+            frames_per_s: what they can send together.
+            request_bytes: length of a request unit.
+            waits: whether a logical unit waits for its answer before it asks again.
+            start_ns: when the first connection is opened; 0 unless given.
+
+        """
+    def add_sna_host(self, name: str, *, reply_bytes: int | None = None) -> None:
+        """Adds a host whose SNA application answers every request at once, by the port it came from.
+
+        Args:
+            name: of the node.
+            reply_bytes: length of an answer's request unit; None answers nothing.
+
+        """
     def add_replay(self, name: str, frames: Sequence[tuple[int, bytes]]) -> None:
         """Adds an end station that sends frames at given times and keeps what it receives; its port is 0.
 

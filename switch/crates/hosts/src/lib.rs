@@ -3,7 +3,8 @@
 //! - [`tcp_host`]: a host with several IPv4 addresses and any number of TCP connections (smoltcp, Reno), as a node with
 //!   one port;
 //! - [`script`]: request/response traffic, client and server, which its connections carry;
-//! - [`cip`]: a Channel Interface Processor on an ESCON channel that speaks CLAW, as a node with two ports;
+//! - [`cip`]: a Channel Interface Processor on ESCON channels, as a node with two ports per channel;
+//! - [`sna`]: SNA stations that ask over LLC2, and a host that answers, as nodes with one port;
 //! - [`osa2`]: an OSA-2 in LCS mode on Fast Ethernet, as a node with two ports;
 //! - [`replay`]: an end station that sends given frames at given times and keeps what it receives;
 //! - [`configuration`]: what they are told, and how wrong values are refused;
@@ -20,14 +21,16 @@ mod device;
 pub mod osa2;
 pub mod replay;
 pub mod script;
+pub mod sna;
 pub mod statistics;
 pub mod tcp_host;
 
-pub use cip::{Cip, CipConfig};
+pub use cip::{Cip, CipConfig, Mode};
 pub use configuration::{ConfigError, HostConfig, TcpOptions};
 pub use osa2::{Osa2, Osa2Config};
 pub use replay::Replay;
 pub use script::{Flow, Service, Transaction};
+pub use sna::{SnaHost, Stations, StationsConfig};
 pub use statistics::{AdapterStatistics, DirectionStatistics, FlowStatistics, HostStatistics};
 pub use tcp_host::TcpHost;
 

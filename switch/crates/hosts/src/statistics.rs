@@ -87,6 +87,8 @@ pub struct DirectionStatistics {
     pub dropped_cpu_full: u64,
     /// Frames dropped because their datagram is larger than the MTU.
     pub dropped_too_large: u64,
+    /// SNA frames dropped because their station has no LLC2 connection (CIP only).
+    pub dropped_no_session: u64,
     /// Frames inside.
     pub held: u64,
 }
@@ -95,7 +97,10 @@ impl DirectionStatistics {
     /// Frames dropped, for whatever reason.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.dropped_queue_full + self.dropped_cpu_full + self.dropped_too_large
+        self.dropped_queue_full
+            + self.dropped_cpu_full
+            + self.dropped_too_large
+            + self.dropped_no_session
     }
 
     pub(crate) fn receive(&mut self, length: usize) {
@@ -124,4 +129,8 @@ pub struct AdapterStatistics {
     pub channel_busy: Time,
     /// How long the CPU was busy, in ns (CIP only).
     pub cpu_busy: Time,
+    /// LLC2 connections that are open (CIP in CSNA mode only).
+    pub llc2_sessions: u64,
+    /// LLC2 connections that were refused because the adapter had no memory for them (same).
+    pub llc2_refused: u64,
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use phb_hosts::{
-    Cip, CipConfig, Flow, HostConfig, Osa2, Osa2Config, Replay, Service, TcpHost, TcpOptions,
+    Cip, CipConfig, Flow, HostConfig, Mode, Osa2, Osa2Config, Replay, Service, SnaHost, Stations,
+    StationsConfig, TcpHost, TcpOptions,
 };
 use phb_network::random::SplitMix64;
 use phb_network::{Ended, Frame, Node, NodeId, Output, Port, Time, World, WorldError};
@@ -31,6 +32,8 @@ pub(crate) enum Member {
     Replay(Replay),
     /// An adapter that a runner by the clock may run, too.
     Shared(Arc<Mutex<SharedAdapter>>),
+    Stations(Box<Stations>),
+    SnaHost(SnaHost),
 }
 
 impl Member {
@@ -42,6 +45,8 @@ impl Member {
             Self::Osa2(osa) => &mut **osa,
             Self::Replay(replay) => replay,
             Self::Shared(shared) => shared,
+            Self::Stations(stations) => &mut **stations,
+            Self::SnaHost(host) => host,
         }
     }
 }
@@ -63,6 +68,8 @@ impl Node for Member {
             Self::Osa2(osa) => osa.next_tick(),
             Self::Replay(replay) => replay.next_tick(),
             Self::Shared(shared) => shared.next_tick(),
+            Self::Stations(stations) => stations.next_tick(),
+            Self::SnaHost(host) => host.next_tick(),
         }
     }
 }
@@ -254,9 +261,14 @@ impl Network {
         Ok(())
     }
 
-    /// Adds a Channel Interface Processor: port 0 towards the host, port 1 towards the network.
+    /// Adds a Channel Interface Processor: its channel n has port 2n towards the host, 2n + 1 towards the network.
+    ///
+    /// With `max_llc2_sessions` it works as CSNA, with `cpu_ns_per_transaction` as TN3270 server, with neither it moves
+    /// IP datagrams.
     #[pyo3(signature = (
-        name, *, channel_bytes_per_s, block_bytes, read_buffers, write_buffers, cpu_ns_per_packet, mtu_bytes=None,
+        name, *, channel_bytes_per_s, block_bytes, read_buffers, write_buffers, cpu_ns_per_packet,
+        blocks_per_interrupt=Integer::from(1), cpu_ps_per_byte=Integer::from(0), cpu_wait_ns=Integer::from(0),
+        channels=Integer::from(1), max_llc2_sessions=None, cpu_ns_per_transaction=None, mtu_bytes=None,
         read_queue_packets=None, write_queue_packets=None, cpu_queue_packets=None
     ))]
     #[expect(
@@ -271,12 +283,36 @@ impl Network {
         read_buffers: Integer,
         write_buffers: Integer,
         cpu_ns_per_packet: Integer,
+        blocks_per_interrupt: Integer,
+        cpu_ps_per_byte: Integer,
+        cpu_wait_ns: Integer,
+        channels: Integer,
+        max_llc2_sessions: Option<Integer>,
+        cpu_ns_per_transaction: Option<Integer>,
         mtu_bytes: Option<Integer>,
         read_queue_packets: Option<Integer>,
         write_queue_packets: Option<Integer>,
         cpu_queue_packets: Option<Integer>,
     ) -> PyResult<()> {
+        let mode = match (max_llc2_sessions, cpu_ns_per_transaction) {
+            (None, None) => Mode::IpDatagram,
+            (Some(sessions), None) => Mode::Csna {
+                max_llc2_sessions: sessions.size("max_llc2_sessions")?,
+            },
+            (None, Some(time)) => Mode::Tn3270 {
+                transaction_time: time.word("cpu_ns_per_transaction")?,
+            },
+            (Some(_), Some(_)) => {
+                let message = "given with max_llc2_sessions, expected one of the two";
+                return Err(wrong("cpu_ns_per_transaction", message));
+            }
+        };
         let config = CipConfig {
+            mode,
+            channels: channels.port("channels")?,
+            blocks_per_interrupt: blocks_per_interrupt.word("blocks_per_interrupt")?,
+            cpu_ps_per_byte: cpu_ps_per_byte.word("cpu_ps_per_byte")?,
+            cpu_wait: cpu_wait_ns.word("cpu_wait_ns")?,
             channel_bytes_per_s: channel_bytes_per_s.word("channel_bytes_per_s")?,
             block_bytes: block_bytes.word("block_bytes")?,
             read_buffers: read_buffers.word("read_buffers")?,
@@ -320,7 +356,11 @@ impl Network {
         let member = self.world.node_mut(id);
         let node = match member {
             Member::Shared(shared) => Arc::clone(shared),
-            Member::Switch(_) | Member::Host(_) | Member::Replay(_) => {
+            Member::Switch(_)
+            | Member::Host(_)
+            | Member::Replay(_)
+            | Member::Stations(_)
+            | Member::SnaHost(_) => {
                 let reason = format!("the node named '{name}' is not an adapter");
                 return Err(wrong("name", &reason));
             }
@@ -336,6 +376,53 @@ impl Network {
             }
         };
         Ok(Adapter { node })
+    }
+
+    /// Adds SNA stations that connect and then ask in turn, at most `frames_per_s` frames per second; their port is 0.
+    #[pyo3(signature = (
+        name, *, group, pus, lus_per_pu, frames_per_s, request_bytes, waits=true, start_ns=Integer::from(0)
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are keyword arguments in Python"
+    )]
+    fn add_sna_stations(
+        &mut self,
+        name: &str,
+        group: String,
+        pus: Integer,
+        lus_per_pu: Integer,
+        frames_per_s: Integer,
+        request_bytes: Integer,
+        waits: bool,
+        start_ns: Integer,
+    ) -> PyResult<()> {
+        let config = StationsConfig {
+            pus: pus.up_to("pus", u64::from(u32::MAX))?,
+            lus_per_pu: lus_per_pu.port("lus_per_pu")?,
+            frames_per_s: frames_per_s.word("frames_per_s")?,
+            request_bytes: request_bytes.size("request_bytes")?,
+            waits,
+            start: start_ns.word("start_ns")?,
+        };
+        let stations = Stations::new(config).map_err(|error| refused(&error))?;
+        self.add(name, Member::Stations(Box::new(stations)))?;
+        self.flows.push(NamedFlow {
+            name: name.to_owned(),
+            group,
+            host: self.find("name", name)?,
+            number: 0,
+        });
+        Ok(())
+    }
+
+    /// Adds a host whose SNA application answers every request at once; without `reply_bytes` it only takes them.
+    #[pyo3(signature = (name, *, reply_bytes=None))]
+    fn add_sna_host(&mut self, name: &str, reply_bytes: Option<Integer>) -> PyResult<()> {
+        let length = reply_bytes
+            .map(|bytes| bytes.size("reply_bytes"))
+            .transpose()?;
+        self.add(name, Member::SnaHost(SnaHost::new(length)))
     }
 
     /// Adds an end station that sends frames at given times and keeps what it receives; its port is 0.

@@ -2,6 +2,7 @@
 
 use std::sync::PoisonError;
 
+use phb_hosts::sna::SnaStatistics;
 use phb_hosts::{AdapterStatistics, DirectionStatistics, HostStatistics, TcpHost};
 use phb_network::{NodeId, PortCounters, Time, World};
 use pyo3::prelude::*;
@@ -23,6 +24,11 @@ pub(crate) fn transactions(
 ) -> Vec<(String, String, Time, Time)> {
     let mut all = Vec::new();
     for (id, _, member) in world.nodes() {
+        if let Member::Stations(stations) = member {
+            let place = flows.iter().position(|flow| flow.host == id).unwrap_or(0);
+            let done = stations.transactions().iter();
+            all.extend(done.map(|t| (t.end, place, t.start)));
+        }
         let Member::Host(host) = member else { continue };
         let mut places = vec![0; host.flow_statistics().len()];
         for (place, flow) in flows.iter().enumerate().filter(|(_, flow)| flow.host == id) {
@@ -52,6 +58,7 @@ pub(crate) fn all<'py>(
     flows: &[NamedFlow],
 ) -> PyResult<Bound<'py, PyDict>> {
     let (hosts, adapters, ports) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));
+    let sna = PyDict::new(py);
     for (id, name, member) in world.nodes() {
         let running;
         let member = match member {
@@ -69,6 +76,10 @@ pub(crate) fn all<'py>(
             Member::Cip(cip) => {
                 adapters.set_item(name, of_adapter(py, "cip", &cip.statistics())?)?
             }
+            Member::Stations(stations) => {
+                sna.set_item(name, of_sna(py, &stations.statistics())?)?
+            }
+            Member::SnaHost(host) => sna.set_item(name, of_sna(py, &host.statistics())?)?,
             Member::Osa2(osa) => {
                 adapters.set_item(name, of_adapter(py, "osa2", &osa.statistics())?)?
             }
@@ -86,6 +97,7 @@ pub(crate) fn all<'py>(
     statistics.set_item("unconnected_frames", world.unconnected_frames())?;
     statistics.set_item("hosts", hosts)?;
     statistics.set_item("adapters", adapters)?;
+    statistics.set_item("sna", sna)?;
     statistics.set_item("ports", ports)?;
     statistics.set_item("flows", of_flows(py, world, flows)?)?;
     Ok(statistics)
@@ -129,6 +141,17 @@ fn of_host<'py>(py: Python<'py>, host: &HostStatistics) -> PyResult<Bound<'py, P
     Ok(statistics)
 }
 
+fn of_sna<'py>(py: Python<'py>, sna: &SnaStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let entries = [
+        ("frames_sent", sna.frames_sent),
+        ("frames_received", sna.frames_received),
+        ("sessions", sna.sessions),
+        ("refused", sna.refused),
+        ("unexpected", sna.unexpected),
+    ];
+    numbers(py, &entries)
+}
+
 fn of_direction<'py>(
     py: Python<'py>,
     direction: &DirectionStatistics,
@@ -137,6 +160,7 @@ fn of_direction<'py>(
         ("queue_full", direction.dropped_queue_full),
         ("cpu_full", direction.dropped_cpu_full),
         ("too_large", direction.dropped_too_large),
+        ("no_session", direction.dropped_no_session),
     ];
     let entries = [
         ("received", direction.received),
@@ -159,6 +183,8 @@ fn of_adapter<'py>(
         ("channel_blocks", adapter.channel_blocks),
         ("channel_busy_ns", adapter.channel_busy),
         ("cpu_busy_ns", adapter.cpu_busy),
+        ("llc2_sessions", adapter.llc2_sessions),
+        ("llc2_refused", adapter.llc2_refused),
     ];
     let statistics = if kind == "cip" {
         numbers(py, &entries)?
