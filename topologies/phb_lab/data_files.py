@@ -23,6 +23,18 @@ def adapters() -> dict[str, dict[str, int]]:
 
 
 @cache
+def capacities() -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """What one CIP can do, by mode and kind; each entry names its place in the source."""
+    return _yaml("capacities.yaml")
+
+
+@cache
+def solutions() -> dict[str, dict[str, Any]]:
+    """The five application solutions of the CIP tests, as requirements."""
+    return _yaml("solutions.yaml")
+
+
+@cache
 def results_schema() -> dict[str, Any]:
     """JSON schema of the least that a results file holds, whoever writes it."""
     return _json("lab-results.schema.json")

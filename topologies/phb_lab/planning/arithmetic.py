@@ -1,0 +1,253 @@
+"""From a load to adapters and routers, each step with its arithmetic."""
+
+from dataclasses import dataclass
+from math import ceil
+
+from phb_lab.errors import UsageError
+from phb_lab.planning.capacity import KINDS, Capacities, Capacity
+from phb_lab.planning.requirement import Requirement
+
+SECONDS_PER_HOUR = 3_600
+MEGA = 1_000_000
+GIGA = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the calculation.
+
+    Attributes:
+        name: what a solution's ``published`` calls it.
+        label: in words.
+        arithmetic: as one would write it down; empty for what is given.
+        published: the source's own result.
+        origin: where a capacity comes from.
+
+    """
+
+    name: str
+    label: str
+    arithmetic: str
+    value: float
+    unit: str
+    published: float | None = None
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a load takes.
+
+    Attributes:
+        cips: planned.
+        cips_needed: by the arithmetic.
+        routers: with spares.
+        routers_may_fail: how many of them, with the load still carried at each CIP's full capacity.
+        met: whether the planned CIPs carry the load.
+
+    """
+
+    requirement: Requirement
+    steps: tuple[Step, ...]
+    cips: int
+    cips_needed: int
+    routers: int
+    routers_may_fail: int
+    met: bool
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Demand:
+    """One kind of load: how much, what a CIP is planned for, and what it could do at most."""
+
+    kind: str
+    amount: float
+    planned: float
+    most: float
+    why: str
+
+
+class _Sheet:
+    """The steps as they are written down."""
+
+    def __init__(self, requirement: Requirement) -> None:
+        self._published = requirement.published or {}
+        self.steps: list[Step] = []
+
+    def write(self, name: str, label: str, arithmetic: str, value: float, unit: str, origin: str = "") -> float:
+        self.steps.append(Step(name, label, arithmetic, value, unit, self._published.get(name), origin))
+        return value
+
+
+def plan(requirement: Requirement, capacities: Capacities) -> Plan:
+    """Work out a requirement.
+
+    Raises:
+        UsageError: it asks for something that is not known of this mode.
+
+    """
+    sheet = _Sheet(requirement)
+    demands = _demands(requirement, capacities, sheet)
+    needed = max(_needed(demand, sheet) for demand in demands)
+    sheet.write("cips-needed", "CIPs needed", "the largest of these", needed, "CIPs")
+    cips = requirement.cips or needed
+    label = "CIPs planned" if requirement.cips is None else "CIPs planned, as given"
+    sheet.write("cips", label, "", cips, "CIPs")
+    for demand in demands:
+        _show_use(demand, cips, requirement, sheet)
+
+    per_router = requirement.cips_per_router
+    working = ceil(cips / per_router)
+    spare = requirement.spare_routers
+    routers = working + spare
+    sheet.write(
+        "routers", "routers", f"{cips} CIPs / {per_router} per router, rounded up, + {spare} spare", routers, ""
+    )
+    fewest = max(ceil(demand.amount / demand.most) for demand in demands)
+    may_fail = max(routers - ceil(fewest / per_router), 0)
+    sheet.write(
+        "may-fail",
+        "routers that may fail",
+        f"{routers} - {fewest} CIPs at full capacity / {per_router} per router, rounded up",
+        may_fail,
+        "",
+    )
+    met = cips >= fewest
+    return Plan(
+        requirement=requirement,
+        steps=tuple(sheet.steps),
+        cips=cips,
+        cips_needed=needed,
+        routers=routers,
+        routers_may_fail=may_fail,
+        met=met,
+        remarks=(*requirement.remarks, *_remarks(requirement, demands, cips, needed, met=met)),
+    )
+
+
+def _demands(requirement: Requirement, capacities: Capacities, sheet: _Sheet) -> list[_Demand]:
+    demands = []
+    if requirement.data_bytes is not None and requirement.window_s is not None:
+        rate = requirement.data_bytes / requirement.window_s
+        sheet.write(
+            "rate",
+            "rate asked for",
+            f"{_amount(requirement.data_bytes / GIGA)} GB / {_amount(requirement.window_s)} s",
+            rate / MEGA,
+            "MB/s",
+        )
+        demands.append(_rated("bytes_per_s", rate, _find(requirement, capacities, "bytes_per_s"), sheet))
+    sessions_per_cip = None
+    if requirement.lus is not None:
+        active = requirement.lus * requirement.active
+        arithmetic = f"{_amount(requirement.lus)} x {requirement.active:.0%}" if requirement.active < 1 else ""
+        sheet.write("active", "sessions at a time", arithmetic, active, "sessions")
+        limit = _find(requirement, capacities, "lus")
+        sheet.write("lus-limit", "sessions of a CIP", "", limit.value, "sessions", limit.origin)
+        planned = requirement.lus_per_cip or limit.value
+        if planned > limit.value:
+            raise UsageError(f"lus-per-cip: found {_amount(planned)}, expected at most {_amount(limit.value)}")
+        if requirement.lus_per_cip is not None:
+            sheet.write("lus-per-cip", "sessions planned for a CIP", "", planned, "sessions", "given")
+        sessions_per_cip = planned
+        demands.append(_Demand("lus", active, planned, limit.value, "sessions"))
+    if requirement.pus is not None:
+        limit = _find(requirement, capacities, "pus")
+        sheet.write("pus-limit", "physical units of a CIP", "", limit.value, "physical units", limit.origin)
+        demands.append(_Demand("pus", requirement.pus, limit.value, limit.value, "physical units"))
+    if requirement.transactions_per_s is not None:
+        rate = requirement.transactions_per_s
+        sheet.write("transactions", "transactions asked for", "", rate, "transactions/s")
+        capacity = _find(requirement, capacities, "transactions_per_s", sessions_per_cip)
+        demands.append(_rated("transactions_per_s", rate, capacity, sheet))
+    return demands
+
+
+def _rated(kind: str, amount: float, capacity: Capacity, sheet: _Sheet) -> _Demand:
+    unit, scale = KINDS[kind]
+    sheet.write(f"{kind}-limit", "one CIP", "", capacity.value / scale, unit, capacity.origin)
+    return _Demand(kind, amount, capacity.value, capacity.value, unit)
+
+
+def _find(requirement: Requirement, capacities: Capacities, kind: str, sessions: float | None = None) -> Capacity:
+    """The capacity measured with at least that many sessions; the one with most where none was, or none are told."""
+    if kind not in capacities:
+        known = ", ".join(KINDS[each][0] for each in capacities)
+        raise UsageError(f"mode {requirement.mode}: {KINDS[kind][0]} are not known of it, only {known}")
+    found = sorted(capacities[kind], key=lambda capacity: capacity.at or 0)
+    if sessions is not None:
+        for capacity in found:
+            if capacity.at is not None and capacity.at >= sessions:
+                return capacity
+    return found[-1]
+
+
+def _needed(demand: _Demand, sheet: _Sheet) -> int:
+    unit, scale = KINDS[demand.kind]
+    amount, planned = _amount(demand.amount / scale), _amount(demand.planned / scale)
+    ratio = demand.amount / demand.planned
+    count = ceil(ratio)
+    arithmetic = f"{amount} / {planned} {unit} = {ratio:.3g}, rounded up"
+    sheet.write(f"cips-for-{demand.kind}", f"CIPs for {demand.why}", arithmetic, count, "CIPs")
+    return count
+
+
+def _show_use(demand: _Demand, cips: int, requirement: Requirement, sheet: _Sheet) -> None:
+    """What the planned CIPs do with a load."""
+    unit, scale = KINDS[demand.kind]
+    most = demand.most / scale
+    arithmetic = f"{cips} x {_amount(most)} {unit}"
+    if demand.kind == "bytes_per_s":
+        rate = sheet.write("rate-of-plan", "rate of the plan", arithmetic, cips * most, unit)
+        per_hour = sheet.write(
+            "per-hour", "in an hour", f"{_amount(rate)} MB/s x 3,600 s", rate * SECONDS_PER_HOUR / 1_000, "GB"
+        )
+        data = (requirement.data_bytes or 0) / GIGA
+        hours = sheet.write(
+            "hours", "time it takes", f"{_amount(data)} GB / {_amount(per_hour)} GB/h", data / per_hour, "h"
+        )
+        sheet.write("minutes", "in minutes", f"{hours:.3f} h x 60", hours * 60, "min")
+    elif demand.kind == "transactions_per_s":
+        rate = sheet.write("transactions-of-plan", "transactions of the plan", arithmetic, cips * most, unit)
+        sheet.write(
+            "transactions-per-hour",
+            "in an hour",
+            f"{_amount(rate)}/s x 3,600 s",
+            rate * SECONDS_PER_HOUR,
+            "transactions",
+        )
+    elif demand.kind == "lus":
+        sheet.write("sessions-of-plan", "sessions of the plan", arithmetic, cips * most, unit)
+    used = demand.amount / (cips * demand.most)
+    sheet.write(
+        f"use-of-{demand.kind}",
+        f"used of it ({unit})",
+        f"{_amount(demand.amount / scale)} / {_amount(cips * most)}",
+        used * 100,
+        "%",
+    )
+
+
+def _remarks(requirement: Requirement, demands: list[_Demand], cips: int, needed: int, *, met: bool) -> list[str]:
+    remarks = []
+    if not met:
+        remarks.append(f"{cips} CIPs do not carry it: {needed} are needed")
+    elif cips < needed:
+        each = ", ".join(
+            f"{_amount(demand.amount / cips / KINDS[demand.kind][1])} {KINDS[demand.kind][0]}"
+            for demand in demands
+            if demand.amount / cips > demand.planned
+        )
+        remarks.append(
+            f"{cips} CIPs are fewer than the {needed} of the arithmetic: each gets {each}, more than planned"
+        )
+    if cips > needed and requirement.cips is not None:
+        remarks.append(f"{needed} CIPs would do")
+    return remarks
+
+
+def _amount(value: float) -> str:
+    """With separators, and no more digits than it has: 250, 16,000, 36.8, 132.48."""
+    text = f"{value:,.2f}"
+    return text.rstrip("0").rstrip(".")

@@ -1,0 +1,91 @@
+"""What one CIP can do: published, measured by a run of ours, or given."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from phb_lab import data_files
+from phb_lab.errors import UsageError
+
+# What a capacity is of, and the unit it is shown in, with that many of the stored ones.
+KINDS = {
+    "bytes_per_s": ("MB/s", 1_000_000),
+    "transactions_per_s": ("transactions/s", 1),
+    "lus": ("sessions", 1),
+    "pus": ("physical units", 1),
+}
+
+# Where a results file of `phb-lab run cip` has a capacity: mode, kind, sessions -> quantity, and its unit in ours.
+_MEASURED = {
+    ("ip-datagram", "bytes_per_s", None): ("ip_datagram.tcp_stream_two_channels_MBps", 1_000_000.0),
+    ("csna", "transactions_per_s", None): ("csna.transactions_per_s", 1.0),
+    ("tn3270", "transactions_per_s", 1_000): ("tn3270_server.lus_1000_tps", 1.0),
+    ("tn3270", "transactions_per_s", 16_000): ("tn3270_server.lus_16000_tps", 1.0),
+}
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """One figure of one CIP.
+
+    Attributes:
+        value: byte/s, transactions/s, or a count.
+        at: how many sessions it had, where that matters.
+        origin: where the figure comes from.
+
+    """
+
+    value: float
+    at: int | None
+    origin: str
+
+
+Capacities = Mapping[str, Sequence[Capacity]]
+
+
+def modes() -> tuple[str, ...]:
+    """What a CIP can be used for."""
+    return tuple(data_files.capacities())
+
+
+def of_mode(mode: str, results: Path | None = None, given: Mapping[str, float] | None = None) -> Capacities:
+    """What one CIP can do in a mode, by kind.
+
+    Args:
+        mode: one of :func:`modes`.
+        results: a results file of ``phb-lab run cip``, whose figures take the place of the published ones.
+        given: figures that take the place of either, by kind.
+
+    Raises:
+        UsageError: the mode or the file is none of these.
+
+    """
+    if mode not in modes():
+        raise UsageError(f"mode {mode}: expected one of: {', '.join(modes())}")
+    measured = _read(results) if results is not None else {}
+    found: dict[str, tuple[Capacity, ...]] = {}
+    for kind, entries in data_files.capacities()[mode].items():
+        capacities = []
+        for entry in entries:
+            capacity = Capacity(entry["value"], entry.get("at"), f"published: {entry['place']}")
+            quantity, scale = _MEASURED.get((mode, kind, capacity.at), ("", 1.0))
+            if quantity in measured:
+                capacity = Capacity(measured[quantity] * scale, capacity.at, f"simulated: {quantity} in {results}")
+            capacities.append(capacity)
+        found[kind] = tuple(capacities)
+    for kind, value in (given or {}).items():
+        found[kind] = (Capacity(value, None, "given"),)
+    return found
+
+
+def _read(path: Path) -> dict[str, float]:
+    """Figures of a results file, by test and quantity."""
+    try:
+        document: Any = json.loads(path.read_text())
+        if document["network"] != "cip":
+            raise UsageError(f"--results {path}: found network {document['network']}, expected cip")
+        return {f"{entry['test']}.{entry['quantity']}": float(entry["measured"]) for entry in document["figures"]}
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"--results {path}: expected what `phb-lab run cip --json` writes") from None
