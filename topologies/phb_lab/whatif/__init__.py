@@ -1,0 +1,6 @@
+"""What a change of policy does to each class of traffic, before a maintenance window.
+
+    passages < on_network, on_capture < change
+
+The same traffic meets the current and the proposed policy, seed by seed; what is told is the difference.
+"""
