@@ -67,7 +67,7 @@ def run(
                 by_class[name].append(passage)
     groups = Groups.of([flow.group for flow in network.flows], outcome, duration_s)
     end_to_end = {name: group.values() for name, group in groups.items()}
-    return end_to_end | {name: measure(by_class[name], duration_s) for name in sorted(by_class)}
+    return end_to_end | {name: measure(by_class[name], duration_s, cut_off_ns=end_ns) for name in sorted(by_class)}
 
 
 def _classifier(network: Network, switch: str) -> Callable[[Packet], str | None]:

@@ -1,5 +1,6 @@
 """Packets that enter and leave a switch, paired up: how long each stayed, and which never left."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -120,19 +121,27 @@ def of_captures(captures: Mapping[int, Path]) -> list[tuple[Seen, Packet, Passag
     return pair(entered, left)
 
 
-def measure(passages: Sequence[Passage], duration_s: float) -> dict[str, float]:
+def measure(passages: Sequence[Passage], duration_s: float, *, cut_off_ns: int | None = None) -> dict[str, float]:
     """What a class of packets got, by name; units are in the names.
 
-    ``loss`` counts what had not left by the end of the run, too.
+    Args:
+        passages: of the class, at least one.
+        duration_s: how long packets came.
+        cut_off_ns: when the run ended with packets still waiting: what hasn't left by then counts as lost only if it came
+            longer before than any packet of the class stayed. None where everything that waited was sent.
+
     """
-    times = Spread.of([(each.left_ns - each.arrived_ns) / NANOSECONDS for each in passages if each.left_ns is not None])
+    stayed = [each.left_ns - each.arrived_ns for each in passages if each.left_ns is not None]
+    waits_since = math.inf if cut_off_ns is None else cut_off_ns - max(stayed, default=0)
+    lost = sum(each.left_ns is None and each.arrived_ns < waits_since for each in passages)
     left_octets = sum(each.octets for each in passages if each.left_ns is not None)
     values = {
         "packets_per_s": len(passages) / duration_s,
         "throughput_bps": left_octets * 8 / duration_s,
-        "loss": 1 - len(times) / len(passages),
+        "loss": lost / (lost + len(stayed)) if lost or stayed else 0.0,
     }
-    if len(times):
+    if stayed:
+        times = Spread.of([stay / NANOSECONDS for stay in stayed])
         values |= {
             "delay_mean_s": times.mean,
             "delay_p95_s": times.quantile(0.95),

@@ -44,7 +44,7 @@ def test_what_is_no_ip_packet_is_none(frame):
 
 
 def test_packets_through_a_random_queue_are_paired_with_themselves():
-    """Against what was done to them: each stays or is lost at random, some are sent again, order is per conversation."""
+    """Against what was done to them: each stays or is lost at random, and every one is sent twice."""
     drawn = random.Random(7)
     entered, left, expected, leaves_at = [], [], [], 0
     for place in range(300):
@@ -81,3 +81,9 @@ def test_measures_of_a_class():
 
 def test_a_class_of_which_all_is_lost_has_no_delay():
     assert measure([Passage(0, None, 1)], 1.0) == {"packets_per_s": 1, "throughput_bps": 0, "loss": 1}
+
+
+@pytest.mark.parametrize(("cut_off_ns", "loss"), [(None, 2 / 3), (20 * MS, 1 / 2), (6 * MS, 0)])
+def test_what_may_still_wait_at_the_end_is_not_lost(cut_off_ns, loss):
+    passages = [Passage(0, 9 * MS, 1), Passage(10 * MS, None, 1), Passage(15 * MS, None, 1)]
+    assert measure(passages, 1.0, cut_off_ns=cut_off_ns)["loss"] == pytest.approx(loss)
