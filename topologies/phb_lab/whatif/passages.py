@@ -127,7 +127,7 @@ def measure(passages: Sequence[Passage], duration_s: float, *, cut_off_ns: int |
     Args:
         passages: of the class, at least one.
         duration_s: how long packets came.
-        cut_off_ns: when the run ended with packets still waiting: what hasn't left by then counts as lost only if it came
+        cut_off_ns: when the run ended with packets waiting: what hasn't left by then counts as lost only if it came
             longer before than any packet of the class stayed. None where everything that waited was sent.
 
     """
