@@ -8,6 +8,7 @@ time start.
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -17,9 +18,9 @@ import phb
 import phb_p4
 from phb.pipeline_names import DropReason
 from phb_lab import event_loop
-from phb_lab.description import Network, RequestResponse
-from phb_lab.errors import ConservationError
-from phb_lab.outcome import Conservation, Outcome
+from phb_lab.description import Datagrams, Flow, Messages, Network, RequestResponse, Stream
+from phb_lab.errors import ConservationError, UsageError
+from phb_lab.outcome import Conservation, Delivery, Outcome
 from phb_lab.results import Transaction
 from phb_lab.study import Snapshot
 from phb_switch import Network as NativeNetwork
@@ -34,7 +35,11 @@ class VirtualRun:
 
     Args:
         network: what to build.
-        seed: of everything that draws: initial sequence numbers, ephemeral ports, the P4 random extern.
+        seed: of everything that draws: initial sequence numbers, ephemeral ports, Poisson processes, loss on wires, the
+            P4 random extern.
+
+    Raises:
+        UsageError: the network asks for what virtual time does not have.
 
     """
 
@@ -56,6 +61,8 @@ class VirtualRun:
             self._switches[described.name] = switch
             self._native.add_switch(switch)
         for host in network.hosts:
+            if host.congestion_control != "reno":
+                raise UsageError(f"{host.name}: virtual time has Reno only, not {host.congestion_control}")
             self._native.add_host(
                 host.name,
                 list(host.addresses),
@@ -86,20 +93,7 @@ class VirtualRun:
         for wire in network.wires:
             self._native.connect(*wire.a, *wire.b, wire.delay_ns)
         for flow in network.flows:
-            assert isinstance(flow, RequestResponse), flow
-            self._native.add_request_response(
-                name=flow.name,
-                group=flow.group,
-                client=flow.client,
-                server=flow.server,
-                client_address=flow.client_address,
-                server_address=flow.server_address,
-                server_port=flow.server_port,
-                request_bytes=flow.request_bytes,
-                reply_bytes=flow.reply_bytes,
-                records_per_connection=flow.records_per_connection,
-                start_ns=flow.start_ns,
-            )
+            _add_flow(self._native, flow)
 
     def __enter__(self) -> Self:
         return self
@@ -180,13 +174,27 @@ class VirtualRun:
         shared = {name: _shared_conversations(switch) for name, switch in self._switches.items()}
         return Outcome(
             transactions=transactions,
-            deliveries=(),
+            deliveries=tuple(Delivery(**delivery) for delivery in self._native.deliveries()),
             conservation=conservation,
             shared=shared,
             adapters=statistics["adapters"],
             snapshots={},
             wall_s=wall_s,
         )
+
+
+def _add_flow(native: NativeNetwork, flow: Flow) -> None:
+    """Add one flow of the description, whose fields are the arguments of the native network."""
+    arguments = {field.name: getattr(flow, field.name) for field in fields(flow)}
+    match flow:
+        case RequestResponse():
+            native.add_request_response(**arguments)
+        case Messages():
+            native.add_messages(**arguments)
+        case Stream():
+            native.add_stream(**arguments)
+        case Datagrams():
+            native.add_datagrams(**arguments)
 
 
 def _pipeline_drops(switch: Switch) -> dict[str, int]:
@@ -227,11 +235,11 @@ def _of_adapter(name: str, counted: dict[str, Any]) -> Conservation:
 
 
 def _of_host(name: str, counted: dict[str, Any]) -> Conservation:
-    """What a host receives it takes or drops; ``sent`` is what its TCP took."""
+    """What a host receives it takes or drops; ``sent`` is what its TCP and UDP took."""
     return Conservation(
         node=name,
         received=counted["frames_received"],
-        sent=counted["segments_received"],
+        sent=counted["segments_received"] + counted["datagrams_received"],
         dropped={reason: packets for reason, packets in counted["dropped"].items() if packets},
         held=0,
     )

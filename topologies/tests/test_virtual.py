@@ -1,9 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 import phb
 import phb_p4
+from phb_lab.description import Datagrams, Host, Messages, Network, RequestResponse, Stream, Wire
+from phb_lab.errors import UsageError
 from phb_lab.networks.s390 import STUDY
 from phb_lab.outcome import Conservation
 from phb_lab.virtual import VirtualRun
@@ -33,6 +36,48 @@ def test_without_policies_every_packet_is_dropped_and_accounted_for():
     branch_router = next(node for node in outcome.conservation if node.node == "c3640")
     assert branch_router.received > 0
     assert branch_router.dropped == {"no_pipeline": branch_router.received}
+
+
+def two_hosts(**wire):
+    """Two hosts on one wire, and a flow of each kind from one to the other."""
+    hosts = [
+        Host(name, (address,), mtu_bytes=1500, window_bytes=16_384, delayed_ack_ns=None)
+        for name, address in (("left", "10.0.0.1"), ("right", "10.0.0.2"))
+    ]
+    ends = {"group": "g", "client": "left", "client_address": "10.0.0.1", "server": "right"}
+    ends |= {"server_address": "10.0.0.2", "start_ns": 0}
+    flows = (
+        RequestResponse(
+            "ask", **ends, server_port=1, request_bytes=100, reply_bytes=800, records_per_connection=10, pause_ns=10**8
+        ),
+        Messages("mail", **ends, server_port=2, permanent=True, schedule=((0, 5000),), answer_bytes=100),
+        Stream("file", **ends, server_port=3, total_bytes=200_000),
+        Datagrams("load", **ends, server_port=4, payload_bytes=100, interval_ns=10**7, stop_ns=10**9),
+    )
+    return Network("two", (), tuple(hosts), (), (Wire(("left", 0), ("right", 0), **wire),), flows)
+
+
+def test_every_kind_of_flow_runs_and_gives_what_it_should():
+    with VirtualRun(two_hosts(delay_ns=1_000_000), seed=1) as run:
+        outcome = run.run(10_000_000_000, lambda now: None)
+    # Four times 1 ms and 100 ms of pause per 10 records, and 1 ms twice for the connection.
+    flows = [transaction.flow for transaction in outcome.transactions]
+    assert flows.count("mail") == 1
+    assert 95 <= flows.count("ask") <= 98
+    assert [delivery.flow for delivery in outcome.deliveries] == ["file", "load"]
+    assert outcome.delivery("file").received_bytes == 200_000
+    load = outcome.delivery("load")
+    assert (load.sent_packets, load.received_packets) == (100, 100)
+    assert {delay for _, delay in load.delays_ns} == {1_000_000}
+    assert load.throughput_bps(0, 1) == 100 * 100 * 8
+    assert outcome.wall_s > 0
+
+
+def test_virtual_time_has_no_cubic():
+    network = two_hosts()
+    hosts = tuple(replace(host, congestion_control="cubic") for host in network.hosts)
+    with pytest.raises(UsageError, match="left: virtual time has Reno only"):
+        VirtualRun(replace(network, hosts=hosts), seed=1)
 
 
 @pytest.mark.parametrize(

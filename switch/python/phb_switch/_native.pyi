@@ -547,7 +547,7 @@ class Network:
     """The time, in ns since the start."""
 
     def __new__(cls, seed: int) -> Network:
-        """An empty network at time 0; `seed` makes initial sequence numbers and ephemeral ports."""
+        """An empty network at time 0; `seed` makes initial sequence numbers, ephemeral ports and Poisson processes."""
     def add_switch(self, switch: Switch) -> None:
         """Adds a switch under its own name. It may be programmed through P4Runtime before and after."""
     def add_host(
@@ -567,7 +567,7 @@ class Network:
         mac: str | None = None,
         gateway_mac: str | None = None,
     ) -> None:
-        """Adds a TCP host (smoltcp, Reno); its port is 0.
+        """Adds a host with TCP (smoltcp, Reno) and UDP; its port is 0.
 
         Args:
             name: of the node.
@@ -708,7 +708,9 @@ class Network:
         records_per_connection: int,
         start_ns: int,
         think_ns: int = ...,
+        pause_ns: int = ...,
         stop_ns: int | None = None,
+        tos: int | None = None,
     ) -> None:
         """Adds a client that asks and waits, over and over, and the service it asks.
 
@@ -719,13 +721,119 @@ class Network:
             server: name of a host.
             client_address: one of the client's.
             server_address: one of the server's.
-            server_port: several flows may share it if sizes and think time are equal.
+            server_port: several flows may share it if sizes, think time and type of service are equal.
             request_bytes: length of a request.
             reply_bytes: length of a reply.
             records_per_connection: transactions before the client closes its connection and opens the next.
             start_ns: when the first connection is opened.
             think_ns: between a complete request and the start of its reply; 0 unless given.
+            pause_ns: between a complete reply and the next request; 0 unless given.
             stop_ns: from when on no transaction is started; None goes on as long as the run.
+            tos: type-of-service byte of both ends' packets; None is that of each host.
+
+        """
+    def add_messages(
+        self,
+        *,
+        name: str,
+        group: str,
+        client: str,
+        server: str,
+        client_address: str,
+        server_address: str,
+        server_port: int,
+        permanent: bool,
+        schedule: Sequence[tuple[int, int]],
+        answer_bytes: int,
+        start_ns: int = ...,
+        tos: int | None = None,
+    ) -> None:
+        """Adds a client that submits messages, one after another, and the peer that answers each.
+
+        An answered message is a transaction, from its submission to the answer.
+
+        Args:
+            name: of the flow, its own.
+            group: of flows that are reported together.
+            client: name of a host.
+            server: name of a host.
+            client_address: one of the client's.
+            server_address: one of the server's.
+            server_port: several flows may share it if answers and type of service are equal.
+            permanent: one connection carries all messages; otherwise each opens its own.
+            schedule: time of submission in ns and length (at least 8) of each message, in order of time.
+            answer_bytes: length of an answer.
+            start_ns: when a permanent connection is opened, and from when on others may be; 0 unless given.
+            tos: type-of-service byte of both ends' packets; None is that of each host.
+
+        """
+    def add_stream(
+        self,
+        *,
+        name: str,
+        group: str,
+        client: str,
+        server: str,
+        client_address: str,
+        server_address: str,
+        server_port: int,
+        start_ns: int,
+        stop_ns: int | None = None,
+        total_bytes: int | None = None,
+        write_bytes: int = ...,
+        tos: int | None = None,
+    ) -> None:
+        """Adds a client that sends as much as TCP takes, and the sink that takes it.
+
+        Args:
+            name: of the flow, its own.
+            group: of flows that are reported together.
+            client: name of a host.
+            server: name of a host.
+            client_address: one of the client's.
+            server_address: one of the server's.
+            server_port: this flow's own.
+            start_ns: when the connection is opened.
+            stop_ns: from when on no write begins; None goes on as long as the run.
+            total_bytes: after how many the connection is closed; None is never.
+            write_bytes: what the application hands over at a time, 65,536 unless given. A write that has begun is
+                finished.
+            tos: type-of-service byte of both ends' packets; None is that of each host.
+
+        """
+    def add_datagrams(
+        self,
+        *,
+        name: str,
+        group: str,
+        client: str,
+        server: str,
+        client_address: str,
+        server_address: str,
+        server_port: int,
+        payload_bytes: int,
+        interval_ns: int,
+        start_ns: int,
+        stop_ns: int | None = None,
+        pattern: str = ...,
+        tos: int | None = None,
+    ) -> None:
+        """Adds a client that sends UDP datagrams at a rate that nothing changes, and the sink that measures them.
+
+        Args:
+            name: of the flow, its own.
+            group: of flows that are reported together.
+            client: name of a host.
+            server: name of a host.
+            client_address: one of the client's.
+            server_address: one of the server's.
+            server_port: where the sink listens; several flows may share it.
+            payload_bytes: of UDP, from 16 (number and time of sending) to what the client's MTU allows.
+            interval_ns: between two datagrams, or its mean.
+            start_ns: when the first one is sent.
+            stop_ns: from when on none is sent; None goes on as long as the run.
+            pattern: periodic, or poisson: intervals drawn from an exponential distribution by the network's seed.
+            tos: type-of-service byte; None is that of the host.
 
         """
     def tap(self, node: str, port: int, pcap_path: str | PathLike[str]) -> None:
@@ -745,18 +853,25 @@ class Network:
         """
     def transactions(self) -> list[tuple[str, str, int, int]]:
         """The completed transactions as (flow, group, start in ns, end in ns), in order of their ends."""
+    def deliveries(self) -> list[dict[str, Any]]:
+        """What streams and datagrams brought to their ends, in the order in which they were added.
+
+        Keys: `flow`, `group`, `sent_packets` and `received_packets` (0 for a stream), `sent_bytes` and `received_bytes`
+        (payload), `received_by_second` (payload bytes, from second 0), `delays_ns` (of each datagram: time of arrival
+        and one-way delay, in order of arrival).
+        """
     def statistics(self) -> dict[str, Any]:
         """What nodes, wires and clients have counted.
 
         Keys: `now_ns`, `events`, `frames_in_flight`, `unconnected_frames` (sent on ports without a wire),
-        `hosts` (name: {frames_received, frames_sent, segments_received, segments_retransmitted, resets_sent,
-        resets_received, connections_opened, connections_accepted, connections_failed, connections_open,
+        `hosts` (name: {frames_received, frames_sent, segments_received, datagrams_received, segments_retransmitted,
+        resets_sent, resets_received, connections_opened, connections_accepted, connections_failed, connections_open,
         request_bytes_sent, request_bytes_received, reply_bytes_sent, reply_bytes_received, bytes_corrupted,
         dropped (reason: frames)}), `adapters` (name: {kind, outbound, inbound; of a CIP also channel_blocks,
         channel_busy_ns, cpu_busy_ns}; a direction: {received, received_bytes, sent, sent_bytes, held, dropped (reason:
         frames)}), `ports` (node: {port: {sent_frames, sent_bytes, received_frames, received_bytes,
         unconnected_frames}}), `flows` (name: {group, connections, failures, transactions}).
 
-        Hosts: frames_received = segments_received + dropped. Adapters: received = sent + dropped + held. All nodes and
-        wires: frames sent = frames received + frames_in_flight.
+        Hosts: frames_received = segments_received + datagrams_received + dropped. Adapters: received = sent + dropped +
+        held. All nodes and wires: frames sent = frames received + frames_in_flight.
         """

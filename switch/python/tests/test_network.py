@@ -81,6 +81,55 @@ def test_transactions_and_statistics(adapter: str) -> None:
     assert statistics["ports"]["adapter"][1]["received_frames"] == adapter_statistics["inbound"]["received"]
 
 
+ENDS: dict[str, Any] = {
+    key: FLOW[key] for key in ("group", "client", "server", "client_address", "server_address", "server_port")
+}
+
+
+def joined(seed: int = 1) -> Network:
+    """Two hosts, 5 ms apart, and nothing between them."""
+    network = Network(seed)
+    network.add_host("os390", [SERVER, VIRTUAL], **HOST)
+    network.add_host("branch", [CLIENT], **HOST)
+    network.connect("os390", 0, "branch", 0, 5_000_000)
+    return network
+
+
+def test_datagrams_tell_what_was_lost_and_how_long_each_took() -> None:
+    network = joined()
+    timing = {"payload_bytes": 100, "interval_ns": 10_000_000, "start_ns": 7, "stop_ns": SECOND}
+    network.add_datagrams(name="load", **ENDS, **timing)
+    network.run(2 * SECOND)
+    (delivery,) = network.deliveries()
+    assert delivery == {
+        "flow": "load",
+        "group": "interactive",
+        "sent_packets": 100,
+        "sent_bytes": 10_000,
+        "received_packets": 100,
+        "received_bytes": 10_000,
+        "received_by_second": [10_000],
+        "delays_ns": [(5_000_007 + number * 10_000_000, 5_000_000) for number in range(100)],
+    }
+    server = network.statistics()["hosts"]["os390"]
+    assert server["frames_received"] == server["datagrams_received"] == 100
+
+
+def test_streams_and_messages_are_delivered_in_the_order_of_adding() -> None:
+    network = joined()
+    network.add_stream(name="file", **ENDS, start_ns=0, total_bytes=1_000_000)
+    network.add_messages(
+        **ENDS | {"server_port": 5000}, name="mail", permanent=False, schedule=[(0, 1000), (0, 2000)], answer_bytes=40
+    )
+    network.add_datagrams(name="load", **ENDS, payload_bytes=16, interval_ns=SECOND, start_ns=0, pattern="poisson")
+    network.run(20 * SECOND)
+    file, load = network.deliveries()
+    assert (file["flow"], load["flow"]) == ("file", "load")
+    assert file["sent_bytes"] == file["received_bytes"] == sum(file["received_by_second"]) == 1_000_000
+    assert file["delays_ns"] == [] and len(load["delays_ns"]) == load["received_packets"]
+    assert [(flow, start) for flow, _, start, _ in network.transactions()] == [("mail", 0), ("mail", 0)]
+
+
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     captures = []
     for name, seed in (("one", 7), ("two", 7), ("other", 8)):
@@ -131,12 +180,19 @@ def test_an_interrupt_ends_the_run() -> None:
         network.run(10 * SECOND, interrupt)
 
 
+DATAGRAMS: dict[str, Any] = {"payload_bytes": 15, "interval_ns": 1, "start_ns": 0}
+MESSAGES: dict[str, Any] = {"permanent": True, "schedule": [(0, 7)], "answer_bytes": 1}
 WRONG: list[tuple[str, Callable[[Network], object]]] = [
     ("seed: -1 is given", lambda _: Network(-1)),
     ("name: there is a node named 'branch'", lambda n: n.add_host("branch", [CLIENT], **HOST)),
     ("addresses: 'x' is given, an IPv4 address", lambda n: n.add_host("h", ["x"], **HOST)),
     ("addresses: 0 addresses", lambda n: n.add_host("h", [], **HOST)),
     ("mtu: -1 is given", lambda n: n.add_host("h", [CLIENT], **HOST | {"mtu": -1})),
+    ("pattern: 'burst' is given", lambda n: n.add_datagrams(name="d", **ENDS, **DATAGRAMS | {"pattern": "burst"})),
+    ("payload_bytes: 15 is given, 16 to 1472", lambda n: n.add_datagrams(name="d", **ENDS, **DATAGRAMS)),
+    ("tos: 256 is given", lambda n: n.add_stream(name="s", **ENDS | {"server_port": 1}, start_ns=0, tos=256)),
+    ("server_port: 135.1.1.1:700 has", lambda n: n.add_stream(name="s", **ENDS, start_ns=0)),
+    ("schedule: a message of 7 bytes", lambda n: n.add_messages(name="m", **ENDS | {"server_port": 1}, **MESSAGES)),
     ("mtu: 40 is given, 88 to", lambda n: n.add_host("h", [CLIENT], **HOST | {"mtu": 40})),
     ("receive_buffer_bytes: 0", lambda n: n.add_host("h", [CLIENT], **HOST | {"receive_buffer_bytes": 0})),
     ("tos: 256 is given", lambda n: n.add_host("h", [CLIENT], **HOST, tos=256)),

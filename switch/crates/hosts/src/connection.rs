@@ -26,6 +26,8 @@ fn duration(time: Time) -> Duration {
 pub(crate) struct Connection {
     pub endpoints: Endpoints,
     pub script: Script,
+    /// The type-of-service byte of what it sends.
+    pub tos: u8,
     /// The earliest timer of this connection in its host's queue. Timers at other times are stale.
     pub armed: Option<Time>,
     /// The sequence number after the highest one sent.
@@ -37,7 +39,12 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection with a new socket: a used one keeps its congestion window.
-    pub fn new(endpoints: Endpoints, options: &TcpOptions, script: Script) -> Self {
+    pub fn new(
+        endpoints: Endpoints,
+        options: &TcpOptions,
+        tos: Option<u8>,
+        script: Script,
+    ) -> Self {
         let receive = SocketBuffer::new(vec![0; options.receive_buffer]);
         let send = SocketBuffer::new(vec![0; options.send_buffer]);
         let mut socket = Socket::new(receive, send);
@@ -51,6 +58,7 @@ impl Connection {
         Self {
             endpoints,
             script,
+            tos: tos.unwrap_or(options.tos),
             armed: None,
             sent_up_to: None,
             set,

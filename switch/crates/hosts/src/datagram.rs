@@ -1,4 +1,4 @@
-//! From Ethernet frames to TCP segments and back.
+//! From Ethernet frames to TCP segments and UDP datagrams, and back.
 
 use std::net::Ipv4Addr;
 
@@ -6,13 +6,14 @@ use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Packet, TcpPacket};
 
 use crate::configuration::{HostConfig, is_unicast};
 use crate::statistics::HostStatistics;
+use crate::udp;
 
 /// Destination, source and type.
 pub(crate) const ETHERNET_HEADER: usize = 14;
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
 const BROADCAST: [u8; 6] = [0xff; 6];
 
-/// The two ends of a connection, seen from the host.
+/// The two ends of a connection or of a flow of datagrams, seen from the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Endpoints {
     pub local: Ipv4Addr,
@@ -32,6 +33,13 @@ pub(crate) struct Segment {
     pub sequence: (u32, u32),
 }
 
+/// What a frame brings to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Brought {
+    Segment(Segment),
+    Datagram(udp::Datagram),
+}
+
 /// Why a host drops a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
@@ -40,6 +48,7 @@ pub(crate) enum Refusal {
     OtherProtocol,
     Malformed,
     TooLarge,
+    NoListener,
 }
 
 impl Refusal {
@@ -50,12 +59,13 @@ impl Refusal {
             Self::OtherProtocol => &mut statistics.dropped_other_protocol,
             Self::Malformed => &mut statistics.dropped_malformed,
             Self::TooLarge => &mut statistics.dropped_too_large,
+            Self::NoListener => &mut statistics.dropped_no_listener,
         } += 1;
     }
 }
 
-/// Reads the segment in a frame that has come to the host, or says why the host drops it.
-pub(crate) fn accept(frame: &[u8], host: &HostConfig) -> Result<Segment, Refusal> {
+/// Reads what is in a frame that has come to the host, or says why the host drops it.
+pub(crate) fn accept(frame: &[u8], host: &HostConfig) -> Result<Brought, Refusal> {
     let datagram = frame.get(ETHERNET_HEADER..).ok_or(Refusal::Malformed)?;
     if !host.any_mac && frame[..6] != host.mac && frame[..6] != BROADCAST {
         return Err(Refusal::OtherMac);
@@ -73,10 +83,17 @@ pub(crate) fn accept(frame: &[u8], host: &HostConfig) -> Result<Segment, Refusal
     if usize::from(packet.total_len()) > host.tcp.mtu {
         return Err(Refusal::TooLarge);
     }
-    let is_fragment = packet.more_frags() || packet.frag_offset() != 0;
-    if is_fragment || packet.next_header() != IpProtocol::Tcp {
+    if packet.more_frags() || packet.frag_offset() != 0 {
         return Err(Refusal::OtherProtocol);
     }
+    match packet.next_header() {
+        IpProtocol::Tcp => segment(&packet).map(Brought::Segment),
+        IpProtocol::Udp => udp::read(&packet).map(Brought::Datagram),
+        _ => Err(Refusal::OtherProtocol),
+    }
+}
+
+fn segment(packet: &Ipv4Packet<&[u8]>) -> Result<Segment, Refusal> {
     let tcp = TcpPacket::new_checked(packet.payload()).map_err(|_| Refusal::Malformed)?;
     let (source, destination) = (
         IpAddress::Ipv4(packet.src_addr()),
@@ -94,17 +111,27 @@ pub(crate) fn accept(frame: &[u8], host: &HostConfig) -> Result<Segment, Refusal
     Ok(describe(endpoints, &tcp))
 }
 
-/// Completes a frame that smoltcp has filled: Ethernet header, type of service. Gives what the segment in it does.
-pub(crate) fn finish(frame: &mut [u8], host: &HostConfig) -> Option<Segment> {
-    let (ethernet, datagram) = frame.split_at_mut_checked(ETHERNET_HEADER)?;
+/// Fills in the Ethernet header of a frame of the host.
+pub(crate) fn address_frame(ethernet: &mut [u8], host: &HostConfig) {
     ethernet[..6].copy_from_slice(&host.gateway_mac);
     ethernet[6..12].copy_from_slice(&host.mac);
-    ethernet[12..].copy_from_slice(&ETHERTYPE_IPV4);
+    ethernet[12..ETHERNET_HEADER].copy_from_slice(&ETHERTYPE_IPV4);
+}
+
+/// Sets the type-of-service byte, whose fields are DSCP and ECN today.
+pub(crate) fn set_tos(packet: &mut Ipv4Packet<&mut [u8]>, tos: u8) {
+    packet.set_dscp(tos >> 2);
+    packet.set_ecn(tos & 3);
+    packet.fill_checksum();
+}
+
+/// Completes a frame that smoltcp has filled: Ethernet header, type of service. Gives what the segment in it does.
+pub(crate) fn finish(frame: &mut [u8], host: &HostConfig, tos: u8) -> Option<Segment> {
+    let (ethernet, datagram) = frame.split_at_mut_checked(ETHERNET_HEADER)?;
+    address_frame(ethernet, host);
     let mut packet = Ipv4Packet::new_checked(datagram).ok()?;
-    if host.tcp.tos != 0 {
-        packet.set_dscp(host.tcp.tos >> 2);
-        packet.set_ecn(host.tcp.tos & 3);
-        packet.fill_checksum();
+    if tos != 0 {
+        set_tos(&mut packet, tos);
     }
     let (local, remote) = (packet.src_addr(), packet.dst_addr());
     let tcp = TcpPacket::new_checked(&*packet.payload_mut()).ok()?;

@@ -1,8 +1,9 @@
 //! What stands at the ends of a network: TCP hosts, the traffic they make, and the adapters that attach them.
 //!
-//! - [`tcp_host`]: a host with several IPv4 addresses and any number of TCP connections (smoltcp, Reno), as a node with
-//!   one port;
-//! - [`script`]: request/response traffic, client and server, which its connections carry;
+//! - [`tcp_host`]: a host with several IPv4 addresses, any number of TCP connections (smoltcp, Reno) and UDP, as a node
+//!   with one port;
+//! - [`script`]: what its connections carry: requests and replies, messages, streams;
+//! - [`udp`]: datagrams that carry their number and time of sending, and where they arrive;
 //! - [`cip`]: a Channel Interface Processor on ESCON channels, as a node with two ports per channel;
 //! - [`sna`]: SNA stations that ask over LLC2, and a host that answers, as nodes with one port;
 //! - [`osa2`]: an OSA-2 in LCS mode on Fast Ethernet, as a node with two ports;
@@ -24,14 +25,17 @@ pub mod script;
 pub mod sna;
 pub mod statistics;
 pub mod tcp_host;
+pub mod udp;
 
 pub use cip::{Cip, CipConfig, Mode};
 pub use configuration::{ConfigError, HostConfig, TcpOptions};
 pub use osa2::{Osa2, Osa2Config};
 pub use replay::Replay;
-pub use script::{Flow, Service, Transaction};
+pub use script::{Answers, Flow, Service, Traffic, Transaction};
 pub use sna::{SnaHost, Stations, StationsConfig};
-pub use statistics::{AdapterStatistics, DirectionStatistics, FlowStatistics, HostStatistics};
+pub use statistics::{
+    AdapterStatistics, DirectionStatistics, FlowStatistics, HostStatistics, Received,
+};
 pub use tcp_host::TcpHost;
 
 /// The port of a host, and the host's side of an adapter.

@@ -1,29 +1,25 @@
-//! Request/response traffic, as the Chariot scripts of the IBM/Cisco S/390 tests make it (their appendix F):
+//! Traffic that TCP connections carry: what the clients of a host do, and what its services answer.
 //!
-//! ```text
-//! client                                  server
-//! CONNECT_INITIATE                        CONNECT_ACCEPT
-//! LOOP records_per_connection             LOOP
-//!   START_TIMER
-//!   SEND request_bytes                      RECEIVE request_bytes
-//!                                           SLEEP think
-//!   RECEIVE reply_bytes                     SEND reply_bytes
-//!   END_TIMER
-//! DISCONNECT                              DISCONNECT
-//! ```
+//! - [`requests`]: a client that asks and waits, over and over;
+//! - [`messages`]: messages of any length, one after another, each answered;
+//! - [`stream`]: as much as TCP takes.
 //!
-//! The client then starts the script over on a new connection until the run ends. Setting up a connection is outside
-//! the measured time.
+//! A script runs on one connection. A client whose script has ended opens the next connection, if its traffic has one.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use phb_network::Time;
-use smoltcp::socket::tcp::{Socket, State};
+use smoltcp::socket::tcp::Socket;
 
 use crate::configuration::{ConfigError, is_unicast};
-use crate::statistics::HostStatistics;
+use crate::statistics::Books;
 
-/// A client: one connection at a time, one request at a time.
+pub(crate) mod messages;
+pub(crate) mod requests;
+pub(crate) mod stream;
+
+/// A client: one connection at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// The client's own address.
@@ -32,29 +28,99 @@ pub struct Flow {
     pub server_address: Ipv4Addr,
     /// The server's port.
     pub server_port: u16,
-    /// Length of a request, in bytes.
-    pub request_bytes: u64,
-    /// Length of the reply that the client waits for, in bytes.
-    pub reply_bytes: u64,
-    /// Transactions on a connection before the client closes it and opens the next.
-    pub records_per_connection: u64,
-    /// When the first connection is opened, in ns.
+    /// When the first connection is opened, or the first datagram sent, in ns.
     pub start: Time,
-    /// From when on no transaction is started any more, in ns; `None` goes on as long as the run.
+    /// From when on nothing new is started, in ns; `None` goes on as long as the run.
     pub stop: Option<Time>,
+    /// The type-of-service byte of what the client sends; `None` is its host's.
+    pub tos: Option<u8>,
+    /// What the client does.
+    pub traffic: Traffic,
+}
+
+/// What a client does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    /// Asks and waits, over and over.
+    Requests {
+        /// Length of a request, in bytes.
+        request_bytes: u64,
+        /// Length of the reply that the client waits for, in bytes.
+        reply_bytes: u64,
+        /// Transactions on a connection before the client closes it and opens the next.
+        records_per_connection: u64,
+        /// Time between a complete reply and the next request, in ns.
+        pause: Time,
+    },
+    /// Submits messages to a peer that answers each.
+    Messages {
+        /// Whether one connection, opened at the start, carries all of them; otherwise each opens its own.
+        permanent: bool,
+        /// Time of submission, in ns, and length, in bytes, of each message, in order of time.
+        schedule: Arc<[(Time, u64)]>,
+        /// Length of the answer, in bytes.
+        answer_bytes: u64,
+    },
+    /// Sends as much as TCP takes.
+    Stream {
+        /// How much in all; `None` is as much as it can be until the stop.
+        total_bytes: Option<u64>,
+        /// What the application hands over at a time. A write that has begun is finished.
+        write_bytes: u64,
+    },
+    /// Sends UDP datagrams at a rate that nothing changes.
+    Datagrams {
+        /// Payload of each, in bytes.
+        payload_bytes: usize,
+        /// Time between two of them, or its mean, in ns.
+        interval: Time,
+        /// Draws the times from an exponential distribution (Poisson process) with this seed; `None` keeps the interval.
+        poisson_seed: Option<u64>,
+    },
 }
 
 impl Flow {
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    pub(crate) fn check(&self, mtu: usize) -> Result<(), ConfigError> {
         ConfigError::unless_positive("server_port", u64::from(self.server_port))?;
-        ConfigError::unless_positive("request_bytes", self.request_bytes)?;
-        ConfigError::unless_positive("reply_bytes", self.reply_bytes)?;
-        ConfigError::unless_positive("records_per_connection", self.records_per_connection)?;
         if !is_unicast(self.server_address) {
             let message = format!("{} is not a unicast address", self.server_address);
             return Err(ConfigError::new("server_address", message));
         }
-        Ok(())
+        match &self.traffic {
+            Traffic::Requests {
+                request_bytes,
+                reply_bytes,
+                records_per_connection,
+                pause: _,
+            } => {
+                ConfigError::unless_positive("request_bytes", *request_bytes)?;
+                ConfigError::unless_positive("reply_bytes", *reply_bytes)?;
+                ConfigError::unless_positive("records_per_connection", *records_per_connection)
+            }
+            Traffic::Messages {
+                schedule,
+                answer_bytes,
+                permanent: _,
+            } => {
+                ConfigError::unless_positive("answer_bytes", *answer_bytes)?;
+                messages::check_schedule(schedule)
+            }
+            Traffic::Stream {
+                total_bytes,
+                write_bytes,
+            } => {
+                ConfigError::unless_positive("total_bytes", total_bytes.unwrap_or(1))?;
+                ConfigError::unless_positive("write_bytes", *write_bytes)
+            }
+            Traffic::Datagrams {
+                payload_bytes,
+                interval,
+                poisson_seed: _,
+            } => {
+                ConfigError::unless_positive("interval_ns", *interval)?;
+                crate::udp::check_payload(*payload_bytes, mtu)
+            }
+        }
     }
 }
 
@@ -65,28 +131,77 @@ pub struct Service {
     pub address: Ipv4Addr,
     /// The port it listens on.
     pub port: u16,
-    /// Length of a request, in bytes.
-    pub request_bytes: u64,
-    /// Length of a reply, in bytes.
-    pub reply_bytes: u64,
-    /// Time between a complete request and the start of its reply, in ns.
-    pub think: Time,
+    /// The type-of-service byte of what it sends; `None` is its host's.
+    pub tos: Option<u8>,
+    /// What it does with what it receives.
+    pub answers: Answers,
+}
+
+/// What a server does with what it receives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// Replies to each request.
+    Requests {
+        /// Length of a request, in bytes.
+        request_bytes: u64,
+        /// Length of a reply, in bytes.
+        reply_bytes: u64,
+        /// Time between a complete request and the start of its reply, in ns.
+        think: Time,
+    },
+    /// Answers each message.
+    Messages {
+        /// Length of an answer, in bytes.
+        answer_bytes: u64,
+    },
+    /// Takes all there is, and writes down what came when.
+    Stream {
+        /// The number of the sink on this host.
+        sink: usize,
+    },
 }
 
 impl Service {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         ConfigError::unless_positive("server_port", u64::from(self.port))?;
-        ConfigError::unless_positive("request_bytes", self.request_bytes)?;
-        ConfigError::unless_positive("reply_bytes", self.reply_bytes)
+        match self.answers {
+            Answers::Requests {
+                request_bytes,
+                reply_bytes,
+                think: _,
+            } => {
+                ConfigError::unless_positive("request_bytes", request_bytes)?;
+                ConfigError::unless_positive("reply_bytes", reply_bytes)
+            }
+            Answers::Messages { answer_bytes } => {
+                ConfigError::unless_positive("answer_bytes", answer_bytes)
+            }
+            Answers::Stream { sink: _ } => Ok(()),
+        }
+    }
+
+    /// The script of a connection that a client has opened.
+    pub(crate) fn script(&self) -> Script {
+        match self.answers {
+            Answers::Requests {
+                request_bytes,
+                reply_bytes,
+                think,
+            } => Script::Server(requests::Server::new(request_bytes, reply_bytes, think)),
+            Answers::Messages { answer_bytes } => {
+                Script::Receiver(messages::Receiver::new(answer_bytes))
+            }
+            Answers::Stream { sink } => Script::Sink(stream::Sink::new(sink)),
+        }
     }
 }
 
-/// A completed request and reply.
+/// A completed request and reply, or message and answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
     /// The client: its number on its host, in the order of adding.
     pub flow: usize,
-    /// When the client handed the request to TCP, in ns.
+    /// When the client handed the request to TCP, or the message was submitted, in ns.
     pub start: Time,
     /// When it had received the whole reply, in ns.
     pub end: Time,
@@ -105,24 +220,26 @@ pub(crate) enum Step {
 
 /// The program that a connection runs.
 pub(crate) enum Script {
-    Client(Client),
-    Server(Server),
+    Client(requests::Client),
+    Server(requests::Server),
+    Sender(messages::Sender),
+    Receiver(messages::Receiver),
+    Source(stream::Source),
+    Sink(stream::Sink),
     /// The program is over; what still comes in is thrown away.
     Over,
 }
 
 impl Script {
     /// Goes as far as it can at `now` (ns).
-    pub fn step(
-        &mut self,
-        now: Time,
-        socket: &mut Socket<'_>,
-        transactions: &mut Vec<Transaction>,
-        statistics: &mut HostStatistics,
-    ) -> Step {
+    pub fn step(&mut self, now: Time, socket: &mut Socket<'_>, books: &mut Books) -> Step {
         match self {
-            Self::Client(client) => client.step(now, socket, transactions, statistics),
-            Self::Server(server) => server.step(now, socket, statistics),
+            Self::Client(client) => client.step(now, socket, books),
+            Self::Server(server) => server.step(now, socket, &mut books.host),
+            Self::Sender(sender) => sender.step(now, socket, books),
+            Self::Receiver(receiver) => receiver.step(socket, &mut books.host),
+            Self::Source(source) => source.step(now, socket, books),
+            Self::Sink(sink) => sink.step(now, socket, books),
             Self::Over => {
                 while socket
                     .recv(|data| (data.len(), data.len()))
@@ -136,14 +253,31 @@ impl Script {
     /// When the script wants to go on by itself, in ns.
     pub fn due(&self) -> Option<Time> {
         match self {
-            Self::Server(server) => server.thinks_until,
-            Self::Client(_) | Self::Over => None,
+            Self::Client(client) => client.due(),
+            Self::Server(server) => server.due(),
+            Self::Sender(sender) => sender.due(),
+            Self::Source(_) | Self::Receiver(_) | Self::Sink(_) | Self::Over => None,
+        }
+    }
+
+    /// The number of the flow whose client this is.
+    pub fn flow(&self) -> Option<usize> {
+        match self {
+            Self::Client(client) => Some(client.flow),
+            Self::Sender(sender) => Some(sender.flow),
+            Self::Source(source) => Some(source.flow),
+            Self::Server(_) | Self::Receiver(_) | Self::Sink(_) | Self::Over => None,
         }
     }
 }
 
-/// Hands up to `left` bytes to TCP; gives how many it took. Each byte tells its place in the stream.
-fn push(socket: &mut Socket<'_>, left: u64, offset: &mut u64) -> u64 {
+/// Hands up to `left` bytes to TCP; gives how many it took. `byte_at` tells each by its place in the stream.
+fn push_bytes(
+    socket: &mut Socket<'_>,
+    left: u64,
+    offset: &mut u64,
+    byte_at: impl Fn(u64) -> u8,
+) -> u64 {
     let mut pushed = 0;
     while pushed < left && socket.can_send() {
         let wanted = usize::try_from(left - pushed).unwrap_or(usize::MAX);
@@ -151,7 +285,7 @@ fn push(socket: &mut Socket<'_>, left: u64, offset: &mut u64) -> u64 {
         let taken = socket.send(|room| {
             let count = room.len().min(wanted);
             for (byte, place) in room[..count].iter_mut().zip(start..) {
-                *byte = pattern(place);
+                *byte = byte_at(place);
             }
             (count, count)
         });
@@ -166,24 +300,24 @@ fn push(socket: &mut Socket<'_>, left: u64, offset: &mut u64) -> u64 {
     pushed
 }
 
-/// Takes everything that has arrived in order; gives how many bytes that was, and checks them.
-fn pull(socket: &mut Socket<'_>, offset: &mut u64, statistics: &mut HostStatistics) -> u64 {
+/// Hands up to `left` bytes to TCP; gives how many it took. Each byte tells its place in the stream.
+fn push(socket: &mut Socket<'_>, left: u64, offset: &mut u64) -> u64 {
+    push_bytes(socket, left, offset, pattern)
+}
+
+/// Gives everything that has arrived in order to `take`, with its place in the stream; gives how many bytes that was.
+fn pull_bytes(socket: &mut Socket<'_>, offset: &mut u64, mut take: impl FnMut(u64, &[u8])) -> u64 {
     let mut pulled = 0;
     while socket.can_recv() {
         let start = *offset;
         let taken = socket.recv(|data| {
-            let wrong = data
-                .iter()
-                .zip(start..)
-                .filter(|(byte, place)| **byte != pattern(*place))
-                .count();
-            (data.len(), (data.len(), wrong))
+            take(start, data);
+            (data.len(), data.len())
         });
         match taken {
-            Ok((count, wrong)) if count > 0 => {
+            Ok(count) if count > 0 => {
                 *offset += count as u64;
                 pulled += count as u64;
-                statistics.bytes_corrupted += wrong as u64;
             }
             _ => break,
         }
@@ -191,160 +325,23 @@ fn pull(socket: &mut Socket<'_>, offset: &mut u64, statistics: &mut HostStatisti
     pulled
 }
 
+/// Takes everything that has arrived in order; gives how many bytes that was, and counts those that are wrong.
+fn pull(socket: &mut Socket<'_>, offset: &mut u64, corrupted: &mut u64) -> u64 {
+    pull_bytes(socket, offset, |start, data| {
+        *corrupted += count_wrong(start, data);
+    })
+}
+
+fn count_wrong(start: u64, data: &[u8]) -> u64 {
+    let wrong = data
+        .iter()
+        .zip(start..)
+        .filter(|(byte, place)| **byte != pattern(*place));
+    wrong.count() as u64
+}
+
 /// The byte at a place in a stream. The period is prime, so no segment that is out of place fits by chance.
 fn pattern(place: u64) -> u8 {
     const PERIOD: u64 = 251;
     (place % PERIOD).to_le_bytes()[0]
-}
-
-pub(crate) struct Client {
-    pub flow: usize,
-    request_bytes: u64,
-    reply_bytes: u64,
-    records_left: u64,
-    stop: Option<Time>,
-    started: Option<Time>,
-    to_send: u64,
-    to_receive: u64,
-    sent: u64,
-    received: u64,
-}
-
-impl Client {
-    pub fn new(number: usize, flow: &Flow) -> Self {
-        Self {
-            flow: number,
-            request_bytes: flow.request_bytes,
-            reply_bytes: flow.reply_bytes,
-            records_left: flow.records_per_connection,
-            stop: flow.stop,
-            started: None,
-            to_send: 0,
-            to_receive: 0,
-            sent: 0,
-            received: 0,
-        }
-    }
-
-    fn step(
-        &mut self,
-        now: Time,
-        socket: &mut Socket<'_>,
-        transactions: &mut Vec<Transaction>,
-        statistics: &mut HostStatistics,
-    ) -> Step {
-        if matches!(socket.state(), State::SynSent | State::SynReceived) {
-            return Step::Waits;
-        }
-        loop {
-            if self.started.is_none() {
-                if self.records_left == 0 || self.stop.is_some_and(|stop| now >= stop) {
-                    socket.close();
-                    return Step::Ended;
-                }
-                self.started = Some(now);
-                self.to_send = self.request_bytes;
-                self.to_receive = self.reply_bytes;
-            }
-            let pushed = push(socket, self.to_send, &mut self.sent);
-            self.to_send -= pushed;
-            statistics.request_bytes_sent += pushed;
-            let pulled = pull(socket, &mut self.received, statistics);
-            self.to_receive = self.to_receive.saturating_sub(pulled);
-            statistics.reply_bytes_received += pulled;
-
-            if self.to_send > 0 || self.to_receive > 0 {
-                if socket.state() == State::Established {
-                    return Step::Waits;
-                }
-                socket.close(); // the server has closed, or the connection is reset: there will be no reply
-                return Step::Failed;
-            }
-            if let Some(start) = self.started.take() {
-                transactions.push(Transaction {
-                    flow: self.flow,
-                    start,
-                    end: now,
-                });
-            }
-            self.records_left -= 1;
-        }
-    }
-}
-
-pub(crate) struct Server {
-    request_bytes: u64,
-    reply_bytes: u64,
-    think: Time,
-    /// Bytes of requests that have come and are not answered yet.
-    asked: u64,
-    thinks_until: Option<Time>,
-    to_send: u64,
-    sent: u64,
-    received: u64,
-}
-
-impl Server {
-    pub fn new(service: &Service) -> Self {
-        Self {
-            request_bytes: service.request_bytes,
-            reply_bytes: service.reply_bytes,
-            think: service.think,
-            asked: 0,
-            thinks_until: None,
-            to_send: 0,
-            sent: 0,
-            received: 0,
-        }
-    }
-
-    fn step(
-        &mut self,
-        now: Time,
-        socket: &mut Socket<'_>,
-        statistics: &mut HostStatistics,
-    ) -> Step {
-        if matches!(socket.state(), State::Listen | State::SynReceived) {
-            return Step::Waits;
-        }
-        let pulled = pull(socket, &mut self.received, statistics);
-        self.asked += pulled;
-        statistics.request_bytes_received += pulled;
-        loop {
-            if self.to_send > 0 {
-                let pushed = push(socket, self.to_send, &mut self.sent);
-                self.to_send -= pushed;
-                statistics.reply_bytes_sent += pushed;
-                if self.to_send > 0 {
-                    break;
-                }
-            }
-            if let Some(until) = self.thinks_until {
-                if now < until {
-                    break;
-                }
-                self.thinks_until = None;
-                self.to_send = self.reply_bytes;
-            } else if self.asked >= self.request_bytes {
-                self.asked -= self.request_bytes;
-                self.thinks_until = Some(now.saturating_add(self.think));
-            } else {
-                break;
-            }
-        }
-        match socket.state() {
-            State::Established => Step::Waits,
-            // The client has closed. It does so after its last reply: what is left unanswered is its loss.
-            State::CloseWait if self.to_send > 0 || self.thinks_until.is_some() => Step::Waits,
-            State::CloseWait => {
-                socket.close();
-                if self.asked == 0 {
-                    Step::Ended
-                } else {
-                    Step::Failed
-                }
-            }
-            _ => Step::Failed,
-        }
-    }
 }

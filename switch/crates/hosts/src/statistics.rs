@@ -2,25 +2,31 @@
 
 use phb_network::Time;
 
-/// What a host has seen and done. `frames_received = segments_received + dropped()`.
+use crate::script::Transaction;
+
+/// What a host has seen and done. `frames_received = segments_received + datagrams_received + dropped()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostStatistics {
     /// Ethernet frames that reached the host.
     pub frames_received: u64,
-    /// Ethernet frames that the host has sent; each carries one TCP segment.
+    /// Ethernet frames that the host has sent; each carries one TCP segment or one UDP datagram.
     pub frames_sent: u64,
     /// Valid TCP segments for one of the host's addresses.
     pub segments_received: u64,
+    /// UDP datagrams that one of the host's sinks has taken.
+    pub datagrams_received: u64,
     /// Frames dropped because they are for another Ethernet address.
     pub dropped_other_mac: u64,
     /// Frames dropped because their datagram is for another IPv4 address.
     pub dropped_other_address: u64,
-    /// Frames dropped because they hold no IPv4 datagram with a TCP segment, or only a fragment of one.
+    /// Frames dropped because they hold no IPv4 datagram with TCP or UDP in it, or only a fragment of one.
     pub dropped_other_protocol: u64,
     /// Frames dropped because a length, address or checksum in them is wrong.
     pub dropped_malformed: u64,
     /// Frames dropped because their datagram is larger than the MTU.
     pub dropped_too_large: u64,
+    /// Frames dropped because no sink takes UDP datagrams of this sender on this port.
+    pub dropped_no_listener: u64,
     /// Segments sent that carry nothing new: sequence numbers that have been sent before.
     pub segments_retransmitted: u64,
     /// Segments sent with the RST flag.
@@ -35,13 +41,13 @@ pub struct HostStatistics {
     pub connections_failed: u64,
     /// Connections that exist, in any state of TCP.
     pub connections_open: u64,
-    /// Bytes of requests that services have received.
+    /// Bytes of requests, messages and streams that services have received.
     pub request_bytes_received: u64,
-    /// Bytes of replies that services have handed to TCP.
+    /// Bytes of replies and answers that services have handed to TCP.
     pub reply_bytes_sent: u64,
-    /// Bytes of requests that clients have handed to TCP.
+    /// Bytes of requests, messages and streams that clients have handed to TCP.
     pub request_bytes_sent: u64,
-    /// Bytes of replies that clients have received.
+    /// Bytes of replies and answers that clients have received.
     pub reply_bytes_received: u64,
     /// Bytes of either kind that were received but are not those that were sent. Always 0, unless TCP is broken.
     pub bytes_corrupted: u64,
@@ -56,6 +62,7 @@ impl HostStatistics {
             + self.dropped_other_protocol
             + self.dropped_malformed
             + self.dropped_too_large
+            + self.dropped_no_listener
     }
 }
 
@@ -66,8 +73,51 @@ pub struct FlowStatistics {
     pub connections: u64,
     /// Those of them that failed.
     pub failures: u64,
-    /// Transactions it has completed.
+    /// Transactions it has completed; of messages, those that were answered.
     pub transactions: u64,
+    /// Datagrams it has sent; 0 for what travels by TCP.
+    pub packets_sent: u64,
+    /// Payload it has handed to TCP or UDP, in bytes.
+    pub bytes_sent: u64,
+}
+
+/// Nanoseconds in a second.
+const SECOND: Time = 1_000_000_000;
+
+/// What a sink has received of one flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Datagrams, each counted once; 0 for a stream, whose packets are TCP's.
+    pub packets: u64,
+    /// Payload in bytes, in order for a stream.
+    pub bytes: u64,
+    /// Payload in each second of the run, from second 0 to the last one in which something came.
+    pub by_second: Vec<u64>,
+    /// Time of arrival and one-way delay of each datagram, in ns, in order of arrival.
+    pub delays: Vec<(Time, Time)>,
+}
+
+impl Received {
+    pub(crate) fn add(&mut self, now: Time, bytes: u64) {
+        let second = usize::try_from(now / SECOND).unwrap_or(usize::MAX);
+        if second >= self.by_second.len() {
+            self.by_second.resize(second + 1, 0);
+        }
+        self.by_second[second] += bytes;
+        self.bytes += bytes;
+    }
+}
+
+/// What a host's scripts write down.
+#[derive(Debug, Default)]
+pub(crate) struct Books {
+    pub host: HostStatistics,
+    /// By number of the flow.
+    pub flows: Vec<FlowStatistics>,
+    /// By number of the sink.
+    pub sinks: Vec<Received>,
+    /// In order of their ends.
+    pub transactions: Vec<Transaction>,
 }
 
 /// One direction of an adapter. `received = sent + dropped() + held`.

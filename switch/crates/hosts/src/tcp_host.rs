@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use phb_network::random::SplitMix64;
 use phb_network::{Frame, Node, Output, Port, Time};
@@ -13,10 +14,14 @@ use smoltcp::wire::{HardwareAddress, IpCidr};
 use crate::HOST_PORT;
 use crate::configuration::{ConfigError, HostConfig};
 use crate::connection::{Connection, instant};
-use crate::datagram::{self, Endpoints, Segment};
+use crate::datagram::{self, Brought, Endpoints, Refusal, Segment};
 use crate::device::Device;
-use crate::script::{Client, Flow, Script, Server, Service, Step, Transaction};
-use crate::statistics::{FlowStatistics, HostStatistics};
+use crate::script::messages::Sender;
+use crate::script::requests::Client;
+use crate::script::stream::Source;
+use crate::script::{Answers, Flow, Script, Service, Step, Traffic, Transaction};
+use crate::statistics::{Books, FlowStatistics, HostStatistics, Received};
+use crate::udp::{self, Datagram};
 
 /// Ports below this one belong to services.
 const FIRST_EPHEMERAL_PORT: u16 = 1024;
@@ -29,12 +34,14 @@ enum Timer {
     Connection(usize),
 }
 
+/// What a host knows of a client between its connections.
 struct FlowState {
     flow: Flow,
-    statistics: FlowStatistics,
+    /// Of a client that sends datagrams.
+    datagrams: Option<udp::Source>,
 }
 
-/// A host with TCP (smoltcp, Reno) as a node with one port.
+/// A host with TCP (smoltcp, Reno) and UDP as a node with one port.
 ///
 /// A datagram is given to the one connection that it belongs to, by its four addresses and ports, and only then to a
 /// service that listens: a repeated SYN can't disturb a live connection, and the cost of an event does not grow with
@@ -49,11 +56,13 @@ pub struct TcpHost {
     free: Vec<usize>,
     by_endpoints: HashMap<Endpoints, usize>,
     services: HashMap<(Ipv4Addr, u16), Service>,
+    /// Who takes datagrams, by their two ends.
+    datagram_sinks: HashMap<Endpoints, udp::Sink>,
     flows: Vec<FlowState>,
     timers: BinaryHeap<Reverse<(Time, Timer)>>,
     next_port: u16,
-    transactions: Vec<Transaction>,
-    statistics: HostStatistics,
+    next_datagram_port: u16,
+    books: Books,
 }
 
 impl TcpHost {
@@ -82,6 +91,7 @@ impl TcpHost {
         let offset = u16::try_from(random.below(starting_ports)).unwrap_or(0);
         Ok(Self {
             next_port: FIRST_EPHEMERAL_PORT + offset,
+            next_datagram_port: FIRST_EPHEMERAL_PORT + offset,
             config,
             interface,
             device,
@@ -90,10 +100,10 @@ impl TcpHost {
             free: Vec::new(),
             by_endpoints: HashMap::new(),
             services: HashMap::new(),
+            datagram_sinks: HashMap::new(),
             flows: Vec::new(),
             timers: BinaryHeap::new(),
-            transactions: Vec::new(),
-            statistics: HostStatistics::default(),
+            books: Books::default(),
         })
     }
 
@@ -126,20 +136,88 @@ impl TcpHost {
         Ok(())
     }
 
+    /// Adds a server that takes the stream of one client; gives the number of its sink on this host.
+    ///
+    /// # Errors
+    /// Names the parameter that can't be used: the address is not the host's, or a service has the port.
+    pub fn add_stream_sink(
+        &mut self,
+        address: Ipv4Addr,
+        port: u16,
+        tos: Option<u8>,
+    ) -> Result<usize, ConfigError> {
+        let sink = self.books.sinks.len();
+        let answers = Answers::Stream { sink };
+        self.add_service(Service {
+            address,
+            port,
+            tos,
+            answers,
+        })?;
+        self.books.sinks.push(Received::default());
+        Ok(sink)
+    }
+
+    /// Adds a sink that takes datagrams of one sender (address and port) on one of the host's addresses and a port;
+    /// gives its number on this host.
+    ///
+    /// # Errors
+    /// Names the parameter that can't be used: the address is not the host's, or there is such a sink.
+    pub fn add_datagram_sink(
+        &mut self,
+        address: Ipv4Addr,
+        port: u16,
+        sender: (Ipv4Addr, u16),
+    ) -> Result<usize, ConfigError> {
+        self.check_own("server_address", address)?;
+        let endpoints = Endpoints {
+            local: address,
+            local_port: port,
+            remote: sender.0,
+            remote_port: sender.1,
+        };
+        let number = self.books.sinks.len();
+        if self.datagram_sinks.contains_key(&endpoints) {
+            let message = format!("{address}:{port} has a sink for {}:{}", sender.0, sender.1);
+            return Err(ConfigError::new("server_port", message));
+        }
+        self.datagram_sinks
+            .insert(endpoints, udp::Sink::new(number));
+        self.books.sinks.push(Received::default());
+        Ok(number)
+    }
+
     /// Adds a client; gives its number on this host.
     ///
     /// # Errors
     /// Names the parameter that can't be used.
     pub fn add_flow(&mut self, flow: Flow) -> Result<usize, ConfigError> {
-        flow.check()?;
+        flow.check(self.config.tcp.mtu)?;
         self.check_own("client_address", flow.client_address)?;
         let number = self.flows.len();
-        self.timers.push(Reverse((flow.start, Timer::Flow(number))));
-        self.flows.push(FlowState {
-            flow,
-            statistics: FlowStatistics::default(),
-        });
+        let datagrams = udp::Source::new(&flow, self.next_datagram_port, &self.config);
+        if datagrams.is_some() {
+            self.next_datagram_port = self
+                .next_datagram_port
+                .checked_add(1)
+                .unwrap_or(FIRST_EPHEMERAL_PORT);
+        }
+        let first = match &flow.traffic {
+            Traffic::Messages { .. } => self.next_opening(&flow, 0, 0),
+            _ => Some(flow.start),
+        };
+        if let Some(at) = first {
+            self.timers.push(Reverse((at, Timer::Flow(number))));
+        }
+        self.flows.push(FlowState { flow, datagrams });
+        self.books.flows.push(FlowStatistics::default());
         Ok(number)
+    }
+
+    /// The port that the next client that sends datagrams sends them from.
+    #[must_use]
+    pub fn next_datagram_port(&self) -> u16 {
+        self.next_datagram_port
     }
 
     fn check_own(&self, parameter: &'static str, address: Ipv4Addr) -> Result<(), ConfigError> {
@@ -155,7 +233,13 @@ impl TcpHost {
     /// The completed transactions of all clients, in order of their ends.
     #[must_use]
     pub fn transactions(&self) -> &[Transaction] {
-        &self.transactions
+        &self.books.transactions
+    }
+
+    /// What a sink has received.
+    #[must_use]
+    pub fn received(&self, sink: usize) -> Option<&Received> {
+        self.books.sinks.get(sink)
     }
 
     /// What the host has counted.
@@ -163,14 +247,96 @@ impl TcpHost {
     pub fn statistics(&self) -> HostStatistics {
         HostStatistics {
             connections_open: self.by_endpoints.len() as u64,
-            ..self.statistics
+            ..self.books.host
         }
     }
 
     /// What each client has done, by number.
     #[must_use]
-    pub fn flow_statistics(&self) -> Vec<FlowStatistics> {
-        self.flows.iter().map(|state| state.statistics).collect()
+    pub fn flow_statistics(&self) -> &[FlowStatistics] {
+        &self.books.flows
+    }
+
+    /// When a client that submits messages opens its next connection, not before `now`; `None` is never again.
+    fn next_opening(&self, flow: &Flow, answered: u64, now: Time) -> Option<Time> {
+        let Traffic::Messages {
+            permanent,
+            schedule,
+            ..
+        } = &flow.traffic
+        else {
+            return Some(now);
+        };
+        let earliest = now.max(flow.start);
+        if *permanent {
+            return Some(earliest);
+        }
+        let next = schedule.get(usize::try_from(answered).ok()?)?;
+        Some(earliest.max(next.0))
+    }
+
+    /// Starts what a client does next: a connection, or a datagram.
+    fn start(&mut self, number: usize, now: Time, out: &mut Output) {
+        if self.flows[number].datagrams.is_some() {
+            self.send_datagram(number, now, out);
+        } else {
+            self.open(number, now, out);
+        }
+    }
+
+    fn send_datagram(&mut self, number: usize, now: Time, out: &mut Output) {
+        let FlowState { flow, datagrams } = &mut self.flows[number];
+        if flow.stop.is_some_and(|stop| now >= stop) {
+            return;
+        }
+        let Some(source) = datagrams else { return };
+        let frame = source.frame(now, out.buffer());
+        self.books.flows[number].packets_sent += 1;
+        self.books.flows[number].bytes_sent += source.payload_bytes();
+        self.books.host.frames_sent += 1;
+        out.send(now, HOST_PORT, frame);
+        let next = source.next(now);
+        self.timers.push(Reverse((next, Timer::Flow(number))));
+    }
+
+    /// The script of a client's next connection; `None` when nothing is left to do on one.
+    fn client_script(&self, number: usize) -> Option<Script> {
+        let flow = &self.flows[number].flow;
+        let done = &self.books.flows[number];
+        match &flow.traffic {
+            Traffic::Requests {
+                request_bytes,
+                reply_bytes,
+                records_per_connection,
+                pause,
+            } => Some(Script::Client(Client::new(
+                number,
+                (*request_bytes, *reply_bytes),
+                *records_per_connection,
+                *pause,
+                flow.stop,
+            ))),
+            Traffic::Messages {
+                permanent,
+                schedule,
+                answer_bytes,
+            } => Some(Script::Sender(Sender::new(
+                number,
+                Arc::clone(schedule),
+                *answer_bytes,
+                *permanent,
+                usize::try_from(done.transactions).ok()?,
+            ))),
+            Traffic::Stream {
+                total_bytes,
+                write_bytes,
+            } => {
+                let left = total_bytes.map(|total| total.saturating_sub(done.bytes_sent));
+                (left != Some(0))
+                    .then(|| Script::Source(Source::new(number, *write_bytes, left, flow.stop)))
+            }
+            Traffic::Datagrams { .. } => None,
+        }
     }
 
     fn open(&mut self, number: usize, now: Time, out: &mut Output) {
@@ -178,21 +344,24 @@ impl TcpHost {
         if flow.stop.is_some_and(|stop| now >= stop) {
             return;
         }
+        let Some(script) = self.client_script(number) else {
+            return;
+        };
         let endpoints = Endpoints {
             local: flow.client_address,
             local_port: 0,
             remote: flow.server_address,
             remote_port: flow.server_port,
         };
-        let script = Script::Client(Client::new(number, flow));
+        let tos = flow.tos;
         let opened = self.free_port(endpoints).and_then(|endpoints| {
-            let mut connection = Connection::new(endpoints, &self.config.tcp, script);
+            let mut connection = Connection::new(endpoints, &self.config.tcp, tos, script);
             connection
                 .connect(&mut self.interface)
                 .then_some(connection)
         });
-        self.flows[number].statistics.connections += 1;
-        self.statistics.connections_opened += 1;
+        self.books.flows[number].connections += 1;
+        self.books.host.connections_opened += 1;
         match opened {
             Some(connection) => {
                 let slot = self.insert(connection);
@@ -227,12 +396,12 @@ impl TcpHost {
         let service = self
             .services
             .get(&(endpoints.local, endpoints.local_port))?;
-        let script = Script::Server(Server::new(service));
-        let mut connection = Connection::new(endpoints, &self.config.tcp, script);
+        let script = service.script();
+        let mut connection = Connection::new(endpoints, &self.config.tcp, service.tos, script);
         if !connection.listen() {
             return None;
         }
-        self.statistics.connections_accepted += 1;
+        self.books.host.connections_accepted += 1;
         Some(self.insert(connection))
     }
 
@@ -278,17 +447,9 @@ impl TcpHost {
             return;
         };
         connection.take_segment(now, &mut self.interface, &mut self.device);
-        let completed = self.transactions.len();
         let (socket, script) = connection.parts();
-        let step = script.step(now, socket, &mut self.transactions, &mut self.statistics);
-        let flow = match &connection.script {
-            Script::Client(client) => Some(client.flow),
-            Script::Server(_) | Script::Over => None,
-        };
-        if let Some(number) = flow {
-            self.flows[number].statistics.transactions +=
-                (self.transactions.len() - completed) as u64;
-        }
+        let step = script.step(now, socket, &mut self.books);
+        let flow = script.flow();
         if step != Step::Waits {
             connection.script = Script::Over;
         }
@@ -303,16 +464,26 @@ impl TcpHost {
             self.connections[slot] = Some(connection);
         }
         match (step, flow) {
-            (Step::Ended, Some(number)) => self.open(number, now, out),
+            (Step::Ended, Some(number)) => self.go_on(number, now, out),
             (Step::Failed, flow) => self.fail(flow, now),
             _ => {}
         }
     }
 
+    /// Opens the next connection of a client whose last one has ended, now or when it has something to send.
+    fn go_on(&mut self, number: usize, now: Time, out: &mut Output) {
+        let answered = self.books.flows[number].transactions;
+        match self.next_opening(&self.flows[number].flow, answered, now) {
+            Some(at) if at > now => self.timers.push(Reverse((at, Timer::Flow(number)))),
+            Some(_) => self.open(number, now, out),
+            None => {}
+        }
+    }
+
     fn fail(&mut self, flow: Option<usize>, now: Time) {
-        self.statistics.connections_failed += 1;
+        self.books.host.connections_failed += 1;
         if let Some(number) = flow {
-            self.flows[number].statistics.failures += 1;
+            self.books.flows[number].failures += 1;
             let again = now.saturating_add(self.config.reconnect_delay);
             self.timers.push(Reverse((again, Timer::Flow(number))));
         }
@@ -329,17 +500,36 @@ impl TcpHost {
         }
     }
 
+    fn take_datagram(&mut self, now: Time, datagram: &Datagram) {
+        let Some(sink) = self.datagram_sinks.get_mut(&datagram.endpoints) else {
+            return Refusal::NoListener.count(&mut self.books.host);
+        };
+        let Some(stamp) = datagram.stamp.filter(|stamp| stamp.sent <= now) else {
+            return Refusal::Malformed.count(&mut self.books.host);
+        };
+        self.books.host.datagrams_received += 1;
+        if sink.is_new(stamp.sequence) {
+            let received = &mut self.books.sinks[sink.number];
+            received.packets += 1;
+            received.delays.push((now, now - stamp.sent));
+            received.add(now, datagram.payload_bytes);
+        }
+    }
+
     /// Sends the frames that smoltcp has left with the device.
     fn flush(&mut self, mut connection: Option<&mut Connection>, now: Time, out: &mut Output) {
+        let tos = connection
+            .as_deref()
+            .map_or(self.config.tcp.tos, |connection| connection.tos);
         for mut frame in self.device.outgoing.drain(..) {
-            let Some(segment) = datagram::finish(&mut frame, &self.config) else {
+            let Some(segment) = datagram::finish(&mut frame, &self.config, tos) else {
                 continue;
             };
-            self.statistics.frames_sent += 1;
-            self.statistics.resets_sent += u64::from(segment.resets);
+            self.books.host.frames_sent += 1;
+            self.books.host.resets_sent += u64::from(segment.resets);
             if let Some(connection) = connection.as_deref_mut() {
                 let again = connection.is_retransmission(segment.sequence);
-                self.statistics.segments_retransmitted += u64::from(again);
+                self.books.host.segments_retransmitted += u64::from(again);
             }
             out.send(now, HOST_PORT, Frame::new(frame));
         }
@@ -348,13 +538,17 @@ impl TcpHost {
 
 impl Node for TcpHost {
     fn receive(&mut self, now: Time, _port: Port, frame: Frame, out: &mut Output) {
-        self.statistics.frames_received += 1;
+        self.books.host.frames_received += 1;
         let segment = match datagram::accept(&frame.bytes, &self.config) {
-            Ok(segment) => segment,
-            Err(refusal) => return refusal.count(&mut self.statistics),
+            Ok(Brought::Segment(segment)) => segment,
+            Ok(Brought::Datagram(datagram)) => {
+                out.recycle(frame);
+                return self.take_datagram(now, &datagram);
+            }
+            Err(refusal) => return refusal.count(&mut self.books.host),
         };
-        self.statistics.segments_received += 1;
-        self.statistics.resets_received += u64::from(segment.resets);
+        self.books.host.segments_received += 1;
+        self.books.host.resets_received += u64::from(segment.resets);
         self.device.incoming = Some(frame.bytes);
         if let Some(slot) = self.lookup(&segment) {
             self.run(slot, now, out);
@@ -372,7 +566,7 @@ impl Node for TcpHost {
             }
             self.timers.pop();
             match timer {
-                Timer::Flow(number) => self.open(number, now, out),
+                Timer::Flow(number) => self.start(number, now, out),
                 Timer::Connection(slot) => {
                     if let Some(connection) = self.connections[slot]
                         .as_mut()

@@ -2,11 +2,12 @@
 
 mod support;
 
-use phb_hosts::{HostConfig, Service, Transaction};
+use phb_hosts::{HostConfig, Transaction};
 use phb_network::Time;
 use proptest::prelude::*;
 use support::{
     Line, MILLISECOND, Network, SECOND, client_config, flow, options, server_config, service,
+    thinking_service,
 };
 
 fn network(line: Line) -> Network {
@@ -65,7 +66,11 @@ fn a_client_starts_over_on_a_new_connection_after_its_records() {
 fn every_byte_asked_for_arrives_despite_loss() {
     for (loss_per_mille, seed) in [(0, 1), (10, 2), (50, 3), (200, 4)] {
         let mut network = network(Line::new(2_000_000, 20, loss_per_mille, seed));
-        let services = [service(700, 100, 1400), service(5000, 3000, 30_000)];
+        let replies = [1400, 30_000];
+        let services = [
+            service(700, 100, replies[0]),
+            service(5000, 3000, replies[1]),
+        ];
         for service in &services {
             let mut flow = flow(service, 4, 10 * MILLISECOND);
             flow.stop = Some(60 * SECOND);
@@ -82,11 +87,11 @@ fn every_byte_asked_for_arrives_despite_loss() {
             server.reply_bytes_sent, client.reply_bytes_received,
             "loss {loss_per_mille}"
         );
-        let transactions = network.client().flow_statistics();
+        let transactions = network.client().flow_statistics().to_vec();
         let asked: u64 = transactions
             .iter()
-            .zip(&services)
-            .map(|(flow, service)| flow.transactions * service.reply_bytes)
+            .zip(replies)
+            .map(|(flow, reply_bytes)| flow.transactions * reply_bytes)
             .sum();
         assert_eq!(asked, client.reply_bytes_received);
         assert!(
@@ -115,7 +120,7 @@ fn thirty_three_connections_share_a_congested_line() {
     // what the line can carry, less headers and what is still in the queue
     let goodput = statistics.reply_bytes_received as f64 * 8.0 / 256_000.0 / 100.0;
     assert!((0.90..0.97).contains(&goodput), "goodput {goodput}");
-    let flows = network.client().flow_statistics();
+    let flows = network.client().flow_statistics().to_vec();
     assert!(
         flows.iter().all(|flow| flow.transactions >= 5),
         "none is starved"
@@ -125,10 +130,7 @@ fn thirty_three_connections_share_a_congested_line() {
 #[test]
 fn a_server_that_thinks_answers_later_by_that_time() {
     let mut network = network(Line::new(1_000_000, 150, 0, 1));
-    let slow = Service {
-        think: 300 * MILLISECOND,
-        ..service(701, 100, 1400)
-    };
+    let slow = thinking_service(701, 100, 1400, 300 * MILLISECOND);
     network.add(&slow, flow(&slow, 50, 0));
     network.run(10 * SECOND);
     let times = seconds(network.client().transactions());
@@ -228,7 +230,7 @@ proptest! {
         server.tcp.nagle = nagle;
         let line = Line::new(rate, buffer, loss, seed);
         let mut network = Network::new(client, server, line, delay * MILLISECOND);
-        let service = Service { think: think * MILLISECOND, ..service(700, request, reply) };
+        let service = thinking_service(700, request, reply, think * MILLISECOND);
         for start in 0..3 {
             let mut flow = flow(&service, 3, start * MILLISECOND);
             flow.stop = Some(20 * SECOND);

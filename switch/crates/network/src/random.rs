@@ -28,6 +28,20 @@ impl SplitMix64 {
         let scaled = (u128::from(self.next_u64()) * u128::from(bound)) >> 64;
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
+
+    /// A waiting time drawn from the exponential distribution with this mean: the gap between two events of a Poisson
+    /// process. Rounded to the nearest whole number.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "53 bits are all that the logarithm has, and `as` saturates"
+    )]
+    pub fn exponential(&mut self, mean: u64) -> u64 {
+        // In (0, 1]: the logarithm of 0 would be a gap without end.
+        let uniform = ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        (-uniform.ln() * mean as f64).round() as u64
+    }
 }
 
 #[cfg(test)]
@@ -53,5 +67,19 @@ mod tests {
         let mut random = SplitMix64::new(7);
         assert!((0..10_000).all(|_| random.below(10) < 10));
         assert_eq!(random.below(0), 0);
+    }
+
+    #[test]
+    fn exponential_gaps_have_their_mean_and_share_above_it() {
+        let mut random = SplitMix64::new(11);
+        let gaps: Vec<u64> = (0..100_000)
+            .map(|_| random.exponential(1_000_000))
+            .collect();
+        let mean = gaps.iter().sum::<u64>() / 100_000;
+        // Standard error of the mean: 0.32 %; of the share, 0.15 points. Limits at 3.3 of them (99.9 %).
+        assert!((989_600..1_010_400).contains(&mean), "{mean}");
+        let above = gaps.iter().filter(|gap| **gap > 1_000_000).count();
+        assert!((36_285..37_291).contains(&above), "{above} instead of 1/e");
+        assert_eq!(SplitMix64::new(11).exponential(0), 0);
     }
 }

@@ -1,11 +1,12 @@
 //! The class `Network`: a virtual network of switches, hosts and adapters.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use phb_hosts::{
-    Cip, CipConfig, Flow, HostConfig, Mode, Osa2, Osa2Config, Replay, Service, SnaHost, Stations,
-    StationsConfig, TcpHost, TcpOptions,
+    Cip, CipConfig, HostConfig, Mode, Osa2, Osa2Config, Replay, SnaHost, Stations, StationsConfig,
+    TcpHost, TcpOptions, Traffic,
 };
 use phb_network::random::SplitMix64;
 use phb_network::{Ended, Frame, Node, NodeId, Output, Port, Time, World, WorldError};
@@ -15,10 +16,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use self::arguments::{Integer, address, refused, wrong};
+use self::traffic::{Ends, NamedFlow, optional};
 use crate::Switch;
 
 mod arguments;
 mod statistics;
+mod traffic;
 
 /// Locally administered: the second bit of the first byte is set (IEEE 802, section 8.4.2).
 const LOCAL_MAC: u8 = 0x02;
@@ -106,15 +109,6 @@ pub struct Adapter {
     pub(crate) node: Arc<Mutex<SharedAdapter>>,
 }
 
-/// A client with the names it has in reports.
-pub(crate) struct NamedFlow {
-    pub name: String,
-    pub group: String,
-    pub host: NodeId,
-    /// Its number on its host.
-    pub number: usize,
-}
-
 /// A virtual network: nodes and wires in virtual time.
 ///
 /// Nodes, wires and traffic are added first; then time runs, in one go or in several. The same calls with the same seed
@@ -125,6 +119,7 @@ pub struct Network {
     seeds: SplitMix64,
     hosts: u32,
     flows: Vec<NamedFlow>,
+    flow_names: HashSet<String>,
 }
 
 impl Network {
@@ -175,7 +170,7 @@ fn limit(argument: &str, packets: Option<Integer>) -> PyResult<usize> {
 
 #[pymethods]
 impl Network {
-    /// An empty network at time 0; `seed` makes initial sequence numbers and ephemeral ports.
+    /// An empty network at time 0; `seed` makes initial sequence numbers, ephemeral ports and Poisson processes.
     #[new]
     fn new(seed: Integer) -> PyResult<Self> {
         let seeds = SplitMix64::new(seed.word("seed")?);
@@ -184,6 +179,7 @@ impl Network {
             seeds,
             hosts: 0,
             flows: Vec::new(),
+            flow_names: HashSet::new(),
         })
     }
 
@@ -474,7 +470,7 @@ impl Network {
     /// Adds a client that asks and waits, over and over, and the service it asks.
     #[pyo3(signature = (
         *, name, group, client, server, client_address, server_address, server_port, request_bytes, reply_bytes,
-        records_per_connection, start_ns, think_ns=Integer::from(0), stop_ns=None
+        records_per_connection, start_ns, think_ns=Integer::from(0), pause_ns=Integer::from(0), stop_ns=None, tos=None
     ))]
     #[expect(
         clippy::too_many_arguments,
@@ -494,48 +490,172 @@ impl Network {
         records_per_connection: Integer,
         start_ns: Integer,
         think_ns: Integer,
+        pause_ns: Integer,
         stop_ns: Option<Integer>,
+        tos: Option<Integer>,
     ) -> PyResult<()> {
-        if self.flows.iter().any(|flow| flow.name == name) {
-            return Err(wrong(
-                "name",
-                &format!("there is a flow named '{name}' already"),
-            ));
-        }
-        let flow = Flow {
-            client_address: address("client_address", client_address)?,
-            server_address: address("server_address", server_address)?,
-            server_port: server_port.port("server_port")?,
+        let traffic = Traffic::Requests {
             request_bytes: request_bytes.word("request_bytes")?,
             reply_bytes: reply_bytes.word("reply_bytes")?,
             records_per_connection: records_per_connection.word("records_per_connection")?,
-            start: start_ns.word("start_ns")?,
-            stop: stop_ns.map(|time| time.word("stop_ns")).transpose()?,
+            pause: pause_ns.word("pause_ns")?,
         };
-        if flow.start < self.world.now() {
-            return Err(wrong("start_ns", &format!("{} ns is over", flow.start)));
-        }
-        let service = Service {
-            address: flow.server_address,
-            port: flow.server_port,
-            request_bytes: flow.request_bytes,
-            reply_bytes: flow.reply_bytes,
-            think: think_ns.word("think_ns")?,
-        };
-        self.host("client", client)?;
-        self.host("server", server)?
-            .1
-            .add_service(service)
-            .map_err(|error| refused(&error))?;
-        let (host, client) = self.host("client", client)?;
-        let number = client.add_flow(flow).map_err(|error| refused(&error))?;
-        self.flows.push(NamedFlow {
+        let ends = Ends {
             name,
             group,
-            host,
-            number,
-        });
-        Ok(())
+            client,
+            server,
+            client_address,
+            server_address,
+            server_port,
+            start_ns,
+            stop_ns,
+            tos,
+        };
+        self.add_traffic(ends, traffic, think_ns.word("think_ns")?)
+    }
+
+    /// Adds a client that submits messages, one after another, and the peer that answers each.
+    #[pyo3(signature = (
+        *, name, group, client, server, client_address, server_address, server_port, permanent, schedule, answer_bytes,
+        start_ns=Integer::from(0), tos=None
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are keyword arguments in Python"
+    )]
+    fn add_messages(
+        &mut self,
+        name: String,
+        group: String,
+        client: &str,
+        server: &str,
+        client_address: &str,
+        server_address: &str,
+        server_port: Integer,
+        permanent: bool,
+        schedule: Vec<(Integer, Integer)>,
+        answer_bytes: Integer,
+        start_ns: Integer,
+        tos: Option<Integer>,
+    ) -> PyResult<()> {
+        let schedule = schedule
+            .iter()
+            .map(|(at, bytes)| Ok((at.word("schedule")?, bytes.word("schedule")?)));
+        let traffic = Traffic::Messages {
+            permanent,
+            schedule: schedule.collect::<PyResult<_>>()?,
+            answer_bytes: answer_bytes.word("answer_bytes")?,
+        };
+        let ends = Ends {
+            name,
+            group,
+            client,
+            server,
+            client_address,
+            server_address,
+            server_port,
+            start_ns,
+            stop_ns: None,
+            tos,
+        };
+        self.add_traffic(ends, traffic, 0)
+    }
+
+    /// Adds a client that sends as much as TCP takes, and the sink that takes it.
+    #[pyo3(signature = (
+        *, name, group, client, server, client_address, server_address, server_port, start_ns, stop_ns=None,
+        total_bytes=None, write_bytes=Integer::from(65_536), tos=None
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are keyword arguments in Python"
+    )]
+    fn add_stream(
+        &mut self,
+        name: String,
+        group: String,
+        client: &str,
+        server: &str,
+        client_address: &str,
+        server_address: &str,
+        server_port: Integer,
+        start_ns: Integer,
+        stop_ns: Option<Integer>,
+        total_bytes: Option<Integer>,
+        write_bytes: Integer,
+        tos: Option<Integer>,
+    ) -> PyResult<()> {
+        let traffic = Traffic::Stream {
+            total_bytes: optional("total_bytes", total_bytes.as_ref())?,
+            write_bytes: write_bytes.word("write_bytes")?,
+        };
+        let ends = Ends {
+            name,
+            group,
+            client,
+            server,
+            client_address,
+            server_address,
+            server_port,
+            start_ns,
+            stop_ns,
+            tos,
+        };
+        self.add_traffic(ends, traffic, 0)
+    }
+
+    /// Adds a client that sends UDP datagrams at a rate that nothing changes, and the sink that measures them.
+    #[pyo3(signature = (
+        *, name, group, client, server, client_address, server_address, server_port, payload_bytes, interval_ns,
+        start_ns, stop_ns=None, pattern="periodic", tos=None
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are keyword arguments in Python"
+    )]
+    fn add_datagrams(
+        &mut self,
+        name: String,
+        group: String,
+        client: &str,
+        server: &str,
+        client_address: &str,
+        server_address: &str,
+        server_port: Integer,
+        payload_bytes: Integer,
+        interval_ns: Integer,
+        start_ns: Integer,
+        stop_ns: Option<Integer>,
+        pattern: &str,
+        tos: Option<Integer>,
+    ) -> PyResult<()> {
+        let poisson_seed = match pattern {
+            "periodic" => None,
+            "poisson" => Some(self.seeds.next_u64()),
+            _ => {
+                let message = format!("'{pattern}' is given, periodic or poisson is expected");
+                return Err(wrong("pattern", &message));
+            }
+        };
+        let traffic = Traffic::Datagrams {
+            payload_bytes: payload_bytes.size("payload_bytes")?,
+            interval: interval_ns.word("interval_ns")?,
+            poisson_seed,
+        };
+        let ends = Ends {
+            name,
+            group,
+            client,
+            server,
+            client_address,
+            server_address,
+            server_port,
+            start_ns,
+            stop_ns,
+            tos,
+        };
+        self.add_traffic(ends, traffic, 0)
     }
 
     /// Captures both directions of a port into a pcap file with nanosecond timestamps.
@@ -584,6 +704,11 @@ impl Network {
     /// The completed transactions as (flow, group, start in ns, end in ns), in order of their ends.
     fn transactions(&self) -> Vec<(String, String, Time, Time)> {
         statistics::transactions(&self.world, &self.flows)
+    }
+
+    /// What streams and datagrams brought to their ends, in the order in which they were added.
+    fn deliveries<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        statistics::deliveries(py, &self.world, &self.flows)
     }
 
     /// What nodes, wires and clients have counted.

@@ -38,16 +38,34 @@ fn server() -> TcpHost {
     let mut server =
         TcpHost::new(config(&[SERVER, VIRTUAL], SERVER_MAC, CLIENT_MAC)).expect("a good host");
     for address in [SERVER, VIRTUAL] {
-        let service = Service {
-            address,
-            port: 700,
-            request_bytes: 100,
-            reply_bytes: 1400,
-            think: 0,
-        };
-        server.add_service(service).expect("a good service");
+        server
+            .add_service(service(address, 700))
+            .expect("a good service");
     }
     server
+}
+
+fn service(address: Ipv4Addr, port: u16) -> Service {
+    let answers = Answers::Requests {
+        request_bytes: 100,
+        reply_bytes: 1400,
+        think: 0,
+    };
+    Service {
+        address,
+        port,
+        tos: None,
+        answers,
+    }
+}
+
+fn requests(records_per_connection: u64, reply_bytes: u64) -> Traffic {
+    Traffic::Requests {
+        request_bytes: 100,
+        reply_bytes,
+        records_per_connection,
+        pause: 0,
+    }
 }
 
 fn flow(server_address: Ipv4Addr) -> Flow {
@@ -55,11 +73,10 @@ fn flow(server_address: Ipv4Addr) -> Flow {
         client_address: CLIENT,
         server_address,
         server_port: 700,
-        request_bytes: 100,
-        reply_bytes: 1400,
-        records_per_connection: 2,
         start: 0,
         stop: None,
+        tos: None,
+        traffic: requests(2, 1400),
     }
 }
 
@@ -107,7 +124,7 @@ fn converse(
 fn a_repeated_syn_does_not_disturb_a_live_connection() {
     let (mut client, mut server) = (client(), server());
     let only_one_record = Flow {
-        records_per_connection: 1_000_000,
+        traffic: requests(1_000_000, 1400),
         ..flow(SERVER)
     };
     client.add_flow(only_one_record).expect("a good flow");
@@ -216,14 +233,9 @@ fn a_syn_on_the_same_ports_may_end_time_wait() {
     assert_eq!(client.statistics().connections_open, 1, "in TIME-WAIT");
 
     // The roles are reversed: the server's host opens a connection to the port that the client has just used.
-    let service = Service {
-        address: CLIENT,
-        port: used,
-        request_bytes: 1,
-        reply_bytes: 1,
-        think: 0,
-    };
-    client.add_service(service).expect("a good service");
+    client
+        .add_service(service(CLIENT, used))
+        .expect("a good service");
     let back = Flow {
         client_address: SERVER,
         server_address: CLIENT,
@@ -285,7 +297,7 @@ fn what_is_not_for_the_host_is_dropped_and_counted() {
         rechecked(changed(33, 7)),            // another IPv4 address
         changed(33, 7),                       // a wrong header checksum
         rechecked(changed(20, 0x20)),         // a fragment
-        rechecked(changed(23, 17)),           // UDP
+        rechecked(changed(23, 1)),            // ICMP
         changed(40, !syn.bytes[40]),          // a wrong TCP checksum
         Frame::new(syn.bytes[..30].to_vec()), // cut off
         Frame::new(vec![0; 3]),               // not even Ethernet
@@ -376,15 +388,8 @@ fn wrong_parameters_are_named() {
     );
 
     let mut server = server();
-    let service = Service {
-        address: CLIENT,
-        port: 700,
-        request_bytes: 1,
-        reply_bytes: 1,
-        think: 0,
-    };
     let error = server
-        .add_service(service.clone())
+        .add_service(service(CLIENT, 700))
         .expect_err("not the server's address");
     assert_eq!(
         error.to_string(),
@@ -392,8 +397,8 @@ fn wrong_parameters_are_named() {
     );
     let error = server
         .add_service(Service {
-            address: SERVER,
-            ..service
+            tos: Some(4),
+            ..service(SERVER, 700)
         })
         .expect_err("other parameters");
     assert_eq!(
@@ -402,7 +407,7 @@ fn wrong_parameters_are_named() {
     );
     let error = client()
         .add_flow(Flow {
-            reply_bytes: 0,
+            traffic: requests(2, 0),
             ..flow(SERVER)
         })
         .expect_err("no reply");

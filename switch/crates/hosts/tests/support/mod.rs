@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use phb_hosts::{Flow, HOST_PORT, HostConfig, Service, TcpHost, TcpOptions};
+use phb_hosts::{Answers, Flow, HOST_PORT, HostConfig, Service, TcpHost, TcpOptions, Traffic};
 use phb_network::random::SplitMix64;
 use phb_network::{Frame, Node, Output, Port, Time, World};
 use phb_traffic_manager::{PortConfig, PortQueue};
@@ -122,27 +122,56 @@ pub fn server_config(seed: u64) -> HostConfig {
     host(SERVER, SERVER_MAC, CLIENT_MAC, !seed)
 }
 
-pub fn service(port: u16, request_bytes: u64, reply_bytes: u64) -> Service {
+pub fn thinking_service(port: u16, request_bytes: u64, reply_bytes: u64, think: Time) -> Service {
+    let answers = Answers::Requests {
+        request_bytes,
+        reply_bytes,
+        think,
+    };
     Service {
         address: SERVER,
         port,
-        request_bytes,
-        reply_bytes,
-        think: 0,
+        tos: None,
+        answers,
+    }
+}
+
+pub fn service(port: u16, request_bytes: u64, reply_bytes: u64) -> Service {
+    thinking_service(port, request_bytes, reply_bytes, 0)
+}
+
+/// A client of the server that does as it is told from the start on.
+pub fn client_of(server_port: u16, traffic: Traffic) -> Flow {
+    Flow {
+        client_address: CLIENT,
+        server_address: SERVER,
+        server_port,
+        start: 0,
+        stop: None,
+        tos: None,
+        traffic,
     }
 }
 
 /// The client's side of a service.
 pub fn flow(service: &Service, records_per_connection: u64, start: Time) -> Flow {
-    Flow {
-        client_address: CLIENT,
-        server_address: service.address,
-        server_port: service.port,
-        request_bytes: service.request_bytes,
-        reply_bytes: service.reply_bytes,
+    let Answers::Requests {
+        request_bytes,
+        reply_bytes,
+        think: _,
+    } = service.answers
+    else {
+        panic!("a service of requests")
+    };
+    let traffic = Traffic::Requests {
+        request_bytes,
+        reply_bytes,
         records_per_connection,
+        pause: 0,
+    };
+    Flow {
         start,
-        stop: None,
+        ..client_of(service.port, traffic)
     }
 }
 
@@ -214,7 +243,7 @@ impl Network {
         for host in [client, server] {
             assert_eq!(
                 host.frames_received,
-                host.segments_received + host.dropped()
+                host.segments_received + host.datagrams_received + host.dropped()
             );
             assert_eq!(host.bytes_corrupted, 0);
         }

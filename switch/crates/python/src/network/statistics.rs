@@ -8,7 +8,8 @@ use phb_network::{NodeId, PortCounters, Time, World};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::{Member, NamedFlow};
+use super::Member;
+use super::traffic::NamedFlow;
 
 fn host(world: &World<Member>, id: NodeId) -> Option<&TcpHost> {
     match world.node(id) {
@@ -50,6 +51,37 @@ pub(crate) fn transactions(
         )
     };
     all.into_iter().map(named).collect()
+}
+
+/// What streams and datagrams brought to their ends, in the order in which they were added.
+pub(crate) fn deliveries<'py>(
+    py: Python<'py>,
+    world: &World<Member>,
+    flows: &[NamedFlow],
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let mut all = Vec::new();
+    for flow in flows {
+        let received = flow
+            .sink
+            .and_then(|(id, sink)| host(world, id)?.received(sink));
+        let sent = host(world, flow.host).and_then(|host| host.flow_statistics().get(flow.number));
+        let (Some(received), Some(sent)) = (received, sent) else {
+            continue;
+        };
+        let entries = [
+            ("sent_packets", sent.packets_sent),
+            ("sent_bytes", sent.bytes_sent),
+            ("received_packets", received.packets),
+            ("received_bytes", received.bytes),
+        ];
+        let delivery = numbers(py, &entries)?;
+        delivery.set_item("flow", &flow.name)?;
+        delivery.set_item("group", &flow.group)?;
+        delivery.set_item("received_by_second", &received.by_second)?;
+        delivery.set_item("delays_ns", &received.delays)?;
+        all.push(delivery);
+    }
+    Ok(all)
 }
 
 pub(crate) fn all<'py>(
@@ -118,11 +150,13 @@ fn of_host<'py>(py: Python<'py>, host: &HostStatistics) -> PyResult<Bound<'py, P
         ("other_protocol", host.dropped_other_protocol),
         ("malformed", host.dropped_malformed),
         ("too_large", host.dropped_too_large),
+        ("no_listener", host.dropped_no_listener),
     ];
     let entries = [
         ("frames_received", host.frames_received),
         ("frames_sent", host.frames_sent),
         ("segments_received", host.segments_received),
+        ("datagrams_received", host.datagrams_received),
         ("segments_retransmitted", host.segments_retransmitted),
         ("resets_sent", host.resets_sent),
         ("resets_received", host.resets_received),

@@ -1,0 +1,221 @@
+//! Messages from one message transfer agent to another, one after another, each answered.
+//!
+//! A message begins with its own length (eight bytes, most significant first, counted into it), so that the receiver
+//! knows where it ends. The sender waits for the answer before it sends the next message. The time of a message starts
+//! with its submission, so waiting for the ones before it counts, and opening a connection of its own as well.
+
+use std::sync::Arc;
+
+use phb_network::Time;
+use smoltcp::socket::tcp::{Socket, State};
+
+use super::{Step, Transaction, count_wrong, pattern, pull, pull_bytes, push, push_bytes};
+use crate::configuration::ConfigError;
+use crate::statistics::{Books, HostStatistics};
+
+/// Length of a message's length.
+const LENGTH_BYTES: usize = 8;
+
+/// Refuses a schedule that goes back in time, or a message without room for its length.
+pub(crate) fn check_schedule(schedule: &[(Time, u64)]) -> Result<(), ConfigError> {
+    if let Some(pair) = schedule.windows(2).find(|pair| pair[1].0 < pair[0].0) {
+        let message = format!("{} ns comes after {} ns", pair[1].0, pair[0].0);
+        return Err(ConfigError::new("schedule", message));
+    }
+    if let Some((_, bytes)) = schedule
+        .iter()
+        .find(|(_, bytes)| *bytes < LENGTH_BYTES as u64)
+    {
+        let message =
+            format!("a message of {bytes} bytes is given, at least {LENGTH_BYTES} are expected");
+        return Err(ConfigError::new("schedule", message));
+    }
+    Ok(())
+}
+
+/// The sending end.
+pub(crate) struct Sender {
+    pub flow: usize,
+    schedule: Arc<[(Time, u64)]>,
+    answer_bytes: u64,
+    permanent: bool,
+    /// The message that is on its way or waits for its time.
+    current: usize,
+    /// Bytes of it that TCP has taken, once it has begun.
+    pushed: Option<u64>,
+    /// When the next message is submitted, while the connection is idle.
+    wakes: Option<Time>,
+    to_receive: u64,
+    sent: u64,
+    received: u64,
+}
+
+impl Sender {
+    /// Starts with the message of that number: those before it have been answered on earlier connections.
+    pub fn new(
+        flow: usize,
+        schedule: Arc<[(Time, u64)]>,
+        answer_bytes: u64,
+        permanent: bool,
+        current: usize,
+    ) -> Self {
+        Self {
+            flow,
+            schedule,
+            answer_bytes,
+            permanent,
+            current,
+            pushed: None,
+            wakes: None,
+            to_receive: 0,
+            sent: 0,
+            received: 0,
+        }
+    }
+
+    pub fn due(&self) -> Option<Time> {
+        self.wakes
+    }
+
+    pub fn step(&mut self, now: Time, socket: &mut Socket<'_>, books: &mut Books) -> Step {
+        if matches!(socket.state(), State::SynSent | State::SynReceived) {
+            return Step::Waits;
+        }
+        self.wakes = None;
+        loop {
+            let next = self.schedule.get(self.current).copied();
+            let Some((submitted, bytes)) = next.filter(|(at, _)| *at <= now) else {
+                if socket.state() == State::Established {
+                    self.wakes = next.map(|(at, _)| at);
+                    return Step::Waits; // a permanent association stays, also after its last message
+                }
+                socket.close();
+                return Step::Failed;
+            };
+            let mut pushed = self.pushed.unwrap_or_else(|| {
+                self.to_receive = self.answer_bytes;
+                0
+            });
+            let taken = push_message(socket, bytes, pushed, &mut self.sent);
+            pushed += taken;
+            self.pushed = Some(pushed);
+            books.host.request_bytes_sent += taken;
+            books.flows[self.flow].bytes_sent += taken;
+            let pulled = pull(socket, &mut self.received, &mut books.host.bytes_corrupted);
+            self.to_receive = self.to_receive.saturating_sub(pulled);
+            books.host.reply_bytes_received += pulled;
+            if pushed < bytes || self.to_receive > 0 {
+                if socket.state() == State::Established {
+                    return Step::Waits;
+                }
+                socket.close();
+                return Step::Failed;
+            }
+            books.flows[self.flow].transactions += 1;
+            books.transactions.push(Transaction {
+                flow: self.flow,
+                start: submitted,
+                end: now,
+            });
+            self.current += 1;
+            self.pushed = None;
+            if !self.permanent {
+                socket.close();
+                return Step::Ended;
+            }
+        }
+    }
+}
+
+/// Hands the rest of a message to TCP, from its byte `pushed` on; gives how many bytes TCP took.
+fn push_message(socket: &mut Socket<'_>, bytes: u64, pushed: u64, sent: &mut u64) -> u64 {
+    let length = bytes.to_be_bytes();
+    let start = *sent - pushed;
+    push_bytes(socket, bytes - pushed, sent, |place| {
+        usize::try_from(place - start)
+            .ok()
+            .and_then(|within| length.get(within).copied())
+            .unwrap_or_else(|| pattern(place))
+    })
+}
+
+/// The receiving end.
+pub(crate) struct Receiver {
+    answer_bytes: u64,
+    length: [u8; LENGTH_BYTES],
+    /// Bytes of the current message that have come.
+    within: u64,
+    to_send: u64,
+    sent: u64,
+    received: u64,
+}
+
+impl Receiver {
+    pub fn new(answer_bytes: u64) -> Self {
+        Self {
+            answer_bytes,
+            length: [0; LENGTH_BYTES],
+            within: 0,
+            to_send: 0,
+            sent: 0,
+            received: 0,
+        }
+    }
+
+    /// Takes a part of the stream that starts at a place; gives how many bytes in it are wrong.
+    fn take(&mut self, mut place: u64, mut data: &[u8]) -> u64 {
+        let mut wrong = 0;
+        while let Some(first) = data.first() {
+            let within = usize::try_from(self.within).unwrap_or(usize::MAX);
+            let taken = if let Some(byte) = self.length.get_mut(within) {
+                *byte = *first;
+                1
+            } else {
+                let left = u64::from_be_bytes(self.length).saturating_sub(self.within);
+                let taken = data
+                    .len()
+                    .min(usize::try_from(left).unwrap_or(usize::MAX))
+                    .max(1);
+                wrong += count_wrong(place, &data[..taken]);
+                taken
+            };
+            data = &data[taken..];
+            place += taken as u64;
+            self.within += taken as u64;
+            let has_length = self.within >= LENGTH_BYTES as u64;
+            if has_length && self.within >= u64::from_be_bytes(self.length) {
+                self.within = 0;
+                self.to_send += self.answer_bytes;
+            }
+        }
+        wrong
+    }
+
+    pub fn step(&mut self, socket: &mut Socket<'_>, statistics: &mut HostStatistics) -> Step {
+        if matches!(socket.state(), State::Listen | State::SynReceived) {
+            return Step::Waits;
+        }
+        let mut received = self.received;
+        let pulled = pull_bytes(socket, &mut received, |place, data| {
+            statistics.bytes_corrupted += self.take(place, data);
+        });
+        self.received = received;
+        statistics.request_bytes_received += pulled;
+        let pushed = push(socket, self.to_send, &mut self.sent);
+        self.to_send -= pushed;
+        statistics.reply_bytes_sent += pushed;
+        match socket.state() {
+            State::Established => Step::Waits,
+            State::CloseWait if self.to_send > 0 => Step::Waits,
+            State::CloseWait => {
+                socket.close();
+                if self.within == 0 {
+                    Step::Ended
+                } else {
+                    Step::Failed
+                }
+            }
+            _ => Step::Failed,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! UDP as MGEN uses it: a source sends datagrams at a rate that nothing changes, each with its number and its time of
+//! sending; the sink knows from them what was lost and how long each took.
+//!
+//! The payload starts with the number and the time in ns (eight bytes each, most significant first); the rest is zeros.
+
+use phb_network::random::SplitMix64;
+use phb_network::{Frame, Time};
+use smoltcp::phy::ChecksumCapabilities;
+use smoltcp::wire::{
+    IpAddress, IpProtocol, Ipv4Packet, Ipv4Repr, UDP_HEADER_LEN, UdpPacket, UdpRepr,
+};
+
+use crate::configuration::{ConfigError, HostConfig};
+use crate::datagram::{self, ETHERNET_HEADER, Endpoints, Refusal};
+use crate::script::{Flow, Traffic};
+
+/// Number and time of sending.
+const STAMP_BYTES: usize = 16;
+/// Of IPv4 without options.
+const IPV4_HEADER: usize = 20;
+
+/// What a datagram says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub sequence: u64,
+    pub sent: Time,
+}
+
+/// A datagram that has come to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Datagram {
+    pub endpoints: Endpoints,
+    pub payload_bytes: u64,
+    /// `None` when the payload is too short for one.
+    pub stamp: Option<Stamp>,
+}
+
+/// Refuses a payload that has no room for its stamp, or that does not fit into one IP datagram.
+pub(crate) fn check_payload(bytes: usize, mtu: usize) -> Result<(), ConfigError> {
+    let most = mtu - IPV4_HEADER - UDP_HEADER_LEN;
+    if (STAMP_BYTES..=most).contains(&bytes) {
+        return Ok(());
+    }
+    let message = format!("{bytes} is given, {STAMP_BYTES} to {most} is expected");
+    Err(ConfigError::new("payload_bytes", message))
+}
+
+/// Reads the UDP datagram in an IP datagram.
+pub(crate) fn read(packet: &Ipv4Packet<&[u8]>) -> Result<Datagram, Refusal> {
+    let (remote, local) = (packet.src_addr(), packet.dst_addr());
+    let udp = UdpPacket::new_checked(packet.payload()).map_err(|_| Refusal::Malformed)?;
+    let is_right = udp.verify_checksum(&IpAddress::Ipv4(remote), &IpAddress::Ipv4(local));
+    if !is_right || udp.dst_port() == 0 {
+        return Err(Refusal::Malformed);
+    }
+    let payload = udp.payload();
+    let word = |at: usize| {
+        let bytes = payload.get(at..at + 8)?;
+        Some(u64::from_be_bytes(bytes.try_into().ok()?))
+    };
+    Ok(Datagram {
+        endpoints: Endpoints {
+            local,
+            local_port: udp.dst_port(),
+            remote,
+            remote_port: udp.src_port(),
+        },
+        payload_bytes: payload.len() as u64,
+        stamp: word(0)
+            .zip(word(8))
+            .map(|(sequence, sent)| Stamp { sequence, sent }),
+    })
+}
+
+/// Sends datagrams.
+pub(crate) struct Source {
+    endpoints: Endpoints,
+    /// The frame of every datagram, but for number, time and checksum.
+    template: Vec<u8>,
+    payload_bytes: usize,
+    interval: Time,
+    poisson: Option<SplitMix64>,
+    sequence: u64,
+}
+
+impl Source {
+    /// The source of a flow that sends datagrams; `None` for any other flow.
+    pub fn new(flow: &Flow, port: u16, host: &HostConfig) -> Option<Self> {
+        let Traffic::Datagrams {
+            payload_bytes,
+            interval,
+            poisson_seed,
+        } = flow.traffic
+        else {
+            return None;
+        };
+        let endpoints = Endpoints {
+            local: flow.client_address,
+            local_port: port,
+            remote: flow.server_address,
+            remote_port: flow.server_port,
+        };
+        let tos = flow.tos.unwrap_or(host.tcp.tos);
+        Some(Self {
+            endpoints,
+            template: template(endpoints, payload_bytes, tos, host),
+            payload_bytes,
+            interval,
+            poisson: poisson_seed.map(SplitMix64::new),
+            sequence: 0,
+        })
+    }
+
+    pub fn payload_bytes(&self) -> u64 {
+        self.payload_bytes as u64
+    }
+
+    /// The next datagram, sent at `now`, in the memory of `buffer`.
+    pub fn frame(&mut self, now: Time, mut buffer: Vec<u8>) -> Frame {
+        buffer.extend_from_slice(&self.template);
+        let (source, destination) = (
+            IpAddress::Ipv4(self.endpoints.local),
+            IpAddress::Ipv4(self.endpoints.remote),
+        );
+        let mut udp = UdpPacket::new_unchecked(&mut buffer[ETHERNET_HEADER + IPV4_HEADER..]);
+        let payload = udp.payload_mut();
+        payload[..8].copy_from_slice(&self.sequence.to_be_bytes());
+        payload[8..STAMP_BYTES].copy_from_slice(&now.to_be_bytes());
+        udp.fill_checksum(&source, &destination);
+        self.sequence += 1;
+        Frame::new(buffer)
+    }
+
+    /// When the datagram after the one of `now` is sent.
+    pub fn next(&mut self, now: Time) -> Time {
+        let gap = match &mut self.poisson {
+            Some(random) => random.exponential(self.interval),
+            None => self.interval,
+        };
+        now.saturating_add(gap)
+    }
+}
+
+fn template(endpoints: Endpoints, payload_bytes: usize, tos: u8, host: &HostConfig) -> Vec<u8> {
+    let udp = UdpRepr {
+        src_port: endpoints.local_port,
+        dst_port: endpoints.remote_port,
+    };
+    let ip = Ipv4Repr {
+        src_addr: endpoints.local,
+        dst_addr: endpoints.remote,
+        next_header: IpProtocol::Udp,
+        payload_len: UDP_HEADER_LEN + payload_bytes,
+        hop_limit: host.tcp.ttl,
+    };
+    let mut frame = vec![0; ETHERNET_HEADER + IPV4_HEADER + ip.payload_len];
+    let (ethernet, datagram) = frame.split_at_mut(ETHERNET_HEADER);
+    datagram::address_frame(ethernet, host);
+    let mut packet = Ipv4Packet::new_unchecked(datagram);
+    ip.emit(&mut packet, &ChecksumCapabilities::default());
+    datagram::set_tos(&mut packet, tos);
+    udp.emit(
+        &mut UdpPacket::new_unchecked(packet.payload_mut()),
+        &IpAddress::Ipv4(endpoints.local),
+        &IpAddress::Ipv4(endpoints.remote),
+        payload_bytes,
+        |_| {},
+        &ChecksumCapabilities::default(),
+    );
+    frame
+}
+
+/// How many numbers back a sink remembers. A datagram that others overtook by as many counts as a repetition.
+const WINDOW: u64 = 1 << 16;
+
+/// Takes the datagrams of one source, in whatever order they come.
+pub(crate) struct Sink {
+    /// Its number on its host.
+    pub number: usize,
+    /// The number after the highest that has come.
+    end: u64,
+    /// Which of the last numbers have come: a bit each, by the number modulo the window.
+    seen: Vec<u64>,
+}
+
+impl Sink {
+    pub fn new(number: usize) -> Self {
+        Self {
+            number,
+            end: 0,
+            seen: vec![0; WINDOW as usize / 64],
+        }
+    }
+
+    /// Notes a datagram; tells whether it has come for the first time.
+    pub fn is_new(&mut self, sequence: u64) -> bool {
+        if sequence >= self.end {
+            let skipped = (sequence - self.end).min(WINDOW);
+            for number in sequence - skipped..sequence {
+                let (word, bit) = place(number);
+                self.seen[word] &= !bit;
+            }
+            self.end = sequence.saturating_add(1);
+        } else if self.end - sequence > WINDOW || self.has(sequence) {
+            return false;
+        }
+        let (word, bit) = place(sequence);
+        self.seen[word] |= bit;
+        true
+    }
+
+    fn has(&self, sequence: u64) -> bool {
+        let (word, bit) = place(sequence);
+        self.seen[word] & bit != 0
+    }
+}
+
+/// Word and bit of a number in the window.
+fn place(number: u64) -> (usize, u64) {
+    let word = number % WINDOW / 64;
+    (usize::try_from(word).unwrap_or(0), 1 << (number % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_sink_knows_what_it_has_seen(numbers in prop::collection::vec(0..3 * WINDOW, 0..200)) {
+            let mut sink = Sink::new(0);
+            let (mut seen, mut highest) = (HashSet::new(), 0);
+            for number in numbers {
+                let too_old = !seen.is_empty() && highest >= number + WINDOW;
+                let expected = !too_old && !seen.contains(&number);
+                prop_assert_eq!(sink.is_new(number), expected);
+                seen.insert(number);
+                highest = highest.max(number);
+            }
+        }
+
+        #[test]
+        fn a_sink_knows_close_numbers_too(numbers in prop::collection::vec(0..200u64, 0..400)) {
+            let mut sink = Sink::new(0);
+            let mut seen = HashSet::new();
+            for number in numbers {
+                prop_assert_eq!(sink.is_new(number), seen.insert(number));
+            }
+        }
+    }
+}
