@@ -91,7 +91,7 @@ class VirtualRun:
         for sna_host in network.sna_hosts:
             self._native.add_sna_host(sna_host.name, reply_bytes=sna_host.reply_bytes)
         for wire in network.wires:
-            self._native.connect(*wire.a, *wire.b, wire.delay_ns)
+            self._native.connect(*wire.a, *wire.b, wire.delay_ns, wire.loss_per_million)
         for flow in network.flows:
             _add_flow(self._native, flow)
 
@@ -164,6 +164,7 @@ class VirtualRun:
             *(_of_switch(name, switch.statistics(), drops[name]) for name, switch in self._switches.items()),
             *(_of_adapter(name, counted) for name, counted in statistics["adapters"].items()),
             *(_of_host(name, counted) for name, counted in statistics["hosts"].items()),
+            _of_wires(statistics, [switch.statistics() for switch in self._switches.values()]),
         )
         wrong = [str(node) for node in conservation if not node.holds]
         if statistics["unconnected_frames"]:
@@ -242,6 +243,25 @@ def _of_host(name: str, counted: dict[str, Any]) -> Conservation:
         sent=counted["segments_received"] + counted["datagrams_received"],
         dropped={reason: packets for reason, packets in counted["dropped"].items() if packets},
         held=0,
+    )
+
+
+def _of_wires(statistics: dict[str, Any], switches: Iterable[dict[str, Any]]) -> Conservation:
+    """All wires together: ``received`` is what nodes sent, ``sent`` what reached a node."""
+    sent = received = 0
+    for switch in switches:
+        sent += switch["transmitted"]
+        received += switch["received"]
+    for adapter in statistics["adapters"].values():
+        for way in (adapter["outbound"], adapter["inbound"]):
+            sent += way["sent"]
+            received += way["received"]
+    for host in statistics["hosts"].values():
+        sent += host["frames_sent"]
+        received += host["frames_received"]
+    lost = {"loss": statistics["lost_frames"]} if statistics["lost_frames"] else {}
+    return Conservation(
+        "wires", sent - statistics["unconnected_frames"], received, lost, statistics["frames_in_flight"]
     )
 
 

@@ -73,6 +73,22 @@ def test_every_kind_of_flow_runs_and_gives_what_it_should():
     assert outcome.wall_s > 0
 
 
+def test_a_wire_loses_frames_by_the_seed_and_no_account_is_short_of_them():
+    outcomes = []
+    for seed in (1, 1, 2):
+        with VirtualRun(two_hosts(delay_ns=1_000_000, loss_per_million=100_000), seed=seed) as run:
+            outcomes.append(run.run(30_000_000_000, lambda now: None))
+    wires = next(node for node in outcomes[0].conservation if node.node == "wires")
+    assert wires.holds
+    assert wires.dropped["loss"] > 0
+    assert outcomes[0].delivery("file").received_bytes == 200_000
+    # 100 datagrams, a tenth of them lost: 99.9 % of draws lie within 3.3 standard deviations of 3.
+    assert 80 <= outcomes[0].delivery("load").received_packets < 100
+    first, again, other = ((outcome.transactions, outcome.deliveries) for outcome in outcomes)
+    assert first == again
+    assert first != other
+
+
 def test_virtual_time_has_no_cubic():
     network = two_hosts()
     hosts = tuple(replace(host, congestion_control="cubic") for host in network.hosts)

@@ -547,7 +547,12 @@ class Network:
     """The time, in ns since the start."""
 
     def __new__(cls, seed: int) -> Network:
-        """An empty network at time 0; `seed` makes initial sequence numbers, ephemeral ports and Poisson processes."""
+        """An empty network at time 0.
+
+        Args:
+            seed: draws initial sequence numbers, ephemeral ports, Poisson processes, and what wires lose.
+
+        """
     def add_switch(self, switch: Switch) -> None:
         """Adds a switch under its own name. It may be programmed through P4Runtime before and after."""
     def add_host(
@@ -691,8 +696,20 @@ class Network:
         """
     def received(self, name: str) -> list[tuple[int, bytes]]:
         """What an end station has received: time in ns and frame."""
-    def connect(self, node_a: str, port_a: int, node_b: str, port_b: int, delay_ns: int = ...) -> None:
-        """Joins two ports by a wire that delays both directions by `delay_ns` (0 unless given) and loses nothing."""
+    def connect(
+        self, node_a: str, port_a: int, node_b: str, port_b: int, delay_ns: int = ..., loss_per_million: int = ...
+    ) -> None:
+        """Joins two ports by a wire.
+
+        Args:
+            node_a: name of a node.
+            port_a: one of its ports.
+            node_b: name of a node.
+            port_b: one of its ports.
+            delay_ns: how long a frame is on its way, in either direction; 0 unless given.
+            loss_per_million: how many of a million frames are lost, drawn for each direction by itself; 0 unless given.
+
+        """
     def add_request_response(
         self,
         *,
@@ -863,15 +880,17 @@ class Network:
     def statistics(self) -> dict[str, Any]:
         """What nodes, wires and clients have counted.
 
-        Keys: `now_ns`, `events`, `frames_in_flight`, `unconnected_frames` (sent on ports without a wire),
+        Keys: `now_ns`, `events`, `frames_in_flight`, `lost_frames` (by wires), `unconnected_frames` (sent on ports
+        without a wire),
         `hosts` (name: {frames_received, frames_sent, segments_received, datagrams_received, segments_retransmitted,
         resets_sent, resets_received, connections_opened, connections_accepted, connections_failed, connections_open,
         request_bytes_sent, request_bytes_received, reply_bytes_sent, reply_bytes_received, bytes_corrupted,
         dropped (reason: frames)}), `adapters` (name: {kind, outbound, inbound; of a CIP also channel_blocks,
         channel_busy_ns, cpu_busy_ns}; a direction: {received, received_bytes, sent, sent_bytes, held, dropped (reason:
-        frames)}), `ports` (node: {port: {sent_frames, sent_bytes, received_frames, received_bytes,
-        unconnected_frames}}), `flows` (name: {group, connections, failures, transactions}).
+        frames)}), `ports` (node: {port: {sent_frames, sent_bytes, lost_frames, received_frames,
+        received_bytes, unconnected_frames}}), `flows` (name: {group, connections, failures, transactions}).
 
         Hosts: frames_received = segments_received + datagrams_received + dropped. Adapters: received = sent + dropped +
-        held. All nodes and wires: frames sent = frames received + frames_in_flight.
+        held. All nodes and wires: frames sent = frames received + lost_frames +
+        frames_in_flight.
         """

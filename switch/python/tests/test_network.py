@@ -126,7 +126,8 @@ def test_streams_and_messages_are_delivered_in_the_order_of_adding() -> None:
     file, load = network.deliveries()
     assert (file["flow"], load["flow"]) == ("file", "load")
     assert file["sent_bytes"] == file["received_bytes"] == sum(file["received_by_second"]) == 1_000_000
-    assert file["delays_ns"] == [] and len(load["delays_ns"]) == load["received_packets"]
+    assert file["delays_ns"] == []
+    assert len(load["delays_ns"]) == load["received_packets"]
     assert [(flow, start) for flow, _, start, _ in network.transactions()] == [("mail", 0), ("mail", 0)]
 
 

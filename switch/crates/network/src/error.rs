@@ -17,6 +17,8 @@ pub enum WorldError {
         /// The port.
         port: Port,
     },
+    /// More than a million of a million frames are to be lost.
+    LossTooLarge(u32),
     /// Events at one and the same time without end: a node does not move its timer, or nothing in a loop of nodes takes
     /// time.
     Stuck {
@@ -40,6 +42,12 @@ impl fmt::Display for WorldError {
             Self::DuplicateName(name) => write!(f, "node {name}: the name is taken"),
             Self::PortInUse { node, port } => {
                 write!(f, "node {node}: port {port} has a wire already")
+            }
+            Self::LossTooLarge(loss) => {
+                write!(
+                    f,
+                    "{loss} of a million frames are to be lost, at most 1000000 can be"
+                )
             }
             Self::Stuck { node, at } => write!(f, "node {node}: events without end at {at} ns"),
             Self::Capture { path, error } => write!(f, "capture {}: {error}", path.display()),

@@ -23,4 +23,4 @@ pub mod world;
 
 pub use error::WorldError;
 pub use node::{Frame, Node, Output, Port, Time, Transmission};
-pub use world::{Ended, NodeId, PortCounters, World};
+pub use world::{Ended, NodeId, PortCounters, WireConfig, World};

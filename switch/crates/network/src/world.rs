@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::WorldError;
 use crate::node::{Frame, Node, Output, Port, Time};
 use crate::pcap::PcapWriter;
+use crate::random::SplitMix64;
 
 /// How often `run_until` reports progress: enough for a smooth bar and a prompt stop, too seldom to cost anything.
 const PROGRESS_REPORTS: u64 = 40;
@@ -30,14 +31,16 @@ pub enum Ended {
     Stopped,
 }
 
-/// What has passed one port of a node. Over a wire, the frames sent at one end are those received at the other and
-/// those still on their way.
+/// What has passed one port of a node. Over a wire, the frames sent at one end are those received at the other, those
+/// lost, and those still on their way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
     /// Frames that the node sent onto the wire.
     pub sent_frames: u64,
     /// Their bytes (Ethernet frames without frame check sequence).
     pub sent_bytes: u64,
+    /// Those of them that the wire lost.
+    pub lost_frames: u64,
     /// Frames that the wire delivered to the node.
     pub received_frames: u64,
     /// Their bytes (Ethernet frames without frame check sequence).
@@ -46,11 +49,27 @@ pub struct PortCounters {
     pub unconnected_frames: u64,
 }
 
-#[derive(Clone, Copy)]
+/// What a wire does to frames, in either direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WireConfig {
+    /// How long a frame is on its way, in ns.
+    pub delay: Time,
+    /// How many of a million frames are lost, each by itself and in either direction.
+    pub loss_per_million: u32,
+    /// Draws which. The two directions draw independently.
+    pub seed: u64,
+}
+
+/// A million, of which so many frames are lost.
+const MILLION: u64 = 1_000_000;
+
+/// One direction of a wire.
 struct Wire {
     peer: NodeId,
     peer_port: Port,
     delay: Time,
+    loss_per_million: u64,
+    random: SplitMix64,
 }
 
 #[derive(Default)]
@@ -189,6 +208,30 @@ impl<N: Node> World<N> {
         b: (NodeId, Port),
         delay: Time,
     ) -> Result<(), WorldError> {
+        let config = WireConfig {
+            delay,
+            ..WireConfig::default()
+        };
+        self.connect_by(a, b, config)
+    }
+
+    /// Joins two ports by a wire of any kind.
+    ///
+    /// # Errors
+    /// [`WorldError::PortInUse`], [`WorldError::LossTooLarge`].
+    ///
+    /// # Panics
+    /// When an id comes from another world.
+    pub fn connect_by(
+        &mut self,
+        a: (NodeId, Port),
+        b: (NodeId, Port),
+        config: WireConfig,
+    ) -> Result<(), WorldError> {
+        let loss_per_million = u64::from(config.loss_per_million);
+        if loss_per_million > MILLION {
+            return Err(WorldError::LossTooLarge(config.loss_per_million));
+        }
         for (node, port) in [a, b] {
             if self.states[node.0].port(port).wire.is_some() || a == b {
                 return Err(WorldError::PortInUse {
@@ -197,16 +240,16 @@ impl<N: Node> World<N> {
                 });
             }
         }
-        self.states[a.0.0].port(a.1).wire = Some(Wire {
-            peer: b.0,
-            peer_port: b.1,
-            delay,
-        });
-        self.states[b.0.0].port(b.1).wire = Some(Wire {
-            peer: a.0,
-            peer_port: a.1,
-            delay,
-        });
+        let mut seeds = SplitMix64::new(config.seed);
+        for (here, there) in [(a, b), (b, a)] {
+            self.states[here.0.0].port(here.1).wire = Some(Wire {
+                peer: there.0,
+                peer_port: there.1,
+                delay: config.delay,
+                loss_per_million,
+                random: SplitMix64::new(seeds.next_u64()),
+            });
+        }
         Ok(())
     }
 
@@ -288,6 +331,13 @@ impl<N: Node> World<N> {
     #[must_use]
     pub fn frames_in_flight(&self) -> u64 {
         self.frames_in_flight
+    }
+
+    /// Frames that wires have lost, over all of them.
+    #[must_use]
+    pub fn lost_frames(&self) -> u64 {
+        let ports = self.states.iter().flat_map(|state| &state.ports);
+        ports.map(|port| port.counters.lost_frames).sum()
     }
 
     /// Frames sent on ports without a wire, over all nodes.
@@ -395,21 +445,25 @@ impl<N: Node> World<N> {
 
     fn depart(&mut self, node: NodeId, port: Port, frame: Frame) {
         let state = self.states[node.0].port(port);
-        let Some(wire) = state.wire else {
+        let Some(wire) = &mut state.wire else {
             state.counters.unconnected_frames += 1;
             self.frames_in_flight -= 1;
             return;
         };
         state.counters.sent_frames += 1;
         state.counters.sent_bytes += frame.len() as u64;
+        let (peer, peer_port, delay) = (wire.peer, wire.peer_port, wire.delay);
+        let is_lost =
+            wire.loss_per_million > 0 && wire.random.below(MILLION) < wire.loss_per_million;
+        state.counters.lost_frames += u64::from(is_lost);
         let tap = state.tap;
         self.capture(tap, &frame);
-        let arrives = self.now.saturating_add(wire.delay);
-        self.schedule(
-            arrives,
-            wire.peer,
-            Happening::Arrival(wire.peer_port, frame),
-        );
+        if is_lost {
+            self.frames_in_flight -= 1;
+            return;
+        }
+        let arrives = self.now.saturating_add(delay);
+        self.schedule(arrives, peer, Happening::Arrival(peer_port, frame));
     }
 
     fn schedule(&mut self, at: Time, node: NodeId, happening: Happening) {

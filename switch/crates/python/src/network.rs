@@ -9,7 +9,7 @@ use phb_hosts::{
     TcpHost, TcpOptions, Traffic,
 };
 use phb_network::random::SplitMix64;
-use phb_network::{Ended, Frame, Node, NodeId, Output, Port, Time, World, WorldError};
+use phb_network::{Ended, Frame, Node, NodeId, Output, Port, Time, WireConfig, World, WorldError};
 use phb_node::{LiveNode, SwitchNode};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -153,6 +153,7 @@ fn failed(error: WorldError) -> PyErr {
     match &error {
         WorldError::Capture { .. } => PyOSError::new_err(error.to_string()),
         WorldError::Stuck { .. } => PyRuntimeError::new_err(error.to_string()),
+        WorldError::LossTooLarge(_) => wrong("loss_per_million", &error.to_string()),
         WorldError::DuplicateName(name) => {
             wrong("name", &format!("there is a node named '{name}' already"))
         }
@@ -170,7 +171,8 @@ fn limit(argument: &str, packets: Option<Integer>) -> PyResult<usize> {
 
 #[pymethods]
 impl Network {
-    /// An empty network at time 0; `seed` makes initial sequence numbers, ephemeral ports and Poisson processes.
+    /// An empty network at time 0; `seed` makes initial sequence numbers, ephemeral ports, Poisson processes and
+    /// loss on wires.
     #[new]
     fn new(seed: Integer) -> PyResult<Self> {
         let seeds = SplitMix64::new(seed.word("seed")?);
@@ -450,8 +452,8 @@ impl Network {
         }
     }
 
-    /// Joins two ports by a wire that delays both directions by `delay_ns`.
-    #[pyo3(signature = (node_a, port_a, node_b, port_b, delay_ns=Integer::from(0)))]
+    /// Joins two ports by a wire that delays both directions by `delay_ns` and loses some frames of a million.
+    #[pyo3(signature = (node_a, port_a, node_b, port_b, delay_ns=Integer::from(0), loss_per_million=Integer::from(0)))]
     fn connect(
         &mut self,
         node_a: &str,
@@ -459,12 +461,22 @@ impl Network {
         node_b: &str,
         port_b: Integer,
         delay_ns: Integer,
+        loss_per_million: Integer,
     ) -> PyResult<()> {
         let a = (self.find("node_a", node_a)?, port_a.port("port_a")?);
         let b = (self.find("node_b", node_b)?, port_b.port("port_b")?);
-        self.world
-            .connect(a, b, delay_ns.word("delay_ns")?)
-            .map_err(failed)
+        let loss_per_million = loss_per_million.up_to("loss_per_million", 1_000_000)?;
+        let config = WireConfig {
+            delay: delay_ns.word("delay_ns")?,
+            loss_per_million,
+            // A wire that loses nothing draws nothing, and leaves the seeds to those that do.
+            seed: if loss_per_million > 0 {
+                self.seeds.next_u64()
+            } else {
+                0
+            },
+        };
+        self.world.connect_by(a, b, config).map_err(failed)
     }
 
     /// Adds a client that asks and waits, over and over, and the service it asks.

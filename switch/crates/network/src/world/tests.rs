@@ -90,6 +90,7 @@ fn frames_cross_a_wire_after_its_delay_in_both_directions() {
     let expected = PortCounters {
         sent_frames: 1,
         sent_bytes: 3,
+        lost_frames: 0,
         received_frames: 1,
         received_bytes: 3,
         unconnected_frames: 0,
@@ -296,5 +297,112 @@ fn a_tap_sees_both_directions_in_order_of_time() {
             .expect_err("no such folder")
             .to_string()
             .starts_with("capture /nowhere")
+    );
+}
+
+/// Sends a frame every nanosecond up to a time, and keeps when it got one.
+#[derive(Default)]
+struct Pulse {
+    now: Time,
+    until: Time,
+    got: Vec<Time>,
+}
+
+impl Node for Pulse {
+    fn receive(&mut self, now: Time, _port: Port, _frame: Frame, _out: &mut Output) {
+        self.got.push(now);
+    }
+
+    fn tick(&mut self, now: Time, out: &mut Output) {
+        self.now = now;
+        out.send(now, 0, Frame::new(vec![1]));
+    }
+
+    fn next_tick(&self) -> Option<Time> {
+        (self.now < self.until).then_some(self.now + 1)
+    }
+}
+
+/// Frames that went in, came out and were lost on a wire that loses some, in each direction; and when they came.
+fn lossy(loss_per_million: u32, seed: u64) -> ([PortCounters; 2], Vec<Vec<Time>>) {
+    let mut world: World<Pulse> = World::new();
+    let ids = ["left", "right"].map(|name| {
+        let node = Pulse {
+            until: 20_000,
+            ..Pulse::default()
+        };
+        world.add_node(name, node).expect("a new name")
+    });
+    let config = WireConfig {
+        delay: 5,
+        loss_per_million,
+        seed,
+    };
+    world
+        .connect_by((ids[0], 0), (ids[1], 0), config)
+        .expect("free ports");
+    world.run_until(20_003, &mut |_| true).expect("a run");
+    let counters = ids.map(|id| world.ports(id).next().expect("its port").1);
+    let [left, right] = counters;
+    assert_eq!(world.lost_frames(), left.lost_frames + right.lost_frames);
+    assert_eq!(
+        left.sent_frames + right.sent_frames,
+        left.received_frames
+            + right.received_frames
+            + world.lost_frames()
+            + world.frames_in_flight()
+    );
+    let got = world.nodes().map(|(_, _, node)| node.got.clone());
+    (counters, got.collect())
+}
+
+#[test]
+fn a_wire_loses_the_share_it_is_told_in_either_direction() {
+    // Of 20,000 frames with probability p, 20,000 p +- 3.29 sqrt(20,000 p (1 - p)) are lost with 99.9 % probability.
+    for (loss_per_million, low, high) in [
+        (1_000, 6, 34),
+        (50_000, 899, 1_101),
+        (500_000, 9_768, 10_232),
+    ] {
+        let ([left, right], _) = lossy(loss_per_million, 1);
+        for port in [left, right] {
+            assert_eq!(port.sent_frames, 20_000);
+            assert!(
+                (low..=high).contains(&port.lost_frames),
+                "{loss_per_million}: {port:?}"
+            );
+        }
+        assert_ne!(left.lost_frames, right.lost_frames, "each draws by itself");
+    }
+    assert_eq!(lossy(0, 1).0.map(|port| port.lost_frames), [0, 0]);
+    assert_eq!(
+        lossy(1_000_000, 1).0.map(|port| port.received_frames),
+        [0, 0]
+    );
+}
+
+#[test]
+fn the_same_seed_loses_the_same_frames() {
+    assert_eq!(lossy(100_000, 3), lossy(100_000, 3));
+    assert_ne!(lossy(100_000, 3).1, lossy(100_000, 4).1);
+}
+
+#[test]
+fn more_than_all_frames_can_not_be_lost() {
+    let log = Log::default();
+    let mut world: World = World::new();
+    let a = world
+        .add_node("a", Recorder::new("a", &log))
+        .expect("a new name");
+    let config = WireConfig {
+        loss_per_million: 1_000_001,
+        ..WireConfig::default()
+    };
+    let error = world
+        .connect_by((a, 0), (a, 1), config)
+        .expect_err("too much");
+    assert_eq!(
+        error.to_string(),
+        "1000001 of a million frames are to be lost, at most 1000000 can be"
     );
 }

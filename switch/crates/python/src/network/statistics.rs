@@ -126,6 +126,7 @@ pub(crate) fn all<'py>(
     statistics.set_item("now_ns", world.now())?;
     statistics.set_item("events", world.events())?;
     statistics.set_item("frames_in_flight", world.frames_in_flight())?;
+    statistics.set_item("lost_frames", world.lost_frames())?;
     statistics.set_item("unconnected_frames", world.unconnected_frames())?;
     statistics.set_item("hosts", hosts)?;
     statistics.set_item("adapters", adapters)?;
@@ -235,6 +236,7 @@ fn of_port<'py>(py: Python<'py>, port: &PortCounters) -> PyResult<Bound<'py, PyD
     let entries = [
         ("sent_frames", port.sent_frames),
         ("sent_bytes", port.sent_bytes),
+        ("lost_frames", port.lost_frames),
         ("received_frames", port.received_frames),
         ("received_bytes", port.received_bytes),
         ("unconnected_frames", port.unconnected_frames),
