@@ -164,7 +164,7 @@ class VirtualRun:
             *(_of_switch(name, switch.statistics(), drops[name]) for name, switch in self._switches.items()),
             *(_of_adapter(name, counted) for name, counted in statistics["adapters"].items()),
             *(_of_host(name, counted) for name, counted in statistics["hosts"].items()),
-            _of_wires(statistics, [switch.statistics() for switch in self._switches.values()]),
+            _of_wires(statistics),
         )
         wrong = [str(node) for node in conservation if not node.holds]
         if statistics["unconnected_frames"]:
@@ -246,22 +246,16 @@ def _of_host(name: str, counted: dict[str, Any]) -> Conservation:
     )
 
 
-def _of_wires(statistics: dict[str, Any], switches: Iterable[dict[str, Any]]) -> Conservation:
-    """All wires together: ``received`` is what nodes sent, ``sent`` what reached a node."""
-    sent = received = 0
-    for switch in switches:
-        sent += switch["transmitted"]
-        received += switch["received"]
-    for adapter in statistics["adapters"].values():
-        for way in (adapter["outbound"], adapter["inbound"]):
-            sent += way["sent"]
-            received += way["received"]
-    for host in statistics["hosts"].values():
-        sent += host["frames_sent"]
-        received += host["frames_received"]
-    lost = {"loss": statistics["lost_frames"]} if statistics["lost_frames"] else {}
+def _of_wires(statistics: dict[str, Any]) -> Conservation:
+    """All wires together: ``received`` is what went onto one, ``sent`` what came off its other end."""
+    ports = [port for node in statistics["ports"].values() for port in node.values()]
+    lost = statistics["lost_frames"]
     return Conservation(
-        "wires", sent - statistics["unconnected_frames"], received, lost, statistics["frames_in_flight"]
+        node="wires",
+        received=sum(port["sent_frames"] for port in ports),
+        sent=sum(port["received_frames"] for port in ports),
+        dropped={"loss": lost} if lost else {},
+        held=statistics["frames_on_wires"],
     )
 
 

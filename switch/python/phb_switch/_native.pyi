@@ -880,8 +880,8 @@ class Network:
     def statistics(self) -> dict[str, Any]:
         """What nodes, wires and clients have counted.
 
-        Keys: `now_ns`, `events`, `frames_in_flight`, `lost_frames` (by wires), `unconnected_frames` (sent on ports
-        without a wire),
+        Keys: `now_ns`, `events`, `frames_in_flight` (sent and not arrived), `frames_on_wires` (those of
+        them that have left their node), `lost_frames` (by wires), `unconnected_frames` (sent on ports without a wire),
         `hosts` (name: {frames_received, frames_sent, segments_received, datagrams_received, segments_retransmitted,
         resets_sent, resets_received, connections_opened, connections_accepted, connections_failed, connections_open,
         request_bytes_sent, request_bytes_received, reply_bytes_sent, reply_bytes_received, bytes_corrupted,

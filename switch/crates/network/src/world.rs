@@ -151,6 +151,8 @@ pub struct World<N: Node = Box<dyn Node>> {
     events: u64,
     events_now: u64,
     frames_in_flight: u64,
+    /// Those of them that have not left their node: it sent them ahead of time.
+    frames_to_depart: u64,
     capture_error: Option<WorldError>,
 }
 
@@ -174,6 +176,7 @@ impl<N: Node> World<N> {
             events: 0,
             events_now: 0,
             frames_in_flight: 0,
+            frames_to_depart: 0,
             capture_error: None,
         }
     }
@@ -333,6 +336,12 @@ impl<N: Node> World<N> {
         self.frames_in_flight
     }
 
+    /// Frames that are on a wire: those in flight without those that are still to leave their node.
+    #[must_use]
+    pub fn frames_on_wires(&self) -> u64 {
+        self.frames_in_flight - self.frames_to_depart
+    }
+
     /// Frames that wires have lost, over all of them.
     #[must_use]
     pub fn lost_frames(&self) -> u64 {
@@ -417,6 +426,7 @@ impl<N: Node> World<N> {
             }
             Happening::Departure(port, frame) => {
                 self.events += 1;
+                self.frames_to_depart -= 1;
                 self.depart(node, port, frame);
                 return;
             }
@@ -435,6 +445,7 @@ impl<N: Node> World<N> {
         for sent in out.drain() {
             self.frames_in_flight += 1;
             if sent.at > at {
+                self.frames_to_depart += 1;
                 self.schedule(sent.at, node, Happening::Departure(sent.port, sent.frame));
             } else {
                 self.depart(node, sent.port, sent.frame);

@@ -405,11 +405,13 @@ impl Network {
         };
         let stations = Stations::new(config).map_err(|error| refused(&error))?;
         self.add(name, Member::Stations(Box::new(stations)))?;
+        self.flow_names.insert(name.to_owned());
         self.flows.push(NamedFlow {
             name: name.to_owned(),
             group,
             host: self.find("name", name)?,
             number: 0,
+            sink: None,
         });
         Ok(())
     }

@@ -350,7 +350,7 @@ fn lossy(loss_per_million: u32, seed: u64) -> ([PortCounters; 2], Vec<Vec<Time>>
         left.received_frames
             + right.received_frames
             + world.lost_frames()
-            + world.frames_in_flight()
+            + world.frames_on_wires()
     );
     let got = world.nodes().map(|(_, _, node)| node.got.clone());
     (counters, got.collect())

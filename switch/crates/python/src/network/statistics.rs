@@ -126,6 +126,7 @@ pub(crate) fn all<'py>(
     statistics.set_item("now_ns", world.now())?;
     statistics.set_item("events", world.events())?;
     statistics.set_item("frames_in_flight", world.frames_in_flight())?;
+    statistics.set_item("frames_on_wires", world.frames_on_wires())?;
     statistics.set_item("lost_frames", world.lost_frames())?;
     statistics.set_item("unconnected_frames", world.unconnected_frames())?;
     statistics.set_item("hosts", hosts)?;
