@@ -87,12 +87,15 @@ system-packages:
 		wanted=; \
 		command -v ip >/dev/null || wanted="iproute2"; \
 		command -v slapd >/dev/null || wanted="$$wanted slapd"; \
+		command -v chromium >/dev/null || wanted="$$wanted chromium"; \
 		$(BIN)/python -c 'import ldap' 2>/dev/null || wanted="$$wanted libldap2-dev libsasl2-dev gcc libc6-dev"; \
 		if [ -n "$$wanted" ]; then \
 			export DEBIAN_FRONTEND=noninteractive; \
 			apt-get update -qq; \
 			echo 'slapd slapd/no_configuration boolean true' | debconf-set-selections; \
-			apt-get install -y -qq --no-install-recommends $$wanted >/dev/null || echo "not installed: $$wanted; what needs it is not tested"; \
+			for package in $$wanted; do \
+				apt-get install -y -qq --no-install-recommends $$package >/dev/null || echo "not installed: $$package; what needs it is not tested"; \
+			done; \
 		fi; \
 	fi
 

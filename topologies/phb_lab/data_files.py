@@ -1,6 +1,7 @@
 """The lab's data files: published figures, adapter parameters, the schema of results."""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,24 @@ def capacities() -> dict[str, dict[str, list[dict[str, Any]]]]:
 def solutions() -> dict[str, dict[str, Any]]:
     """The five application solutions of the CIP tests, as requirements."""
     return _yaml("solutions.yaml")
+
+
+@cache
+def adapter_sources() -> dict[str, dict[str, str]]:
+    """The place each adapter parameter rests on, by kind and parameter: the comments of its file."""
+    found: dict[str, dict[str, str]] = {}
+    of_kind: dict[str, str] = {}
+    name = ""
+    for line in (_DIRECTORY / "adapters.yaml").read_text().splitlines():
+        if kind := re.match(r"(\w+):", line):
+            of_kind = found.setdefault(kind[1], {})
+            name = ""
+        elif parameter := re.match(r"  (\w+): *[^#]*(?:# *(.*))?$", line):
+            name = parameter[1]
+            of_kind[name] = parameter[2] or ""
+        elif (more := re.match(r"  +# *(.*)$", line)) and name:
+            of_kind[name] = f"{of_kind[name]} {more[1]}".strip()
+    return found
 
 
 @cache

@@ -128,8 +128,12 @@ def results(
 
 
 def write(path: Path, document: Mapping[str, Any]) -> None:
-    """Write the results file, making its folder; the old file stays whole until the new one is."""
-    text = json.dumps(document, indent=2) + "\n"
+    """Write the results file."""
+    write_text(path, json.dumps(document, indent=2) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, making its folder; the old file stays whole until the new one is."""
     if path.exists() and not path.is_file():
         path.write_text(text)  # a device or a pipe: there is nothing to replace
         return

@@ -107,5 +107,6 @@ def test_a_run_prints_the_table_and_writes_results_pictures_and_captures(tmp_pat
     jsonschema.validate(json.loads((tmp_path / "r.json").read_text()), data_files.results_schema())
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "figure-8-summary.png", "figure-8-summary.svg", "ipprec-wfq-osa2.png", "ipprec-wfq-osa2.svg",
+        "index.html",
     }  # fmt: skip
     assert len(list((tmp_path / "captures").rglob("*.pcap"))) == 2

@@ -1,5 +1,7 @@
 """``phb-lab run``."""
 
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +16,9 @@ from phb_lab.errors import UsageError
 from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
 from phb_lab.interruption import Interruption
 from phb_lab.report.document import document
+from phb_lab.report.page import page
 from phb_lab.report.table import print_figures
+from phb_lab.study import Run, Study
 
 
 @app.command()
@@ -46,7 +50,10 @@ def run(
         typer.Option(help="also what the network adds to a whole run  (default: when all tests run as the source did)"),
     ] = None,
     json: Annotated[Path | None, typer.Option(help="write the results here")] = None,
-    out: Annotated[Path | None, typer.Option(help="folder for the pictures")] = None,
+    out: Annotated[Path | None, typer.Option(help="folder for the pictures and the page, index.html")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="write the page here: figures, pictures, policies, in one file")
+    ] = None,
     captures: Annotated[Path | None, typer.Option(help="keep the captures here")] = None,
 ) -> None:
     """Run the tests of a network and print published and measured figures side by side.
@@ -54,7 +61,7 @@ def run(
     Examples:
       phb-lab run s390
 
-      phb-lab run s390 --test diffserv-wfq-cip --seed 7 --json results.json
+      phb-lab run s390 --test diffserv-wfq-cip --seed 7 --json results.json --html s390.html
 
       phb-lab run s390 --test ipprec-fifo-osa2 --captures captures --set transmit_ring=6 --duration 60
 
@@ -69,8 +76,9 @@ def run(
         raise UsageError(f"--tool {tool[0]}: virtual time has its own generators only; expected --mode mininet")
     if short and duration is not None:
         raise UsageError("--short and --duration: expected one of them")
-    if json is not None:
-        check_result_file("--json", json)
+    for name, file in (("--json", json), ("--html", html)):
+        if file is not None:
+            check_result_file(name, file)
     for name, folder in (("--out", out), ("--captures", captures)):
         if folder is not None:
             make_folder(name, folder)
@@ -97,6 +105,20 @@ def run(
     if json is not None:
         results.write(json, document(study, main, others))
         console.print(f"results: {json}", highlight=False, soft_wrap=True)
+    if out is not None or html is not None:
+        _draw(console, study, main, others, out, html)
+
+
+def _draw(
+    console: Console, study: Study, main: Sequence[Run], others: Sequence[Run], out: Path | None, html: Path | None
+) -> None:
+    """Draw the pictures once, for the folder, for its page and for a page elsewhere."""
+    with tempfile.TemporaryDirectory(prefix="phb-lab-") as scratch:
+        drawn = study.pictures(main, others, out or Path(scratch))
+        text = page(study, main, others, drawn)
     if out is not None:
-        study.pictures(main, others, out)
         console.print(f"pictures: {out}", highlight=False, soft_wrap=True)
+    for path in (out and out / "index.html", html):
+        if path is not None:
+            results.write_text(path, text)
+            console.print(f"page: {path}", highlight=False, soft_wrap=True)

@@ -110,11 +110,12 @@ def _finish(axes: Axes, label: str, duration_s: float) -> None:
 
 def _save(picture: Picture, destination: Path) -> list[Path]:
     destination.parent.mkdir(parents=True, exist_ok=True)
+    title = picture.axes[0].get_title()
     written = []
     for suffix in (".png", ".svg"):
         path = destination.with_suffix(suffix)
         # Without dates and random ids the same run draws the same bytes.
-        metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
+        metadata = {"Date": None, "Title": title} if suffix == ".svg" else {"Software": None, "Title": title}
         with mpl.rc_context({"svg.hashsalt": "phb"}):
             picture.savefig(path, metadata=metadata, bbox_inches="tight", dpi=120)
         written.append(path)

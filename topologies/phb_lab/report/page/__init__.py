@@ -1,0 +1,87 @@
+"""One self-contained HTML page of a network: the published figures beside ours, why they differ, and how it was run.
+
+The page needs nothing but itself: no script, no font, no address. Its content security policy says so to the browser.
+It holds nothing that changes from one run of a seed to the next, so the same seed gives the same bytes.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from phb_lab.report import judging, reproduce
+from phb_lab.report.document import assumptions
+from phb_lab.report.page import charts, content, topology
+from phb_lab.results import Figure
+from phb_lab.study import Run, Study
+
+_FOLDER = Path(__file__).resolve().parent
+
+
+def page(study: Study, runs: Sequence[Run], extra: Sequence[Run], pictures: Sequence[Path] | None = None) -> str:
+    """The page of tests of one study, run the same way.
+
+    Args:
+        study: whose.
+        runs: the tests.
+        extra: further runs, which the study's own tables show.
+        pictures: those that the study has drawn of these runs; None draws them.
+
+    """
+    if pictures is None:
+        with tempfile.TemporaryDirectory(prefix="phb-lab-") as scratch:
+            shown = content.pictures(study.pictures(runs, extra, Path(scratch)))
+    else:
+        shown = content.pictures(pictures)
+    figures = [figure for run in runs for figure in run.figures]
+    groups = [(name, [content.figure_row(figure) for figure in found]) for name, found in groupby(figures, _test)]
+    return _template().render(
+        study=study,
+        runs=runs,
+        first=runs[0],
+        shorter=[f"{run.test.name} {run.duration_s} s" for run in runs if run.duration_s < run.test.duration_s],
+        tally=judging.tally(figures),
+        titles={run.test.name: run.test.title for run in runs},
+        groups=groups,
+        ratios=[row for _, rows in groups for row in rows if row.track is not None],
+        ratio_ticks=[charts.Tick(charts.ratio_at(value), label) for value, label in _RATIOS],
+        near=(charts.ratio_at(1 - judging.EXPLAINED_BEYOND), charts.ratio_at(1 + judging.EXPLAINED_BEYOND)),
+        charts=charts.charts(figures),
+        describe=charts.describe,
+        number=judging.number,
+        verdict=judging.verdict,
+        pictures=shown,
+        tables=[content.plain_table(table) for table in study.tables(runs, extra)],
+        conclusions=study.conclusions(runs, extra),
+        topologies=topology.drawings(runs),
+        traffic=content.traffic(runs),
+        adapters=content.adapters(runs),
+        assumptions=assumptions(runs),
+        policies=content.policies(runs),
+        command=reproduce.command(study, runs, extra),
+        css=(_FOLDER / "page.css").read_text(),
+    )
+
+
+_RATIOS = ((0.25, "¼"), (0.5, "½"), (1.0, "1"), (2.0, "2"), (4.0, "4"))
+
+
+def _test(figure: Figure) -> str:
+    return figure.test
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["percent"] = lambda share: f"{share:.0%}"
+    return environment.get_template("page.html.j2")

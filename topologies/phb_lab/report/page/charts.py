@@ -1,0 +1,172 @@
+"""Where the marks of the page's charts lie, in percent of a chart's width.
+
+The charts are SVG of our own rather than matplotlib's: they take the page's colours, light or dark, keep the size of
+their text however narrow the page, and tell each mark's value where the pointer rests. Percent positions do that
+without a script. Pictures of whole runs, with thousands of points, stay matplotlib's (:mod:`phb_lab.report.pictures`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log, log10
+
+from matplotlib.ticker import LogLocator, MaxNLocator
+
+from phb_lab.report import judging
+from phb_lab.results import Figure
+
+# The ratio axis of the tables: from a quarter to four times the published figure.
+RATIO_LIMIT = 4.0
+# Values that are further apart than this can't be told on a linear axis.
+_LOG_BEYOND = 40.0
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A line of the axis and what it says."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class RatioTrack:
+    """Measured over published on the axis of all tables; the published figure is in the middle.
+
+    Attributes:
+        at: of the measured figure; at an edge when it lies beyond.
+        beyond: ``low`` or ``high`` when it does, else empty.
+        band: from and to of what is asked, None where nothing is.
+
+    """
+
+    at: float
+    beyond: str
+    band: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure in a chart: positions of the published and of the measured value, and of what is asked."""
+
+    label: str
+    figure: Figure
+    published: float
+    measured: float
+    band: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Figures of one kind on one axis."""
+
+    title: str
+    unit: str
+    logarithmic: bool
+    ticks: tuple[Tick, ...]
+    rows: tuple[Row, ...]
+
+
+class Axis:
+    """Maps values to percent: linear and with 0, or logarithmic where values are far apart."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        """Choose an axis that holds all of these values."""
+        self.logarithmic = min(values) > 0 and max(values) / min(values) > _LOG_BEYOND
+        if self.logarithmic:
+            self.low = 10.0 ** floor(log10(min(values)))
+            self.high = 10.0 ** ceil(log10(max(values)))
+            found = LogLocator().tick_values(self.low, self.high)
+        else:
+            locator = MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10])
+            found = locator.tick_values(min(0.0, *values), max(0.0, *values) or 1.0)
+            self.low, self.high = float(found[0]), float(found[-1])
+        margin = 1e-9 * self.high
+        self.values = tuple(float(value) for value in found if self.low - margin <= value <= self.high + margin)
+
+    def at(self, value: float) -> float:
+        """Percent of the width; what lies beyond an edge is at that edge."""
+        if self.logarithmic:
+            share = log(max(value, self.low) / self.low) / log(self.high / self.low)
+        else:
+            share = (value - self.low) / (self.high - self.low)
+        return round(100 * min(max(share, 0.0), 1.0), 2)
+
+    def ticks(self) -> tuple[Tick, ...]:
+        """Lines to draw; of many decades every second or third."""
+        step = 1 + (len(self.values) - 1) // 6
+        return tuple(Tick(self.at(value), _short(value)) for value in self.values[::step])
+
+
+def ratio_track(figure: Figure) -> RatioTrack | None:
+    """Where a measured figure stands to the published one; None where there is no ratio that can be drawn."""
+    published, ratio = figure.published, figure.ratio
+    if published is None or ratio is None or ratio <= 0:
+        return None
+    band = None
+    if figure.met is not None:
+        low = 0.0 if figure.low is None else figure.low / published
+        high = RATIO_LIMIT if figure.high is None else figure.high / published
+        band = (ratio_at(low), ratio_at(high))
+    beyond = "high" if ratio > RATIO_LIMIT else "low" if ratio < 1 / RATIO_LIMIT else ""
+    return RatioTrack(ratio_at(ratio), beyond, band)
+
+
+def ratio_at(ratio: float) -> float:
+    """Percent of the ratio axis, which is logarithmic: half is as far from the middle as double."""
+    share = (log(max(ratio, 1e-9)) / log(RATIO_LIMIT) + 1) / 2
+    return round(100 * min(max(share, 0.0), 1.0), 2)
+
+
+def charts(figures: Sequence[Figure]) -> list[Chart]:
+    """The published figures beside ours: a chart per quantity that several tests have, else one per test and unit."""
+    tests: dict[str, set[str]] = {}
+    for figure in figures:
+        tests.setdefault(figure.quantity, set()).add(figure.test)
+    groups: dict[tuple[str, str], list[tuple[str, Figure]]] = {}
+    for figure in figures:
+        if figure.published is None:
+            continue
+        if len(tests[figure.quantity]) > 1:
+            groups.setdefault((figure.quantity, figure.unit), []).append((figure.test, figure))
+        else:
+            groups.setdefault((figure.test, figure.unit), []).append((figure.quantity, figure))
+    return [_chart(title, unit, found) for (title, unit), found in groups.items()]
+
+
+def _short(value: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= size:
+            return f"{value / (1000 if letter == 'k' else size):,.10g}{letter}"
+    return f"{value:,.10g}"
+
+
+def _chart(title: str, unit: str, labelled: Sequence[tuple[str, Figure]]) -> Chart:
+    values = [
+        value
+        for _, figure in labelled
+        for value in (figure.measured, figure.published, figure.low, figure.high)
+        if value is not None
+    ]
+    axis = Axis(values)
+    rows = []
+    for label, figure in labelled:
+        band = None
+        if figure.met is not None:
+            low = axis.low if figure.low is None else figure.low
+            band = (axis.at(low), axis.at(axis.high if figure.high is None else figure.high))
+        assert figure.published is not None
+        rows.append(Row(label, figure, axis.at(figure.published), axis.at(figure.measured), band))
+    return Chart(title, unit, axis.logarithmic, axis.ticks(), tuple(rows))
+
+
+def describe(figure: Figure) -> str:
+    """What a mark says where the pointer rests."""
+    parts = [f"{figure.test} {figure.quantity}: measured {judging.number(figure.measured, figure.unit)}"]
+    if figure.published is not None:
+        parts.append(f"published {judging.number(figure.published, figure.unit)}")
+    if figure.ratio is not None:
+        parts.append(f"ratio {figure.ratio:.2f}")
+    if figure.met is not None:
+        parts.append(f"asked {judging.asked(figure)}")
+    unit = f" ({figure.unit})" if figure.unit else ""
+    return ", ".join(parts) + unit

@@ -1,0 +1,186 @@
+"""What the page says of a study's runs, beside the figures: traffic, adapters, policies, tables, pictures."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from rich.table import Table
+from rich.text import Text
+
+from phb_lab import data_files
+from phb_lab.description import Flow, Messages, RequestResponse, Stream
+from phb_lab.report import judging
+from phb_lab.report.document import policy_name
+from phb_lab.report.page import charts
+from phb_lab.results import Figure
+from phb_lab.study import Run
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    """A figure as the table shows it."""
+
+    quantity: str
+    published: str
+    measured: str
+    ratio: str
+    asked: str
+    verdict: str
+    word: str
+    note: str | None
+    track: charts.RatioTrack | None
+    description: str
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy file, its text, and the switches that it was pushed to, with the tests that did so."""
+
+    name: str
+    text: str
+    switches: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an adapter, and the place it rests on."""
+
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG file of the study, as a data URL."""
+
+    caption: str
+    url: str
+
+
+@dataclass(frozen=True)
+class PlainTable:
+    """A table as texts; ``numeric`` says which columns are right-aligned."""
+
+    title: str
+    caption: str
+    headings: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+# Where RDF metadata says what a picture is called; the program that drew it has a title too, deeper down.
+_TITLE = ".//{http://creativecommons.org/ns#}Work/{http://purl.org/dc/elements/1.1/}title"
+
+_WORDS = {"met": "as asked", "missed": "not as asked", "near": "within 25 %", "off": "further off", "unpublished": ""}
+
+
+def figure_row(figure: Figure) -> FigureRow:
+    """One row of the table."""
+    verdict = judging.verdict(figure)
+    return FigureRow(
+        quantity=judging.quantity(figure),
+        published="" if figure.published is None else judging.number(figure.published, figure.unit),
+        measured=judging.number(figure.measured, figure.unit),
+        ratio="" if figure.ratio is None else f"{figure.ratio:.2f}",
+        asked=judging.asked(figure),
+        verdict=verdict,
+        word=_WORDS[verdict],
+        note=figure.note,
+        track=charts.ratio_track(figure),
+        description=charts.describe(figure),
+    )
+
+
+def traffic(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """What flows in the tests, by what is said of it: each line once, with the tests that have it."""
+    said: dict[str, list[str]] = {}
+    for run in runs:
+        counted: dict[str, int] = {}
+        for flow in run.network.flows:
+            text = describe_flow(flow)
+            counted[text] = counted.get(text, 0) + 1
+        for text, count in counted.items():
+            said.setdefault(f"{count:,} × {text}", []).append(run.test.name)
+    return said
+
+
+def describe_flow(flow: Flow) -> str:
+    """A flow in words, without what tells it from others of its group."""
+    ends = f"{flow.group}, {flow.client} to {flow.server}: "
+    marked = f", type of service {flow.tos:#04x}" if flow.tos else ""
+    if isinstance(flow, RequestResponse):
+        return f"{ends}{flow.request_bytes:,} bytes asked, {flow.reply_bytes:,} answered, over and over{marked}"
+    if isinstance(flow, Messages):
+        sizes = sorted({size for _, size in flow.schedule})
+        size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+        kept = "permanent connection" if flow.permanent else "a connection per message"
+        return f"{ends}{len(flow.schedule):,} messages of {size} bytes, {kept}{marked}"
+    if isinstance(flow, Stream):
+        size = "as much as it can" if flow.total_bytes is None else f"{flow.total_bytes:,} bytes"
+        return f"{ends}TCP, {size}{marked}"
+    rate = flow.payload_bytes * 8 * 1_000_000_000 / flow.interval_ns / 1000
+    return f"{ends}UDP datagrams of {flow.payload_bytes:,} bytes, {rate:,.1f} kbit/s {flow.pattern}{marked}"
+
+
+def adapters(runs: Sequence[Run]) -> dict[str, list[Parameter]]:
+    """Parameters of every adapter by its name and kind."""
+    sources = data_files.adapter_sources()
+    found: dict[str, list[Parameter]] = {}
+    for run in runs:
+        for adapter in run.network.adapters:
+            title = adapter.name if adapter.name == adapter.kind else f"{adapter.name} ({adapter.kind})"
+            of_kind = sources.get(adapter.kind, {})
+            parameters = [
+                Parameter(name, f"{value:,}" if isinstance(value, int) else str(value), of_kind.get(name, ""))
+                for name, value in adapter.parameters.items()
+            ]
+            found.setdefault(title, parameters)
+    return found
+
+
+def policies(runs: Sequence[Run]) -> list[Policy]:
+    """Every policy file that was pushed, once."""
+    switches: dict[Path, list[str]] = {}
+    tests: dict[Path, list[str]] = {}
+    for run in runs:
+        for switch in run.network.switches:
+            for path in switch.policy_files:
+                switches.setdefault(path, []).append(switch.name)
+                tests.setdefault(path, []).append(run.test.name)
+    return [
+        Policy(policy_name(path), path.read_text(), tuple(dict.fromkeys(names)), tuple(dict.fromkeys(tests[path])))
+        for path, names in switches.items()
+    ]
+
+
+def plain_table(table: Table) -> PlainTable:
+    """A table for the terminal as plain text, which any page can lay out."""
+    columns = [[_text(cell) for cell in column.cells] for column in table.columns]
+    return PlainTable(
+        title=_text(table.title),
+        caption=_text(table.caption),
+        headings=tuple(_text(column.header) for column in table.columns),
+        numeric=tuple(column.justify == "right" for column in table.columns),
+        rows=tuple(zip(*columns, strict=True)),
+    )
+
+
+def pictures(files: Sequence[Path]) -> list[Picture]:
+    """The SVG files among them."""
+    return [_picture(path) for path in files if path.suffix == ".svg"]
+
+
+def _picture(path: Path) -> Picture:
+    text = path.read_text()
+    # Matplotlib writes a picture's title, where it was given one, as metadata.
+    title = ElementTree.fromstring(text).find(_TITLE)
+    caption = path.stem.replace("-", " ").replace("_", " ") if title is None or not title.text else title.text
+    return Picture(caption, "data:image/svg+xml;base64," + b64encode(text.encode()).decode())
+
+
+def _text(value: object) -> str:
+    return "" if value is None else value.plain if isinstance(value, Text) else str(value)

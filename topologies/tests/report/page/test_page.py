@@ -1,0 +1,103 @@
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+
+from phb_lab.report.page import page
+
+
+class Elements(HTMLParser):
+    """Start tags with their attributes, in order, and whether every element was closed in its place."""
+
+    VOID = frozenset({"meta", "link", "input", "img"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.open, self.wrong = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def test_every_element_is_closed_and_every_id_is_there_once(study, runs):
+    elements = Elements(page(study, runs, ()))
+    assert (elements.open, elements.wrong) == ([], [])
+    ids = [attributes["id"] for _, attributes in elements.found if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    asked = {attributes["href"][1:] for tag, attributes in elements.found if tag == "a"}
+    asked |= {attributes["aria-labelledby"] for _, attributes in elements.found if "aria-labelledby" in attributes}
+    assert asked <= set(ids)
+
+
+def test_nothing_is_taken_from_elsewhere(study, runs):
+    text = page(study, runs, ())
+    elements = Elements(text)
+    assert not [tag for tag, _ in elements.found if tag in {"script", "iframe", "object", "base"}]
+    taken = [
+        value
+        for tag, attributes in elements.found
+        for name, value in attributes.items()
+        if name in {"src", "href", "xlink:href", "srcset"} and tag != "a"
+    ]
+    assert all(value.startswith("data:") for value in taken)
+    css = text[text.index("<style>") : text.index("</style>")]
+    assert not re.search(r"url\(|@import", css)
+
+
+def test_headings_go_down_one_level_at_a_time_and_pictures_have_words(study, runs):
+    elements = Elements(page(study, runs, ()))
+    levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert all(attributes.get("alt") for tag, attributes in elements.found if tag == "img")
+    drawn = [attributes for tag, attributes in elements.found if tag == "svg" and attributes.get("role") == "img"]
+    assert drawn
+    assert all(attributes.get("aria-label") for attributes in drawn)
+
+
+def test_what_the_runs_say_is_text_and_never_markup(study, runs):
+    text = page(study, runs, ())
+    assert "a packet of ring costs &lt;0.1 s&gt; &amp; more" in text
+    assert "fifo &lt;i&gt;" in text
+    assert "weighted fair &lt;b&gt;" in text
+    assert "<b>\n" not in text
+
+
+def test_everything_the_issue_asks_for_is_on_the_page(study, runs):
+    text = page(study, runs, ())
+    for wanted in (
+        "Nobody, Nothing (1999)", "Minima &amp; maxima scatter.", "hosts answer at once", "fifo: line busy 99 %",
+        "examples/s390/c3640.yaml", "The Cisco 3640 of the branch",
+        "show queue after 60 s", "Serial1/0/0 is up", "queue full 8",
+        "phb-lab run s390 --seed 1", "virtual time", "phb-switch, seed 1", "4.260 to 5.210", "not as asked",
+        "data:image/svg+xml;base64,", "256 kbit/s",
+    ):  # fmt: skip
+        assert wanted in text, wanted
+
+
+def test_the_same_runs_give_the_same_bytes(study, runs):
+    assert page(study, runs, ()) == page(study, runs, ())
+
+
+def test_a_study_without_any_published_figure_has_a_page(study, runs):
+    bare = [replace(run, figures=run.figures[2:3], remarks=()) for run in runs[:1]]
+    text = page(study, bare, (), pictures=())
+    assert Elements(text).wrong == []
+    assert "Redrawn" not in text
+
+
+def test_a_run_that_is_shorter_than_the_source_says_so(study, runs):
+    assert "shorter than in the source" not in page(study, runs, ())
+    shorter = [replace(runs[0], duration_s=60), runs[1]]
+    assert "fifo 60 s: shorter than in the source" in page(study, shorter, ())
