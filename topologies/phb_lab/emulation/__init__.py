@@ -1,0 +1,1 @@
+"""Runs described networks in Mininet: real interfaces, kernel TCP, switches and host adapters as processes."""

@@ -1,0 +1,150 @@
+"""What the runner tells the traffic endpoint of a host, and what it hears from it: JSON both ways.
+
+A job holds the flows of one host as the description has them, those whose client it is and those whose server it is.
+``number`` is a flow's place in the description: datagrams and streams carry it, so that one port may serve several.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from phb_lab.description import Datagrams, Flow, Host, Messages, Network, RequestResponse, Stream
+
+_KINDS: dict[str, type[Flow]] = {kind.__name__: kind for kind in (RequestResponse, Messages, Stream, Datagrams)}
+
+FlowType = TypeVar("FlowType", RequestResponse, Messages, Stream, Datagrams)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one host does.
+
+    Attributes:
+        host: its options: window, Nagle, congestion control, acknowledgements.
+        clients: flows by number that it starts.
+        servers: flows by number that it answers.
+        seed: of intervals that are drawn.
+
+    """
+
+    host: Host
+    clients: Mapping[int, Flow]
+    servers: Mapping[int, Flow]
+    seed: int
+
+    @classmethod
+    def of(cls, network: Network, host: Host, seed: int) -> "Job":
+        """Everything that a network's flows ask of a host."""
+        numbered = dict(enumerate(network.flows))
+        return cls(
+            host,
+            {number: flow for number, flow in numbered.items() if flow.client == host.name},
+            {number: flow for number, flow in numbered.items() if flow.server == host.name},
+            seed,
+        )
+
+    def write(self, path: Path) -> None:
+        """As JSON."""
+        document = {
+            "host": asdict(self.host),
+            "clients": {number: _flow_as_json(flow) for number, flow in self.clients.items()},
+            "servers": {number: _flow_as_json(flow) for number, flow in self.servers.items()},
+            "seed": self.seed,
+        }
+        path.write_text(json.dumps(document))
+
+    @classmethod
+    def read(cls, path: Path) -> "Job":
+        """What :meth:`write` wrote."""
+        document = json.loads(path.read_text())
+        host = document["host"]
+        return cls(
+            Host(**{**host, "addresses": tuple(host["addresses"])}),
+            {int(number): _flow_from_json(flow) for number, flow in document["clients"].items()},
+            {int(number): _flow_from_json(flow) for number, flow in document["servers"].items()},
+            document["seed"],
+        )
+
+
+@dataclass
+class Sent:
+    """What a client handed to UDP or TCP."""
+
+    packets: int = 0
+    octets: int = 0
+
+
+@dataclass
+class Received:
+    """What a server got; times in ns since the start of the run."""
+
+    packets: int = 0
+    octets: int = 0
+    by_second: list[int] = field(default_factory=list)
+    delays_ns: list[tuple[int, int]] = field(default_factory=list)
+
+    def count(self, now_ns: int, octets: int) -> None:
+        """Octets that came now."""
+        second = max(now_ns, 0) // 1_000_000_000
+        self.by_second.extend([0] * (second + 1 - len(self.by_second)))
+        self.by_second[second] += octets
+        self.octets += octets
+
+
+@dataclass
+class Report:
+    """What an endpoint says at its end.
+
+    Attributes:
+        transactions: (flow number, start, end) in ns since the start of the run.
+        sent: by flow number.
+        received: by flow number.
+        failures: connections that broke, by reason.
+
+    """
+
+    transactions: list[tuple[int, int, int]] = field(default_factory=list)
+    sent: dict[int, Sent] = field(default_factory=dict)
+    received: dict[int, Received] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
+
+    def fail(self, reason: str) -> None:
+        """A connection broke."""
+        self.failures[reason] = self.failures.get(reason, 0) + 1
+
+    def write(self, path: Path) -> None:
+        """As JSON."""
+        path.write_text(json.dumps(asdict(self)))
+
+    @classmethod
+    def read(cls, path: Path) -> "Report":
+        """What :meth:`write` wrote."""
+        document = json.loads(path.read_text())
+        return cls(
+            [(flow, start, end) for flow, start, end in document["transactions"]],
+            {int(number): Sent(**sent) for number, sent in document["sent"].items()},
+            {
+                int(number): Received(**{**received, "delays_ns": [(at, delay) for at, delay in received["delays_ns"]]})
+                for number, received in document["received"].items()
+            },
+            document["failures"],
+        )
+
+
+def of_kind(flows: Mapping[int, Flow], kind: type[FlowType]) -> Sequence[tuple[int, FlowType]]:
+    """The flows of one kind, with their numbers."""
+    return [(number, flow) for number, flow in flows.items() if isinstance(flow, kind)]
+
+
+def _flow_as_json(flow: Flow) -> dict[str, Any]:
+    return {"kind": type(flow).__name__, **asdict(flow)}
+
+
+def _flow_from_json(document: Mapping[str, Any]) -> Flow:
+    arguments = dict(document)
+    kind = _KINDS[arguments.pop("kind")]
+    if kind is Messages:
+        arguments["schedule"] = tuple((at, octets) for at, octets in arguments["schedule"])
+    return kind(**arguments)

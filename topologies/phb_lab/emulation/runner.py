@@ -1,0 +1,350 @@
+"""Runs a described network in Mininet: what virtual time does with nodes, this does with processes.
+
+Every node is a network namespace: hosts with the kernel's own TCP, switches and host adapters as processes between
+veth interfaces. The controller pushes to the switches as to any; then the endpoints of the hosts run the flows.
+"""
+
+import asyncio
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import grpc
+
+import phb
+import phb_p4
+from phb_lab.description import Adapter, Host, Network, RequestResponse
+from phb_lab.emulation import addressing, interfaces, leftovers, requirements, switches
+from phb_lab.emulation.capture import merge
+from phb_lab.emulation.clock import Span
+from phb_lab.emulation.jobs import Job, Report
+from phb_lab.emulation.processes import EmulationError, Process
+from phb_lab.outcome import Delivery, Outcome
+from phb_lab.results import Transaction
+from phb_lab.study import Snapshot
+from phb_lab.virtual import EPOCH
+
+if TYPE_CHECKING:
+    from phb_lab.emulation.nodes import Member
+
+NANOSECONDS = 1_000_000_000
+
+_START_S = 60.0
+_CONNECT_S = 0.5
+# From when the endpoints are told to the start of the run.
+_SETTLE_NS = NANOSECONDS // 4
+_STEP_S = 0.1
+_END_S = 30.0
+
+
+class EmulatedRun:
+    """One network, built, programmed and run once; a context manager, because it holds namespaces and processes.
+
+    Args:
+        network: what to build.
+        seed: of what is drawn: intervals of Poisson traffic, the P4 random extern.
+        target: the switch.
+
+    Raises:
+        UnavailableError: Mininet can't run here.
+        UnsupportedError: the target, or the kernel, can't do what the network asks.
+
+    """
+
+    def __init__(self, network: Network, *, seed: int, target: switches.Target = "phb-switch") -> None:
+        requirements.require(target)
+        leftovers.clean()
+        self._network = network
+        self._seed = seed
+        self._target: switches.Target = target
+        self._nodes: dict[str, Member] = {}
+        self._adapters: dict[str, Process] = {}
+        self._switches: dict[str, Process] = {}
+        self._taps: dict[Path, tuple[str, int]] = {}
+        self._folder = leftovers.make_folder()
+        with ExitStack() as stack:
+            # One loop for all that is asked of the switches: gRPC's threads would wake a loop that is closed.
+            self._asyncio = stack.enter_context(asyncio.Runner())
+            stack.callback(shutil.rmtree, self._folder, ignore_errors=True)
+            _refuse(network)
+            self._build(stack)
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def _build(self, stack: ExitStack) -> None:
+        from mininet.net import Mininet
+
+        from phb_lab.emulation import nodes
+
+        # It would raise limits of the whole machine.
+        Mininet.inited = True
+        mininet = Mininet(controller=None)
+        stack.callback(mininet.stop)
+        macs = addressing.host_macs(self._network)
+        for host in self._network.hosts:
+            self._add(stack, mininet.addHost(host.name, cls=nodes.EmulatedHost, ip=None))
+        for adapter in self._network.adapters:
+            self._add(stack, mininet.addHost(adapter.name, cls=nodes.EmulatedAdapter, ip=None))
+        for number, switch in enumerate(self._network.switches):
+            command = switches.command(self._target, switch, self._address(switch.name), self._seed % 2**32 + number)
+            node = mininet.addSwitch(
+                switch.name, cls=nodes.EmulatedSwitch, command=command, log=self._log(switch.name), inNamespace=True
+            )
+            self._add(stack, node)
+        attached = set()
+        for wire in self._network.wires:
+            a, b = ((self._nodes[name], port) for name, port in (wire.a, wire.b))
+            nodes.join(mininet, a, b, macs)
+            attached |= {wire.a, wire.b}
+        self._set_up_interfaces(attached)
+        mininet.start()
+        for switch in self._network.switches:
+            child = self._nodes[switch.name].children[0]
+            self._switches[switch.name] = Process(f"switch {switch.name}", child, self._log(switch.name))
+        for adapter in self._network.adapters:
+            if all((adapter.name, port) in attached for port in (0, 1)):
+                self._adapters[adapter.name] = self._start_adapter(adapter)
+
+    def _add(self, stack: ExitStack, node: "Member") -> None:
+        interfaces.settle(node)
+        stack.callback(node.end_children)
+        self._nodes[node.name] = node
+
+    def _set_up_interfaces(self, attached: set[tuple[str, int]]) -> None:
+        hosts = {host.name: host for host in self._network.hosts}
+        widest = max(host.mtu_bytes for host in self._network.hosts)
+        for name, port in sorted(attached):
+            mtu = hosts[name].mtu_bytes if name in hosts else widest
+            interfaces.set_up(self._nodes[name], port, mtu)
+        for name, host in hosts.items():
+            if (name, 0) in attached:
+                interfaces.address(self._nodes[name], host)
+        if self._target == "bmv2":
+            for switch in self._network.switches:
+                for described in switch.ports:
+                    interfaces.limit_rate(self._nodes[switch.name], described)
+
+    def _start_adapter(self, adapter: Adapter) -> Process:
+        arguments = [adapter.name, adapter.kind, json.dumps(dict(adapter.parameters))]
+        return self._start(f"adapter {adapter.name}", adapter.name, "adapter", *arguments)
+
+    def _start(self, what: str, node: str, module: str, *arguments: str) -> Process:
+        log = self._log(f"{node}-{module}")
+        command = [sys.executable, "-m", f"phb_lab.emulation.{module}", *arguments]
+        process = Process(what, self._nodes[node].run(command, log=log), log)
+        return process
+
+    def _log(self, name: str) -> Path:
+        return self._folder / f"{name}.log"
+
+    def _address(self, switch: str) -> str:
+        return f"unix:{self._folder / switch}.sock"
+
+    def push_policies(self) -> None:
+        """Wait for the switches, and push pipeline and policies to all of them at once.
+
+        Raises:
+            phb.PhbError: a policy file is wrong, or asks for what the target can't do, or a switch refuses an entry.
+            EmulationError: a switch or an adapter doesn't start.
+
+        """
+        for adapter in self._adapters.values():
+            adapter.wait_until_ready()
+        for name, switch in self._switches.items():
+            _wait_for_server(self._address(name), switch)
+        self._asyncio.run(self._push())
+
+    async def _push(self) -> None:
+        await asyncio.gather(
+            *(
+                phb.push(
+                    self._address(described.name),
+                    described.policy_files,
+                    device_id=described.device_id,
+                    artifact=phb_p4.artifact_path(),
+                    p4info=phb_p4.p4info_path(),
+                    at=EPOCH,
+                    target=self._target,
+                )
+                for described in self._network.switches
+            )
+        )
+
+    def tap(self, node: str, port: int, path: Path) -> None:
+        """Capture both directions of a port into a pcap file."""
+        self._taps[path] = (node, port)
+
+    def run(self, duration_ns: int, progress: Callable[[int], None], snapshots: Sequence[Snapshot] = ()) -> Outcome:
+        """Let time pass.
+
+        Args:
+            duration_ns: how much of it.
+            progress: called with the time several times a second; it may raise to stop.
+            snapshots: what to ask of the switches on the way.
+
+        Raises:
+            EmulationError: a process of the run failed.
+
+        """
+        captures = self._start_captures()
+        endpoints = {host.name: self._start_endpoint(host) for host in self._network.hosts if self._has_flows(host)}
+        for process in (*endpoints.values(), *(each for pair in captures.values() for each in pair.values())):
+            process.wait_until_ready()
+        zero_ns = time.monotonic_ns() + _SETTLE_NS
+        zero_realtime_ns = time.time_ns() + zero_ns - time.monotonic_ns()
+        span = Span(zero_ns, zero_ns + duration_ns)
+        for endpoint in endpoints.values():
+            endpoint.tell(json.dumps({"zero_ns": span.zero_ns, "end_ns": span.end_ns}))
+        processes = [*endpoints.values(), *self._adapters.values(), *self._switches.values()]
+        while (now := span.now()) < duration_ns:
+            progress(max(now, 0))
+            for process in processes:
+                process.check()
+            time.sleep(min(_STEP_S, (duration_ns - now) / NANOSECONDS))
+        progress(duration_ns)
+        for endpoint in endpoints.values():
+            # Its standard input stays open, for its end means that the runner is gone.
+            endpoint.wait(_END_S)
+        for path, pair in captures.items():
+            for process in pair.values():
+                process.finish(_END_S)
+            merge(pair, path, zero_realtime_ns)
+        counted = {name: json.loads(process.finish(_END_S)) for name, process in self._adapters.items()}
+        reports = [Report.read(self._report(name)) for name in endpoints]
+        return self._outcome(reports, counted, duration_ns)
+
+    def _has_flows(self, host: Host) -> bool:
+        return any(host.name in (flow.client, flow.server) for flow in self._network.flows)
+
+    def _start_endpoint(self, host: Host) -> Process:
+        job = self._folder / f"{host.name}.job.json"
+        Job.of(self._network, host, self._seed).write(job)
+        return self._start(f"host {host.name}", host.name, "endpoint", str(job), str(self._report(host.name)))
+
+    def _report(self, host: str) -> Path:
+        return self._folder / f"{host}.report.json"
+
+    def _start_captures(self) -> Mapping[Path, Mapping[Path, Process]]:
+        """Per tap the two captures of its wire's ends: each has what came out of the other."""
+        peers = {wire.a: wire.b for wire in self._network.wires}
+        peers |= {b: a for a, b in peers.items()}
+        started = {}
+        for number, (path, place) in enumerate(self._taps.items()):
+            pair = {}
+            for node, port in (place, peers[place]):
+                file = self._folder / f"{number}-{node}-{port}.pcap"
+                pair[file] = self._start(f"capture of {node} {port}", node, "capture", f"eth{port}", str(file))
+            started[path] = pair
+        return started
+
+    def _outcome(self, reports: Sequence[Report], counted: Mapping[str, Any], duration_ns: int) -> Outcome:
+        flows = self._network.flows
+        transactions = sorted(
+            (end, number, start)
+            for report in reports
+            for number, start, end in report.transactions
+            if end <= duration_ns
+        )
+        return Outcome(
+            transactions=tuple(
+                Transaction(flows[number].name, flows[number].group, start, end) for end, number, start in transactions
+            ),
+            deliveries=self._deliveries(reports, duration_ns),
+            conservation=(),
+            shared=self._asyncio.run(self._shared()),
+            adapters={name: said["adapter"] for name, said in counted.items()},
+            snapshots={},
+            wall_s=duration_ns / NANOSECONDS,
+        )
+
+    def _deliveries(self, reports: Sequence[Report], duration_ns: int) -> tuple[Delivery, ...]:
+        sent = {number: each for report in reports for number, each in report.sent.items()}
+        received = {number: each for report in reports for number, each in report.received.items()}
+        seconds = -(-duration_ns // NANOSECONDS)
+        deliveries = []
+        for number, each in sorted(received.items()):
+            flow = self._network.flows[number]
+            by_second = [*each.by_second, *[0] * seconds][:seconds]
+            deliveries.append(
+                Delivery(
+                    flow=flow.name,
+                    group=flow.group,
+                    sent_packets=sent[number].packets,
+                    sent_bytes=sent[number].octets,
+                    received_packets=each.packets,
+                    received_bytes=each.octets,
+                    received_by_second=tuple(by_second),
+                    delays_ns=tuple(each.delays_ns),
+                )
+            )
+        return tuple(deliveries)
+
+    async def _shared(self) -> dict[str, int]:
+        """Packets per switch that shared a conversation slot with another flow, as the P4 program counts them."""
+        shared = {}
+        for switch in self._network.switches:
+            counters = await phb.read_counters(
+                self._address(switch.name),
+                ["shared_conversation"],
+                device_id=switch.device_id,
+                artifact=phb_p4.artifact_path(),
+                p4info=phb_p4.p4info_path(),
+            )
+            shared[switch.name] = sum(cell.packets for cell in counters["shared_conversation"].values())
+        return shared
+
+
+def _refuse(network: Network) -> None:
+    """What real interfaces can't do.
+
+    Raises:
+        UnsupportedError: something of the network.
+
+    """
+    for wire in network.wires:
+        if wire.delay_ns or wire.loss_per_million:
+            raise switches.UnsupportedError(
+                f"{network.name}: the wire between {wire.a[0]} and {wire.b[0]} has a delay or losses; "
+                "a veth pair has neither"
+            )
+    for host in network.hosts:
+        if not requirements.has_congestion_control(host.congestion_control):
+            raise switches.UnsupportedError(f"host {host.name}: this kernel has no {host.congestion_control}")
+    services: dict[tuple[str, int], RequestResponse] = {}
+    for flow in network.flows:
+        if isinstance(flow, RequestResponse):
+            same = services.setdefault((flow.server_address, flow.server_port), flow)
+            if (same.request_bytes, same.reply_bytes) != (flow.request_bytes, flow.reply_bytes):
+                raise switches.UnsupportedError(
+                    f"{network.name}: {same.name} and {flow.name} ask one service for replies of different lengths"
+                )
+
+
+def _wait_for_server(address: str, switch: Process) -> None:
+    deadline = time.monotonic() + _START_S
+    with grpc.insecure_channel(address, options=[("grpc.max_reconnect_backoff_ms", 200)]) as channel:
+        ready = grpc.channel_ready_future(channel)
+        while True:
+            try:
+                ready.result(timeout=_CONNECT_S)
+                return
+            except grpc.FutureTimeoutError:
+                switch.check()
+                if time.monotonic() > deadline:
+                    raise EmulationError(f"{switch.what}: no P4Runtime server after {_START_S:g} s") from None

@@ -1,0 +1,66 @@
+"""Kernel sockets as a described host has them: everything is set per socket, nothing is the machine's default."""
+
+import socket
+import struct
+
+from phb_lab.description import Host
+
+# Linux: net/sock.h doubles SO_RCVBUF and SO_SNDBUF for its own book-keeping, which short segments need more of than
+# that. So the buffer is four times the window, and the window itself is clamped.
+_BUFFER_FACTOR = 4
+
+# linux/tcp.h and asm-generic/socket.h; Python has no names for them.
+_SO_TIMESTAMPNS = 35
+
+
+class Options:
+    """Sets a host's options on its sockets."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def tcp(self, tos: int) -> socket.socket:
+        """A TCP socket, not bound yet. What a listening one has its connections inherit."""
+        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        host = self._host
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, host.congestion_control.encode())
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, host.window_bytes)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER_FACTOR * host.window_bytes)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_FACTOR * host.window_bytes)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(not host.nagle))
+        made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        return made
+
+    def acknowledge(self, connection: socket.socket) -> None:
+        """After each read: where a host acknowledges at once, the kernel has to be told again and again (tcp(7))."""
+        if self._host.delayed_ack_ns is None:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+
+    def udp(self, tos: int) -> socket.socket:
+        """A UDP socket, not bound yet, whose datagrams carry the kernel's time of arrival."""
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
+        stamp_arrivals(made)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        return made
+
+
+def congestion_control(connection: socket.socket) -> str:
+    """What a connection has."""
+    name = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    return name.partition(b"\0")[0].decode()
+
+
+def stamp_arrivals(opened: socket.socket) -> None:
+    """Have the kernel say when each packet came; :func:`arrival_ns` reads it."""
+    opened.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+
+
+def arrival_ns(ancillary: list[tuple[int, int, bytes]]) -> int | None:
+    """CLOCK_REALTIME at which the kernel got a datagram."""
+    for level, kind, data in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS):
+            seconds, nanoseconds = struct.unpack("qq", data[:16])
+            return int(seconds) * 1_000_000_000 + int(nanoseconds)
+    return None

@@ -1,0 +1,62 @@
+"""The commands that start switches: the embedded one, and bmv2 where it is installed."""
+
+import subprocess
+import sys
+from typing import Literal
+
+from phb_lab.description import Switch
+from phb_lab.errors import LabError
+
+Target = Literal["phb-switch", "bmv2"]
+
+# As docs/targets.md starts it; a program's packets to controllers leave here.
+_CPU_PORT = 510
+_BMV2_QUEUES = 8
+_BMV2_THRIFT_PORT = 9090
+
+
+class UnsupportedError(LabError):
+    """What the target can't do."""
+
+
+def command(target: Target, switch: Switch, address: str, seed: int) -> list[str]:
+    """How to start a described switch whose port N is the interface `ethN`.
+
+    Raises:
+        UnsupportedError: a port needs what the target doesn't have.
+
+    """
+    interfaces = [argument for port in switch.ports for argument in ("-i", f"{port.number}@eth{port.number}")]
+    if target == "bmv2":
+        return _bmv2(switch, interfaces, address)
+    arguments = [sys.executable, "-m", "phb_switch", "--no-p4", "--device-id", str(switch.device_id), *interfaces]
+    for port in switch.ports:
+        if port.rate_bps is not None:
+            arguments += ["--port-rate", f"{port.number}={port.rate_bps}:{port.overhead_bytes}"]
+        if port.transmit_ring:
+            arguments += ["--transmit-ring", f"{port.number}={port.transmit_ring}"]
+    return [*arguments, "--seed", str(seed), "--grpc-server-addr", address]
+
+
+def _bmv2(switch: Switch, interfaces: list[str], address: str) -> list[str]:
+    for port in switch.ports:
+        if port.transmit_ring:
+            raise UnsupportedError(
+                f"bmv2: {switch.name}: port {port.number} has a transmit ring of {port.transmit_ring}; "
+                "bmv2 has none, and none can be put behind its queues"
+            )
+    arguments = ["simple_switch_grpc", "--no-p4", "--device-id", str(switch.device_id), *interfaces]
+    # Not every build has Thrift. Each switch has a namespace of its own, so the port may be the same for all.
+    told = subprocess.run([arguments[0], "--help"], capture_output=True, text=True, check=False).stdout
+    if "--thrift-port" in told:
+        arguments += ["--thrift-port", str(_BMV2_THRIFT_PORT)]
+    return [
+        *arguments,
+        "--",
+        "--cpu-port",
+        str(_CPU_PORT),
+        "--priority-queues",
+        str(_BMV2_QUEUES),
+        "--grpc-server-addr",
+        address,
+    ]
