@@ -9,7 +9,6 @@ from random import Random
 from typing import Literal, Protocol
 
 from phb_lab.description import Network
-from phb_lab.errors import UsageError
 from phb_lab.outcome import Outcome
 from phb_lab.study import Run, Snapshot, Study, Test
 
@@ -59,7 +58,9 @@ class Way:
             from phb_lab.virtual import VirtualRun
 
             return VirtualRun(network, seed=seed)
-        raise UsageError(f"--mode {self.mode}: not there yet")
+        from phb_lab.emulation.runner import EmulatedRun
+
+        return EmulatedRun(network, seed=seed, target=self.target, tools=self.tools)
 
 
 def run_test(

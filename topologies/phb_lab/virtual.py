@@ -7,7 +7,7 @@ time start.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -162,7 +162,7 @@ class VirtualRun:
         drops = {name: _pipeline_drops(switch) for name, switch in self._switches.items()}
         conservation = (
             *(_of_switch(name, switch.statistics(), drops[name]) for name, switch in self._switches.items()),
-            *(_of_adapter(name, counted) for name, counted in statistics["adapters"].items()),
+            *(of_adapter(name, counted) for name, counted in statistics["adapters"].items()),
             *(_of_host(name, counted) for name, counted in statistics["hosts"].items()),
             _of_wires(statistics),
         )
@@ -224,7 +224,8 @@ def _of_switch(name: str, counted: dict[str, Any], pipeline_drops: dict[str, int
     )
 
 
-def _of_adapter(name: str, counted: dict[str, Any]) -> Conservation:
+def of_adapter(name: str, counted: Mapping[str, Any]) -> Conservation:
+    """Account of a host adapter, from what its node counts."""
     ways = (counted["outbound"], counted["inbound"])
     return Conservation(
         node=name,

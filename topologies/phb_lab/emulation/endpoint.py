@@ -20,13 +20,15 @@ from typing import Any
 from phb_lab.description import Datagrams, Flow, Messages, RequestResponse, Stream
 from phb_lab.emulation.clock import Span
 from phb_lab.emulation.jobs import Job, Received, Report, Sent, of_kind
-from phb_lab.emulation.sockets import Options, arrival_ns
+from phb_lab.emulation.sockets import Options, arrival_ns, unacknowledged
 
 READY = "ready"
 
 _SECOND = 1_000_000_000
 # As virtual time's hosts: how long a client waits before it opens a connection again.
 _RECONNECT_NS = 1 * _SECOND
+# How often to look whether everything is acknowledged: far below the time that a queue takes.
+_LOOK_S = 0.01
 _READ_BYTES = 1 << 18
 _BACKLOG = 4096
 # A message begins with its length, a stream with the number of its flow, a datagram with both numbers and a time.
@@ -132,21 +134,19 @@ class Endpoint:
             await serve(connection)
 
     async def _answer(self, connection: socket.socket, flow: RequestResponse) -> None:
-        loop = asyncio.get_running_loop()
         reply = bytes(flow.reply_bytes)
         while True:
             await self._receive(connection, flow.request_bytes)
             if flow.think_ns:
                 await asyncio.sleep(flow.think_ns / _SECOND)
-            await loop.sock_sendall(connection, reply)
+            await self._send(connection, reply)
 
     async def _take_messages(self, connection: socket.socket, flow: Messages) -> None:
-        loop = asyncio.get_running_loop()
         answer = bytes(flow.answer_bytes)
         while True:
             head = await self._receive(connection, _WORD)
             await self._receive(connection, int.from_bytes(head, "big") - _WORD)
-            await loop.sock_sendall(connection, answer)
+            await self._send(connection, answer)
 
     async def _take_stream(self, connection: socket.socket) -> None:
         loop = asyncio.get_running_loop()
@@ -184,6 +184,15 @@ class Endpoint:
             raise
         return connection
 
+    async def _send(self, connection: socket.socket, data: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        held_back = self._options.held_back(connection, len(data))
+        await loop.sock_sendall(connection, data[: len(data) - held_back])
+        if held_back:
+            while unacknowledged(connection):
+                await asyncio.sleep(_LOOK_S)
+            await loop.sock_sendall(connection, data[len(data) - held_back :])
+
     async def _receive(self, connection: socket.socket, octets: int) -> bytes:
         """Read so many octets; the first eight of them are given back, the rest is nothing but length."""
         loop = asyncio.get_running_loop()
@@ -208,7 +217,6 @@ class Endpoint:
                 await asyncio.sleep(_RECONNECT_NS / _SECOND)
 
     async def _ask(self, number: int, flow: RequestResponse) -> None:
-        loop = asyncio.get_running_loop()
         stop_ns = self._span.duration_ns if flow.stop_ns is None else flow.stop_ns
         request = bytes(flow.request_bytes)
 
@@ -218,7 +226,7 @@ class Endpoint:
                     start = self._span.now()
                     if start >= stop_ns:
                         return True
-                    await loop.sock_sendall(connection, request)
+                    await self._send(connection, request)
                     await self._receive(connection, flow.reply_bytes)
                     self._report.transactions.append((number, start, self._span.now()))
                     if flow.pause_ns:
@@ -229,12 +237,11 @@ class Endpoint:
         await self._again(one_connection)
 
     async def _submit(self, number: int, flow: Messages) -> None:
-        loop = asyncio.get_running_loop()
         waiting = list(reversed(flow.schedule))
 
         async def transfer(connection: socket.socket) -> None:
             submitted, octets = waiting[-1]
-            await loop.sock_sendall(connection, octets.to_bytes(_WORD, "big") + bytes(octets - _WORD))
+            await self._send(connection, octets.to_bytes(_WORD, "big") + bytes(octets - _WORD))
             await self._receive(connection, flow.answer_bytes)
             self._report.transactions.append((number, submitted, self._span.now()))
             waiting.pop()

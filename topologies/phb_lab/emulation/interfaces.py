@@ -44,11 +44,17 @@ def set_up(node: "Member", port: int, mtu_bytes: int) -> None:
 
 
 def address(node: "Member", host: Host) -> None:
-    """A host's addresses, and its way out: every other address is behind one neighbour, whom nobody has to ask for."""
+    """A host's addresses, and its way out: every other address is behind one neighbour, whom nobody has to ask for.
+
+    Our sockets have a congestion control each; the route's is for real tools that set none.
+    """
     for each in host.addresses:
         node.quiet(f"ip address add {each}/32 dev eth0")
     node.quiet(f"ip neighbour add {GATEWAY_ADDRESS} lladdr {GATEWAY_MAC} dev eth0 nud permanent")
-    node.quiet(f"ip route add default via {GATEWAY_ADDRESS} dev eth0 onlink initcwnd {_INITIAL_WINDOW}")
+    node.quiet(
+        f"ip route add default via {GATEWAY_ADDRESS} dev eth0 onlink "
+        f"initcwnd {_INITIAL_WINDOW} congctl {host.congestion_control}"
+    )
 
 
 def limit_rate(node: "Member", port: Port) -> None:

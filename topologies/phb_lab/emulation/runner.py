@@ -25,10 +25,11 @@ from phb_lab.emulation.capture import merge
 from phb_lab.emulation.clock import Span
 from phb_lab.emulation.jobs import Job, Report
 from phb_lab.emulation.processes import EmulationError, Process
+from phb_lab.errors import UsageError
 from phb_lab.outcome import Delivery, Outcome
 from phb_lab.results import Transaction
 from phb_lab.study import Snapshot
-from phb_lab.virtual import EPOCH
+from phb_lab.virtual import EPOCH, of_adapter
 
 if TYPE_CHECKING:
     from phb_lab.emulation.nodes import Member
@@ -57,7 +58,16 @@ class EmulatedRun:
 
     """
 
-    def __init__(self, network: Network, *, seed: int, target: switches.Target = "phb-switch") -> None:
+    def __init__(
+        self,
+        network: Network,
+        *,
+        seed: int,
+        target: switches.Target = "phb-switch",
+        tools: Sequence[str] = (),
+    ) -> None:
+        if tools:
+            raise UsageError(f"--tool {tools[0]}: there is no such tool")
         requirements.require(target)
         leftovers.clean()
         self._network = network
@@ -266,7 +276,7 @@ class EmulatedRun:
                 Transaction(flows[number].name, flows[number].group, start, end) for end, number, start in transactions
             ),
             deliveries=self._deliveries(reports, duration_ns),
-            conservation=(),
+            conservation=tuple(of_adapter(name, said["adapter"]) for name, said in counted.items()),
             shared=self._asyncio.run(self._shared()),
             adapters={name: said["adapter"] for name, said in counted.items()},
             snapshots={},

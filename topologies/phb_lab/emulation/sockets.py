@@ -1,7 +1,10 @@
 """Kernel sockets as a described host has them: everything is set per socket, nothing is the machine's default."""
 
+import fcntl
 import socket
 import struct
+import sys
+import termios
 
 from phb_lab.description import Host
 
@@ -37,6 +40,17 @@ class Options:
         if self._host.delayed_ack_ns is None:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
+    def held_back(self, connection: socket.socket, octets: int) -> int:
+        """How much of a write has to wait until everything before it is acknowledged.
+
+        Nagle's algorithm (RFC 896) holds back a last short segment while anything is on its way. Linux holds it back
+        only while another short one is (Minshall's variant, net/ipv4/tcp_output.c), so the rest is up to us.
+        """
+        if not self._host.nagle:
+            return 0
+        segment = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+        return octets % segment if octets > segment else 0
+
     def udp(self, tos: int) -> socket.socket:
         """A UDP socket, not bound yet, whose datagrams carry the kernel's time of arrival."""
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -50,6 +64,11 @@ def congestion_control(connection: socket.socket) -> str:
     """What a connection has."""
     name = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
     return name.partition(b"\0")[0].decode()
+
+
+def unacknowledged(connection: socket.socket) -> int:
+    """Octets that the other end hasn't acknowledged yet (SIOCOUTQ, tcp(7))."""
+    return int.from_bytes(fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
 
 
 def stamp_arrivals(opened: socket.socket) -> None:
