@@ -60,11 +60,12 @@ control Buffer(inout headers_t hdr,
         size = ACCOUNTS;
     }
 
-    // As the IBM 2212 does it (draft-nadas-diffserv-experience-01, section 2.1): the private buffer if it has room; else
-    // the pool, of which a stream holds no more than 1/holes of what is left.
-    action choose(bit<32> own, bit<32> pooled) {
-        bit<64> wanted = (bit<64>)(own |+| meta.buffer.bytes) * (bit<64>)part;
-        meta.buffer.shared = 1;
+    // As the IBM 2212 does it (draft-nadas-diffserv-experience-01, section 2.1): the private buffer as far as it has
+    // room; for what is beyond, the pool, of which a stream holds no more than 1/holes of what is left. A packet may lie
+    // in both, since nothing but the accounts tells them apart: so a private buffer is worth its bytes, whatever the
+    // packets' sizes.
+    action choose(bit<32> held, bit<32> pooled) {
+        bit<64> wanted = (bit<64>)(held |+| meta.buffer.shared) * (bit<64>)part;
         meta.verdict.drop_reason = wanted <= (bit<64>)(pool_limit |-| pooled) ? DropReason.NONE : DropReason.NO_BUFFER;
     }
 
@@ -93,14 +94,17 @@ control Buffer(inout headers_t hdr,
         } else {
             stream_buffer.apply();
             if (meta.buffer.accounted == 1) {
-                bit<32> own;
-                meta.buffer.bytes = standard_metadata.packet_length;
-                stream_private.read(own, meta.buffer.account);
-                if (own |+| meta.buffer.bytes > private_limit) {
+                bit<32> held;
+                stream_private.read(held, meta.buffer.account);
+                bit<32> room = private_limit |-| held;
+                meta.buffer.own = standard_metadata.packet_length;
+                if (meta.buffer.own > room) {
                     bit<32> pooled;
-                    stream_shared.read(own, meta.buffer.account);
+                    meta.buffer.shared = meta.buffer.own - room;
+                    meta.buffer.own = room;
+                    stream_shared.read(held, meta.buffer.account);
                     pool_shared.read(pooled, meta.buffer.pool);
-                    choose(own, pooled);
+                    choose(held, pooled);
                 }
             }
         }

@@ -91,15 +91,15 @@ control PhbEgress(inout headers_t hdr,
     action leave_private() {
         bit<32> held;
         stream_private.read(held, meta.buffer.account);
-        stream_private.write(meta.buffer.account, held |-| meta.buffer.bytes);
+        stream_private.write(meta.buffer.account, held |-| meta.buffer.own);
     }
 
     action leave_shared() {
         bit<32> held;
         stream_shared.read(held, meta.buffer.account);
-        stream_shared.write(meta.buffer.account, held |-| meta.buffer.bytes);
+        stream_shared.write(meta.buffer.account, held |-| meta.buffer.shared);
         pool_shared.read(held, meta.buffer.pool);
-        pool_shared.write(meta.buffer.pool, held |-| meta.buffer.bytes);
+        pool_shared.write(meta.buffer.pool, held |-| meta.buffer.shared);
     }
 
     apply {
@@ -116,10 +116,9 @@ control PhbEgress(inout headers_t hdr,
                 }
             }
             if (meta.buffer.accounted == 1) {
-                if (meta.buffer.shared == 1) {
+                leave_private();
+                if (meta.buffer.shared != 0) {
                     leave_shared();
-                } else {
-                    leave_private();
                 }
             }
             if (meta.schedule.early == 1) {

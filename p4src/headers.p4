@@ -246,13 +246,13 @@ struct schedule_t {
     finish_t   finish;
 }
 
-// Which buffer a packet lies in, so that egress gives the bytes back to it.
+// Which buffers a packet lies in, so that egress gives the bytes back to them.
 struct buffer_t {
     bit<1>  accounted;
-    bit<1>  shared;              // in the pool, else in the stream's private buffer
     bit<32> account;
     bit<32> pool;
-    bit<32> bytes;
+    bit<32> own;                 // bytes in the stream's private buffer
+    bit<32> shared;              // the rest, in the pool
 }
 
 struct metadata_t {

@@ -70,24 +70,23 @@ control Schedule(inout headers_t hdr,
     action account_private() {
         bit<32> held;
         stream_private.read(held, meta.buffer.account);
-        stream_private.write(meta.buffer.account, held |+| meta.buffer.bytes);
+        stream_private.write(meta.buffer.account, held |+| meta.buffer.own);
     }
 
     action account_shared() {
         bit<32> held;
         stream_shared.read(held, meta.buffer.account);
-        stream_shared.write(meta.buffer.account, held |+| meta.buffer.bytes);
+        stream_shared.write(meta.buffer.account, held |+| meta.buffer.shared);
         pool_shared.read(held, meta.buffer.pool);
-        pool_shared.write(meta.buffer.pool, held |+| meta.buffer.bytes);
+        pool_shared.write(meta.buffer.pool, held |+| meta.buffer.shared);
     }
 
     apply {
         account();
         if (meta.buffer.accounted == 1) {
-            if (meta.buffer.shared == 1) {
+            account_private();
+            if (meta.buffer.shared != 0) {
                 account_shared();
-            } else {
-                account_private();
             }
         }
         if (meta.schedule.discipline == Discipline.FIFO) {

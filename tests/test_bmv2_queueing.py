@@ -36,9 +36,10 @@ queueing:
       holes: 2
       private: [{action: small, bytes: 300}]
 """
-# Destination port and bytes of the frame: the pool takes up to 400 / 2 bytes of one stream, `small` has 300 of its own.
-SENT = [(port, size) for port in (5000, 5001, 5002, 5003) for size in (60, 200, 201, 300, 301, 500)]
-ROOM = {5000: 200, 5001: 200, 5002: 300, 5003: 200}
+# Destination port and bytes of the frame: the pool takes up to 400 / 2 bytes of one stream, `small` has 300 of its own
+# beside them.
+SENT = [(port, size) for port in (5000, 5001, 5002, 5003) for size in (60, 200, 201, 300, 301, 500, 501)]
+ROOM = {5000: 200, 5001: 200, 5002: 500, 5003: 200}
 
 
 def frame(port, size):
@@ -55,4 +56,4 @@ def test_levels_limits_and_buffers_act_alike(tmp_path):
     counted = {name: {index: packets for index, (packets, _) in cells.items()} for name, cells in seen.counted.items()}
     assert counted["drops"] == {DropReason.NO_BUFFER: dropped}
     # Slots in the order of the file: voice, control, class-default.
-    assert counted["conversation_enqueued"] == counted["conversation_transmitted"] == {0: 2, 1: 2, 2: 4 + 2}
+    assert counted["conversation_enqueued"] == counted["conversation_transmitted"] == {0: 2, 1: 2, 2: 6 + 2}

@@ -37,22 +37,22 @@ def taken(arrivals, private, shared, holes):
     ``arrivals`` are (time ns, stream, frame bytes); stream 2 has no private buffer.
     """
     own = [*private, 0]
-    queue = []  # (time it is taken by the line, stream, bytes, from the pool)
+    queue = []  # (time it is taken by the line, stream, bytes of the private buffer, bytes of the pool)
     end, kept = Fraction(0), []
     for number, (now, stream, size) in enumerate(arrivals):
         queue = [each for each in queue if each[0] > now]
         mine = [each for each in queue if each[1] == stream]
-        held = sum(each[2] for each in mine if not each[3])
-        pooled = sum(each[2] for each in mine if each[3])
-        left = shared - sum(each[2] for each in queue if each[3])
+        held = sum(each[2] for each in mine)
+        pooled = sum(each[3] for each in mine)
+        left = shared - sum(each[3] for each in queue)
         assert 0 <= left <= shared
         assert 0 <= held <= own[stream]
-        from_pool = held + size > own[stream]
-        if from_pool and (pooled + size) * holes > left:
+        inside = min(size, own[stream] - held)
+        if size > inside and (pooled + size - inside) * holes > left:
             continue
         kept.append(number)
         begin = end if ceil(end) >= now else Fraction(now)
-        queue.append((max(ceil(end), now), stream, size, from_pool))
+        queue.append((max(ceil(end), now), stream, inside, size - inside))
         end = begin + Fraction((size + LINE_OVERHEAD) * 8 * 1_000_000_000, RATE_BPS)
     return kept
 
@@ -98,6 +98,9 @@ def burst(counts):
         ((0, 0), 8000, 3, (0, 0, 20), 1 + 2),
         # A private buffer is not lessened by what others do to the pool.
         ((0, 3000), 8000, 1, (20, 3, 0), 1 + 4 + 3),
+        # A packet may lie in both: every byte of a private buffer counts, whatever the packets' sizes.
+        ((1500, 0), 500, 1, (9, 0, 0), 1 + 2),
+        ((1500, 0), 499, 1, (9, 0, 0), 1 + 1),
     ],
 )
 def test_a_stream_leaves_a_part_of_the_pool_to_others(run_node, private, shared, holes, counts, kept):

@@ -203,17 +203,19 @@ class Connection:
 
 @dataclass(slots=True)
 class Buffer:
-    """Which buffer the packet lies in; what buffer_t of p4src/headers.p4 holds.
+    """Which buffers the packet lies in; what buffer_t of p4src/headers.p4 holds.
 
     Attributes:
         account: The stream's at the port; None where buffers aren't accounted.
-        shared: It lies in the pool, not in the stream's private buffer.
+        own: Bytes in the stream's private buffer.
+        shared: The rest, in the pool.
 
     """
 
     account: int | None = None
     pool: int = 0
-    shared: bool = False
+    own: int = 0
+    shared: int = 0
 
 
 @dataclass(slots=True)

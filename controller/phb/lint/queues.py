@@ -53,7 +53,7 @@ def _buffers(queueing: Queueing) -> Iterator[Finding]:
                 Severity.WARNING,
                 buffer.origin("bytes"),
                 f"the private buffer of '{buffer.action}' at port '{queueing.port}' has {buffer.bytes} bytes",
-                f"no packet of {MTU_BYTES} bytes fits: such packets always need the shared pool",
+                f"no packet of {MTU_BYTES} bytes fits as a whole: such packets always need the shared pool, too",
                 f"make it {MTU_BYTES} bytes at least, or leave it out",
             )
 

@@ -208,8 +208,8 @@ class PrivateBuffer(Item):
 class Buffers(Item):
     """Buffers of a port by accounting, as of the IBM 2212 (draft-nadas-diffserv-experience-01, section 2.1).
 
-    A packet is taken if its stream's private buffer has room; else if the shared pool has, and the stream takes no more
-    than 1/`holes` of what is left of it.
+    A packet is taken if its stream's private buffer has room; else what doesn't fit there must find room in the shared
+    pool, of which the stream takes no more than 1/`holes` of what is left.
 
     Attributes:
         shared_bytes: The pool.

@@ -48,37 +48,45 @@ def _say_waiting(packet: Packet, queued: int, in_conversation: int) -> None:
 
 
 def _find_buffer(packet: Packet, tables: Tables, state: State) -> None:
-    """The private buffer if it has room; else the pool, of which a stream holds no more than 1/holes of what is left.
+    """The private buffer as far as it has room; the rest in the pool, of which a stream holds 1/holes of what is left.
 
     As the IBM 2212 does it (draft-nadas-diffserv-experience-01, section 2.1).
     """
     entry = tables.lookup(_STREAM_BUFFER, {"profile": packet.schedule.profile, "stream": packet.stream})
     if entry is None:
         return
-    parameters, bytes_ = entry.parameters, packet.length
-    packet.buffer.account, packet.buffer.pool = parameters["index"], parameters["pool"]
+    parameters, lies = entry.parameters, packet.buffer
+    lies.account, lies.pool = parameters["index"], parameters["pool"]
     account = state.accounts[parameters["index"]]
     private = f"{account.private} of {parameters['private_bytes']} bytes of the private buffer are taken"
-    if account.private + bytes_ <= parameters["private_bytes"]:
+    lies.own = min(packet.length, max(0, parameters["private_bytes"] - account.private))
+    lies.shared = packet.length - lies.own
+    if lies.shared == 0:
         packet.say(STAGE, f"fits: {private}", entry.origin)
         return
-    packet.buffer.shared = True
     left = max(0, parameters["shared_bytes"] - state.pools[parameters["pool"]])
     share = f"1/{parameters['holes']} of the {left} bytes that are left in the shared buffer"
-    if (account.shared + bytes_) * parameters["holes"] > left:
-        words = f"{private}, and {account.shared + bytes_} bytes are more than {share}"
-        packet.drop(STAGE, DropReason.NO_BUFFER, words, entry.origin)
+    wanted = account.shared + lies.shared
+    if wanted * parameters["holes"] > left:
+        packet.drop(STAGE, DropReason.NO_BUFFER, f"{private}, and {wanted} bytes are more than {share}", entry.origin)
     else:
-        packet.say(STAGE, f"{private}; {account.shared + bytes_} bytes are no more than {share}", entry.origin)
+        packet.say(STAGE, f"{private}; {wanted} bytes are no more than {share}", entry.origin)
 
 
-def hold(packet: Packet, state: State, bytes_: int) -> None:
-    """Count bytes of the packet's buffer as taken: its length when it is queued, less than 0 when it leaves."""
+def hold(packet: Packet, state: State) -> None:
+    """Count the packet's bytes as taken: it is queued."""
+    _count(packet, state, 1)
+
+
+def release(packet: Packet, state: State) -> None:
+    """Give the packet's bytes back: it leaves."""
+    _count(packet, state, -1)
+
+
+def _count(packet: Packet, state: State, times: int) -> None:
     if packet.buffer.account is None:
         return
     account = state.accounts[packet.buffer.account]
-    if packet.buffer.shared:
-        account.shared += bytes_
-        state.pools[packet.buffer.pool] += bytes_
-    else:
-        account.private += bytes_
+    account.private += times * packet.buffer.own
+    account.shared += times * packet.buffer.shared
+    state.pools[packet.buffer.pool] += times * packet.buffer.shared

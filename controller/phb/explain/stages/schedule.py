@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phb.explain.packet import Discipline, Packet
-from phb.explain.stages.buffer import hold
+from phb.explain.stages.buffer import hold, release
 from phb.explain.state import State
 from phb.explain.tables import Tables
 
@@ -21,7 +21,7 @@ def schedule(packet: Packet, tables: Tables, state: State) -> None:
     assert port is not None
     before = state.queued[port]
     state.queued[port] += 1
-    hold(packet, state, packet.length)
+    hold(packet, state)
     if plan.discipline is Discipline.FIFO:
         return
     conversation = state.conversations[plan.slot]
@@ -61,7 +61,7 @@ def leave(packet: Packet, state: State, time_ns: int) -> None:
     plan, port = packet.schedule, packet.egress_port
     assert port is not None
     state.queued[port] -= 1
-    hold(packet, state, -packet.length)
+    release(packet, state)
     if plan.early:
         state.averages[plan.queue].left_us = time_ns // 1000
     if plan.discipline is Discipline.FIFO:
