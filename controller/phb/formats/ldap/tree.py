@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from phb.errors import InputError
 from phb.formats.ldap import words
@@ -67,7 +67,7 @@ def read_tree(entries: Sequence[Entry], file: str) -> PolicySet:
                     entry.origin, f"action '{service.name}' again", f"it once; it is also {named[service.name]}"
                 )
             named[service.name] = entry.dn
-            tree.services[entry.dn] = service
+            tree.services[entry.dn] = _with_class(service, entry)
     ranked: list[tuple[int, str, str, Rule]] = []
     for entry in entries:
         if entry.has_class(*words.RULE):
@@ -81,6 +81,20 @@ def read_tree(entries: Sequence[Entry], file: str) -> PolicySet:
         rules=tuple(rule for *_, rule in sorted(ranked, key=lambda one: one[:3])),
     )
     return policy.at(Origin(file)).noting(tree.notices)
+
+
+def _with_class(service: Service, entry: Entry) -> Service:
+    """The same service, its traffic in the queue of the class that the entry names."""
+    named = entry.one(words.TRAFFIC_CLASS)
+    if named is None:
+        return service
+    made = [
+        action.model_copy(update={"traffic_class": named.text}).at(
+            action.origin(), {**action.origins(), "traffic_class": named.origin}
+        )
+        for action in service.actions
+    ]
+    return replace(service, actions=tuple(made))
 
 
 def _check(entry: Entry) -> None:

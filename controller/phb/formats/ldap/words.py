@@ -28,6 +28,9 @@ CONDITIONS = (
 )
 ACTIONS = tuple(word for word in actions.ACTION if word != "DiffServMaxPacketSize")
 
+# Which queue the traffic of an action takes. The Policy Agent has no word for it: its host has no queues.
+TRAFFIC_CLASS = f"{PREFIX}TrafficClass"
+
 # Names, and what says nothing about packets.
 HARMLESS = (
     "pcimKeywords",
@@ -71,5 +74,11 @@ REFUSED = {"pcimRoles": "no roles: the base DN on the command line says which tr
 
 KNOWN = frozenset(
     word.lower()
-    for word in (*HARMLESS, *MEANT, *REFUSED, *(f"{PREFIX}{word}" for word in (*CONDITIONS, *ACTIONS, "Direction")))
+    for word in (
+        *HARMLESS,
+        *MEANT,
+        *REFUSED,
+        TRAFFIC_CLASS,
+        *(f"{PREFIX}{word}" for word in (*CONDITIONS, *ACTIONS, "Direction")),
+    )
 )

@@ -48,6 +48,29 @@ def test_the_example_says_what_the_policy_agent_file_says(examples):
     assert tree.actions == file.actions
 
 
+def test_the_streams_of_the_e1_network_are_those_of_their_yaml_file(examples):
+    """Marks as whole octets, the rate without PPP's 4 bytes of 60; else the same rules, actions and classes."""
+    tree, file = (read_file(examples.parent / "e1" / f"streams.{suffix}") for suffix in ("ldif", "yaml"))
+    assert [(rule.name, rule.match, rule.actions) for rule in tree.rules] == [
+        (rule.name, rule.match, rule.actions) for rule in file.rules
+    ]
+    ours, theirs = ({action.name: action for action in policy.actions} for policy in (tree, file))
+    for name in theirs:
+        assert ours[name].traffic_class == theirs[name].traffic_class
+        assert (ours[name].mark and ours[name].mark.value) == (theirs[name].mark and theirs[name].mark.value)
+    meters = (ours["ef"].meter, theirs["ef"].meter)
+    assert meters[0].committed_burst_bytes == meters[1].committed_burst_bytes
+    assert meters[0].red == meters[1].red
+    bits = [meter.committed_rate.bits_per_second for meter in meters]
+    assert float(bits[0]) == pytest.approx(float(bits[1]) * 56 / 60, rel=0.001)
+
+
+def test_a_class_is_found_where_it_stands():
+    action = read(entry("a", ACTION, "phbTrafficClass: gold"), "f").actions[0]
+    assert action.traffic_class == "gold"
+    assert action.origin("traffic_class").line == 4
+
+
 def test_a_rule_with_everything_in_its_entry():
     text = entry(
         "r", RULE, CONDITION, ACTION, "phbDirection: Outgoing", "phbProtocolNumberRange: 6", "phbOutgoingTOS: 10100000"
