@@ -50,18 +50,3 @@ def counting(at, artifact):
 )
 def test_office_hours(at, rules, artifact):
     assert counting(at, artifact) == rules
-
-
-def test_buffers_are_the_percentages_of_their_comments():
-    (queueing,) = read_file(POLICIES / "e1-buffers.yaml").queueing
-    private = {buffer.action: buffer.bytes for buffer in queueing.buffers.private}
-    total = queueing.buffers.shared_bytes + sum(private.values())
-    assert total == 27_500
-    assert {action: 100 * size / total for action, size in private.items()} == {
-        "ef": 19,
-        "af1": 15,
-        "af2": 10,
-        "af3": 10,
-        "af4": 5,
-        "best-effort": 10,
-    }

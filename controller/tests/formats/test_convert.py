@@ -18,12 +18,13 @@ AT = datetime(1999, 3, 1, 12, 0)  # a Monday
 
 WRITTEN = [form.name for form in FORMATS if form.write is not None]
 S390 = EXAMPLES / "s390"
+E1 = EXAMPLES / "e1"
 # A whole node each, and one file of each format alone.
 SOURCES = {
     "everything": [CONTROLLER / "golden" / "everything.yaml"],
     "policy-agent": [S390 / "mvs074.yaml", S390 / "mvs074-cip.yaml", S390 / "policy-agent-diffserv-cip.conf"],
     "branch": [EXAMPLES / "policies" / "branch-router.yaml"],
-    "buffers": [EXAMPLES / "policies" / "e1-buffers.yaml"],
+    "buffers": [E1 / "ibm2212.yaml", E1 / "streams.yaml", E1 / "buffers-small.yaml"],
     "precedence": [EXAMPLES / "policies" / "message-precedence.yaml"],
     "time": [EXAMPLES / "policies" / "office-hours.yaml"],
     "ios": [EXAMPLES / "ios" / "c7513-ports.yaml", EXAMPLES / "ios" / "c7513.ios"],

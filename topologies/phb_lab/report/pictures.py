@@ -75,7 +75,7 @@ def draw_summary(
     axes.set_title("Response time of the interactive traffic, measured (the source's figure 8)")
     _finish(axes, "response time [s]", duration_s)
     axes.legend(ncols=2, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.12))
-    return _save(picture, destination)
+    return save(picture, destination)
 
 
 def draw_test(
@@ -97,7 +97,7 @@ def draw_test(
     _finish(response, "response time [s]", duration_s)
     _finish(throughput, "throughput [kbit/s]", duration_s)
     response.set_xlabel("")
-    return _save(picture, destination)
+    return save(picture, destination)
 
 
 def _finish(axes: Axes, label: str, duration_s: float) -> None:
@@ -108,7 +108,8 @@ def _finish(axes: Axes, label: str, duration_s: float) -> None:
     axes.grid(alpha=0.3)
 
 
-def _save(picture: Picture, destination: Path) -> list[Path]:
+def save(picture: Picture, destination: Path) -> list[Path]:
+    """Write a picture as PNG and SVG, the same bytes for the same picture, and close it; gives both files."""
     destination.parent.mkdir(parents=True, exist_ok=True)
     title = picture.axes[0].get_title()
     written = []
