@@ -15,7 +15,7 @@ TYPING := build/typing
 PACKAGES := benchmarks=benchmarks phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fuzz bench format p4 stf-record readme clean system-packages ldap-library
+.PHONY: help setup demo emulate test lint fuzz bench format p4 stf-record readme clean system-packages ldap-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ setup: $(VENV)/.installed ## own virtual environment with everything built (.ven
 
 demo: setup ## the S/390 test network: eight tests, table, results and pictures in out/s390
 	$(BIN)/phb-lab run s390 --seed $(SEED) --json out/s390/results.json --out out/s390
+
+emulate: system-packages setup ## every network whole in Mininet (root): real interfaces, kernel TCP; hours
+	$(BIN)/python -m phb_lab.emulation out/emulate --seed $(SEED)
 
 test: system-packages setup ldap-library lint ## every check and test
 	cargo test --workspace --exclude phb-python --quiet
@@ -87,6 +90,8 @@ system-packages:
 		wanted=; \
 		command -v ip >/dev/null || wanted="iproute2"; \
 		command -v slapd >/dev/null || wanted="$$wanted slapd"; \
+		command -v mnexec >/dev/null || wanted="$$wanted mininet"; \
+		for command in ethtool iperf3 mgen s3270 curl; do command -v $$command >/dev/null || wanted="$$wanted $$command"; done; \
 		command -v chromium >/dev/null || wanted="$$wanted chromium"; \
 		$(BIN)/python -c 'import ldap' 2>/dev/null || wanted="$$wanted libldap2-dev libsasl2-dev gcc libc6-dev"; \
 		if [ -n "$$wanted" ]; then \

@@ -16,15 +16,14 @@ _BMV2_THRIFT_PORT = 9090
 
 
 class UnsupportedError(LabError):
-    """What the target can't do."""
+    """A network asks for what the target, or the machine, can't do."""
 
 
 def command(target: Target, switch: Switch, address: str, seed: int) -> list[str]:
     """How to start a described switch whose port N is the interface `ethN`.
 
-    Raises:
-        UnsupportedError: a port needs what the target doesn't have.
-
+    bmv2 is told neither rates nor transmit rings: what limits its ports is a queue behind them
+    (:func:`phb_lab.emulation.interfaces.limit_rate`), which is first in, first out as a transmit ring is.
     """
     interfaces = [argument for port in switch.ports for argument in ("-i", f"{port.number}@eth{port.number}")]
     if target == "bmv2":
@@ -39,12 +38,6 @@ def command(target: Target, switch: Switch, address: str, seed: int) -> list[str
 
 
 def _bmv2(switch: Switch, interfaces: list[str], address: str) -> list[str]:
-    for port in switch.ports:
-        if port.transmit_ring:
-            raise UnsupportedError(
-                f"bmv2: {switch.name}: port {port.number} has a transmit ring of {port.transmit_ring}; "
-                "bmv2 has none, and none can be put behind its queues"
-            )
     arguments = ["simple_switch_grpc", "--no-p4", "--device-id", str(switch.device_id), *interfaces]
     # Not every build has Thrift. Each switch has a namespace of its own, so the port may be the same for all.
     told = subprocess.run([arguments[0], "--help"], capture_output=True, text=True, check=False).stdout
