@@ -2,7 +2,9 @@
 
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -17,6 +19,21 @@ app = typer.Typer(
     epilog="Exit codes: 0 done; 1 the run could not go on, or a check failed; 2 bad input; 130 interrupted.",
     help="Published QoS test networks, rebuilt: run them, and see our figures beside theirs.",
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"phb-lab {version('phb')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    show_version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of ``phb-lab`` itself."""
 
 
 def make_folder(option: str, folder: Path) -> None:

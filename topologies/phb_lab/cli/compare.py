@@ -24,9 +24,7 @@ from phb_lab.results import Figure
 def compare(
     what: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FILE... | NETWORK", help="results of phb-lab run --json, or a network, which is then run"
-        ),
+        typer.Argument(metavar="FILE|NETWORK", help="results of phb-lab run --json, or a network, which is then run"),
     ],
     within: Annotated[
         str | None,

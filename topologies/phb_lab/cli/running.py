@@ -19,7 +19,8 @@ def title(study: Study, runs: Sequence[Run], way: Way, seed: int) -> str:
     seconds = f"{durations[0]}" if len(durations) == 1 else f"{durations[0]} to {durations[-1]}"
     where = "virtual time" if way.mode == "virtual" else f"Mininet with {way.target}"
     options = "".join(f", {name.replace('_', ' ')} {value}" for name, value in runs[0].options.items())
-    return f"{study.name}: {len(runs)} tests of {seconds} s in {where}, seed {seed}{options}"
+    tests = "1 test" if len(runs) == 1 else f"{len(runs)} tests"
+    return f"{study.name}: {tests} of {seconds} s in {where}, seed {seed}{options}"
 
 
 def run_all(

@@ -127,7 +127,7 @@ def legend(comparison: Comparison) -> list[str]:
         for other in comparison.files:
             alone -= {(figure.test, figure.quantity) for figure in other.figures} if other is not file else set()
         if alone and len(comparison.files) > 1:
-            lines.append(f"   {len(alone)} figures only there")
+            lines.append(f"   {len(alone)} figure{'s' if len(alone) > 1 else ''} only there")
     return lines
 
 

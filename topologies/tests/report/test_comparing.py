@@ -83,7 +83,7 @@ def test_the_table_and_its_legend_name_files_ratios_and_what_is_left_out():
     assert "B/A" in text
     assert comparing.legend(comparison) == [
         "A: a.json (s390, virtual, phb-switch, seed 1)",
-        "   1 figures only there",
+        "   1 figure only there",
         "B: b.json (s390, virtual, phb-switch, seed 1)",
-        "   1 figures only there",
+        "   1 figure only there",
     ]
