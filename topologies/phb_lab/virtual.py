@@ -16,7 +16,13 @@ from typing import Any, Self
 
 import phb
 import phb_p4
+from phb import inventory
+from phb.cli.show import queue
+from phb.deploying import prepare
 from phb.pipeline_names import DropReason
+from phb.show.looking import look
+from phb.show.queues import PortQueues, read_queues
+from phb.show.reading import Reading
 from phb_lab import event_loop
 from phb_lab.description import Datagrams, Flow, Messages, Network, RequestResponse, Stream
 from phb_lab.errors import ConservationError, UsageError
@@ -47,6 +53,7 @@ class VirtualRun:
         self._network = network
         self._switches: dict[str, Switch] = {}
         self._servers: list[P4RuntimeServer] = []
+        self._addresses: dict[str, str] = {}
         self._native = NativeNetwork(seed)
         for number, described in enumerate(network.switches):
             ports = {
@@ -117,6 +124,7 @@ class VirtualRun:
         for described in self._network.switches:
             self._servers.append(P4RuntimeServer(self._switches[described.name], device_id=described.device_id))
         addresses = [f"127.0.0.1:{server.start()}" for server in self._servers]
+        self._addresses = {switch.name: at for switch, at in zip(self._network.switches, addresses, strict=True)}
         event_loop.run(self._push(addresses))
 
     async def _push(self, addresses: Sequence[str]) -> None:
@@ -149,15 +157,21 @@ class VirtualRun:
         Args:
             duration_ns: how much of it.
             progress: called with the virtual time some dozens of times.
-            snapshots: what to ask of the switches on the way.
+            snapshots: what to ask of the switches on the way; time stands still meanwhile.
 
         Raises:
             ConservationError: a node or a wire lost count of its packets.
+            UsageError: a snapshot is wanted after the end, or before policies were pushed.
 
         """
-        started = time.perf_counter()
-        self._native.run(duration_ns, progress)
-        wall_s = time.perf_counter() - started
+        shown = {}
+        wall_s = 0.0
+        for snapshot in sorted(snapshots, key=lambda snapshot: snapshot.at_ns):
+            if snapshot.at_ns > duration_ns or snapshot.switch not in self._addresses:
+                raise UsageError(f"snapshot {snapshot.label}: expected a time within the run of a programmed switch")
+            wall_s += self._pass(snapshot.at_ns, progress)
+            shown[snapshot.label] = self._show_queue(snapshot)
+        wall_s += self._pass(duration_ns, progress)
         statistics = self._native.statistics()
         drops = {name: _pipeline_drops(switch) for name, switch in self._switches.items()}
         conservation = (
@@ -179,9 +193,36 @@ class VirtualRun:
             conservation=conservation,
             shared=shared,
             adapters=statistics["adapters"],
-            snapshots={},
+            snapshots=shown,
             wall_s=wall_s,
         )
+
+    def _pass(self, until_ns: int, progress: Callable[[int], None]) -> float:
+        """Run up to a time; gives the seconds that took."""
+        started = time.perf_counter()
+        self._native.run(until_ns, progress)
+        return time.perf_counter() - started
+
+    def _show_queue(self, snapshot: Snapshot) -> str:
+        """What ``phb show queue --port PORT`` prints, with the names of the policy files."""
+        described = next(switch for switch in self._network.switches if switch.name == snapshot.switch)
+        where = inventory.Switch(
+            name=described.name,
+            address=self._addresses[described.name],
+            device_id=described.device_id,
+            policies=tuple(str(path) for path in described.policy_files),
+        )
+        artifact = phb.Artifact.load()
+        prepared = prepare(where, artifact, at=EPOCH)
+        port = prepared.policy.find_port(snapshot.port)
+        if port is None or port.number is None:
+            raise UsageError(f"snapshot {snapshot.label}: {snapshot.switch} has no port named {snapshot.port}")
+        number = port.number
+
+        async def read(looked: Reading) -> list[PortQueues]:
+            return await read_queues(looked, frozenset([number]))
+
+        return str(queue.render(event_loop.run(look(where, artifact, prepared, read)), every=False))
 
 
 def _add_flow(native: NativeNetwork, flow: Flow) -> None:

@@ -9,6 +9,7 @@ from phb_lab.description import Datagrams, Host, Messages, Network, RequestRespo
 from phb_lab.errors import UsageError
 from phb_lab.networks.s390 import STUDY
 from phb_lab.outcome import Conservation
+from phb_lab.study import Snapshot
 from phb_lab.virtual import VirtualRun
 
 
@@ -94,6 +95,38 @@ def test_virtual_time_has_no_cubic():
     hosts = tuple(replace(host, congestion_control="cubic") for host in network.hosts)
     with pytest.raises(UsageError, match="left: virtual time has Reno only"):
         VirtualRun(replace(network, hosts=hosts), seed=1)
+
+
+def run_with(snapshots, *, push=True):
+    with VirtualRun(described(), seed=1) as run:
+        if push:
+            run.push_policies()
+        return run.run(12_000_000_000, lambda now: None, snapshots)
+
+
+def test_a_snapshot_tells_what_waits_and_changes_nothing():
+    at = [Snapshot("late", 10_000_000_000, "c7513", "Serial5/0/0"), Snapshot("start", 0, "c7513", "Serial5/0/0")]
+    shown = run_with(at)
+    assert list(shown.snapshots) == ["start", "late"]
+    assert "Output queue: 0/150/0" in shown.snapshots["start"]
+    late = shown.snapshots["late"]
+    assert late.startswith("Serial5/0/0: queueing strategy weighted fair\n")
+    assert "(depth/weight/discards/tail drops/interleaves) 1/512/0/0/0" in late
+    assert "TOS: 252 prot: 6, source port 70" in late
+    assert shown.transactions == run_with(()).transactions
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "push", "message"),
+    [
+        (Snapshot("x", 13_000_000_000, "c7513", "Serial5/0/0"), True, "expected a time within the run"),
+        (Snapshot("x", 0, "c7513", "Serial5/0/0"), False, "of a programmed switch"),
+        (Snapshot("x", 0, "c7513", "Serial9"), True, "no port named Serial9"),
+    ],
+)
+def test_a_snapshot_that_can_not_be_taken_says_why(snapshot, push, message):
+    with pytest.raises(UsageError, match=f"snapshot x: .*{message}"):
+        run_with([snapshot], push=push)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ which adapter the host is attached (CIP or OSA-2).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -21,9 +21,10 @@ from rich.table import Table
 import phb_examples
 from phb_lab import data_files
 from phb_lab.analysis import s390 as analysis
+from phb_lab.analysis import s390_display
 from phb_lab.description import Adapter, Host, Network, Port, RequestResponse, Switch, Wire
 from phb_lab.outcome import Outcome
-from phb_lab.study import Evaluation, Option, Run, Study, Test
+from phb_lab.study import Evaluation, Option, Run, Snapshot, Study, Test
 
 PUBLISHED_KEY = "s390_cisco"
 
@@ -47,7 +48,11 @@ INTERACTIVE_START_NS = 3 * SECOND
 # Chariot starts its pairs one after another; the source gives no times.
 TRANSFER_START_SPREAD_NS = 1 * SECOND
 
-EXAMPLES = Path(phb_examples.__file__).parent / "s390"
+# Looks at the serial line's queue, evenly over the test: the source prints one, of an unknown time.
+DISPLAYS = 5
+
+EXAMPLES = Path(phb_examples.__file__).parent
+S390_EXAMPLES = EXAMPLES / "s390"
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,7 @@ class S390(Study):
     ) -> Evaluation:
         """Figures of the transactions, and what the captures of the 7513 say about them."""
         node, entry, exit_port = bottleneck(_setting(test))
-        return analysis.evaluate(
+        found = analysis.evaluate(
             test.name,
             network,
             outcome,
@@ -137,6 +142,14 @@ class S390(Study):
             interactive_start_ns=INTERACTIVE_START_NS,
             duration_s=duration_s,
         )
+        return replace(found, figures=[*found.figures, *s390_display.figures(test.name, outcome.snapshots)])
+
+    def snapshots(self, test: Test, network: Network, duration_s: int) -> Sequence[Snapshot]:
+        """``show queue`` of the serial line during the WFQ tests, as in appendix E."""
+        if _setting(test).queueing != "wfq":
+            return ()
+        times = [duration_s * SECOND * number // (DISPLAYS + 1) for number in range(1, DISPLAYS + 1)]
+        return [Snapshot(f"{at / SECOND:g} s", at, "c7513", "Serial5/0/0") for at in times]
 
     def extra_runs(self, tests: Sequence[Test], options: Mapping[str, int]) -> Sequence[tuple[Test, Mapping[str, int]]]:
         """The same tests at other transmit rings."""
@@ -145,7 +158,8 @@ class S390(Study):
     def tables(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[Table]:
         """Responses by transmit ring, and what the captures say."""
         rings = [analysis.ring_table([*runs, *extra])] if extra else []
-        return [*rings, analysis.packet_table(runs)]
+        displays = [s390_display.display_table(runs)] if any(run.outcome.snapshots for run in runs) else []
+        return [*rings, analysis.packet_table(runs), *displays]
 
     def conclusions(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[str]:
         """Why the figures differ."""
@@ -164,6 +178,14 @@ def _setting(test: Test) -> Setting:
 def bottleneck(test: Setting) -> tuple[str, int, int]:
     """(switch, ingress port, egress port) between which packets are timed."""
     return "c7513", {"cip": 2, "osa2": 3}[test.adapter], 1
+
+
+def c7513_files(test: Setting) -> tuple[Path, ...]:
+    """What is pushed to the 7513: its printed configuration, which has WFQ; the one without is not printed."""
+    route = S390_EXAMPLES / f"c7513-routes-{test.adapter}.yaml"
+    if test.queueing == "wfq":
+        return EXAMPLES / "ios" / "c7513.ios", EXAMPLES / "ios" / "c7513-ports.yaml", route
+    return S390_EXAMPLES / "c7513.yaml", route, S390_EXAMPLES / "c7513-fifo.yaml"
 
 
 def network(test: Setting, *, seed: int, transmit_ring: int) -> Network:
@@ -186,9 +208,9 @@ def network(test: Setting, *, seed: int, transmit_ring: int) -> Network:
         1,
         (Port(1), Port(2), Port(3)),
         (
-            EXAMPLES / "mvs074.yaml",
-            EXAMPLES / f"mvs074-{test.adapter}.yaml",
-            EXAMPLES / f"policy-agent-{marking}-{test.adapter}.conf",
+            S390_EXAMPLES / "mvs074.yaml",
+            S390_EXAMPLES / f"mvs074-{test.adapter}.yaml",
+            S390_EXAMPLES / f"policy-agent-{marking}-{test.adapter}.conf",
         ),
     )
     serial = Port(1, rate, PPP_OVERHEAD, transmit_ring)
@@ -196,17 +218,13 @@ def network(test: Setting, *, seed: int, transmit_ring: int) -> Network:
         "c7513",
         2,
         (serial, Port(2), Port(3)),
-        (
-            EXAMPLES / "c7513.yaml",
-            EXAMPLES / f"c7513-routes-{test.adapter}.yaml",
-            EXAMPLES / f"c7513-{test.queueing}.yaml",
-        ),
+        c7513_files(test),
     )
     c3640 = Switch(
         "c3640",
         3,
         (Port(1, rate, PPP_OVERHEAD), Port(2, 10_000_000, ETHERNET_OVERHEAD)),
-        (EXAMPLES / "c3640.yaml",),
+        (S390_EXAMPLES / "c3640.yaml",),
     )
     adapters = tuple(Adapter(kind, kind, data_files.adapters()[kind]) for kind in ("cip", "osa2"))
     mtu = {

@@ -57,3 +57,11 @@ def test_start_times_follow_from_the_seed():
 def test_an_unknown_test_names_the_known_ones():
     with pytest.raises(UsageError, match=r"--test nonsense: expected one of diffserv-fifo-cip, "):
         STUDY.find_test("nonsense")
+
+
+def test_with_fair_queueing_the_7513_is_programmed_by_its_printed_configuration():
+    def files(name):
+        return [path.name for path in describe(name).switches[1].policy_files]
+
+    assert files("diffserv-wfq-osa2") == ["c7513.ios", "c7513-ports.yaml", "c7513-routes-osa2.yaml"]
+    assert files("diffserv-fifo-osa2") == ["c7513.yaml", "c7513-routes-osa2.yaml", "c7513-fifo.yaml"]

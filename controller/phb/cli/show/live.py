@@ -77,12 +77,14 @@ def show(
     """
     import asyncio
 
+    from phb.show.looking import look as look_at
+
     artifact = look.program.load()
     (where,) = _one(look)
     prepared = _prepared(look, where, artifact)
 
     async def once() -> T:
-        return await _read(where, artifact, prepared, read)
+        return await look_at(where, artifact, prepared, read)
 
     if watch is None:
         value = asyncio.run(once())
@@ -120,24 +122,6 @@ def _prepared(look: Look, where: Switch, artifact: Artifact) -> Prepared | None:
         dialect = ReadingOptions(dialect=push.dialect).options().dialect
     restored = where.model_copy(update={"format": push.format_name, "dialect": dialect})
     return prepare(restored, artifact, at=look.reading.moment(), documents=documents)
-
-
-async def _read(
-    where: Switch, artifact: Artifact, prepared: Prepared | None, read: Callable[[Reading], Awaitable[T]]
-) -> T:
-    from phb.device.session import Session
-    from phb.errors import SwitchError
-    from phb.names import Names
-    from phb.pushing.references import VERSION_TABLE
-    from phb.show.held import Held, names_on_switch
-    from phb.show.reading import Reading
-
-    async with Session(where.address, where.device_id, artifact, role=where.role, tls=where.certificates) as session:
-        if not await session.runs_artifact():
-            raise SwitchError(where.address, "the switch runs another program than the artifact, or none")
-        held = Held(await session.rows([VERSION_TABLE]), artifact)
-        names = Names() if prepared is None else names_on_switch(held, prepared.intent, prepared.policy)
-        return await read(Reading(session, held, names))
 
 
 async def _again(

@@ -49,7 +49,7 @@ def show_queue(
         return await read_queues(looked, _ports(looked, port or ()))
 
     look = Look(switch, reading, program, files or (), state)
-    show(look, read, lambda ports: _as_json(ports, every), lambda ports: _render(ports, every), watch=watch, json=json)
+    show(look, read, lambda ports: _as_json(ports, every), lambda ports: render(ports, every), watch=watch, json=json)
 
 
 def _ports(looked: Reading, wanted: Sequence[str]) -> frozenset[int]:
@@ -122,7 +122,8 @@ def _conversation_as_json(conversation: Conversation) -> dict[str, Any]:
     }
 
 
-def _render(ports: Sequence[PortQueues], every: bool) -> Text:
+def render(ports: Sequence[PortQueues], every: bool) -> Text:
+    """What the command prints."""
     from rich.text import Text
 
     lines = [line for port in ports for line in _lines(port, every)]

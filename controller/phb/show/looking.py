@@ -1,0 +1,41 @@
+"""One look at a live switch: a session, its tables, the names of its policies, and what is to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from phb.deploying import Prepared
+from phb.device.artifact import Artifact
+from phb.device.session import Session
+from phb.errors import SwitchError
+from phb.inventory import Switch
+from phb.names import Names
+from phb.pushing.references import VERSION_TABLE
+from phb.show.held import Held, names_on_switch
+from phb.show.reading import Reading
+
+T = TypeVar("T")
+
+
+async def look(
+    where: Switch, artifact: Artifact, prepared: Prepared | None, read: Callable[[Reading], Awaitable[T]]
+) -> T:
+    """Read something from one switch, beside whoever programs it.
+
+    Args:
+        where: The switch.
+        artifact: The program that it runs.
+        prepared: The policies that it has been given; None leaves numbers without names.
+        read: Gives what is wanted.
+
+    Raises:
+        SwitchError: The switch refused, can't be reached, or runs another program.
+
+    """
+    async with Session(where.address, where.device_id, artifact, role=where.role, tls=where.certificates) as session:
+        if not await session.runs_artifact():
+            raise SwitchError(where.address, "the switch runs another program than the artifact, or none")
+        held = Held(await session.rows([VERSION_TABLE]), artifact)
+        names = Names() if prepared is None else names_on_switch(held, prepared.intent, prepared.policy)
+        return await read(Reading(session, held, names))
