@@ -27,6 +27,7 @@ class Segment:
     """One TCP segment on its way through the bottleneck; times in ns, ``left_ns`` None when it did not leave."""
 
     source_port: int
+    destination_port: int
     payload_bytes: int
     frame_bytes: int
     arrived_ns: int
@@ -164,6 +165,7 @@ def _segment(at: int, frame: bytes, left_ns: int | None, *, repeated: bool) -> S
     tcp = _ETHERNET + (frame[_ETHERNET] & 0x0F) * 4
     return Segment(
         source_port=int.from_bytes(frame[tcp : tcp + 2], "big"),
+        destination_port=int.from_bytes(frame[tcp + 2 : tcp + 4], "big"),
         payload_bytes=_payload(frame),
         frame_bytes=len(frame),
         arrived_ns=at,

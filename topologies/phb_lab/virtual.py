@@ -31,6 +31,7 @@ from phb_lab.results import Transaction
 from phb_lab.study import Snapshot
 from phb_switch import Network as NativeNetwork
 from phb_switch import P4RuntimeServer, PortConfig, Switch
+from phb_switch.gnmi import GnmiService
 
 # When virtual time starts, for policy rules with a time of day: a Monday at noon, inside every window of the sources.
 EPOCH = datetime(2000, 1, 3, 12, 0)
@@ -122,7 +123,10 @@ class VirtualRun:
 
         """
         for described in self._network.switches:
-            self._servers.append(P4RuntimeServer(self._switches[described.name], device_id=described.device_id))
+            switch = self._switches[described.name]
+            # Shapers come by gNMI, as the rest of the policy comes by P4Runtime.
+            gnmi = GnmiService(switch, device_id=described.device_id)
+            self._servers.append(P4RuntimeServer(switch, device_id=described.device_id, services=[gnmi.add_to]))
         addresses = [f"127.0.0.1:{server.start()}" for server in self._servers]
         self._addresses = {switch.name: at for switch, at in zip(self._network.switches, addresses, strict=True)}
         event_loop.run(self._push(addresses))

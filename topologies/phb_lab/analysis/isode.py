@@ -1,0 +1,414 @@
+"""What the messages of the isode network took, what the router's captures say of them, and what follows from both."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from phb_lab import data_files
+from phb_lab.description import Messages, Network
+from phb_lab.errors import LabError
+from phb_lab.outcome import Outcome
+from phb_lab.packets import Bottleneck, Segment
+from phb_lab.report.message_pictures import draw_rates, draw_throughput
+from phb_lab.results import NANOSECONDS, Figure, Transaction
+from phb_lab.study import Evaluation, Run
+
+PUBLISHED_KEY = "isode_nato"
+
+# The source's sizes are powers of ten: its 10 kByte at 734 kbit/s take 0.109 s.
+_SUFFIXES = {"k": 1_000, "M": 1_000_000}
+_ETHERNET_HEADER = 14
+# The load's rate is counted from the first whole second in which all of it has reached the queue.
+_SETTLING_S = 5
+# A message that has had so much time and is not delivered is said to be so; one that has had less says nothing.
+_PATIENCE_S = 60
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the issue asks of a figure; None asks nothing."""
+
+    low: float | None = None
+    high: float | None = None
+
+
+NOTHING = Asked()
+
+
+@dataclass(frozen=True)
+class Sending:
+    """One message of a test.
+
+    Attributes:
+        precedence: of the message; chooses its connection.
+        size: as the source writes it: ``1k`` is 1,000 bytes, ``10M`` 10,000,000.
+        at_s: when it is submitted.
+        quantity: what its figures are called. Of several messages with the same one, the fastest counts.
+        base: quantity of the message whose rate is the unloaded one.
+        asked: of its rate as a share of the unloaded one, where it has a base; else of its rate in kbit/s.
+
+    """
+
+    precedence: str
+    size: str
+    at_s: float
+    quantity: str
+    base: str | None = None
+    asked: Asked = NOTHING
+
+    @property
+    def size_bytes(self) -> int:
+        """Length of the message in bytes."""
+        return int(self.size[:-1]) * _SUFFIXES[self.size[-1]]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One message, and what its packets went through at the router.
+
+    Attributes:
+        transaction: from its submission to the receiver's answer; None while it was under way when the run ended.
+        segments: TCP segments with data that entered the router for it.
+        lost: of them, dropped by the router.
+        repeated: of them, sent before.
+        inside_s: mean time in the router of those that left.
+        passed_bytes: payload of those that left.
+        ip_bytes: of the IP packets that left.
+
+    """
+
+    sending: Sending
+    transaction: Transaction | None
+    segments: int = 0
+    lost: int = 0
+    repeated: int = 0
+    inside_s: float = 0.0
+    passed_bytes: int = 0
+    ip_bytes: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """How long it took.
+
+        Raises:
+            ValueError: it isn't complete.
+
+        """
+        if self.transaction is None:
+            raise ValueError(f"{self.sending.quantity} is under way")
+        return self.transaction.response_s
+
+    @property
+    def kbps(self) -> float:
+        """Rate of the message's own bytes, in kbit/s."""
+        return self.sending.size_bytes * 8 / 1000 / self.seconds
+
+    @property
+    def ip_kbps(self) -> float:
+        """Rate of the IP packets that carried it, in kbit/s: what "monitoring at the IP level" saw."""
+        return self.ip_bytes * 8 / 1000 / self.seconds
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a run says beyond its figures.
+
+    Attributes:
+        transfers: its messages, in order of their connections.
+        carried: IP bytes that the router sent to the WAN in each second, by precedence.
+
+    """
+
+    transfers: tuple[Transfer, ...]
+    carried: Mapping[str, Sequence[int]]
+
+
+def evaluate(
+    published_path: str,
+    sendings: Sequence[Sending],
+    network: Network,
+    outcome: Outcome,
+    *,
+    captures: tuple[Path, Path] | None,
+    destination: str,
+    duration_s: int,
+) -> Evaluation:
+    """Make figures of one test.
+
+    Args:
+        published_path: of its figures in the published data.
+        sendings: what was sent.
+        network: what ran.
+        outcome: what it gave.
+        captures: of the router's ports where messages come in and go out; None where there are none.
+        destination: address of the receiving agent.
+        duration_s: how long the test ran.
+
+    Raises:
+        LabError: so short that there is no figure.
+
+    """
+    packets = None if captures is None else Bottleneck(*captures, destination)
+    transfers = tuple(_transfers(sendings, network, outcome, packets, duration_s))
+    figures = [
+        *_message_figures(published_path, transfers, duration_s),
+        *_load_figures(published_path, outcome, duration_s),
+    ]
+    if not figures:
+        raise LabError(f"{network.name}: no message was delivered in {duration_s} s")
+    ports = {flow.server_port: flow.name for flow in network.flows if isinstance(flow, Messages)}
+    carried = {} if packets is None else _carried(packets.segments, ports, duration_s)
+    return Evaluation(figures, (), Details(transfers, carried))
+
+
+def _transfers(
+    sendings: Sequence[Sending], network: Network, outcome: Outcome, packets: Bottleneck | None, duration_s: int
+) -> Iterator[Transfer]:
+    """Each message with its transaction and packets: a connection carries its messages in the order of submission."""
+    segments = [] if packets is None else [segment for segment in packets.segments if segment.payload_bytes]
+    for flow in network.flows:
+        if not isinstance(flow, Messages):
+            continue
+        done = [transaction for transaction in outcome.transactions if transaction.flow == flow.name]
+        waiting = [sending for sending in sendings if sending.precedence == flow.name]
+        own = [segment for segment in segments if segment.destination_port == flow.server_port]
+        from_ns = 0
+        for number, sending in enumerate(waiting):
+            transaction = done[number] if number < len(done) else None
+            end_ns = duration_s * NANOSECONDS if transaction is None else transaction.end_ns
+            yield _transfer(sending, transaction, [each for each in own if from_ns <= each.arrived_ns < end_ns])
+            from_ns = end_ns
+
+
+def _transfer(sending: Sending, transaction: Transaction | None, segments: Sequence[Segment]) -> Transfer:
+    inside_ns = [segment.left_ns - segment.arrived_ns for segment in segments if segment.left_ns is not None]
+    return Transfer(
+        sending=sending,
+        transaction=transaction,
+        segments=len(segments),
+        lost=len(segments) - len(inside_ns),
+        repeated=sum(segment.repeated for segment in segments),
+        inside_s=fmean(inside_ns) / NANOSECONDS if inside_ns else 0.0,
+        passed_bytes=sum(each.payload_bytes for each in segments if each.left_ns is not None),
+        ip_bytes=sum(each.frame_bytes - _ETHERNET_HEADER for each in segments if each.left_ns is not None),
+    )
+
+
+def _carried(segments: Sequence[Segment], ports: Mapping[int, str], duration_s: int) -> dict[str, list[int]]:
+    counts: Counter[tuple[str, int]] = Counter()
+    for segment in segments:
+        if segment.left_ns is not None and segment.destination_port in ports:
+            second = segment.left_ns // NANOSECONDS
+            counts[ports[segment.destination_port], second] += segment.frame_bytes - _ETHERNET_HEADER
+    return {name: [counts[name, second] for second in range(duration_s)] for name in ports.values()}
+
+
+def _message_figures(path: str, transfers: Sequence[Transfer], duration_s: int) -> Iterator[Figure]:
+    best: dict[str, Transfer] = {}
+    for transfer in transfers:
+        quantity = transfer.sending.quantity
+        if transfer.transaction is not None and (quantity not in best or transfer.seconds < best[quantity].seconds):
+            best[quantity] = transfer
+    for transfer in transfers:
+        sending = transfer.sending
+        lasted_s = duration_s - sending.at_s
+        if sending.quantity not in best and transfer.passed_bytes and lasted_s >= _PATIENCE_S:
+            kbps = transfer.passed_bytes * 8 / 1000 / lasted_s
+            note = f"not delivered within {lasted_s:.0f} s; the rate is that of all segments that passed the router"
+            yield _figure(path, f"{sending.quantity}.kbps", "kbit/s", kbps, sending.asked, note)
+    for quantity, transfer in best.items():
+        sending = transfer.sending
+        # The table of parallel messages has seconds only.
+        seconds = quantity if isinstance(_look_up(path, quantity), int | float) else f"{quantity}.s"
+        yield _figure(path, seconds, "s", transfer.seconds)
+        of_rate = sending.asked if sending.base is None else NOTHING
+        yield _figure(path, f"{quantity}.kbps", "kbit/s", transfer.kbps, of_rate)
+        if sending.base is not None and sending.base in best:
+            share = transfer.kbps / best[sending.base].kbps
+            yield _figure(path, f"{quantity}.of_base", "of unloaded", share, sending.asked)
+
+
+def _load_figures(path: str, outcome: Outcome, duration_s: int) -> Iterator[Figure]:
+    """What of the loads arrived, in bit/s of UDP payload."""
+    rates = []
+    for delivery in outcome.deliveries:
+        begun = next((second for second, count in enumerate(delivery.received_by_second) if count), duration_s)
+        if begun + _SETTLING_S < duration_s:
+            rates.append(delivery.throughput_bps(begun + _SETTLING_S, duration_s))
+    if rates:
+        yield _figure(path, "background_utilisation_bps", "bit/s", sum(rates))
+
+
+def _figure(
+    path: str, quantity: str, unit: str, measured: float, asked: Asked = NOTHING, note: str | None = None
+) -> Figure:
+    published = _look_up(path, quantity)
+    notes = [_CALIBRATED.get((path, quantity)), note]
+    if isinstance(published, str):
+        notes.append(f"published: {published}")
+    return Figure(
+        path,
+        quantity,
+        unit,
+        measured,
+        published=published if isinstance(published, int | float) else None,
+        note="; ".join(note for note in notes if note) or None,
+        low=asked.low,
+        high=asked.high,
+    )
+
+
+_CALIBRATED = {
+    ("round1_unshaped_2mbps.single", f"{size}.{unit}"): f"calibrated: {what}"
+    for size, what in (("1k", "the WAN's delay"), ("10M", "the frames that the WAN loses"))
+    for unit in ("s", "kbps")
+}
+
+
+def _look_up(path: str, quantity: str) -> object:
+    """What is published at a path of keys, and of places in lists; None where there is nothing."""
+    value: Any = data_files.published()[PUBLISHED_KEY]
+    for key in (*path.split("."), *quantity.split(".")):
+        if isinstance(value, list) and key.isdecimal():
+            value = value[int(key)]
+        elif isinstance(value, Mapping) and key in value:
+            value = value[key]
+        else:
+            return None
+    return value
+
+
+def details_of(run: Run) -> Details:
+    """The details of one of this network's runs."""
+    assert isinstance(run.details, Details), run.details
+    return run.details
+
+
+def transfer_table(runs: Sequence[Run]) -> Table:
+    """Every message and the load, and what the captures of the router say of them."""
+    table = Table(
+        title="Messages, and what the captures of the router say of their data segments",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+        caption_justify="left",
+        caption="sent: segments; lost: dropped by the router; again: sent once more. inside: mean seconds in the "
+        "router. load: share of its datagrams that arrived.",
+    )
+    table.add_column("test, message", no_wrap=True)
+    for column in ("size", "seconds", "kbit/s", "sent", "lost", "again", "inside", "load"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for run in runs:
+        loads = [delivery for delivery in run.outcome.deliveries if delivery.sent_packets]
+        share = sum(each.received_packets for each in loads) / sum(each.sent_packets for each in loads) if loads else 0
+        table.add_row(run.test.name, *[""] * 7, f"{share:.0%}" if loads else "")
+        for transfer in details_of(run).transfers:
+            done = transfer.transaction is not None
+            table.add_row(
+                f"  {transfer.sending.precedence}",
+                transfer.sending.size,
+                f"{transfer.seconds:.2f}" if done else "-",
+                f"{transfer.kbps:.1f}" if done else "-",
+                *_counts(transfer),
+            )
+    return table
+
+
+def _counts(transfer: Transfer) -> tuple[str, ...]:
+    """Cells about the segments; empty where nothing was captured."""
+    if not transfer.segments:
+        return ("", "", "", "")
+    return f"{transfer.segments}", f"{transfer.lost}", f"{transfer.repeated}", f"{transfer.inside_s:.3f}"
+
+
+def circumstances_table(runs: Sequence[Run], defaults: Mapping[str, int]) -> Table:
+    """Rates of the same messages with other options, a row for each run."""
+    table = Table(
+        title="The same tests under other circumstances: kbit/s, and the share of the unloaded rate",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+        caption_justify="left",
+        caption="-: not delivered within the test",
+    )
+    for column in ("test", "with", "messages"):
+        table.add_column(column, overflow="fold")
+    for run in runs:
+        changed = ", ".join(f"{name} {value}" for name, value in run.options.items() if value != defaults[name])
+        best = {figure.quantity: figure.measured for figure in run.figures}
+        parts = []
+        for quantity in dict.fromkeys(transfer.sending.quantity for transfer in details_of(run).transfers):
+            rate = f"{best[f'{quantity}.kbps']:.3g}" if f"{quantity}.s" in best else "-"
+            share = f" ({best[f'{quantity}.of_base']:.0%})" if f"{quantity}.of_base" in best else ""
+            parts.append(f"{quantity.replace('_', ' ')} {rate}{share}")
+        table.add_row(run.test.name, changed or "as above", ", ".join(parts))
+    return table
+
+
+def conclusions(runs: Sequence[Run]) -> list[str]:
+    """Why the source's settings failed and ours do not, with the figures of these runs."""
+    by_name = {run.test.name: run for run in runs}
+    said = []
+    if "shaped" in by_name:
+        transfer = details_of(by_name["shaped"]).transfers[0]
+        if transfer.transaction is not None:
+            said.append(
+                f"Shaped: {transfer.kbps:.0f} kbit/s of a message are {transfer.ip_kbps:.0f} kbit/s of IP packets "
+                '(published: 359 and "just over 400").'
+            )
+    if "one-queue-load-defaults" in by_name:
+        loaded = _loaded(by_name["one-queue-load-defaults"])
+        said.append(
+            "One queue, Cisco's thresholds: the load brings twice what the line takes, and early detection drops at "
+            "most one packet of ten below its maximum of 40 packets. So the average stands at 40, where everything is "
+            f"dropped whatever its mark: {loaded.lost} of the CS2 message's {loaded.segments} segments, each "
+            f"{loaded.inside_s:.2f} s late. TCP gives up its window after a few of them."
+        )
+    if "one-queue-load-printed" in by_name:
+        run = by_name["one-queue-load-printed"]
+        loaded = _loaded(run)
+        window = run.options["window_bytes"]
+        said.append(
+            "One queue, printed thresholds: the average stands at 40 packets, the load's maximum, where CS2 begins to "
+            f"be dropped: {loaded.lost} of {loaded.segments} segments. But each waits {loaded.inside_s:.2f} s behind "
+            f"the load, and a window of {window:,} bytes per {loaded.inside_s:.2f} s is "
+            f"{window * 8 / 1000 / loaded.inside_s:.0f} kbit/s at most; the message got "
+            f"{loaded.kbps:.0f}. A window of 8,760 bytes, or losses, bring it closer to the published 59."
+            if loaded.transaction is not None
+            else "One queue, printed thresholds: the message was not delivered in this run."
+        )
+    if "answer" in by_name:
+        loaded = _loaded(by_name["answer"])
+        said.append(
+            f"The answer: {loaded.lost} of the CS2 message's {loaded.segments} segments dropped, {loaded.inside_s:.2f} "
+            "s in the router. The load has 16 of 512 kbit/s at its own mark; the rest is marked down and dropped as "
+            "soon as two packets wait, so it fills what the messages leave, and messages at CS0 and CS1 do not share "
+            "its losses. A message of 1 MByte loses another 3 % to the load that the shaper's burst of 64,000 bytes "
+            "gives a message on an idle line."
+        )
+    return said
+
+
+def _loaded(run: Run) -> Transfer:
+    """The message beside the load: the second one of its test."""
+    return details_of(run).transfers[1]
+
+
+def pictures(runs: Sequence[Run], limits_kbps: Sequence[float], folder: Path) -> list[Path]:
+    """Throughput over time of each run, below the rate of its line or shaper, and published beside measured rates."""
+    drawn = draw_rates([figure for run in runs for figure in run.figures], folder / "rates")
+    for run, limit_kbps in zip(runs, limits_kbps, strict=True):
+        carried: dict[str, Sequence[int]] = dict(details_of(run).carried)
+        for delivery in run.outcome.deliveries:
+            carried[delivery.flow] = delivery.received_by_second
+        if carried:
+            drawn += draw_throughput(f"{run.test.name}: {run.test.title}", carried, limit_kbps, folder / run.test.name)
+    return drawn
