@@ -1,7 +1,7 @@
 from types import SimpleNamespace
 
 import pytest
-from scapy.layers.inet import IP, UDP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.utils import wrpcap
 
@@ -16,9 +16,9 @@ LINE_BPS = 2_048_000
 SECOND = 1_000_000_000
 
 
-def frame(stream, payload, at_s):
+def frame(stream, payload, at_s, transport=None):
     made = Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02")
-    made /= IP(src="192.0.2.2", dst=RECEIVERS[stream]) / UDP(sport=1, dport=2) / bytes(payload)
+    made /= IP(src="192.0.2.2", dst=RECEIVERS[stream]) / (transport or UDP(sport=1, dport=2)) / bytes(payload)
     made.time = at_s
     return made
 
@@ -32,8 +32,22 @@ def test_octets_are_those_between_two_times_with_the_links_header(tmp_path, time
     other = Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02") / IP(src=RECEIVERS["AF1"], dst="192.0.2.2") / UDP()
     other.time = 11
     wrpcap(str(capture), [*(frame("AF1", 100, at) for at in times), other], nano=True)
-    octets = e1.octets_sent(capture, RECEIVERS, -10, 10 * SECOND, 12 * SECOND)
-    assert octets == dict.fromkeys(RECEIVERS, 0) | {"AF1": counted * (100 + 28 + 4)}
+    sent = e1.read_sent(capture, RECEIVERS, -10, 10 * SECOND, 12 * SECOND)
+    assert sent.octets == dict.fromkeys(RECEIVERS, 0) | {"AF1": counted * (100 + 28 + 4)}
+
+
+@pytest.mark.parametrize(
+    ("times", "silent_s"),
+    [((10.1, 10.9, 11.7), 0), ((10.1, 11.2, 11.5), 1.1), ((10.95,), 0.95), ((5.0, 10.5, 13.0), 0)],
+)
+def test_a_connection_is_silent_where_its_timer_is_what_it_waits_for(tmp_path, times, silent_s):
+    capture = tmp_path / "line.pcap"
+    # Probes to the same receiver are no sign of life of the connection.
+    frames = [frame("AF2", 40, at, TCP(sport=1, dport=2)) for at in times]
+    frames += [frame("AF2", 28, at) for at in (10.2, 10.6)]
+    wrpcap(str(capture), sorted(frames, key=lambda each: each.time), nano=True)
+    sent = e1.read_sent(capture, RECEIVERS, -10, 10 * SECOND, 12 * SECOND)
+    assert sent.silent_ns["AF2"] == pytest.approx(silent_s * SECOND, abs=1000)
 
 
 def outcome(by_second):
@@ -70,7 +84,7 @@ def test_shares_and_delays_leave_the_warm_up_out(tmp_path):
     figures = {figure.quantity: figure for figure in evaluation.figures}
     assert figures["delay_ms_by_mtu.500.AF1"].measured == pytest.approx(10.5)  # those of 10 and 11 s
     assert figures["delay_ms_by_mtu.500.AF1.p99"].measured == pytest.approx(11)
-    assert evaluation.remarks == ("the 2212 dropped (packets): 7 no buffer",)
+    assert evaluation.remarks[0] == "the 2212 dropped (packets): 7 no buffer"
 
 
 @pytest.mark.parametrize(
@@ -103,8 +117,11 @@ def test_a_run_that_is_all_warm_up_says_so(tmp_path):
 
 
 def test_conclusions_name_what_is_missed(tmp_path):
-    run = SimpleNamespace(figures=evaluate(tmp_path).figures)
+    evaluation = evaluate(tmp_path)
+    point = SimpleNamespace(name="point")
+    run = SimpleNamespace(test=point, figures=evaluation.figures, details=evaluation.details)
     first, *missed = e1.conclusions([run])
     assert first == "0 of 7 figures lie where they were asked to"
     assert "point: throughput_percent_of_link.AF4.router is 0.00 %, asked was 9.95 to 12.05" in missed
     assert "point: delay_ms_by_mtu.500.EF is 10.50 ms, asked was at most 6" in missed
+    assert missed[-1].startswith("point: of the time, connections waited for their retransmission timers: AF1 0 %, ")
