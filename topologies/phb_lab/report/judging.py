@@ -1,6 +1,6 @@
 """How a figure stands to the published one and to what is asked of it, in the words that every report uses."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,6 +42,14 @@ def verdict(figure: Figure) -> Verdict:
     if figure.published is None:
         return "unpublished"
     return "off" if is_off(figure) else "near"
+
+
+def by_test(figures: Iterable[Figure]) -> dict[str, list[Figure]]:
+    """Figures by their published test, in the order in which each first comes: several runs may fill one table."""
+    found: dict[str, list[Figure]] = {}
+    for figure in figures:
+        found.setdefault(figure.test, []).append(figure)
+    return found
 
 
 def tally(figures: Sequence[Figure]) -> Tally:

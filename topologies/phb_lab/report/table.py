@@ -34,20 +34,18 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> No
     if with_asked:
         table.add_column("asked", overflow="fold")
     table.add_column("", no_wrap=True)
-    previous = ""
-    for figure in shown:
-        if figure.test != previous:
-            table.add_section()
-            table.add_row(Text(figure.test, "bold"))
-        table.add_row(
-            f"  {judging.quantity(figure)}",
-            "-" if figure.published is None else judging.number(figure.published, figure.unit),
-            judging.number(figure.measured, figure.unit),
-            "-" if figure.ratio is None else f"{figure.ratio:.2f}",
-            *([judging.asked(figure)] if with_asked else []),
-            _VERDICTS[judging.verdict(figure)],
-        )
-        previous = figure.test
+    for test, found in judging.by_test(shown).items():
+        table.add_section()
+        table.add_row(Text(test, "bold"))
+        for figure in found:
+            table.add_row(
+                f"  {judging.quantity(figure)}",
+                "-" if figure.published is None else judging.number(figure.published, figure.unit),
+                judging.number(figure.measured, figure.unit),
+                "-" if figure.ratio is None else f"{figure.ratio:.2f}",
+                *([judging.asked(figure)] if with_asked else []),
+                _VERDICTS[judging.verdict(figure)],
+            )
     console.print(Text(title, "bold"))
     console.print(table)
     console.print(summary(figures), highlight=False)

@@ -65,5 +65,13 @@ def test_the_summary_counts():
     assert summary([Figure("t", "q", "s", 1.0)]) == "no figure is published"
 
 
+def test_a_table_that_several_runs_fill_is_one():
+    figures = [Figure(test, quantity, "s", 1.0, 1.0) for quantity in ("a", "b") for test in ("first", "second")]
+    text = printed(80, figures)
+    assert [line.split()[0] for line in text.splitlines() if line.split()][3:9] == [
+        "first", "a", "b", "second", "a", "b",
+    ]  # fmt: skip
+
+
 def test_nothing_is_asked_then_there_is_no_such_column():
     assert "asked" not in printed(80, FIGURES[:2])

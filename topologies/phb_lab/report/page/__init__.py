@@ -7,7 +7,6 @@ It holds nothing that changes from one run of a seed to the next, so the same se
 import tempfile
 from collections.abc import Sequence
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -15,7 +14,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from phb_lab.report import judging, reproduce
 from phb_lab.report.document import assumptions
 from phb_lab.report.page import charts, content, topology
-from phb_lab.results import Figure
 from phb_lab.study import Run, Study
 
 _FOLDER = Path(__file__).resolve().parent
@@ -37,7 +35,9 @@ def page(study: Study, runs: Sequence[Run], extra: Sequence[Run], pictures: Sequ
     else:
         shown = content.pictures(pictures)
     figures = [figure for run in runs for figure in run.figures]
-    groups = [(name, [content.figure_row(figure) for figure in found]) for name, found in groupby(figures, _test)]
+    groups = [
+        (name, [content.figure_row(figure) for figure in found]) for name, found in judging.by_test(figures).items()
+    ]
     return _template().render(
         study=study,
         runs=runs,
@@ -67,10 +67,6 @@ def page(study: Study, runs: Sequence[Run], extra: Sequence[Run], pictures: Sequ
 
 
 _RATIOS = ((0.25, "¼"), (0.5, "½"), (1.0, "1"), (2.0, "2"), (4.0, "4"))
-
-
-def _test(figure: Figure) -> str:
-    return figure.test
 
 
 @cache

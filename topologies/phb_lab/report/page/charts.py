@@ -66,6 +66,10 @@ class Chart:
     rows: tuple[Row, ...]
 
 
+# Labelled figures by the title and unit of their chart.
+_Groups = dict[tuple[str, str], list[tuple[str, Figure]]]
+
+
 class Axis:
     """Maps values to percent: linear and with 0, or logarithmic where values are far apart."""
 
@@ -118,19 +122,29 @@ def ratio_at(ratio: float) -> float:
 
 
 def charts(figures: Sequence[Figure]) -> list[Chart]:
-    """The published figures beside ours: a chart per quantity that several tests have, else one per test and unit."""
+    """The published figures beside ours: a chart per quantity that several tests have, or one per test and unit.
+
+    Whichever gives fewer charts: many tests of few quantities and one test of many both read best so.
+    """
+    published = [figure for figure in figures if figure.published is not None]
+    return [_chart(title, unit, found) for (title, unit), found in min(_groupings(published), key=len).items()]
+
+
+def _groupings(figures: Sequence[Figure]) -> tuple[_Groups, _Groups]:
+    """Figures with their labels by chart title and unit: across tests where they share quantities, and by test."""
     tests: dict[str, set[str]] = {}
     for figure in figures:
         tests.setdefault(figure.quantity, set()).add(figure.test)
-    groups: dict[tuple[str, str], list[tuple[str, Figure]]] = {}
+    across: _Groups = {}
+    apart: _Groups = {}
     for figure in figures:
-        if figure.published is None:
-            continue
-        if len(tests[figure.quantity]) > 1:
-            groups.setdefault((figure.quantity, figure.unit), []).append((figure.test, figure))
-        else:
-            groups.setdefault((figure.test, figure.unit), []).append((figure.quantity, figure))
-    return [_chart(title, unit, found) for (title, unit), found in groups.items()]
+        by_test = ((figure.test, figure.unit), (figure.quantity, figure))
+        by_quantity = ((figure.quantity, figure.unit), (figure.test, figure))
+        key, labelled = by_quantity if len(tests[figure.quantity]) > 1 else by_test
+        across.setdefault(key, []).append(labelled)
+        key, labelled = by_test
+        apart.setdefault(key, []).append(labelled)
+    return across, apart
 
 
 def _short(value: float) -> str:

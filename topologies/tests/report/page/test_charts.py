@@ -64,6 +64,14 @@ def test_a_quantity_of_several_tests_is_one_chart_and_a_table_of_the_source_anot
     }
 
 
+def test_tables_that_share_their_rows_stay_charts_of_their_own():
+    figures = [
+        Figure(test, f"{mtu}.{stream}", "ms", 1, 1)
+        for test in ("delay", "delay_large") for mtu in (500, 1500) for stream in ("EF", "BE")
+    ]  # fmt: skip
+    assert [chart.title for chart in charts.charts(figures)] == ["delay", "delay_large"]
+
+
 def test_units_are_not_mixed():
     figures = [Figure("t", "a", "s", 1, 1), Figure("t", "b", "ms", 1, 1), Figure("t", "c", "s", 2, 2)]
     assert [(chart.unit, len(chart.rows)) for chart in charts.charts(figures)] == [("s", 2), ("ms", 1)]
