@@ -17,7 +17,7 @@ from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
 from phb_lab.interruption import Interruption
 from phb_lab.report.document import document
 from phb_lab.report.page import page
-from phb_lab.report.table import print_figures
+from phb_lab.report.table import print_figures, print_table
 from phb_lab.study import Run, Study
 
 
@@ -95,7 +95,7 @@ def run(
 
     print_figures(console, title(study, main, way, seed), [figure for each in main for figure in each.figures])
     for table in study.tables(main, others):
-        console.print(table)
+        print_table(console, table)
     for line in study.conclusions(main, others):
         console.print(f"- {line}", highlight=False)
     wall_s = sum(each.outcome.wall_s for each in main)

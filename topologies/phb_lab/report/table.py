@@ -56,6 +56,13 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> No
     console.print()
 
 
+def print_table(console: Console, table: Table) -> None:
+    """Print a table of a network's own: a narrow terminal folds what doesn't fit, and cuts nothing."""
+    for column in table.columns:
+        column.overflow = "fold"
+    console.print(table)
+
+
 def summary(figures: Sequence[Figure]) -> str:
     """In a line: how many figures are published, how many of ours are near, how many are as asked."""
     counts = judging.tally(figures)

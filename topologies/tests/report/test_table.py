@@ -2,8 +2,9 @@ import io
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 
-from phb_lab.report.table import notes, print_figures, summary
+from phb_lab.report.table import notes, print_figures, print_table, summary
 from phb_lab.results import Figure
 
 FIGURES = [
@@ -75,3 +76,12 @@ def test_a_table_that_several_runs_fill_is_one():
 
 def test_nothing_is_asked_then_there_is_no_such_column():
     assert "asked" not in printed(80, FIGURES[:2])
+
+
+def test_a_networks_own_table_is_folded_not_cut():
+    stream = io.StringIO()
+    table = Table("test", "some heading")
+    table.add_row("a-rather-long-name-of-a-test", "another-rather-long-cell")
+    print_table(Console(file=stream, width=30), table)
+    assert "…" not in stream.getvalue()
+    assert max(map(len, stream.getvalue().splitlines())) <= 30

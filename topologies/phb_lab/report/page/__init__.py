@@ -4,12 +4,14 @@ The page needs nothing but itself: no script, no font, no address. Its content s
 It holds nothing that changes from one run of a seed to the next, so the same seed gives the same bytes.
 """
 
+import re
 import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
 
 from phb_lab.report import judging, reproduce
 from phb_lab.report.document import assumptions
@@ -42,7 +44,7 @@ def page(study: Study, runs: Sequence[Run], extra: Sequence[Run], pictures: Sequ
         study=study,
         runs=runs,
         first=runs[0],
-        shorter=[f"{run.test.name} {run.duration_s} s" for run in runs if run.duration_s < run.test.duration_s],
+        shorter=_shorter(runs),
         tally=judging.tally(figures),
         titles={run.test.name: run.test.title for run in runs},
         groups=groups,
@@ -69,6 +71,24 @@ def page(study: Study, runs: Sequence[Run], extra: Sequence[Run], pictures: Sequ
 _RATIOS = ((0.25, "¼"), (0.5, "½"), (1.0, "1"), (2.0, "2"), (4.0, "4"))
 
 
+def breakable(name: str) -> Markup:
+    """A name that may be broken after its dots, dashes and underlines where it doesn't fit."""
+    return Markup(re.sub(r"([._-])(?=.)", r"\1<wbr>", str(escape(name))))
+
+
+def _shorter(runs: Sequence[Run]) -> list[str]:
+    """Runs that are shorter than their tests, a line per duration."""
+    found: dict[int, list[str]] = {}
+    for run in runs:
+        if run.duration_s < run.test.duration_s:
+            found.setdefault(run.duration_s, []).append(run.test.name)
+    everything = f"All {len(runs)} tests" if len(runs) > 1 else "The test"
+    return [
+        f"{everything if len(names) == len(runs) else ', '.join(names)} ran for {duration} s"
+        for duration, names in found.items()
+    ]
+
+
 @cache
 def _template() -> Template:
     environment = Environment(
@@ -79,5 +99,5 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["percent"] = lambda share: f"{share:.0%}"
+    environment.filters["breakable"] = breakable
     return environment.get_template("page.html.j2")

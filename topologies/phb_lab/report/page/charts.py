@@ -7,6 +7,7 @@ without a script. Pictures of whole runs, with thousands of points, stay matplot
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from math import ceil, floor, log, log10
 
 from matplotlib.ticker import LogLocator, MaxNLocator
@@ -162,15 +163,26 @@ def _chart(title: str, unit: str, labelled: Sequence[tuple[str, Figure]]) -> Cha
         if value is not None
     ]
     axis = Axis(values)
+    shared = _shared([label for label, _ in labelled])
     rows = []
-    for label, figure in labelled:
+    for full, figure in labelled:
+        label = full[len(shared) :]
         band = None
         if figure.met is not None:
             low = axis.low if figure.low is None else figure.low
             band = (axis.at(low), axis.at(axis.high if figure.high is None else figure.high))
         assert figure.published is not None
         rows.append(Row(label, figure, axis.at(figure.published), axis.at(figure.measured), band))
+    title = f"{title}: {shared.rstrip('.')}" if shared else title
     return Chart(title, unit, axis.logarithmic, axis.ticks(), tuple(rows))
+
+
+def _shared(labels: Sequence[str]) -> str:
+    """What all labels begin with, word by word; it goes into the title. Of a single label nothing does."""
+    if len(labels) < 2:
+        return ""
+    columns = zip(*(label.split(".")[:-1] for label in labels), strict=False)
+    return "".join(f"{words[0]}." for words in takewhile(lambda words: len(set(words)) == 1, columns))
 
 
 def describe(figure: Figure) -> str:

@@ -1,5 +1,6 @@
 """A drawing of a network: nodes in columns by their distance from the first host, wires between them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ class Line:
     a: Node
     b: Node
     label: str
+    label_x: float
+    label_y: int
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,20 @@ def _drawing(tests: Sequence[str], network: Network) -> Drawing:
         for port in switch.ports
         if port.rate_bps is not None
     }
+    ends = Counter(name for wire in network.wires for name, _ in (wire.a, wire.b))
     lines = []
     for wire in network.wires:
         known = [rates[end] for end in (wire.a, wire.b) if end in rates]
         label = rate(min(known)) if known else ""
-        lines.append(Line(nodes[wire.a[0]], nodes[wire.b[0]], label))
+        lines.append(_line(nodes[wire.a[0]], nodes[wire.b[0]], label, ends))
     return Drawing(tuple(tests), tuple(nodes.values()), tuple(lines), height)
+
+
+def _line(a: Node, b: Node, label: str, ends: Counter[str]) -> Line:
+    # Where many wires meet, labels in the middle would lie on each other: they move towards the other end.
+    share = 0.5 if ends[a.name] == ends[b.name] else 0.7 if ends[a.name] > ends[b.name] else 0.3
+    share = share if a.y != b.y else 0.5
+    return Line(a, b, label, round(a.x + share * (b.x - a.x), 2), round(a.y + share * (b.y - a.y)) - 7)
 
 
 def _columns(network: Network) -> list[list[str]]:

@@ -72,6 +72,14 @@ def test_tables_that_share_their_rows_stay_charts_of_their_own():
     assert [chart.title for chart in charts.charts(figures)] == ["delay", "delay_large"]
 
 
+def test_what_all_labels_begin_with_goes_into_the_title():
+    figures = [Figure("t", f"share.EF{end}", "%", 1, 1) for end in (".router", ".application")]
+    (chart,) = charts.charts([*figures, Figure("t", "share.EF2", "%", 1, 1)])
+    assert (chart.title, [row.label for row in chart.rows]) == ("t: share", ["EF.router", "EF.application", "EF2"])
+    (alone,) = charts.charts([Figure("t", "share.EF", "%", 1, 1)])
+    assert (alone.title, alone.rows[0].label) == ("t", "share.EF")
+
+
 def test_units_are_not_mixed():
     figures = [Figure("t", "a", "s", 1, 1), Figure("t", "b", "ms", 1, 1), Figure("t", "c", "s", 2, 2)]
     assert [(chart.unit, len(chart.rows)) for chart in charts.charts(figures)] == [("s", 2), ("ms", 1)]

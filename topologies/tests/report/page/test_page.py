@@ -3,13 +3,13 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
-from phb_lab.report.page import page
+from phb_lab.report.page import breakable, page
 
 
 class Elements(HTMLParser):
     """Start tags with their attributes, in order, and whether every element was closed in its place."""
 
-    VOID = frozenset({"meta", "link", "input", "img"})
+    VOID = frozenset({"wbr", "meta", "link", "input", "img"})
 
     def __init__(self, text):
         super().__init__()
@@ -100,4 +100,10 @@ def test_a_study_without_any_published_figure_has_a_page(study, runs):
 def test_a_run_that_is_shorter_than_the_source_says_so(study, runs):
     assert "shorter than in the source" not in page(study, runs, ())
     shorter = [replace(runs[0], duration_s=60), runs[1]]
-    assert "fifo 60 s: shorter than in the source" in page(study, shorter, ())
+    assert "fifo ran for 60 s: shorter than in the source" in page(study, shorter, ())
+    both = [replace(run, duration_s=60) for run in runs]
+    assert "All 2 tests ran for 60 s: shorter than in the source" in page(study, both, ())
+
+
+def test_long_names_break_where_they_have_a_seam():
+    assert breakable("a.b_c-d.<") == "a.<wbr>b_<wbr>c-<wbr>d.<wbr>&lt;"

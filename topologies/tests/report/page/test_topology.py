@@ -1,8 +1,9 @@
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
-from phb_lab.description import Wire
+from phb_lab.description import Port, Wire
 from phb_lab.report.page import topology
 
 
@@ -43,3 +44,13 @@ def test_another_topology_is_another_drawing_and_nodes_apart_are_drawn_too(runs)
 )
 def test_rates_read_as_people_write_them(bits, text):
     assert topology.rate(bits) == text
+
+
+def test_where_many_wires_meet_labels_keep_apart(runs):
+    network = runs[0].network
+    switch = replace(network.switches[0], ports=tuple(Port(number, 10_000) for number in range(1, 6)))
+    wires = [Wire(("os390", 0), ("c3640", 1)), *(Wire(("c3640", number), (f"h{number}", 0)) for number in range(2, 6))]
+    fan = replace(network, switches=(switch,), adapters=(), wires=tuple(wires))
+    (drawing,) = topology.drawings([replace(runs[0], network=fan)])
+    heights = sorted(line.label_y for line in drawing.lines[1:])
+    assert all(after - before > 30 for before, after in pairwise(heights))
