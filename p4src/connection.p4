@@ -32,6 +32,15 @@ register<bit<32>>(CONNECTIONS) connection_ports;
 register<bit<1>>(CONNECTIONS) connection_established;
 register<policy_t>(CONNECTIONS) connection_policy;
 
+// How far stage applicability has followed the connection; what took the slot begins anew.
+enum bit<2> Followed {
+    UNSEEN      = 0,             // its SYN didn't pass there
+    OPENING     = 1,
+    ESTABLISHED = 2,
+    WELL_SUITED = 3
+}
+register<Followed>(CONNECTIONS) connection_followed;
+
 // By policy: connections that are open and count for its limit.
 register<bit<32>>(POLICIES) connection_count;
 
@@ -116,13 +125,17 @@ control Connection(inout headers_t hdr,
         connection_seen.read(first_seen, first);
         connection_addresses.read(owner_addresses, first);
         connection_ports.read(owner_ports, first);
-        meta.connection.known = first_seen != 0 && owner_addresses == addresses && owner_ports == ports;
+        if (owner_addresses == addresses && owner_ports == ports) {
+            meta.connection.known = first_seen != 0;
+            meta.connection.closed = first_seen == 0;
+        }
         if (!meta.connection.known) {
             connection_seen.read(second_seen, second);
             connection_addresses.read(owner_addresses, second);
             connection_ports.read(owner_ports, second);
-            if (second_seen != 0 && owner_addresses == addresses && owner_ports == ports) {
-                meta.connection.known = true;
+            if (owner_addresses == addresses && owner_ports == ports) {
+                meta.connection.known = second_seen != 0;
+                meta.connection.closed = second_seen == 0;
                 meta.connection.slot = second;
             }
         }
@@ -131,6 +144,7 @@ control Connection(inout headers_t hdr,
             if (hdr.tcp.flags & (TCP_FIN | TCP_RST) != 0) {
                 release(meta.connection.slot);
                 meta.connection.known = false;
+                meta.connection.closed = true;
             } else {
                 connection_seen.write(meta.connection.slot, now);
                 if (hdr.tcp.flags & (TCP_SYN | TCP_ACK) == TCP_ACK) {
@@ -139,6 +153,7 @@ control Connection(inout headers_t hdr,
             }
         } else if (hdr.tcp.flags & (TCP_FIN | TCP_SYN | TCP_RST | TCP_ACK) == TCP_SYN) {
             // A slot whose owner has been idle for too long is free, too.
+            meta.connection.slot = first;
             connection_established.read(established, first);
             if (first_seen != 0 && (now - first_seen > ESTABLISHED_IDLE_US
                 || (established == 0 && now - first_seen > TRANSITORY_IDLE_US))) {
@@ -162,6 +177,8 @@ control Connection(inout headers_t hdr,
                 untracked_connections.count(0);
             } else {
                 meta.connection.known = true;
+                meta.connection.closed = false;
+                connection_followed.write(meta.connection.slot, Followed.UNSEEN);
                 connection_seen.write(meta.connection.slot, now);
                 connection_addresses.write(meta.connection.slot, addresses);
                 connection_ports.write(meta.connection.slot, ports);

@@ -220,6 +220,7 @@ struct verdict_t {
 
 struct connection_t {
     bool     known;              // whether the packet is of a tracked TCP connection
+    bool     closed;             // whether it is of one that was, and nobody has taken its slot since
     bit<32>  slot;
     bit<1>   side;               // which of its ends sent the packet
     bit<8>   scale;              // of a SYN: its window scale (RFC 7323) as 0x80 + shift, 0 without

@@ -3,7 +3,7 @@
  *
  *   ingress                                                                          egress
  *   parse > version > classify > admit > police > mark > forward > output >          (the scheduler takes a packet)
- *           police > mark > window > conversation > buffer > wred > schedule
+ *           police > mark > window > applicability > conversation > buffer > wred > schedule
  *                                   --- rank ---> [traffic manager: sorts] --->      virtual time, occupancy, delay
  *
  * The program decides everything about a packet, including when it is due; the traffic manager sorts by meta.tm.rank
@@ -20,6 +20,7 @@
 #include "forward.p4"
 #include "output.p4"
 #include "window.p4"
+#include "applicability.p4"
 #include "conversation.p4"
 #include "buffer.p4"
 #include "wred.p4"
@@ -41,6 +42,7 @@ control PhbIngress(inout headers_t hdr,
     Police() output_police;
     Mark() output_mark;
     Window() window;
+    Applicability() applicability;
     Conversation() conversation;
     Buffer() buffer;
     Wred() wred;
@@ -84,6 +86,9 @@ control PhbIngress(inout headers_t hdr,
             }
             if (meta.connection.known && meta.verdict.drop_reason == DropReason.NONE) {
                 window.apply(hdr, meta, standard_metadata);
+            }
+            if (meta.track_connections == 1 && hdr.tcp.isValid() && meta.verdict.drop_reason == DropReason.NONE) {
+                applicability.apply(hdr, meta, standard_metadata);
             }
             if (meta.verdict.drop_reason == DropReason.NONE) {
                 conversation.apply(hdr, meta, standard_metadata);

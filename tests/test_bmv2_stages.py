@@ -230,3 +230,53 @@ def test_a_clamped_window(tmp_path):
     again = left.copy()
     del again[TCP].chksum
     assert Ether(bytes(again))[TCP].chksum == left[TCP].chksum
+
+
+APPLICABILITY = """
+applicability:
+  ports: [lan]
+  peers: [PEERS]
+  direct-networks: [DIRECT]
+  trivial-bytes: 2000
+"""
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_applicability(tmp_path, version):
+    host, direct, routed, other = {
+        4: ("10.0.1.1", "10.0.2.1", "10.0.3.1", "10.1.0.1"),
+        6: ("2001:db8::1", "2001:db8:1::1", "2001:db8:2::1", "2001:db9::1"),
+    }[version]
+    peers, own = {4: ("10.0.0.0/16", "10.0.2.0/24"), 6: ("2001:db8::/32", "2001:db8:1::/48")}[version]
+    text = APPLICABILITY.replace("PEERS", f'"{peers}"').replace("DIRECT", f'"{own}"')
+
+    def segment(peer, flags, payload=0, *, seq=0, back=False):
+        ends, ports = [host, peer], [80, 1000]
+        if back:
+            ends, ports = ends[::-1], ports[::-1]
+        ip = (IP if version == 4 else IPv6)(src=ends[0], dst=ends[1])
+        frame = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / ip
+        frame /= TCP(sport=ports[0], dport=ports[1], flags=flags, seq=seq) / Raw(bytes(payload))
+        return OUT if back else IN, bytes(frame)
+
+    packets = []
+    for peer in (direct, routed, other):
+        packets += [segment(peer, "S", back=True), segment(peer, "SA", seq=99), segment(peer, "A", seq=1, back=True)]
+        packets += [segment(peer, "PA", 300, seq=1, back=True), segment(peer, "PA", 900, seq=100)]
+        if peer != routed:
+            packets += [segment(peer, "A", 1000, seq=1000), segment(peer, "PA", 600, seq=2000)]
+            packets += [segment(peer, "PA", 600, seq=2000), segment(peer, "PA", 1000, seq=102_600)]
+        packets += [segment(peer, "FA", seq=103_600), segment(peer, "FA", seq=301, back=True), segment(peer, "A")]
+    seen = alike(text, packets, tmp_path)
+    counted = {name: cells for name, cells in seen.counted.items() if name.startswith("applicability_")}
+    packets_of = {name: {index: each for index, (each, _) in cells.items()} for name, cells in counted.items()}
+    # Each connectivity: established, and well suited; of the direct one's sends 1600 and 101,000 bytes.
+    assert packets_of["applicability_connections"] == {0: 1, 2: 1, 3: 1, 4: 1}
+    assert packets_of["applicability_sends"] == {1 << 3 | 1: 1, 1 << 3 | 6: 1}
+    # Direct, before it was found well suited: two segments out and three in, one send of up to 1500 bytes, none above.
+    assert packets_of["applicability_before"] == {
+        1 << 8 | 2: 1,
+        1 << 8 | 1 << 6 | 3: 1,
+        1 << 8 | 2 << 6 | 1: 1,
+        1 << 8 | 3 << 6: 1,
+    }

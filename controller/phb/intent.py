@@ -177,7 +177,7 @@ class NodeIntent:
         streams: What the stream numbers in entries and counters stand for.
         classes: Numbers of the traffic classes, by name.
         shapers: Ports that are served at a rate of their own.
-        track_connections: Whether some policy needs TCP connections counted or measured.
+        track_connections: Whether something needs TCP connections counted, measured or followed.
         target: The kind of switch it is compiled for.
 
     """

@@ -6,10 +6,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from phb.errors import InputError
-from phb.model import Item, PolicySet, Port, PortReference, Role
+from phb.model import Applicability, Item, PolicySet, Port, PortReference, Role
 from phb.origin import Origin
 
 T = TypeVar("T")
+Joined = TypeVar("Joined", Port, Applicability)
 
 
 def merge(parts: Sequence[PolicySet]) -> PolicySet:
@@ -33,6 +34,7 @@ def merge(parts: Sequence[PolicySet]) -> PolicySet:
         rules=_join(part.rules for part in parts),
         behaviour_aggregates=_join(part.behaviour_aggregates for part in parts),
         subnet_priorities=_join(part.subnet_priorities for part in parts),
+        applicability=_applicability(parts),
     )
     policy.noting(_join(part.notices for part in parts))
     if parts:
@@ -65,26 +67,40 @@ def _ports(parts: Sequence[PolicySet]) -> tuple[Port, ...]:
             if port.name in own:
                 _again("port name", port.name, port.origin(), joined[port.name].origin())
             own.add(port.name)
-            joined[port.name] = _both(joined[port.name], port) if port.name in joined else port
+            whose = f" of port '{port.name}'"
+            joined[port.name] = _both(joined[port.name], port, whose) if port.name in joined else port
     return tuple(joined.values())
 
 
-def _both(one: Port, other: Port) -> Port:
+def _applicability(parts: Sequence[PolicySet]) -> Applicability | None:
+    """One file may name the peers, another the host's ports and networks."""
+    joined: Applicability | None = None
+    for part in parts:
+        if part.applicability is not None:
+            joined = part.applicability if joined is None else _both(joined, part.applicability, "")
+    return joined
+
+
+def _both(one: Joined, other: Joined, whose: str) -> Joined:
     origins: dict[str, Origin] = {}
     said: dict[str, object] = {}
-    for name in Port.model_fields:
-        for port in (one, other):
-            if name not in port.model_fields_set or getattr(port, name) is None:
+    for name in type(one).model_fields:
+        for item in (one, other):
+            if name not in item.model_fields_set or getattr(item, name) is None:
                 continue
-            if name in said and said[name] != getattr(port, name):
+            if name in said and said[name] != getattr(item, name):
                 raise InputError(
-                    port.origin(name),
-                    f"{name.replace('_', '-')} '{getattr(port, name)}' of port '{port.name}'",
-                    f"'{said[name]}' as in {origins[name]}",
+                    item.origin(name),
+                    f"{name.replace('_', '-')} '{_written(getattr(item, name))}'{whose}",
+                    f"'{_written(said[name])}' as in {origins[name]}",
                 )
             if name not in said:
-                said[name], origins[name] = getattr(port, name), port.origin(name)
-    return Port.model_validate(said).at(one.origin(), origins)
+                said[name], origins[name] = getattr(item, name), item.origin(name)
+    return type(one).model_validate(said).at(one.origin(), origins)
+
+
+def _written(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _check_unique(policy: PolicySet) -> None:

@@ -29,6 +29,49 @@ class DropReason(IntEnum):
     QUEUE_LIMIT = 13
 
 
+class Connectivity(IntEnum):
+    """Whether a peer is listed, and whether it is reached without a router."""
+
+    NONE = 0
+    DIRECT = 1
+    ROUTED = 2
+
+
+class Before(IntEnum):
+    """What a connection has had before it was found well suited."""
+
+    OUTBOUND = 0
+    INBOUND = 1
+    SMALL_SENDS = 2
+    MEDIUM_SENDS = 3
+
+
+MOST_BEFORE = 63
+
+LARGEST_SENDS = (1500, 4096, 8192, 16384, 32768, 65536, 262144)
+"""The largest send of each bucket, in bytes; the last bucket, of longer ones, has no end."""
+
+
+def segments_cell(connectivity: Connectivity, *, inbound: bool, well_suited: bool) -> int:
+    """Cell of ``applicability_segments``."""
+    return inbound << 3 | connectivity << 1 | well_suited
+
+
+def connections_cell(connectivity: Connectivity, *, well_suited: bool) -> int:
+    """Cell of ``applicability_connections``."""
+    return connectivity << 1 | well_suited
+
+
+def sends_cell(connectivity: Connectivity, bucket: int) -> int:
+    """Cell of ``applicability_sends``."""
+    return connectivity << 3 | bucket
+
+
+def before_cell(connectivity: Connectivity, what: Before, number: int) -> int:
+    """Cell of ``applicability_before``."""
+    return connectivity << 8 | what << 6 | number
+
+
 def traffic_cells(policy: int) -> list[int]:
     """Cells of ``policy_traffic`` that belong to one policy."""
     return [policy * COLOURS_PER_POLICY + colour for colour in COLOURS]

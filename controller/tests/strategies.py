@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from phb.model import (
     Action,
+    Applicability,
     Bandwidth,
     BehaviourAggregate,
     Buffers,
@@ -322,6 +323,15 @@ ports = st.builds(
     role=st.sampled_from(Role),
     rate=maybe(rates),
 )
+applicabilities = st.builds(
+    Applicability,
+    ports=several(references),
+    peers=several(address_ranges(v4) | address_ranges(v6)),
+    direct_networks=several(networks()),
+    interval_minutes=st.integers(1, 1440),
+    trivial_bytes=st.integers(1, 4096),
+    short_lived_ms=st.integers(1, 3_600_000),
+)
 policies = st.builds(
     PolicySet,
     node=maybe(names),
@@ -343,4 +353,5 @@ policies = st.builds(
             mappings=several(st.builds(PriorityMapping, priority=st.integers(1, 8), tos=octets)),
         )
     ),
+    applicability=maybe(applicabilities),
 )

@@ -144,7 +144,7 @@ WRONG = {
     ),
     "format": (
         ["check", "--format", "ldap", "{file}"],
-        "phb: --format: found 'ldap', expected one of yaml, policy-agent, ios, ldif\n",
+        "phb: --format: found 'ldap', expected one of yaml, policy-agent, ios, ldif, smcat\n",
     ),
     "artifact alone": (
         ["check", "--artifact", "x.json", "{file}"],

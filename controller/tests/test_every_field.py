@@ -25,6 +25,7 @@ ELSEWHERE = {
     ("PolicySet", "time_zone"): "when rules count: `Validity.contains`, for moments with a zone of their own",
     ("Validity", "time_zone"): "the same",
     ("PolicySet", "node"): "which switch of an inventory is meant; part of the intent, not of its entries",
+    ("Applicability", "interval_minutes"): "how long `phb show applicability` watches",
     ("Image", "name"): "says which host's stack a Policy Agent's file is of; there is one to a node",
     ("PriorityMapping", "priority"): "queues of adapters: a notice says of the whole statement that it has no effect",
     ("PriorityMapping", "tos"): "the same",

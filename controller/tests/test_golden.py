@@ -37,6 +37,8 @@ INPUTS |= {name: [IOS / file for file in files] for name, files in IOS_CASES.ite
 MVS074 = [S390 / "mvs074.yaml", S390 / "mvs074-osa2.yaml"]
 INPUTS["policy-agent-services"] = [*MVS074, S390.parent / "policy-agent" / "services.conf"]
 INPUTS["ldap-mvs074"] = [*MVS074, S390.parent / "ldap" / "mvs074.ldif"]
+HOST = S390.parent / "smc-applicability"
+INPUTS["smc-applicability"] = [HOST / "host.yaml", HOST / "smcat.conf"]
 INPUTS["everything"] = [GOLDEN / "everything.yaml"]
 INPUTS["pipeline"] = [GOLDEN / "pipeline.yaml"]
 

@@ -1,7 +1,8 @@
 """Policy set -> node intent.
 
-One module per part of the pipeline: `rules` (classify, admit, mark), `forwarding`, `queueing` (conversation, buffer,
-schedule). Each gives entries and notices; what the pipeline can't do and would change behaviour is an error.
+One module per part of the pipeline: `rules` (classify, admit, mark), `forwarding`, `applicability`, `queueing`
+(conversation, buffer, schedule). Each gives entries and notices; what the pipeline can't do and would change
+behaviour is an error.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from datetime import datetime
 
 from phb import targets
 from phb.collecting import without_collecting
-from phb.compiler import forwarding, queueing, rules
+from phb.compiler import applicability, forwarding, queueing, rules
 from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, NodeIntent
@@ -41,11 +42,12 @@ def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime, targe
 def _compiled(policy: PolicySet, artifact: Artifact, at: datetime, target: str) -> NodeIntent:
     classified = rules.compile_rules(policy, artifact, at)
     forwarded = forwarding.compile_forwarding(policy)
+    applicable, without_effect = applicability.compile_applicability(policy)
     queued = queueing.compile_queueing(policy, artifact, targets.load(target), classified.streams)
-    entries = (*classified.entries, *forwarded, *queued.entries)
+    entries = (*classified.entries, *forwarded, *applicable, *queued.entries)
     _check_sizes(entries, artifact)
     notices = sorted(
-        (*policy.notices, *classified.notices, *queued.notices),
+        (*policy.notices, *classified.notices, *without_effect, *queued.notices),
         key=lambda notice: (notice.origin.file, notice.origin.line),
     )
     return NodeIntent(
@@ -57,7 +59,7 @@ def _compiled(policy: PolicySet, artifact: Artifact, at: datetime, target: str) 
         queues=tuple(queued.queues),
         streams=classified.streams,
         classes=classified.classes,
-        track_connections=classified.track_connections,
+        track_connections=classified.track_connections or bool(applicable),
         shapers=tuple(queued.shapers),
         target=target,
     )

@@ -5,7 +5,8 @@ kept for RSVP; a name is what the last push gave to a number, or made of the num
 which the pipeline counts. Pushing the policy back changes nothing; where exceptions of a rule overlap each other or
 its alternatives it may take other entries for the same decisions.
 
-One module per part: `rules` (`boxes`, `exceptions`), `actions`, `queueing` (`shares`, `early_detection`), `forwarding`.
+One module per part: `rules` (`boxes`, `exceptions`), `actions`, `queueing` (`shares`, `early_detection`), `forwarding`,
+`applicability`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from phb.decompiler.actions import Actions
+from phb.decompiler.applicability import applicability
 from phb.decompiler.forwarding import cross_connects, routes
 from phb.decompiler.ports import Ports
 from phb.decompiler.queueing import decompile_queueing
@@ -58,4 +60,5 @@ def decompile(
         actions=actions.items,
         classes=tuple(TrafficClass(name=name) for name in actions.classes.values()),
         ports=ports.items,
+        applicability=applicability(rows, ports),
     )

@@ -19,7 +19,7 @@ IPV4, VLAN, IPV6 = 0x0800, 0x8100, 0x86DD
 _ETHERNET_BYTES, _VLAN_BYTES, _IPV4_BYTES, _IPV6_BYTES, _TCP_BYTES, _UDP_BYTES = 14, 4, 20, 40, 20, 8
 TCP, UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
 
-SYN, FIN, RST, ACK = 0x02, 0x01, 0x04, 0x10  # RFC 9293 section 3.1
+SYN, FIN, RST, PSH, ACK = 0x02, 0x01, 0x04, 0x08, 0x10  # RFC 9293 section 3.1
 DEFAULT_SEGMENT = 536  # bytes; RFC 9293 section 3.7.1
 
 
@@ -190,12 +190,14 @@ class Connection:
 
     Attributes:
         known: It is tracked.
+        closed: It was, and nobody has taken its slot since.
         side: Which of its ends sent the packet.
         clamp: The entry that says the rates of what this end sends.
 
     """
 
     known: bool = False
+    closed: bool = False
     slot: int = 0
     side: int = 0
     clamp: Entry | None = None

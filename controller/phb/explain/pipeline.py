@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from phb.explain.line import Line, LineRate
 from phb.explain.packet import Packet
+from phb.explain.stages.applicability import count_applicability
 from phb.explain.stages.buffer import buffer
 from phb.explain.stages.classify import INPUT, OUTPUT, classify
 from phb.explain.stages.connection import connect
@@ -36,6 +37,7 @@ MODELLED = frozenset(
         *(f"{hook}police.{table}" for hook in ("", "output_") for table in ("stream_meter", "colour_action")),
         *(f"{hook}mark.{table}" for hook in ("", "output_") for table in ("remark", "window_clamp")),
         *(f"forward.{table}" for table in ("cross_connect", "ipv4_route", "ipv6_route", "exception")),
+        *(f"applicability.{table}" for table in ("host_port", "peer_ipv4", "peer_ipv6")),
         "conversation.port_scheduler",
         "conversation.class_queue",
         "buffer.port_limit",
@@ -70,6 +72,11 @@ class Pipeline:
         self._rates = dict(rates or {})
         self._state = State()
         self._lines: dict[int, Line] = {}
+
+    @property
+    def counted(self) -> dict[tuple[str, int], int]:
+        """Packets of the counters of stage applicability, by name and index; those that aren't zero."""
+        return dict(self._state.applicability)
 
     def replace(self, intent: NodeIntent, names: Names) -> None:
         """Put other entries into force, as a push does; what is queued and remembered stays."""
@@ -151,6 +158,8 @@ class Pipeline:
                 ask_clamp("output_mark", packet.output_policy, packet, tables)
         if packet.connection.known:
             clamp(packet, state)
+        if self._track_connections:
+            count_applicability(packet, tables, state)
         converse(packet, tables, state)
         buffer(packet, tables, state)
         if packet.is_dropped():

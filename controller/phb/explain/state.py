@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from phb.intent import Entry
@@ -52,12 +52,29 @@ class Account:
 
 @dataclass(slots=True)
 class TcpConnection:
-    """A tracked TCP connection: its ends, the time of its last packet, and the policy whose limit it counts for."""
+    """A tracked TCP connection: the time of its last packet, and the policy whose limit it counts for."""
 
-    owner: bytes
     seen_us: int
     policy: int
     established: bool = False
+
+
+@dataclass(slots=True)
+class Followed:
+    """A connection since its SYN, for the report of applicability.
+
+    Attributes:
+        opened_us: When that was.
+        payload: Bytes, both ways.
+        before: Segments outbound and inbound, and sends of the first two buckets, before it was found well suited.
+
+    """
+
+    opened_us: int
+    established: bool = False
+    well_suited: bool = False
+    payload: int = 0
+    before: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
 
 
 @dataclass(slots=True)
@@ -98,9 +115,13 @@ class State:
         accounts: By account: a stream at a port.
         pools: Bytes that all packets hold of a shared buffer, by pool.
         connections: TCP connections, by slot.
+        connection_owners: Whose connection took a slot last: its ends.
         connections_open: How many count for a policy's limit, by policy.
         connection_swept: The slot that is looked at next, whether it has been idle for too long.
         windows: By slot and end of the connection.
+        followed: Connections whose applicability is judged, by slot.
+        send_starts: The sequence number that the next send begins with, by slot and end of the connection.
+        applicability: Packets of the counters of stage applicability, by name and index.
 
     """
 
@@ -113,6 +134,10 @@ class State:
     accounts: defaultdict[int, Account] = field(default_factory=lambda: defaultdict(Account))
     pools: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
     connections: dict[int, TcpConnection] = field(default_factory=dict)
+    connection_owners: dict[int, bytes] = field(default_factory=dict)
     connections_open: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
     connection_swept: int = 0
     windows: defaultdict[tuple[int, int], WindowSide] = field(default_factory=lambda: defaultdict(WindowSide))
+    followed: dict[int, Followed] = field(default_factory=dict)
+    send_starts: dict[tuple[int, int], int] = field(default_factory=dict)
+    applicability: Counter[tuple[str, int]] = field(default_factory=Counter)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from phb.collecting import without_collecting
 from phb.errors import InputError
-from phb.formats import ios, ldap, policy_agent, yaml_format
+from phb.formats import ios, ldap, policy_agent, smcat, yaml_format
 from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
 from phb.merge import merge
 from phb.model import PolicySet
@@ -63,6 +63,7 @@ FORMATS = (
         ios.write,
     ),
     Format("ldif", ldap.read, (".ldif",), re.compile(r"^dn::? \S", re.MULTILINE)),
+    Format("smcat", smcat.read, (".smcat",), re.compile(r"^\s*SMCATCFG\b", re.MULTILINE | re.IGNORECASE)),
 )
 
 

@@ -3,10 +3,11 @@
 Words are the field's: a *rule* has *conditions* and *actions* (RFC 3060, RFC 3198); a port has a *schedule* and a *hold
 queue* (Cisco IOS). Items are frozen, and each remembers where it was said.
 
-    base > rates > forwarding, scheduling, actions, rules > policy_set
+    base > rates > forwarding, scheduling, actions, rules, applicability > policy_set
 """
 
 from phb.model.actions import Action, Marking, Meter, MeterKind, Treatment
+from phb.model.applicability import Applicability
 from phb.model.base import LAST_PORT, Item, Name, PortReference
 from phb.model.forwarding import CrossConnect, Port, Role, Route
 from phb.model.policy_set import Image, PolicySet, PriorityMapping, SubnetPriority, TrafficClass
@@ -36,6 +37,7 @@ __all__ = [
     "DEFAULT_CLASS",
     "LAST_PORT",
     "Action",
+    "Applicability",
     "Bandwidth",
     "BehaviourAggregate",
     "Buffers",

@@ -8,6 +8,7 @@ from typing import Annotated, Self
 from pydantic import PrivateAttr
 
 from phb.model.actions import Action
+from phb.model.applicability import Applicability
 from phb.model.base import Flag, Item, Name
 from phb.model.forwarding import CrossConnect, Port, Role, Route
 from phb.model.rules import BehaviourAggregate, Rule
@@ -64,6 +65,7 @@ class PolicySet(Item):
     rules: tuple[Rule, ...] = ()
     behaviour_aggregates: tuple[BehaviourAggregate, ...] = ()
     subnet_priorities: tuple[SubnetPriority, ...] = ()
+    applicability: Applicability | None = None
 
     _notices: tuple[Notice, ...] = PrivateAttr(default=())
 

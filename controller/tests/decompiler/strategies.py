@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from controller.tests.strategies import maybe, pcps, several, tos
 from phb.model import (
     Action,
+    Applicability,
     Bandwidth,
     BehaviourAggregate,
     Buffers,
@@ -234,6 +235,17 @@ def queueing(draw, port):
     )
 
 
+networks = st.sampled_from(["10.0.0.0/29", "10.0.0.0/30", "10.0.0.4/31", "0.0.0.0/0", "2001:db8::/48", "2001:db8::/64"])
+applicabilities = st.builds(
+    Applicability,
+    ports=st.sampled_from([(), ("line",), ("line", "uplink")]),
+    peers=st.lists(st.one_of(v4, v6), max_size=3).map(tuple),
+    direct_networks=st.lists(networks.map(parse_network), max_size=2, unique=True).map(tuple),
+    trivial_bytes=st.integers(1, 4096),
+    short_lived_ms=st.integers(1, 3_600_000),
+)
+
+
 @st.composite
 def policies(draw, *, exceptions=False):
     rate = Rate(value=draw(st.integers(1000, 9999)), unit=RateUnit.KBIT, basis=RateBasis.ETHERNET)
@@ -257,4 +269,5 @@ def policies(draw, *, exceptions=False):
         actions=[draw(actions(name)) for name in ACTIONS],
         rules=[draw(rules(exceptions)) for _ in range(draw(st.integers(0, 4)))],
         behaviour_aggregates=draw(several(aggregates())),
+        applicability=draw(maybe(applicabilities)),
     )

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from phb.cli.show import counters, entries, meter, policy, port, queue, switch, traffic_class
+from phb.cli.show import applicability, counters, entries, meter, policy, port, queue, switch, traffic_class
 from phb.cli.show.application import show_app
 
-__all__ = ["counters", "entries", "meter", "policy", "port", "queue", "show_app", "switch", "traffic_class"]
+__all__ = [
+    "applicability",
+    "counters",
+    "entries",
+    "meter",
+    "policy",
+    "port",
+    "queue",
+    "show_app",
+    "switch",
+    "traffic_class",
+]

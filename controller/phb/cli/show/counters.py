@@ -75,6 +75,8 @@ def meaning(name: str, index: int) -> str:
             return f"class {index // 32}, below {2**bucket} us" if bucket < 31 else f"class {index // 32}, longer"
         case "port_transmit":
             return f"port {index}"
+        case _ if name.startswith("applicability_"):
+            return applicability_meaning(name, index)
         case "stream_traffic":
             return f"stream {index // COLOURS_PER_POLICY}, {COLOURS.get(index % COLOURS_PER_POLICY, '?')}"
         case "shared_conversation":
@@ -83,3 +85,23 @@ def meaning(name: str, index: int) -> str:
             # Behind the slots that policies hand out, each port has one of its own.
             return f"slot {index}" if index < CONVERSATION_SLOTS else f"port {index - CONVERSATION_SLOTS}"
     return ""
+
+
+def applicability_meaning(name: str, index: int) -> str:
+    """The same of the counters of stage applicability."""
+    from phb.pipeline_names import LARGEST_SENDS, Before, Connectivity
+
+    def kind(number: int) -> str:
+        return Connectivity(number).name.lower() if number in Connectivity.__members__.values() else "?"
+
+    suited = ", well suited" if index & 1 else ""
+    match name:
+        case "applicability_segments":
+            return f"{'inbound' if index >> 3 else 'outbound'}, {kind(index >> 1 & 3)}{suited}"
+        case "applicability_connections":
+            return f"{kind(index >> 1)}{suited or ', established'}"
+        case "applicability_sends":
+            bucket = index & 7
+            words = f"up to {LARGEST_SENDS[bucket]} bytes" if bucket < len(LARGEST_SENDS) else "larger"
+            return f"{kind(index >> 3)}, {words}"
+    return f"{kind(index >> 8)}, {index & 63} {Before(index >> 6 & 3).name.lower().replace('_', ' ')} before"

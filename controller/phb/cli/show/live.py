@@ -79,12 +79,10 @@ def show(
 
     from phb.show.looking import look as look_at
 
-    artifact = look.program.load()
-    (where,) = _one(look)
-    prepared = _prepared(look, where, artifact)
+    place = place_and_policy(look)
 
     async def once() -> T:
-        return await look_at(where, artifact, prepared, read)
+        return await look_at(place.where, place.artifact, place.prepared, read)
 
     if watch is None:
         value = asyncio.run(once())
@@ -94,6 +92,27 @@ def show(
             print_table(console(), render(value))
         return
     asyncio.run(_again(once, as_json, render, watch, json=json))
+
+
+@dataclass(frozen=True)
+class Place:
+    """One switch, the program it should run, and the policies it has been given as far as anybody knows."""
+
+    where: Switch
+    artifact: Artifact
+    prepared: Prepared | None
+
+
+def place_and_policy(look: Look) -> Place:
+    """Where to look.
+
+    Raises:
+        InputError: A file or option is wrong.
+
+    """
+    artifact = look.program.load()
+    (where,) = _one(look)
+    return Place(where, artifact, _prepared(look, where, artifact))
 
 
 def _one(look: Look) -> list[Switch]:

@@ -36,9 +36,12 @@ def connect(packet: Packet, tables: Tables, state: State) -> None:
         second ^= 1
     owner = addresses + ports
     for slot in (first, second):
+        if state.connection_owners.get(slot) != owner:
+            continue
         held = state.connections.get(slot)
-        if held is not None and held.owner == owner:
-            packet.connection.slot = slot
+        packet.connection.slot = slot
+        packet.connection.closed = held is None
+        if held is not None:
             _continue(packet, state, held, flags, now)
             return
     if flags & (FIN | SYN | RST | ACK) == SYN:
@@ -48,6 +51,7 @@ def connect(packet: Packet, tables: Tables, state: State) -> None:
 def _continue(packet: Packet, state: State, held: TcpConnection, flags: int, now: int) -> None:
     if flags & (FIN | RST):
         _release(state, packet.connection.slot)
+        packet.connection.closed = True
         packet.say(STAGE, "closes its TCP connection")
         return
     packet.connection.known = True
@@ -75,8 +79,10 @@ def _open(packet: Packet, tables: Tables, state: State, candidates: tuple[int, i
     elif free is None:
         packet.say(STAGE, "other TCP connections live in both slots that this one may have: it is not tracked")
     else:
-        packet.connection.slot, packet.connection.known = free, True
-        state.connections[free] = TcpConnection(owner, now, policy)
+        packet.connection.slot, packet.connection.known, packet.connection.closed = free, True, False
+        state.connections[free] = TcpConnection(now, policy)
+        state.connection_owners[free] = owner
+        state.followed.pop(free, None)
         state.connections_open[policy] += 1
         if entry is not None:
             maximum = entry.parameters["maximum_connections"]

@@ -40,7 +40,7 @@ def clamp(packet: Packet, state: State) -> None:
         here.smoothed_us = here.least_us = 0
     if flags & ACK:
         _measured(there, headers.number(headers.tcp + 8, 4), now)
-    payload = _payload(packet) + (1 if flags & SYN else 0)
+    payload = payload_bytes(packet) + (1 if flags & SYN else 0)
     if payload & 0xFFFF:
         sequence = headers.number(headers.tcp + 4, 4)
         if here.timed_since is None:
@@ -66,7 +66,7 @@ def _measured(side: WindowSide, acknowledged: int, now: int) -> None:
     side.smoothed_us = side.smoothed_us - (side.smoothed_us >> 3) + (sample >> 3)
 
 
-def _payload(packet: Packet) -> int:
+def payload_bytes(packet: Packet) -> int:
     """TCP payload by the headers: a captured packet may be cut off."""
     headers = packet.headers
     assert headers.tcp is not None

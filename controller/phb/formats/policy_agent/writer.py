@@ -115,6 +115,7 @@ def _nodes(writer: _Writer, policy: PolicySet) -> None:
         "a class": policy.classes,
         "a port's queueing": policy.queueing,
         "a behaviour aggregate": policy.behaviour_aggregates,
+        "'applicability'": () if policy.applicability is None else (policy.applicability,),
     }
     for what, each in items.items():
         for item in each:

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from phb.formats.yaml_format import shape
 from phb.formats.yaml_format.reader import VERSION
 from phb.model import (
+    Applicability,
     Bandwidth,
     ClassQueue,
     CodePoints,
@@ -31,6 +32,7 @@ from phb.model import (
     Route,
     Treatment,
 )
+from phb.model.applicability import MOST_PEERS
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -176,6 +178,7 @@ _RULES: dict[type, list[Schema]] = {
 
 # Keys whose values pydantic doesn't describe as they are written.
 _KEYS: dict[type, dict[str, Schema]] = {
+    Applicability: {"peers": {"maxItems": MOST_PEERS}},
     Rate: {"value": {"type": "number", "exclusiveMinimum": 0, "maximum": 10**12}},
     FlowQueueing: {"dynamic-conversations": {"enum": [2**power for power in range(4, 13)]}},
 }

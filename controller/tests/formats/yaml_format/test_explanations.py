@@ -59,8 +59,8 @@ ERRORS = {
     "unknown top key": (
         "rules:",
         "rulez:",
-        "f:27: found unknown key 'rulez' ('rules'?), expected one of actions, behaviour-aggregates, classes, "
-        "cross-connects, "
+        "f:27: found unknown key 'rulez' ('rules'?), expected one of actions, applicability, behaviour-aggregates, "
+        "classes, cross-connects, "
         "images, node, phb, ports, queueing, routes, rules, subnet-priorities, time-zone here",
     ),
     "unknown port key": (

@@ -243,6 +243,8 @@ class _Writer:
             losses.add(image, "", f"TcpImage {image.name}", "a router has no TCP/IP image")
         for priority in policy.subnet_priorities:
             losses.add(priority, "", "SetSubnetPrioTosMask", "a router has no adapter of a host")
+        if policy.applicability is not None:
+            losses.add(policy.applicability, "", "'applicability'", "it is about a host, and a router has none")
         for rule in policy.rules:
             ports = [conditions.egress_port or conditions.ingress_port for conditions in rule.match]
             if not policy.ports or any(port is not None and policy.find_port(port) is None for port in ports):
