@@ -13,7 +13,7 @@ from phb.pushing.references import References
 from phb.pushing.renumbering import renumber
 
 AT = datetime(1999, 3, 1, 12, 0)
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 # Their shapers are set by gNMI, which the switch of these tests doesn't speak.
 SHAPED = {"pipeline", "ios-sar2811", "ios-sar2811-queues"}
 MODELS = sorted({path.name.removesuffix(".model.yaml") for path in GOLDEN.glob("*.model.yaml")})
