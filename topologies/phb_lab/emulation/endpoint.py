@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -21,6 +21,8 @@ from phb_lab.description import Datagrams, Flow, Messages, RequestResponse, Stre
 from phb_lab.emulation.clock import Span
 from phb_lab.emulation.jobs import Job, Received, Report, Sent, of_kind
 from phb_lab.emulation.sockets import Options, arrival_ns, unacknowledged
+from phb_lab.emulation.tools import tool_for
+from phb_lab.emulation.tools.tool import Context
 
 READY = "ready"
 
@@ -40,8 +42,9 @@ _DATAGRAM_BYTES = 65_535
 class Endpoint:
     """What one host sends, answers and counts."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, folder: Path) -> None:
         self._job = job
+        self._folder = folder
         self._options = Options(job.host)
         self._report = Report()
         self._listening: list[tuple[socket.socket, Callable[[socket.socket], Coroutine[Any, Any, None]]]] = []
@@ -53,7 +56,7 @@ class Endpoint:
     def listen(self) -> None:
         """Open the sockets of all services; several flows may share one."""
         services: dict[tuple[str, int], Flow] = {}
-        for number, flow in self._job.servers.items():
+        for number, flow in self._ours(self._job.servers).items():
             place = (flow.server_address, flow.server_port)
             if isinstance(flow, Stream | Datagrams):
                 self._report.received[number] = Received()
@@ -75,18 +78,20 @@ class Endpoint:
         """Run all flows from the start to the end of the run."""
         self._span = span
         loop = asyncio.get_running_loop()
+        clients = self._ours(self._job.clients)
+        self._start_tools()
         for tcp, serve in self._listening:
             self._keep(self._accept(tcp, serve))
         for udp in self._datagrams:
             loop.add_reader(udp, self._take_datagrams, udp)
-        for number, asking in of_kind(self._job.clients, RequestResponse):
+        for number, asking in of_kind(clients, RequestResponse):
             self._keep(self._ask(number, asking))
-        for number, messages in of_kind(self._job.clients, Messages):
+        for number, messages in of_kind(clients, Messages):
             self._keep(self._submit(number, messages))
-        for number, stream in of_kind(self._job.clients, Stream):
+        for number, stream in of_kind(clients, Stream):
             self._report.sent[number] = Sent()
             self._keep(self._stream(number, stream))
-        for number, datagrams in of_kind(self._job.clients, Datagrams):
+        for number, datagrams in of_kind(clients, Datagrams):
             self._report.sent[number] = Sent()
             # A thread's sleep ends within some 0.1 ms; that of the event loop is a millisecond coarse.
             threading.Thread(target=self._send_datagrams, args=(number, datagrams), daemon=True).start()
@@ -100,6 +105,19 @@ class Endpoint:
         for udp in self._datagrams:
             self._take_datagrams(udp)
         return self._report
+
+    def _ours(self, flows: Mapping[int, Flow]) -> dict[int, Flow]:
+        """Those that no tool takes."""
+        return {number: flow for number, flow in flows.items() if tool_for(flow, self._job.tools) is None}
+
+    def _start_tools(self) -> None:
+        context = Context(self._job.host, self._span, self._report, self._folder)
+        for number, flow in self._job.servers.items():
+            if (tool := tool_for(flow, self._job.tools)) is not None:
+                self._keep(tool.serve(number, flow, context))
+        for number, flow in self._job.clients.items():
+            if (tool := tool_for(flow, self._job.tools)) is not None:
+                self._keep(tool.ask(number, flow, context))
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -308,7 +326,7 @@ class Endpoint:
 def main() -> None:
     """Serve the job that the command line names."""
     job, report = (Path(argument) for argument in sys.argv[1:])
-    endpoint = Endpoint(Job.read(job))
+    endpoint = Endpoint(Job.read(job), report.parent)
     endpoint.listen()
     print(READY, flush=True)
     told = sys.stdin.readline()

@@ -26,6 +26,7 @@ class Job:
         clients: flows by number that it starts.
         servers: flows by number that it answers.
         seed: of intervals that are drawn.
+        tools: real tools that take flows from our generators, by name.
 
     """
 
@@ -33,9 +34,10 @@ class Job:
     clients: Mapping[int, Flow]
     servers: Mapping[int, Flow]
     seed: int
+    tools: Sequence[str] = ()
 
     @classmethod
-    def of(cls, network: Network, host: Host, seed: int) -> "Job":
+    def of(cls, network: Network, host: Host, seed: int, tools: Sequence[str] = ()) -> "Job":
         """Everything that a network's flows ask of a host."""
         numbered = dict(enumerate(network.flows))
         return cls(
@@ -43,6 +45,7 @@ class Job:
             {number: flow for number, flow in numbered.items() if flow.client == host.name},
             {number: flow for number, flow in numbered.items() if flow.server == host.name},
             seed,
+            tuple(tools),
         )
 
     def write(self, path: Path) -> None:
@@ -52,6 +55,7 @@ class Job:
             "clients": {number: _flow_as_json(flow) for number, flow in self.clients.items()},
             "servers": {number: _flow_as_json(flow) for number, flow in self.servers.items()},
             "seed": self.seed,
+            "tools": list(self.tools),
         }
         path.write_text(json.dumps(document))
 
@@ -65,6 +69,7 @@ class Job:
             {int(number): _flow_from_json(flow) for number, flow in document["clients"].items()},
             {int(number): _flow_from_json(flow) for number, flow in document["servers"].items()},
             document["seed"],
+            tuple(document["tools"]),
         )
 
 

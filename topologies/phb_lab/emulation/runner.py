@@ -25,7 +25,7 @@ from phb_lab.emulation.capture import merge
 from phb_lab.emulation.clock import Span
 from phb_lab.emulation.jobs import Job, Report
 from phb_lab.emulation.processes import EmulationError, Process
-from phb_lab.errors import UsageError
+from phb_lab.emulation.tools import check, chosen
 from phb_lab.outcome import Delivery, Outcome
 from phb_lab.results import Transaction
 from phb_lab.study import Snapshot
@@ -51,6 +51,7 @@ class EmulatedRun:
         network: what to build.
         seed: of what is drawn: intervals of Poisson traffic, the P4 random extern.
         target: the switch.
+        tools: real tools in place of our generators, by name.
 
     Raises:
         UnavailableError: Mininet can't run here.
@@ -66,12 +67,13 @@ class EmulatedRun:
         target: switches.Target = "phb-switch",
         tools: Sequence[str] = (),
     ) -> None:
-        if tools:
-            raise UsageError(f"--tool {tools[0]}: there is no such tool")
+        chosen(tools)
+        check(network, tools)
         requirements.require(target)
         leftovers.clean()
         self._network = network
         self._seed = seed
+        self._tools = tuple(tools)
         self._target: switches.Target = target
         self._nodes: dict[str, Member] = {}
         self._adapters: dict[str, Process] = {}
@@ -244,7 +246,7 @@ class EmulatedRun:
 
     def _start_endpoint(self, host: Host) -> Process:
         job = self._folder / f"{host.name}.job.json"
-        Job.of(self._network, host, self._seed).write(job)
+        Job.of(self._network, host, self._seed, self._tools).write(job)
         return self._start(f"host {host.name}", host.name, "endpoint", str(job), str(self._report(host.name)))
 
     def _report(self, host: str) -> Path:
