@@ -62,7 +62,7 @@ class Switch(Common):
 
     Attributes:
         name: How commands and messages call it.
-        address: ``HOST:PORT`` of its P4Runtime server.
+        address: ``HOST:PORT`` of its P4Runtime server, or ``unix:/PATH``.
         policies: Policy files or the addresses of directories; rules of earlier ones are asked first.
         groups: Names that select several switches at once.
 
@@ -102,7 +102,9 @@ class Inventory(Item):
 
 
 def is_address(text: str) -> bool:
-    """Whether it is ``HOST:PORT``."""
+    """Whether it is ``HOST:PORT``, or ``unix:/PATH`` of a server on the same machine."""
+    if text.startswith("unix:/"):
+        return True
     host, _, port = text.rpartition(":")
     return bool(host) and port.isascii() and port.isdigit() and 0 < int(port) < 65536
 

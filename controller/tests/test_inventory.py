@@ -8,7 +8,7 @@ import yaml
 
 from phb import cli, targets
 from phb.errors import InputError
-from phb.inventory import TargetKind, read_inventory, schema, select
+from phb.inventory import TargetKind, is_address, read_inventory, schema, select
 from phb.model import Dialect
 
 GOOD = """\
@@ -145,3 +145,8 @@ def test_unreadable(tmp_path):
     (tmp_path / "latin.yaml").write_bytes(b"\xe9")
     with pytest.raises(InputError, match="isn't UTF-8 at offset 0"):
         read_inventory(tmp_path / "latin.yaml")
+
+
+def test_a_server_on_the_same_machine_may_be_a_socket_in_the_file_system():
+    assert is_address("unix:/run/r1.sock")
+    assert not is_address("unix:r1.sock")

@@ -16,18 +16,13 @@ from typing import Any, Self
 
 import phb
 import phb_p4
-from phb import inventory
-from phb.cli.show import queue
-from phb.deploying import prepare
 from phb.pipeline_names import DropReason
-from phb.show.looking import look
-from phb.show.queues import PortQueues, read_queues
-from phb.show.reading import Reading
 from phb_lab import event_loop
 from phb_lab.description import Datagrams, Flow, Messages, Network, RequestResponse, Stream
 from phb_lab.errors import ConservationError, UsageError
 from phb_lab.outcome import Conservation, Delivery, Outcome
 from phb_lab.results import Transaction
+from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
 from phb_switch import Network as NativeNetwork
 from phb_switch import P4RuntimeServer, PortConfig, Switch
@@ -174,7 +169,8 @@ class VirtualRun:
             if snapshot.at_ns > duration_ns or snapshot.switch not in self._addresses:
                 raise UsageError(f"snapshot {snapshot.label}: expected a time within the run of a programmed switch")
             wall_s += self._pass(snapshot.at_ns, progress)
-            shown[snapshot.label] = self._show_queue(snapshot)
+            asked = show_queue(self._network, snapshot, self._addresses[snapshot.switch], EPOCH)
+            shown[snapshot.label] = event_loop.run(asked)
         wall_s += self._pass(duration_ns, progress)
         statistics = self._native.statistics()
         drops = {name: _pipeline_drops(switch) for name, switch in self._switches.items()}
@@ -206,27 +202,6 @@ class VirtualRun:
         started = time.perf_counter()
         self._native.run(until_ns, progress)
         return time.perf_counter() - started
-
-    def _show_queue(self, snapshot: Snapshot) -> str:
-        """What ``phb show queue --port PORT`` prints, with the names of the policy files."""
-        described = next(switch for switch in self._network.switches if switch.name == snapshot.switch)
-        where = inventory.Switch(
-            name=described.name,
-            address=self._addresses[described.name],
-            device_id=described.device_id,
-            policies=tuple(str(path) for path in described.policy_files),
-        )
-        artifact = phb.Artifact.load()
-        prepared = prepare(where, artifact, at=EPOCH)
-        port = prepared.policy.find_port(snapshot.port)
-        if port is None or port.number is None:
-            raise UsageError(f"snapshot {snapshot.label}: {snapshot.switch} has no port named {snapshot.port}")
-        number = port.number
-
-        async def read(looked: Reading) -> list[PortQueues]:
-            return await read_queues(looked, frozenset([number]))
-
-        return str(queue.render(event_loop.run(look(where, artifact, prepared, read)), every=False))
 
 
 def _add_flow(native: NativeNetwork, flow: Flow) -> None:

@@ -28,6 +28,7 @@ from phb_lab.emulation.processes import EmulationError, Process
 from phb_lab.emulation.tools import check, chosen
 from phb_lab.outcome import Delivery, Outcome
 from phb_lab.results import Transaction
+from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
 from phb_lab.virtual import EPOCH, of_adapter
 
@@ -208,7 +209,7 @@ class EmulatedRun:
         Args:
             duration_ns: how much of it.
             progress: called with the time several times a second; it may raise to stop.
-            snapshots: what to ask of the switches on the way.
+            snapshots: what to ask of the switches on the way, while the traffic goes on.
 
         Raises:
             EmulationError: a process of the run failed.
@@ -224,8 +225,15 @@ class EmulatedRun:
         for endpoint in endpoints.values():
             endpoint.tell(json.dumps({"zero_ns": span.zero_ns, "end_ns": span.end_ns}))
         processes = [*endpoints.values(), *self._adapters.values(), *self._switches.values()]
+        waiting = sorted(snapshots, key=lambda snapshot: snapshot.at_ns, reverse=True)
+        shown = {}
         while (now := span.now()) < duration_ns:
             progress(max(now, 0))
+            if waiting and waiting[-1].at_ns <= now:
+                snapshot = waiting.pop()
+                asked = show_queue(self._network, snapshot, self._address(snapshot.switch), EPOCH)
+                shown[snapshot.label] = self._asyncio.run(asked)
+                continue
             for process in processes:
                 process.check()
             time.sleep(min(_STEP_S, (duration_ns - now) / NANOSECONDS))
@@ -239,7 +247,7 @@ class EmulatedRun:
             merge(pair, path, zero_realtime_ns)
         counted = {name: json.loads(process.finish(_END_S)) for name, process in self._adapters.items()}
         reports = [Report.read(self._report(name)) for name in endpoints]
-        return self._outcome(reports, counted, duration_ns)
+        return self._outcome(reports, counted, shown, duration_ns)
 
     def _has_flows(self, host: Host) -> bool:
         return any(host.name in (flow.client, flow.server) for flow in self._network.flows)
@@ -265,7 +273,9 @@ class EmulatedRun:
             started[path] = pair
         return started
 
-    def _outcome(self, reports: Sequence[Report], counted: Mapping[str, Any], duration_ns: int) -> Outcome:
+    def _outcome(
+        self, reports: Sequence[Report], counted: Mapping[str, Any], shown: Mapping[str, str], duration_ns: int
+    ) -> Outcome:
         flows = self._network.flows
         transactions = sorted(
             (end, number, start)
@@ -281,7 +291,7 @@ class EmulatedRun:
             conservation=tuple(of_adapter(name, said["adapter"]) for name, said in counted.items()),
             shared=self._asyncio.run(self._shared()),
             adapters={name: said["adapter"] for name, said in counted.items()},
-            snapshots={},
+            snapshots=shown,
             wall_s=duration_ns / NANOSECONDS,
         )
 
