@@ -6,7 +6,7 @@ Times are integer nanoseconds, rates bit/s, sizes bytes. Nothing here knows how 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from phb_lab.errors import UsageError
 
@@ -100,7 +100,7 @@ class Adapter:
 
     name: str
     kind: Literal["cip", "osa2", "osa"]
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,8 @@ class VirtualRun:
         for adapter in network.adapters:
             if adapter.kind == "cip":
                 self._native.add_cip(adapter.name, **adapter.parameters)
+            elif adapter.kind == "osa":
+                self._native.add_osa(adapter.name, **adapter.parameters)
             else:
                 self._native.add_osa2(adapter.name, **adapter.parameters)
         for stations in network.stations:

@@ -687,6 +687,75 @@ class Network:
             reply_bytes: length of an answer's request unit; None answers nothing.
 
         """
+    def add_osa(
+        self,
+        name: str,
+        *,
+        rate_bps: int,
+        mtu_bytes: int,
+        latency_ns: int,
+        longest_hold_ns: int,
+        buffer_bytes: int,
+        buffers: int,
+        bulk_bytes: int,
+        processors: int,
+        interrupt_ns: int,
+        receive_ns: int,
+        send_ns: int,
+        application_ns: int,
+        forward_ns: int,
+        application_spread_percent: int = ...,
+        copy_ps_per_byte: int = ...,
+        checksum_ps_per_byte: int = ...,
+        lan_idle_ns: int | None = None,
+        interactive_idle_ns: int | None = None,
+        streaming_idle_ns: int | None = None,
+        idle_interval_ns: int | None = None,
+        workload_queueing: bool = False,
+        segmentation_offload: bool = False,
+        checksum_offload: bool = True,
+        priority_mask: int = ...,
+        priorities: Sequence[tuple[int, int]] = ...,
+        queue_packets: int | None = None,
+        distributions: Sequence[tuple[str, Sequence[str]]] = ...,
+        forward_priority: int = ...,
+    ) -> None:
+        """Adds an OSA-Express in QDIO mode with its host's processors; port 0: the host's TCP, port 1: the LAN.
+
+        The LAN is part of the node, in both directions, so what it is connected to needs no rate of its own.
+
+        Args:
+            name: of the node.
+            rate_bps: of the LAN.
+            mtu_bytes: largest IP datagram.
+            latency_ns: time of a packet through the adapter, beside that on the wire.
+            longest_hold_ns: how long a packet may wait for an interrupt.
+            buffer_bytes: size of a read buffer; a full one is handed over at once.
+            buffers: read buffers of each input queue.
+            bulk_bytes: payload one way, and none the other, after which a connection counts as streaming.
+            processors: of the host.
+            interrupt_ns: processor time of an interrupt.
+            receive_ns: processor time of a packet on its way up.
+            send_ns: processor time of a segment, small or large, on its way down.
+            application_ns: processor time of an application for a message it sends.
+            forward_ns: processor time of a packet that is forwarded, by the stack or by the accelerator.
+            application_spread_percent: by how much a message takes more or less, drawn evenly; 0 unless given.
+            copy_ps_per_byte: picoseconds of processor time per byte either way; 0 unless given.
+            checksum_ps_per_byte: the same, where checksums are not offloaded; 0 unless given.
+            lan_idle_ns: a static LAN-idle timer; the three others have to be left out then.
+            interactive_idle_ns: a dynamic timer while most packets are of connections that don't stream.
+            streaming_idle_ns: a dynamic timer while most packets are of connections that do.
+            idle_interval_ns: how often a dynamic timer is chosen anew.
+            workload_queueing: input queues for bulk data, sysplex distributor and Enterprise Extender.
+            segmentation_offload: the adapter cuts large segments.
+            checksum_offload: the adapter computes checksums; it does unless told otherwise.
+            priority_mask: the bits of the type-of-service byte that count; all unless given.
+            priorities: (outbound queue 1 to 4, type of service); queue 4 takes what none of them names.
+            queue_packets: packets that may wait in each outbound queue; None is no limit.
+            distributions: distributed addresses and their targets' addresses; what comes for one is sent on inside GRE.
+            forward_priority: the outbound queue of what is sent on; 1 unless given.
+
+        """
     def add_replay(self, name: str, frames: Sequence[tuple[int, bytes]]) -> None:
         """Adds an end station that sends frames at given times and keeps what it receives; its port is 0.
 

@@ -12,17 +12,9 @@ use phb_traffic_manager::Shaper;
 
 use crate::configuration::ConfigError;
 use crate::datagram::ETHERNET_HEADER;
+use crate::ethernet::wire_bytes;
 use crate::statistics::{AdapterStatistics, DirectionStatistics};
 use crate::{HOST_PORT, NETWORK_PORT};
-
-/// Preamble and start frame delimiter (IEEE 802.3, clause 3.1.1).
-const PREAMBLE: u64 = 8;
-/// Frame check sequence (IEEE 802.3, clause 3.2.9).
-const FRAME_CHECK_SEQUENCE: u64 = 4;
-/// 96 bit times between frames (IEEE 802.3, clause 4.4.2).
-const INTER_FRAME_GAP: u64 = 12;
-/// Shortest frame, with frame check sequence (IEEE 802.3, clause 4.4.2); shorter ones are padded.
-const MIN_FRAME: u64 = 64;
 
 /// What an OSA-2 and its Ethernet can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +69,7 @@ impl Lane {
         if self.passing.is_none()
             && let Some(frame) = self.queue.pop_front()
         {
-            let length = (frame.len() as u64 + FRAME_CHECK_SEQUENCE).max(MIN_FRAME);
-            let end = self.wire.send(now, length + PREAMBLE + INTER_FRAME_GAP);
+            let end = self.wire.send(now, wire_bytes(frame.len()));
             self.passing = Some((end, frame));
         }
     }

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use phb_hosts::osa::{OsaConfig, ProcessorConfig};
 use phb_hosts::{
-    Cip, CipConfig, HostConfig, Mode, Osa2, Osa2Config, Replay, SnaHost, Stations, StationsConfig,
-    TcpHost, TcpOptions, Traffic,
+    Cip, CipConfig, HostConfig, Mode, Osa, Osa2, Osa2Config, Replay, SnaHost, Stations,
+    StationsConfig, TcpHost, TcpOptions, Traffic,
 };
 use phb_network::random::SplitMix64;
 use phb_network::{Ended, Frame, Node, NodeId, Output, Port, Time, WireConfig, World, WorldError};
@@ -20,11 +21,17 @@ use self::traffic::{Ends, NamedFlow, optional};
 use crate::Switch;
 
 mod arguments;
+mod osa;
 mod statistics;
 mod traffic;
 
 /// Locally administered: the second bit of the first byte is set (IEEE 802, section 8.4.2).
 const LOCAL_MAC: u8 = 0x02;
+
+/// More processors than a mainframe has; each costs memory.
+const MAX_PROCESSORS: u64 = 1_024;
+/// A microsecond per byte.
+const MAX_PS_PER_BYTE: u64 = 1_000_000;
 
 /// What a network is made of.
 pub(crate) enum Member {
@@ -32,6 +39,7 @@ pub(crate) enum Member {
     Host(Box<TcpHost>),
     Cip(Box<Cip>),
     Osa2(Box<Osa2>),
+    Osa(Box<Osa>),
     Replay(Replay),
     /// An adapter that a runner by the clock may run, too.
     Shared(Arc<Mutex<SharedAdapter>>),
@@ -46,6 +54,7 @@ impl Member {
             Self::Host(host) => &mut **host,
             Self::Cip(cip) => &mut **cip,
             Self::Osa2(osa) => &mut **osa,
+            Self::Osa(osa) => &mut **osa,
             Self::Replay(replay) => replay,
             Self::Shared(shared) => shared,
             Self::Stations(stations) => &mut **stations,
@@ -69,6 +78,7 @@ impl Node for Member {
             Self::Host(host) => host.next_tick(),
             Self::Cip(cip) => cip.next_tick(),
             Self::Osa2(osa) => osa.next_tick(),
+            Self::Osa(osa) => osa.next_tick(),
             Self::Replay(replay) => replay.next_tick(),
             Self::Shared(shared) => shared.next_tick(),
             Self::Stations(stations) => stations.next_tick(),
@@ -362,7 +372,7 @@ impl Network {
                 let reason = format!("the node named '{name}' is not an adapter");
                 return Err(wrong("name", &reason));
             }
-            Member::Cip(_) | Member::Osa2(_) => {
+            Member::Cip(_) | Member::Osa2(_) | Member::Osa(_) => {
                 // Something has to stand in its place for the moment in which it moves.
                 let nothing = Replay::new(Vec::new()).map_err(|error| refused(&error))?;
                 let shared = Arc::new(Mutex::new(SharedAdapter {
@@ -423,6 +433,92 @@ impl Network {
             .map(|bytes| bytes.size("reply_bytes"))
             .transpose()?;
         self.add(name, Member::SnaHost(SnaHost::new(length)))
+    }
+
+    /// Adds an OSA-Express in QDIO mode with its host's processors: port 0 towards the host's TCP, port 1 towards the LAN.
+    #[pyo3(signature = (
+        name, *, rate_bps, mtu_bytes, latency_ns, longest_hold_ns, buffer_bytes, buffers, bulk_bytes, processors,
+        interrupt_ns, receive_ns, send_ns, application_ns, forward_ns,
+        application_spread_percent=Integer::from(0), copy_ps_per_byte=Integer::from(0), checksum_ps_per_byte=Integer::from(0), lan_idle_ns=None, interactive_idle_ns=None, streaming_idle_ns=None,
+        idle_interval_ns=None, workload_queueing=false, segmentation_offload=false, checksum_offload=true,
+        priority_mask=Integer::from(255), priorities=Vec::new(), queue_packets=None, distributions=Vec::new(),
+        forward_priority=Integer::from(1)
+    ))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are keyword arguments in Python"
+    )]
+    fn add_osa(
+        &mut self,
+        name: &str,
+        rate_bps: Integer,
+        mtu_bytes: Integer,
+        latency_ns: Integer,
+        longest_hold_ns: Integer,
+        buffer_bytes: Integer,
+        buffers: Integer,
+        bulk_bytes: Integer,
+        processors: Integer,
+        interrupt_ns: Integer,
+        receive_ns: Integer,
+        send_ns: Integer,
+        application_ns: Integer,
+        forward_ns: Integer,
+        application_spread_percent: Integer,
+        copy_ps_per_byte: Integer,
+        checksum_ps_per_byte: Integer,
+        lan_idle_ns: Option<Integer>,
+        interactive_idle_ns: Option<Integer>,
+        streaming_idle_ns: Option<Integer>,
+        idle_interval_ns: Option<Integer>,
+        workload_queueing: bool,
+        segmentation_offload: bool,
+        checksum_offload: bool,
+        priority_mask: Integer,
+        priorities: Vec<(Integer, Integer)>,
+        queue_packets: Option<Integer>,
+        distributions: Vec<(String, Vec<String>)>,
+        forward_priority: Integer,
+    ) -> PyResult<()> {
+        let host = ProcessorConfig {
+            processors: processors.up_to("processors", MAX_PROCESSORS)?,
+            interrupt: interrupt_ns.word("interrupt_ns")?,
+            receive: receive_ns.word("receive_ns")?,
+            send: send_ns.word("send_ns")?,
+            application: application_ns.word("application_ns")?,
+            application_spread: application_spread_percent.word("application_spread_percent")?,
+            forward: forward_ns.word("forward_ns")?,
+            seed: self.seeds.clone().next_u64(),
+            copy_ps: copy_ps_per_byte.up_to("copy_ps_per_byte", MAX_PS_PER_BYTE)?,
+            checksum_ps: checksum_ps_per_byte.up_to("checksum_ps_per_byte", MAX_PS_PER_BYTE)?,
+        };
+        let config = OsaConfig {
+            rate_bps: rate_bps.word("rate_bps")?,
+            mtu: mtu_bytes.size("mtu_bytes")?,
+            latency: latency_ns.word("latency_ns")?,
+            priorities: osa::priorities(&priority_mask, priorities)?,
+            queue_packets: limit("queue_packets", queue_packets)?,
+            lan_idle: osa::lan_idle(
+                lan_idle_ns,
+                interactive_idle_ns,
+                streaming_idle_ns,
+                idle_interval_ns,
+            )?,
+            longest_hold: longest_hold_ns.word("longest_hold_ns")?,
+            buffer_bytes: buffer_bytes.size("buffer_bytes")?,
+            buffers: buffers.size("buffers")?,
+            workload_queueing,
+            bulk_bytes: bulk_bytes.word("bulk_bytes")?,
+            segmentation_offload,
+            checksum_offload,
+            distributions: osa::distributions(distributions)?,
+            forward_priority: forward_priority.up_to("forward_priority", u64::from(u8::MAX))?,
+            host,
+        };
+        let osa = Osa::new(config).map_err(|error| refused(&error))?;
+        self.add(name, Member::Osa(Box::new(osa)))?;
+        self.seeds.next_u64();
+        Ok(())
     }
 
     /// Adds an end station that sends frames at given times and keeps what it receives; its port is 0.

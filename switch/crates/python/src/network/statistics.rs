@@ -2,11 +2,12 @@
 
 use std::sync::PoisonError;
 
+use phb_hosts::osa::QueueKind;
 use phb_hosts::sna::SnaStatistics;
-use phb_hosts::{AdapterStatistics, DirectionStatistics, HostStatistics, TcpHost};
+use phb_hosts::{AdapterStatistics, DirectionStatistics, HostStatistics, OsaStatistics, TcpHost};
 use phb_network::{NodeId, PortCounters, Time, World};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use super::Member;
 use super::traffic::NamedFlow;
@@ -115,6 +116,7 @@ pub(crate) fn all<'py>(
             Member::Osa2(osa) => {
                 adapters.set_item(name, of_adapter(py, "osa2", &osa.statistics())?)?
             }
+            Member::Osa(osa) => adapters.set_item(name, of_osa(py, &osa.statistics())?)?,
         }
         let of_node = PyDict::new(py);
         for (port, counters) in world.ports(id) {
@@ -230,6 +232,48 @@ fn of_adapter<'py>(
     statistics.set_item("kind", kind)?;
     statistics.set_item("outbound", of_direction(py, &adapter.outbound)?)?;
     statistics.set_item("inbound", of_direction(py, &adapter.inbound)?)?;
+    Ok(statistics)
+}
+
+fn of_osa<'py>(py: Python<'py>, osa: &OsaStatistics) -> PyResult<Bound<'py, PyDict>> {
+    let entries = [
+        ("out_of_order", osa.out_of_order),
+        ("large_sends", osa.large_sends),
+        ("forwarded", osa.forwarded),
+        ("streaming_connections", osa.streaming_connections),
+        ("interrupt_ns", osa.processors.interrupt),
+        ("receive_ns", osa.processors.receive),
+        ("send_ns", osa.processors.send),
+        ("application_ns", osa.processors.application),
+        ("forward_ns", osa.processors.forward),
+    ];
+    let statistics = numbers(py, &entries)?;
+    statistics.set_item("kind", "osa")?;
+    statistics.set_item("outbound", of_direction(py, &osa.outbound)?)?;
+    statistics.set_item("inbound", of_direction(py, &osa.inbound)?)?;
+    let outbound_queues = PyList::empty(py);
+    for queue in osa.outbound_queues {
+        let entries = [
+            ("packets", queue.packets),
+            ("dropped", queue.dropped),
+            ("delay_sum_ns", queue.delay_sum),
+            ("delay_max_ns", queue.delay_max),
+        ];
+        outbound_queues.append(numbers(py, &entries)?)?;
+    }
+    statistics.set_item("outbound_queues", outbound_queues)?;
+    let inbound_queues = PyDict::new(py);
+    for (kind, queue) in QueueKind::ALL.iter().zip(osa.inbound_queues) {
+        let entries = [
+            ("packets", queue.packets),
+            ("dropped", queue.dropped),
+            ("hand_overs", queue.hand_overs),
+            ("interrupts", queue.interrupts),
+            ("lan_idle_ns", queue.lan_idle),
+        ];
+        inbound_queues.set_item(kind.name(), numbers(py, &entries)?)?;
+    }
+    statistics.set_item("inbound_queues", inbound_queues)?;
     Ok(statistics)
 }
 
