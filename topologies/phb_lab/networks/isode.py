@@ -298,14 +298,15 @@ def _settings() -> tuple[Setting, ...]:
         Setting(
             name="answer-10M",
             title="the same policy: a CS2 message of 10 MByte beside the CS1 load",
-            duration_s=420,
+            duration_s=440,
             published="answer",
             policies=ANSWER,
             sendings=(
-                Sending("immediate", "10M", 1, "immediate_10M_alone"),
-                Sending("immediate", "10M", 190, "immediate_10M", base="immediate_10M_alone", asked=KEPT),
+                Sending("immediate", "1M", 1, "immediate_1M_before"),
+                Sending("immediate", "10M", 25, "immediate_10M_alone"),
+                Sending("immediate", "10M", 210, "immediate_10M", base="immediate_10M_alone", asked=KEPT),
             ),
-            load_s=185,
+            load_s=205,
             lossy=False,
         ),
     )

@@ -69,6 +69,13 @@ def test_only_the_tests_before_the_single_queue_have_losses():
     assert describe("answer", loss_one_queue=7).wires[1].loss_per_million == 7
 
 
+@pytest.mark.parametrize("test", STUDY.tests, ids=lambda test: test.name)
+def test_a_minute_is_enough_for_a_figure(test):
+    """A message that fits, or some seconds of load."""
+    fits = [sending for sending in test.sendings if sending.at_s + sending.size_bytes * 8 / 300_000 < test.short_s]
+    assert fits or (test.load_s is not None and test.load_s + 10 < test.short_s)
+
+
 def test_messages_of_one_connection_are_submitted_in_order():
     for test in STUDY.tests:
         for flow in describe(test.name).flows:
