@@ -60,6 +60,27 @@ def test_another_reading_of_the_pool_is_the_same_policy_but_for_its_number():
     assert changed.buffers.model_copy(update={"holes": 1}) == default.buffers
 
 
+def test_windows_are_a_tenth_above_policy_and_expected_share():
+    own, windows = (read_file(e1.EXAMPLES / name) for name in ("streams.yaml", "streams-windows.yaml"))
+    streams = dict(zip(PERCENT, STREAMS, strict=True))
+    for action in windows.actions:
+        if action.name != "ef":
+            expected = SOURCE["throughput_percent_of_link"][streams[action.name]]["expected"]
+            assert float(action.max_rate.bits_per_second) == pytest.approx(1.1 * expected / 100 * e1.LINE_BPS, abs=500)
+    assert [action.model_copy(update={"max_rate": None}) for action in windows.actions] == list(own.actions)
+    assert windows.rules == own.rules
+
+
+def test_windows_lose_nothing_where_buffers_hold_few_packets():
+    test = STUDY.find_test("small-1500")
+    router, _, buffers = STUDY.network(test, seed=1, options=STUDY.defaults()).switches[0].policy_files
+    files = (router, e1.EXAMPLES / "streams-windows.yaml", buffers)
+    details = run_test(STUDY, test, policies={"ibm2212": files}, duration_s=30).details
+    assert set(details.dropped) == {"policed"}
+    assert set(details.silent.values()) == {0}
+    assert all(details.router[s] > SOURCE["throughput_percent_of_link"][s]["policy"] - 0.05 for s in STREAMS)
+
+
 def test_start_times_follow_from_the_seed():
     def starts(seed):
         network = STUDY.network(STUDY.tests[0], seed=seed, options=STUDY.defaults())
