@@ -8,33 +8,60 @@ use crate::datagram::ETHERNET_HEADER;
 /// Datagrams travel in Ethernet frames; smoltcp gets and gives only the datagram in them.
 pub(crate) struct Device {
     mtu: usize,
-    /// The frame that smoltcp is to take next.
-    pub incoming: Option<Vec<u8>>,
+    /// The frame that smoltcp is to take next, or has taken.
+    incoming: Vec<u8>,
+    /// Whether it has not taken it yet.
+    has_incoming: bool,
     /// The frames that smoltcp has filled, in order; their Ethernet headers are still empty.
     pub outgoing: Vec<Vec<u8>>,
+    /// Memory of frames that were taken, for those to come.
+    spare: Vec<Vec<u8>>,
 }
+
+/// Buffers kept: a full window of segments that one acknowledgement sets free.
+const SPARE_BUFFERS: usize = 64;
 
 impl Device {
     pub fn new(mtu: usize) -> Self {
         Self {
             mtu,
-            incoming: None,
+            incoming: Vec::new(),
+            has_incoming: false,
             outgoing: Vec::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// Holds a frame for smoltcp to take.
+    pub fn give(&mut self, frame: Vec<u8>) {
+        let taken = std::mem::replace(&mut self.incoming, frame);
+        self.has_incoming = true;
+        if taken.capacity() > 0 && self.spare.len() < SPARE_BUFFERS {
+            self.spare.push(taken);
         }
     }
 }
 
 impl phy::Device for Device {
-    type RxToken<'a> = RxToken;
+    type RxToken<'a> = RxToken<'a>;
     type TxToken<'a> = TxToken<'a>;
 
-    fn receive(&mut self, _now: Instant) -> Option<(RxToken, TxToken<'_>)> {
-        let frame = self.incoming.take()?;
-        Some((RxToken(frame), TxToken(&mut self.outgoing)))
+    fn receive(&mut self, _now: Instant) -> Option<(RxToken<'_>, TxToken<'_>)> {
+        if !std::mem::take(&mut self.has_incoming) {
+            return None;
+        }
+        let outgoing = TxToken {
+            outgoing: &mut self.outgoing,
+            spare: &mut self.spare,
+        };
+        Some((RxToken(&self.incoming), outgoing))
     }
 
     fn transmit(&mut self, _now: Instant) -> Option<TxToken<'_>> {
-        Some(TxToken(&mut self.outgoing))
+        Some(TxToken {
+            outgoing: &mut self.outgoing,
+            spare: &mut self.spare,
+        })
     }
 
     fn capabilities(&self) -> DeviceCapabilities {
@@ -48,21 +75,26 @@ impl phy::Device for Device {
     }
 }
 
-pub(crate) struct RxToken(Vec<u8>);
+pub(crate) struct RxToken<'a>(&'a [u8]);
 
-impl phy::RxToken for RxToken {
+impl phy::RxToken for RxToken<'_> {
     fn consume<R, F: FnOnce(&[u8]) -> R>(self, take: F) -> R {
         take(self.0.get(ETHERNET_HEADER..).unwrap_or_default())
     }
 }
 
-pub(crate) struct TxToken<'a>(&'a mut Vec<Vec<u8>>);
+pub(crate) struct TxToken<'a> {
+    outgoing: &'a mut Vec<Vec<u8>>,
+    spare: &'a mut Vec<Vec<u8>>,
+}
 
 impl phy::TxToken for TxToken<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, fill: F) -> R {
-        let mut frame = vec![0; ETHERNET_HEADER + length];
+        let mut frame = self.spare.pop().unwrap_or_default();
+        frame.clear();
+        frame.resize(ETHERNET_HEADER + length, 0);
         let result = fill(&mut frame[ETHERNET_HEADER..]);
-        self.0.push(frame);
+        self.outgoing.push(frame);
         result
     }
 }

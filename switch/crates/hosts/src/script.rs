@@ -271,12 +271,12 @@ impl Script {
     }
 }
 
-/// Hands up to `left` bytes to TCP; gives how many it took. `byte_at` tells each by its place in the stream.
+/// Hands up to `left` bytes to TCP; gives how many it took. `write` makes those that follow a place in the stream.
 fn push_bytes(
     socket: &mut Socket<'_>,
     left: u64,
     offset: &mut u64,
-    byte_at: impl Fn(u64) -> u8,
+    write: impl Fn(u64, &mut [u8]),
 ) -> u64 {
     let mut pushed = 0;
     while pushed < left && socket.can_send() {
@@ -284,9 +284,7 @@ fn push_bytes(
         let start = *offset;
         let taken = socket.send(|room| {
             let count = room.len().min(wanted);
-            for (byte, place) in room[..count].iter_mut().zip(start..) {
-                *byte = byte_at(place);
-            }
+            write(start, &mut room[..count]);
             (count, count)
         });
         match taken {
@@ -302,7 +300,7 @@ fn push_bytes(
 
 /// Hands up to `left` bytes to TCP; gives how many it took. Each byte tells its place in the stream.
 fn push(socket: &mut Socket<'_>, left: u64, offset: &mut u64) -> u64 {
-    push_bytes(socket, left, offset, pattern)
+    push_bytes(socket, left, offset, write_pattern)
 }
 
 /// Gives everything that has arrived in order to `take`, with its place in the stream; gives how many bytes that was.
@@ -332,16 +330,77 @@ fn pull(socket: &mut Socket<'_>, offset: &mut u64, corrupted: &mut u64) -> u64 {
     })
 }
 
+/// How many bytes of a part of a stream are not those of its place.
 fn count_wrong(start: u64, data: &[u8]) -> u64 {
-    let wrong = data
-        .iter()
-        .zip(start..)
-        .filter(|(byte, place)| **byte != pattern(*place));
-    wrong.count() as u64
+    let (mut place, mut left, mut wrong) = (start, data, 0);
+    while !left.is_empty() {
+        let expected = pattern_at(place, left.len());
+        let (part, rest) = left.split_at(expected.len());
+        if part != expected {
+            let differing = part.iter().zip(expected).filter(|(is, be)| is != be);
+            wrong += differing.count() as u64;
+        }
+        place += part.len() as u64;
+        left = rest;
+    }
+    wrong
 }
 
-/// The byte at a place in a stream. The period is prime, so no segment that is out of place fits by chance.
-fn pattern(place: u64) -> u8 {
-    const PERIOD: u64 = 251;
-    (place % PERIOD).to_le_bytes()[0]
+/// Writes the bytes that follow a place in a stream.
+fn write_pattern(start: u64, room: &mut [u8]) {
+    let (mut place, mut left) = (start, room);
+    while !left.is_empty() {
+        let bytes = pattern_at(place, left.len());
+        let (part, rest) = left.split_at_mut(bytes.len());
+        part.copy_from_slice(bytes);
+        place += bytes.len() as u64;
+        left = rest;
+    }
+}
+
+/// Each byte tells its place in the stream, modulo this. It is prime, so no segment that is out of place fits by chance.
+const PERIOD: usize = 251;
+
+/// The pattern often enough for several segments in one piece.
+static PATTERN: [u8; 20 * PERIOD] = {
+    let mut pattern = [0; 20 * PERIOD];
+    let mut place = 0;
+    while place < pattern.len() {
+        #[expect(clippy::cast_possible_truncation, reason = "it is below 251")]
+        {
+            pattern[place] = (place % PERIOD) as u8;
+        }
+        place += 1;
+    }
+    pattern
+};
+
+/// The bytes that follow a place in a stream: up to `wanted`, at least one.
+fn pattern_at(place: u64, wanted: usize) -> &'static [u8] {
+    let start = usize::try_from(place % PERIOD as u64).unwrap_or(0);
+    let end = start.saturating_add(wanted).min(PATTERN.len());
+    &PATTERN[start..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_byte_tells_its_place(start in 0..u64::MAX / 2, length in 0..20_000usize, wrong in 0..20_000usize) {
+            let mut room = vec![0xff; length];
+            write_pattern(start, &mut room);
+            for (byte, place) in room.iter().zip(start..) {
+                prop_assert_eq!(u64::from(*byte), place % PERIOD as u64);
+            }
+            prop_assert_eq!(count_wrong(start, &room), 0);
+            if let Some(byte) = room.get_mut(wrong) {
+                *byte ^= 0x80;
+                prop_assert_eq!(count_wrong(start, &room), 1);
+            }
+        }
+    }
 }

@@ -549,7 +549,7 @@ impl Node for TcpHost {
         };
         self.books.host.segments_received += 1;
         self.books.host.resets_received += u64::from(segment.resets);
-        self.device.incoming = Some(frame.bytes);
+        self.device.give(frame.bytes);
         if let Some(slot) = self.lookup(&segment) {
             self.run(slot, now, out);
         } else {

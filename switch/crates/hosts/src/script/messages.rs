@@ -9,7 +9,7 @@ use std::sync::Arc;
 use phb_network::Time;
 use smoltcp::socket::tcp::{Socket, State};
 
-use super::{Step, Transaction, count_wrong, pattern, pull, pull_bytes, push, push_bytes};
+use super::{Step, Transaction, count_wrong, pull, pull_bytes, push, push_bytes, write_pattern};
 use crate::configuration::ConfigError;
 use crate::statistics::{Books, HostStatistics};
 
@@ -131,11 +131,13 @@ impl Sender {
 fn push_message(socket: &mut Socket<'_>, bytes: u64, pushed: u64, sent: &mut u64) -> u64 {
     let length = bytes.to_be_bytes();
     let start = *sent - pushed;
-    push_bytes(socket, bytes - pushed, sent, |place| {
-        usize::try_from(place - start)
-            .ok()
-            .and_then(|within| length.get(within).copied())
-            .unwrap_or_else(|| pattern(place))
+    push_bytes(socket, bytes - pushed, sent, |place, room| {
+        write_pattern(place, room);
+        let within = usize::try_from(place - start).unwrap_or(usize::MAX);
+        let of_length = length.get(within..).unwrap_or_default();
+        for (byte, of_length) in room.iter_mut().zip(of_length) {
+            *byte = *of_length;
+        }
     })
 }
 
