@@ -69,6 +69,7 @@ DEMANDS = (
     Demand("watch.standby.s", at_most=3),
     Demand("start.s", at_most=1),
     Demand("lab.events_per_s", at_least=1e6),
+    Demand("lab.sessions.speed", at_least=20),
 )
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks import lab
 from benchmarks.figures import DEMANDS, Demand, Figure, parse, read, write
 
 
@@ -41,3 +42,12 @@ def test_what_is_no_list_of_figures_is_refused(text):
 
 def test_every_demand_names_one_bound():
     assert all((demand.at_least is None) != (demand.at_most is None) for demand in DEMANDS)
+
+
+def test_the_sessions_make_the_transactions_that_the_speed_is_measured_with():
+    network = lab.sessions(157)  # a pause of 0.2 s
+    network.run(11_000_000_000)
+    steady = [end for *_, end in network.transactions() if end >= 1_000_000_000]
+    # Two wires of 1 ms beside the pause of 200 ms: 1 % less, and the edges of the ten seconds.
+    assert 0.98 * lab.TRANSACTIONS_PER_S < len(steady) / 10 <= lab.TRANSACTIONS_PER_S
+    assert network.statistics()["hosts"]["clients"]["connections_failed"] == 0
