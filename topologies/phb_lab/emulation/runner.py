@@ -78,6 +78,8 @@ class EmulatedRun:
         self._target: switches.Target = target
         self._nodes: dict[str, Member] = {}
         self._adapters: dict[str, Process] = {}
+        self._wires: dict[str, Process] = {}
+        self._peers: dict[tuple[str, int], tuple[str, int]] = {}
         self._switches: dict[str, Process] = {}
         self._taps: dict[Path, tuple[str, int]] = {}
         self._folder = leftovers.make_folder()
@@ -120,11 +122,19 @@ class EmulatedRun:
                 switch.name, cls=nodes.EmulatedSwitch, command=command, log=self._log(switch.name), inNamespace=True
             )
             self._add(stack, node)
-        attached = set()
-        for wire in self._network.wires:
-            a, b = ((self._nodes[name], port) for name, port in (wire.a, wire.b))
-            nodes.join(mininet, a, b, macs)
-            attached |= {wire.a, wire.b}
+        attached: set[tuple[str, int]] = set()
+        slow = {}
+        for number, wire in enumerate(self._network.wires):
+            pairs = [(wire.a, wire.b)]
+            if wire.delay_ns or wire.loss_per_million:
+                name = f"wire-{number}"
+                slow[name] = wire
+                self._add(stack, mininet.addHost(name, cls=nodes.EmulatedAdapter, ip=None))
+                pairs = [(wire.a, (name, 0)), ((name, 1), wire.b)]
+            for one, other in pairs:
+                nodes.join(mininet, (self._nodes[one[0]], one[1]), (self._nodes[other[0]], other[1]), macs)
+                attached |= {one, other}
+                self._peers |= {one: other, other: one}
         self._set_up_interfaces(attached)
         mininet.start()
         for switch in self._network.switches:
@@ -133,6 +143,10 @@ class EmulatedRun:
         for adapter in self._network.adapters:
             if all((adapter.name, port) in attached for port in (0, 1)):
                 self._adapters[adapter.name] = self._start_adapter(adapter)
+
+        for number, (name, wire) in enumerate(slow.items()):
+            drawn = [str(wire.delay_ns), str(wire.loss_per_million), str(self._seed + number)]
+            self._wires[name] = self._start(f"wire {wire.a[0]} - {wire.b[0]}", name, "wire", *drawn)
 
     def _add(self, stack: ExitStack, node: "Member") -> None:
         interfaces.settle(node)
@@ -177,8 +191,8 @@ class EmulatedRun:
             EmulationError: a switch or an adapter doesn't start.
 
         """
-        for adapter in self._adapters.values():
-            adapter.wait_until_ready()
+        for process in (*self._adapters.values(), *self._wires.values()):
+            process.wait_until_ready()
         for name, switch in self._switches.items():
             _wait_for_server(self._address(name), switch)
         self._asyncio.run(self._push())
@@ -224,7 +238,7 @@ class EmulatedRun:
         span = Span(zero_ns, zero_ns + duration_ns)
         for endpoint in endpoints.values():
             endpoint.tell(json.dumps({"zero_ns": span.zero_ns, "end_ns": span.end_ns}))
-        processes = [*endpoints.values(), *self._adapters.values(), *self._switches.values()]
+        processes = [*endpoints.values(), *self._adapters.values(), *self._wires.values(), *self._switches.values()]
         waiting = sorted(snapshots, key=lambda snapshot: snapshot.at_ns, reverse=True)
         shown = {}
         while (now := span.now()) < duration_ns:
@@ -262,12 +276,10 @@ class EmulatedRun:
 
     def _start_captures(self) -> Mapping[Path, Mapping[Path, Process]]:
         """Per tap the two captures of its wire's ends: each has what came out of the other."""
-        peers = {wire.a: wire.b for wire in self._network.wires}
-        peers |= {b: a for a, b in peers.items()}
         started = {}
         for number, (path, place) in enumerate(self._taps.items()):
             pair = {}
-            for node, port in (place, peers[place]):
+            for node, port in (place, self._peers[place]):
                 file = self._folder / f"{number}-{node}-{port}.pcap"
                 pair[file] = self._start(f"capture of {node} {port}", node, "capture", f"eth{port}", str(file))
             started[path] = pair
@@ -333,18 +345,12 @@ class EmulatedRun:
 
 
 def _refuse(network: Network) -> None:
-    """What real interfaces can't do.
+    """What this machine's kernel, or our endpoints, can't do.
 
     Raises:
         UnsupportedError: something of the network.
 
     """
-    for wire in network.wires:
-        if wire.delay_ns or wire.loss_per_million:
-            raise switches.UnsupportedError(
-                f"{network.name}: the wire between {wire.a[0]} and {wire.b[0]} has a delay or losses; "
-                "a veth pair has neither"
-            )
     for host in network.hosts:
         if not requirements.has_congestion_control(host.congestion_control):
             raise switches.UnsupportedError(f"host {host.name}: this kernel has no {host.congestion_control}")

@@ -10,6 +10,7 @@ from scapy.utils import RawPcapReader
 from phb_lab.description import Datagrams, Host, Messages, Network, RequestResponse, Stream
 from phb_lab.emulation import addressing, capture
 from phb_lab.emulation.jobs import Job, Received, Report, Sent
+from phb_lab.emulation.wire import Wire
 from phb_lab.errors import UsageError
 from phb_lab.networks.s390 import STUDY
 
@@ -102,3 +103,27 @@ def test_captures_of_both_ends_become_one_by_time(tmp_path):
     with RawPcapReader(str(tmp_path / "both.pcap")) as records:
         found = [(frame.decode(), meta.sec, meta.usec) for frame, meta in records]
     assert found == [("b3", 0, 3), ("a5", 0, 5), ("b7", 0, 7), ("a2000000001", 2, 1)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1)), max_size=50), st.integers(0, 10**6))
+def test_a_wire_gives_frames_a_delay_later_in_order_or_loses_them(arrivals, loss):
+    wire = Wire(100, loss, seed=1)
+    for number, (at, end) in enumerate(sorted(arrivals)):
+        wire.take(at, end, bytes([number]))
+    left = []
+    while (due := wire.due_ns()) is not None:
+        assert wire.give(due - 1) is None
+        end, frame = wire.give(due)
+        left.append((due - 100, 1 - end, frame[0]))
+    assert [number for *_, number in left] == sorted(number for *_, number in left)
+    assert all(sorted(arrivals)[number] == (at, end) for at, end, number in left)
+    assert (wire.passed, wire.lost) == (len(left), len(arrivals) - len(left))
+    assert loss or not wire.lost
+
+
+def test_a_wire_loses_what_is_asked():
+    wire = Wire(0, 30_000, seed=1)
+    for number in range(100_000):
+        wire.take(number, number % 2, b"")
+    # Binomial: 3,000 with a standard deviation of 54.
+    assert abs(wire.lost - 3000) < 5 * 54
