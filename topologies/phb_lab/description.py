@@ -48,6 +48,10 @@ class Host:
         mtu_bytes: of its interface; the announced MSS is 40 bytes less.
         window_bytes: receive and send buffer of each connection.
         delayed_ack_ns: how long an acknowledgement may wait (RFC 1122 allows up to 0.5 s); None acknowledges at once.
+        batches: takes all segments that reach it at one time before it answers any, as behind an adapter that
+            interrupts it once for many blocks. Virtual time only: a kernel does as it does.
+        relays: its services ask an SNA application, by port 1, and reply when it has answered: the TCP of a TN3270
+            server. Virtual time only.
         congestion_control: of its connections. Virtual time has Reno only, and refuses the other.
 
     """
@@ -58,6 +62,8 @@ class Host:
     window_bytes: int
     delayed_ack_ns: int | None
     nagle: bool = True
+    batches: bool = False
+    relays: bool = False
     congestion_control: Literal["reno", "cubic"] = "reno"
 
 

@@ -74,6 +74,8 @@ class VirtualRun:
                 send_buffer_bytes=host.window_bytes,
                 delayed_ack_ns=host.delayed_ack_ns,
                 nagle=host.nagle,
+                batches=host.batches,
+                relays=host.relays,
             )
         for adapter in network.adapters:
             if adapter.kind == "cip":

@@ -568,6 +568,8 @@ class Network:
         tos: int = ...,
         ttl: int = ...,
         user_timeout_ns: int | None = None,
+        batches: bool = False,
+        relays: bool = False,
         reconnect_delay_ns: int = ...,
         mac: str | None = None,
         gateway_mac: str | None = None,
@@ -585,6 +587,8 @@ class Network:
             tos: type-of-service byte of what it sends; 0 unless given.
             ttl: time to live of what it sends; 64 unless given.
             user_timeout_ns: how long without an answer until a connection is given up; None retransmits for ever.
+            batches: whether it takes all segments that reach it at one time before it answers any.
+            relays: whether its services relay requests by port 1 to an SNA application and reply when it has answered.
             reconnect_delay_ns: how long a client waits after a failed connection; 1 s unless given.
             mac: its Ethernet address; None gives it one and lets it take frames for any.
             gateway_mac: where it sends its frames; None is 02:00:00:00:00:00, for a first node
@@ -629,8 +633,8 @@ class Network:
             cpu_wait_ns: how long a packet keeps the CPU from the next without work; 0 unless given.
             channels: 1 unless given, or 2.
             max_llc2_sessions: LLC2 connections that may be open; frames of stations without one are dropped.
-            cpu_ns_per_transaction: what a TN3270 reply costs the CPU beside its packets; TCP segments without payload
-                do not cross the channel.
+            cpu_ns_per_transaction: what a TN3270 transaction costs the CPU beside its packets. The server's host is
+                attached to ports 2 (TCP) and 3 (SNA), VTAM to 0, the network to 1.
             mtu_bytes: largest IP datagram; None is a block.
             read_queue_packets: datagrams that may wait in the adapter for the channel; None is no limit.
             write_queue_packets: datagrams that may wait in the host for the channel; None is no limit.

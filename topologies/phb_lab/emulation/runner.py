@@ -351,6 +351,11 @@ def _refuse(network: Network) -> None:
         UnsupportedError: something of the network.
 
     """
+    if network.stations or network.sna_hosts:
+        raise switches.UnsupportedError(f"{network.name}: SNA stations and hosts exist in virtual time only")
+    for adapter in network.adapters:
+        if adapter.parameters.get("channels", 1) > 1:
+            raise switches.UnsupportedError(f"{network.name}: {adapter.name} has two channels; a process has one")
     for host in network.hosts:
         if not requirements.has_congestion_control(host.congestion_control):
             raise switches.UnsupportedError(f"host {host.name}: this kernel has no {host.congestion_control}")

@@ -84,6 +84,12 @@ pub struct HostConfig {
     pub gateway_mac: [u8; 6],
     /// How its TCP behaves.
     pub tcp: TcpOptions,
+    /// Whether it takes all segments that reach it at one time before it answers any, as a host does that one interrupt
+    /// tells of many. Each connection then acknowledges once what the interrupt has brought it.
+    pub batches: bool,
+    /// Whether its services relay requests to an SNA application by the host's second port, and reply when that has
+    /// answered, as a TN3270 server does.
+    pub relays: bool,
     /// How long a client waits after its connection failed before it opens another, in ns.
     pub reconnect_delay: Time,
     /// Makes initial sequence numbers and ephemeral ports.

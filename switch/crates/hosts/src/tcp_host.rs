@@ -11,7 +11,6 @@ use smoltcp::iface::{Config, Interface, SocketSet};
 use smoltcp::socket::tcp::State;
 use smoltcp::wire::{HardwareAddress, IpCidr};
 
-use crate::HOST_PORT;
 use crate::configuration::{ConfigError, HostConfig};
 use crate::connection::{Connection, instant};
 use crate::datagram::{self, Brought, Endpoints, Refusal, Segment};
@@ -22,19 +21,41 @@ use crate::script::stream::Source;
 use crate::script::{Answers, Flow, Script, Service, Step, Traffic, Transaction};
 use crate::statistics::{Books, FlowStatistics, HostStatistics, Received};
 use crate::udp::{self, Datagram};
+use crate::{HOST_PORT, NETWORK_PORT, sna};
 
 /// Ports below this one belong to services.
 const FIRST_EPHEMERAL_PORT: u16 = 1024;
 /// Hosts of the 1990s started with low ephemeral ports (4.4BSD: 1024 to 5000); ours go on to the end when they run out.
 const LAST_STARTING_PORT: u16 = 5000;
+/// Locally administered, as SNA likes its addresses.
+const SESSION_MAC: u8 = 0x42;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     Flow(usize),
     Connection(usize),
+    /// What has come at one time has been taken.
+    Batch,
 }
 
 /// What a host knows of a client between its connections.
+/// A connection as SNA knows it: its place on the host, and the port of its peer, which the next one there won't have.
+struct Session(usize, u16);
+
+impl Session {
+    fn address(&self) -> sna::Mac {
+        let [.., high, middle, low] = self.0.to_be_bytes();
+        let [port_high, port_low] = self.1.to_be_bytes();
+        [SESSION_MAC, high, middle, low, port_high, port_low]
+    }
+
+    fn of(address: sna::Mac) -> Self {
+        let [_, high, middle, low, port_high, port_low] = address;
+        let slot = u32::from_be_bytes([0, high, middle, low]) as usize;
+        Self(slot, u16::from_be_bytes([port_high, port_low]))
+    }
+}
+
 struct FlowState {
     flow: Flow,
     /// Of a client that sends datagrams.
@@ -60,6 +81,8 @@ pub struct TcpHost {
     datagram_sinks: HashMap<Endpoints, udp::Sink>,
     flows: Vec<FlowState>,
     timers: BinaryHeap<Reverse<(Time, Timer)>>,
+    /// Connections that have taken segments of a batch and not answered yet.
+    batch: Vec<usize>,
     next_port: u16,
     next_datagram_port: u16,
     books: Books,
@@ -103,6 +126,7 @@ impl TcpHost {
             datagram_sinks: HashMap::new(),
             flows: Vec::new(),
             timers: BinaryHeap::new(),
+            batch: Vec::new(),
             books: Books::default(),
         })
     }
@@ -396,7 +420,12 @@ impl TcpHost {
         let service = self
             .services
             .get(&(endpoints.local, endpoints.local_port))?;
-        let script = service.script();
+        let mut script = service.script();
+        if let Script::Server(server) = &mut script
+            && self.config.relays
+        {
+            server.relay();
+        }
         let mut connection = Connection::new(endpoints, &self.config.tcp, service.tos, script);
         if !connection.listen() {
             return None;
@@ -453,6 +482,13 @@ impl TcpHost {
         if step != Step::Waits {
             connection.script = Script::Over;
         }
+        if let Script::Server(server) = &mut connection.script
+            && let Some(length) = server.relayed()
+        {
+            let session = Session(slot, connection.endpoints.remote_port);
+            let request = sna::request(out.buffer(), session.address(), length);
+            out.send(now, NETWORK_PORT, Frame::new(request));
+        }
         connection.send_segments(now, &mut self.interface, &mut self.device);
         self.flush(Some(&mut *connection), now, out);
 
@@ -467,6 +503,39 @@ impl TcpHost {
             (Step::Ended, Some(number)) => self.go_on(number, now, out),
             (Step::Failed, flow) => self.fail(flow, now),
             _ => {}
+        }
+    }
+
+    /// Has the connection reply whose request an SNA application has answered, if it still exists.
+    fn take_answer(&mut self, now: Time, frame: &Frame, out: &mut Output) {
+        let Some(Session(slot, port)) = sna::read(&frame.bytes)
+            .filter(|header| header.kind == sna::Kind::Information)
+            .map(|header| Session::of(header.destination))
+        else {
+            return;
+        };
+        let connection = self.connections.get_mut(slot).and_then(Option::as_mut);
+        let Some(connection) = connection.filter(|c| c.endpoints.remote_port == port) else {
+            return;
+        };
+        if let Script::Server(server) = &mut connection.script {
+            server.answer();
+            self.run(slot, now, out);
+        }
+    }
+
+    /// Gives a connection the segment that the device holds, and has it answer with the rest of the batch.
+    fn take(&mut self, slot: usize, now: Time, out: &mut Output) {
+        let Some(connection) = self.connections[slot].as_mut() else {
+            return;
+        };
+        connection.take_segment(now, &mut self.interface, &mut self.device);
+        self.flush(None, now, out);
+        if self.batch.is_empty() {
+            self.timers.push(Reverse((now, Timer::Batch)));
+        }
+        if !self.batch.contains(&slot) {
+            self.batch.push(slot);
         }
     }
 
@@ -537,7 +606,11 @@ impl TcpHost {
 }
 
 impl Node for TcpHost {
-    fn receive(&mut self, now: Time, _port: Port, frame: Frame, out: &mut Output) {
+    fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {
+        if port == NETWORK_PORT {
+            self.take_answer(now, &frame, out);
+            return out.recycle(frame);
+        }
         self.books.host.frames_received += 1;
         let segment = match datagram::accept(&frame.bytes, &self.config) {
             Ok(Brought::Segment(segment)) => segment,
@@ -551,7 +624,11 @@ impl Node for TcpHost {
         self.books.host.resets_received += u64::from(segment.resets);
         self.device.give(frame.bytes);
         if let Some(slot) = self.lookup(&segment) {
-            self.run(slot, now, out);
+            if self.config.batches {
+                self.take(slot, now, out);
+            } else {
+                self.run(slot, now, out);
+            }
         } else {
             self.interface
                 .poll_ingress_single(instant(now), &mut self.device, &mut self.nobody);
@@ -567,6 +644,11 @@ impl Node for TcpHost {
             self.timers.pop();
             match timer {
                 Timer::Flow(number) => self.start(number, now, out),
+                Timer::Batch => {
+                    for slot in std::mem::take(&mut self.batch) {
+                        self.run(slot, now, out);
+                    }
+                }
                 Timer::Connection(slot) => {
                     if let Some(connection) = self.connections[slot]
                         .as_mut()

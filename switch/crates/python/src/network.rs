@@ -210,7 +210,7 @@ impl Network {
     /// Adds a TCP host; its port is 0.
     #[pyo3(signature = (
         name, addresses, *, mtu, receive_buffer_bytes, send_buffer_bytes, nagle=true, delayed_ack_ns=None, tos=Integer::from(0),
-        ttl=Integer::from(64), user_timeout_ns=None, reconnect_delay_ns=Integer::from(1_000_000_000), mac=None,
+        ttl=Integer::from(64), user_timeout_ns=None, batches=false, relays=false, reconnect_delay_ns=Integer::from(1_000_000_000), mac=None,
         gateway_mac=None
     ))]
     #[expect(
@@ -229,6 +229,8 @@ impl Network {
         tos: Integer,
         ttl: Integer,
         user_timeout_ns: Option<Integer>,
+        batches: bool,
+        relays: bool,
         reconnect_delay_ns: Integer,
         mac: Option<&str>,
         gateway_mac: Option<&str>,
@@ -259,6 +261,8 @@ impl Network {
                     .map(|time| time.word("user_timeout_ns"))
                     .transpose()?,
             },
+            batches,
+            relays,
             reconnect_delay: reconnect_delay_ns.word("reconnect_delay_ns")?,
             seed: self.seeds.clone().next_u64(),
         };

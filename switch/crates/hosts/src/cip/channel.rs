@@ -21,6 +21,8 @@ struct Task {
 pub(crate) struct Channel {
     writes: VecDeque<Frame>,
     reads: VecDeque<Frame>,
+    /// Packets that the CPU still has to take before they can wait for the host to read.
+    coming: usize,
     shaper: Shaper,
     task: Option<Task>,
     /// What the task moves.
@@ -44,6 +46,7 @@ impl Channel {
         Self {
             writes: VecDeque::new(),
             reads: VecDeque::new(),
+            coming: 0,
             shaper: Shaper::new(Some(config.channel_bytes_per_s * BITS_PER_BYTE)),
             task: None,
             moving: Vec::new(),
@@ -70,6 +73,18 @@ impl Channel {
         }
         queue.push_back(frame);
         Ok(())
+    }
+
+    /// Keeps a place for a packet that will wait for the host to read; `false` when there is none.
+    pub fn reserve(&mut self, config: &CipConfig) -> bool {
+        let free = self.reads.len() + self.coming < config.read_queue_packets;
+        self.coming += usize::from(free);
+        free
+    }
+
+    /// Gives a place back.
+    pub fn release(&mut self) {
+        self.coming -= 1;
     }
 
     /// When the transfer on its way ends.

@@ -20,7 +20,7 @@ pub enum Mode {
     },
     /// Serves TN3270.
     Tn3270 {
-        /// What the CPU does for a transaction beside its TCP segments, in ns: the server itself and its SNA messages.
+        /// What the CPU does for a transaction beside its TCP segments and SNA messages, in ns.
         transaction_time: Time,
     },
 }
@@ -86,6 +86,10 @@ impl CipConfig {
                 "{} is given, 1 to {MAX_CHANNELS} is expected",
                 self.channels
             );
+            return Err(ConfigError::new("channels", message));
+        }
+        if self.channels > 1 && matches!(self.mode, Mode::Tn3270 { .. }) {
+            let message = "2 are given, 1 is expected of a TN3270 server";
             return Err(ConfigError::new("channels", message));
         }
         if self

@@ -15,12 +15,25 @@
 //!
 //! - [`config`]: what an adapter is told, its [`Mode`] with it;
 //! - [`channel`]: turns, blocks, interrupts;
-//! - [`csna`], [`tn3270`]: what the modes other than IP datagram do.
+//! - [`csna`]: LLC2 connections and their limit.
+//!
+//! A TN3270 server ends the TCP connections of its clients and takes what they say to VTAM as SNA. Its TCP is a host of
+//! its own, all of whose packets pay the adapter's CPU:
+//!
+//! ```text
+//! port 0 == channel, VTAM ==+     +---- port 2, the server's TCP
+//!                           | CPU |
+//! port 1 -- network --------+     +---- port 3, its SNA side: the channel's network
+//! ```
+//!
+//! TCP segments go before SNA messages: they are taken by an interrupt, and a client hears at once that its request has
+//! come, however long the server takes for it.
 
 use std::collections::VecDeque;
 
 use phb_network::{Frame, Node, Output, Port, Time};
 
+use crate::NETWORK_PORT;
 use crate::configuration::ConfigError;
 use crate::datagram::ETHERNET_HEADER;
 use crate::statistics::{AdapterStatistics, DirectionStatistics};
@@ -28,13 +41,16 @@ use crate::statistics::{AdapterStatistics, DirectionStatistics};
 mod channel;
 mod config;
 mod csna;
-mod tn3270;
 
 use channel::Channel;
 pub use config::{CipConfig, Mode};
 use csna::{Sessions, Verdict};
 
 const PICOSECONDS_PER_NANOSECOND: u64 = 1_000;
+const SECOND: Time = 1_000_000_000;
+/// Ports of a TN3270 server's own host: TCP, and SNA.
+const SERVER_TCP_PORT: Port = 2;
+const SERVER_SNA_PORT: Port = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
@@ -53,11 +69,28 @@ impl Direction {
     }
 }
 
+/// How long an adapter was busy, in ns; two channels can be busy at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Busy {
+    /// Its CPU.
+    pub cpu: Time,
+    /// Its channels together.
+    pub channel: Time,
+}
+
 /// A packet on its way through the CPU.
 struct Work {
-    channel: u16,
+    way: Way,
     direction: Direction,
     frame: Frame,
+}
+
+/// The two ports between which a packet passes, and whether a channel is in its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Channel(u16),
+    /// Between network and TN3270 server.
+    Server,
 }
 
 /// A CIP as a node with two ports per channel.
@@ -66,6 +99,8 @@ pub struct Cip {
     channels: Vec<Channel>,
     sessions: Sessions,
     cpu_queue: VecDeque<Work>,
+    /// What goes before it: TCP segments of a TN3270 server.
+    cpu_first: VecDeque<Work>,
     /// What the CPU is busy with, and until when (ns).
     cpu_task: Option<(Time, Work)>,
     /// What the host is interrupted for; empty between two events.
@@ -73,6 +108,7 @@ pub struct Cip {
     /// What the host has written; empty between two events.
     written: Vec<Frame>,
     statistics: AdapterStatistics,
+    by_second: Vec<Busy>,
 }
 
 impl Cip {
@@ -89,10 +125,12 @@ impl Cip {
             config,
             sessions: Sessions::default(),
             cpu_queue: VecDeque::new(),
+            cpu_first: VecDeque::new(),
             cpu_task: None,
             interrupt: Vec::new(),
             written: Vec::new(),
             statistics: AdapterStatistics::default(),
+            by_second: Vec::new(),
         })
     }
 
@@ -112,6 +150,21 @@ impl Cip {
         }
     }
 
+    /// What the adapter was busy with in each second of the run. Work that goes on into the next second counts where it
+    /// has begun.
+    #[must_use]
+    pub fn by_second(&self) -> &[Busy] {
+        &self.by_second
+    }
+
+    fn second(&mut self, now: Time) -> &mut Busy {
+        let second = usize::try_from(now / SECOND).unwrap_or(usize::MAX);
+        if second >= self.by_second.len() {
+            self.by_second.resize(second + 1, Busy::default());
+        }
+        &mut self.by_second[second]
+    }
+
     fn count(&mut self, direction: Direction) -> &mut DirectionStatistics {
         match direction {
             Direction::Outbound => &mut self.statistics.outbound,
@@ -119,29 +172,38 @@ impl Cip {
         }
     }
 
-    fn queue_for_channel(&mut self, now: Time, work: Work, out: &mut Output) {
-        let direction = work.direction;
-        let channel = usize::from(work.channel);
-        if self.channels[channel]
-            .push(&self.config, direction, work.frame)
-            .is_err()
-        {
+    fn queue_for_channel(
+        &mut self,
+        now: Time,
+        channel: u16,
+        direction: Direction,
+        frame: Frame,
+        out: &mut Output,
+    ) {
+        let state = &mut self.channels[usize::from(channel)];
+        if state.push(&self.config, direction, frame).is_err() {
             let count = self.count(direction);
             count.dropped_queue_full += 1;
             count.held -= 1;
             return;
         }
-        self.start_channel(now, work.channel, out);
+        self.start_channel(now, channel, out);
     }
 
     fn queue_for_cpu(&mut self, now: Time, work: Work) {
-        if self.cpu_queue.len() >= self.config.cpu_queue_packets {
+        if self.cpu_queue.len() + self.cpu_first.len() >= self.config.cpu_queue_packets {
+            if let (Way::Channel(channel), Direction::Inbound) = (work.way, work.direction) {
+                self.channels[usize::from(channel)].release();
+            }
             let count = self.count(work.direction);
             count.dropped_cpu_full += 1;
             count.held -= 1;
             return;
         }
-        self.cpu_queue.push_back(work);
+        match work.way {
+            Way::Channel(_) => self.cpu_queue.push_back(work),
+            Way::Server => self.cpu_first.push_back(work),
+        }
         self.start_cpu(now);
     }
 
@@ -151,9 +213,20 @@ impl Cip {
         if let Some(started) = state.start(&self.config, now, &mut interrupt) {
             self.statistics.channel_blocks += started.blocks;
             self.statistics.channel_busy += started.busy;
+            self.second(now).channel += started.busy;
         }
         for frame in interrupt.drain(..) {
-            self.emit(now, channel, Direction::Inbound, frame, out);
+            let direction = Direction::Inbound;
+            let way = Way::Channel(channel);
+            self.emit(
+                now,
+                Work {
+                    way,
+                    direction,
+                    frame,
+                },
+                out,
+            );
         }
         self.interrupt = interrupt;
     }
@@ -163,13 +236,10 @@ impl Cip {
         let bytes = work.frame.len().saturating_sub(ETHERNET_HEADER) as u64;
         let by_length =
             bytes.saturating_mul(self.config.cpu_ps_per_byte) / PICOSECONDS_PER_NANOSECOND;
+        let is_request =
+            work.direction == Direction::Inbound && matches!(work.way, Way::Channel(_));
         let transaction = match self.config.mode {
-            Mode::Tn3270 { transaction_time }
-                if work.direction == Direction::Outbound
-                    && tn3270::has_payload(&work.frame.bytes) =>
-            {
-                transaction_time
-            }
+            Mode::Tn3270 { transaction_time } if is_request => transaction_time,
             _ => 0,
         };
         self.config.cpu_time + by_length + transaction
@@ -179,36 +249,35 @@ impl Cip {
         if self.cpu_task.is_some() {
             return;
         }
-        let Some(work) = self.cpu_queue.pop_front() else {
+        let first = self.cpu_first.pop_front();
+        let Some(work) = first.or_else(|| self.cpu_queue.pop_front()) else {
             return;
         };
         let cost = self.cost(&work);
         self.statistics.cpu_busy += cost;
+        self.second(now).cpu += cost;
         let end = now
             .saturating_add(cost)
             .saturating_add(self.config.cpu_wait);
         self.cpu_task = Some((end, work));
     }
 
-    /// Whether a packet crosses the channel: of a TN3270 server's, only what carries data does.
-    fn crosses(&self, frame: &Frame) -> bool {
-        !matches!(self.config.mode, Mode::Tn3270 { .. }) || tn3270::has_payload(&frame.bytes)
-    }
-
     fn finish_cpu(&mut self, now: Time, mut work: Work, out: &mut Output) {
-        if work.direction == Direction::Outbound {
-            self.emit(now, work.channel, work.direction, work.frame, out);
-            return;
-        }
+        let channel = match work.way {
+            Way::Channel(channel) if work.direction == Direction::Inbound => {
+                self.channels[usize::from(channel)].release();
+                channel
+            }
+            Way::Channel(_) | Way::Server => return self.emit(now, work, out),
+        };
         if let Mode::Csna { max_llc2_sessions } = self.config.mode {
             let limit = max_llc2_sessions;
-            match self.sessions.take(work.channel, limit, &mut work.frame) {
+            match self.sessions.take(channel, limit, &mut work.frame) {
                 Verdict::ToHost => {}
                 Verdict::Answered => {
                     // It leaves by the side it came from, and is counted where it came in.
                     self.statistics.inbound.send(work.frame.len());
-                    out.send(now, network_port(work.channel), work.frame);
-                    return;
+                    return out.send(now, self.network_port(channel), work.frame);
                 }
                 Verdict::NoSession => {
                     self.statistics.inbound.dropped_no_session += 1;
@@ -217,27 +286,45 @@ impl Cip {
                 }
             }
         }
-        if self.crosses(&work.frame) {
-            self.queue_for_channel(now, work, out);
-        } else {
-            self.emit(now, work.channel, work.direction, work.frame, out);
+        self.queue_for_channel(now, channel, work.direction, work.frame, out);
+    }
+
+    fn emit(&mut self, now: Time, work: Work, out: &mut Output) {
+        self.count(work.direction).send(work.frame.len());
+        let port = match (work.way, work.direction) {
+            (Way::Channel(channel), Direction::Outbound) => self.network_port(channel),
+            (Way::Channel(channel), Direction::Inbound) => host_port(channel),
+            (Way::Server, Direction::Outbound) => NETWORK_PORT,
+            (Way::Server, Direction::Inbound) => SERVER_TCP_PORT,
+        };
+        out.send(now, port, work.frame);
+    }
+
+    /// A channel's port on the other side of the CPU.
+    fn network_port(&self, channel: u16) -> Port {
+        match self.config.mode {
+            Mode::Tn3270 { .. } => SERVER_SNA_PORT,
+            Mode::IpDatagram | Mode::Csna { .. } => 2 * channel + 1,
         }
     }
 
-    fn emit(
-        &mut self,
-        now: Time,
-        channel: u16,
-        direction: Direction,
-        frame: Frame,
-        out: &mut Output,
-    ) {
-        self.count(direction).send(frame.len());
-        let port = match direction {
-            Direction::Outbound => network_port(channel),
-            Direction::Inbound => host_port(channel),
+    /// What comes in by a port, and which way it goes.
+    fn way(&self, port: Port) -> (Way, Direction) {
+        if matches!(self.config.mode, Mode::Tn3270 { .. }) {
+            return match port {
+                NETWORK_PORT => (Way::Server, Direction::Inbound),
+                SERVER_TCP_PORT => (Way::Server, Direction::Outbound),
+                SERVER_SNA_PORT => (Way::Channel(0), Direction::Inbound),
+                _ => (Way::Channel(0), Direction::Outbound),
+            };
+        }
+        let channel = (port / 2).min(self.config.channels - 1);
+        let direction = if port == host_port(channel) {
+            Direction::Outbound
+        } else {
+            Direction::Inbound
         };
-        out.send(now, port, frame);
+        (Way::Channel(channel), direction)
     }
 }
 
@@ -245,18 +332,9 @@ fn host_port(channel: u16) -> Port {
     2 * channel
 }
 
-fn network_port(channel: u16) -> Port {
-    2 * channel + 1
-}
-
 impl Node for Cip {
     fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {
-        let channel = (port / 2).min(self.config.channels - 1);
-        let direction = if port == host_port(channel) {
-            Direction::Outbound
-        } else {
-            Direction::Inbound
-        };
+        let (way, direction) = self.way(port);
         let too_large = frame.len().saturating_sub(ETHERNET_HEADER) > self.config.mtu;
         let count = self.count(direction);
         count.receive(frame.len());
@@ -265,15 +343,26 @@ impl Node for Cip {
             count.held -= 1;
             return;
         }
-        let work = Work {
-            channel,
-            direction,
-            frame,
-        };
-        if direction == Direction::Outbound && self.crosses(&work.frame) {
-            self.queue_for_channel(now, work, out);
-        } else {
-            self.queue_for_cpu(now, work);
+        match (way, direction) {
+            (Way::Channel(channel), Direction::Outbound) => {
+                self.queue_for_channel(now, channel, direction, frame, out);
+            }
+            // The router keeps what the adapter has no buffer for: it costs the adapter nothing.
+            (Way::Channel(channel), Direction::Inbound)
+                if !self.channels[usize::from(channel)].reserve(&self.config) =>
+            {
+                let count = self.count(direction);
+                count.dropped_queue_full += 1;
+                count.held -= 1;
+            }
+            _ => self.queue_for_cpu(
+                now,
+                Work {
+                    way,
+                    direction,
+                    frame,
+                },
+            ),
         }
         self.tick(now, out);
     }
@@ -287,7 +376,7 @@ impl Node for Cip {
                 for frame in written.drain(..) {
                     let direction = Direction::Outbound;
                     let work = Work {
-                        channel,
+                        way: Way::Channel(channel),
                         direction,
                         frame,
                     };

@@ -1,7 +1,7 @@
 use phb_network::Transmission;
 
 use super::*;
-use crate::{HOST_PORT, NETWORK_PORT};
+use crate::HOST_PORT;
 
 /// 4 kbyte/s and 1 ms per packet: a block takes a second, the CPU a thousandth of it.
 fn config() -> CipConfig {
@@ -244,18 +244,8 @@ fn llc2_connections_are_limited_and_frames_outside_of_them_are_dropped() {
     assert_eq!(statistics.inbound.dropped_no_session, 1);
 }
 
-/// A TCP segment of 20 bytes of header and so much payload, in an IPv4 datagram, in a frame.
-fn segment(payload: u8) -> Frame {
-    let mut bytes = vec![0; ETHERNET_HEADER];
-    bytes.extend([0x45, 0, 0, 40 + payload, 0, 0, 0, 0, 64, 6, 0, 0]);
-    bytes.resize(ETHERNET_HEADER + 20 + 12, 0);
-    bytes.push(0x50);
-    bytes.resize(ETHERNET_HEADER + 40 + usize::from(payload), 0);
-    Frame::new(bytes)
-}
-
 #[test]
-fn of_a_tn3270_server_only_data_crosses_the_channel_and_a_reply_costs_a_transaction() {
+fn a_tn3270_servers_segments_pass_the_cpu_alone_and_first_and_its_requests_cost_a_transaction() {
     let mut cip = Cip::new(CipConfig {
         mode: Mode::Tn3270 {
             transaction_time: 10 * MILLISECOND,
@@ -264,22 +254,44 @@ fn of_a_tn3270_server_only_data_crosses_the_channel_and_a_reply_costs_a_transact
     })
     .expect("a good configuration");
     let mut out = Output::new();
-    cip.receive(0, NETWORK_PORT, segment(0), &mut out);
-    cip.receive(0, NETWORK_PORT, segment(100), &mut out);
-    cip.receive(0, HOST_PORT, segment(0), &mut out);
-    cip.receive(0, HOST_PORT, segment(100), &mut out);
+    cip.receive(0, SERVER_SNA_PORT, frame(100), &mut out); // to VTAM: in the CPU
+    cip.receive(0, SERVER_SNA_PORT, frame(101), &mut out); // waits for it
+    cip.receive(0, NETWORK_PORT, frame(102), &mut out); // goes before it
+    cip.receive(0, SERVER_TCP_PORT, frame(103), &mut out);
+    cip.receive(0, HOST_PORT, frame(104), &mut out); // from VTAM: on the channel
     let left = finish(&mut cip, &mut out);
     assert_eq!(
         left,
         [
-            (MILLISECOND, 0, 54),
-            (3 * MILLISECOND, 1, 54),
-            (SECOND + 11 * MILLISECOND, 1, 154),
-            (2 * SECOND, 0, 154),
+            (12 * MILLISECOND, SERVER_TCP_PORT, 116),
+            (13 * MILLISECOND, NETWORK_PORT, 117),
+            (SECOND + MILLISECOND, SERVER_SNA_PORT, 118),
+            (2 * SECOND, HOST_PORT, 114),
+            (2 * SECOND, HOST_PORT, 115),
         ]
     );
     assert_eq!(cip.statistics().channel_blocks, 2);
-    assert_eq!(cip.statistics().cpu_busy, 14 * MILLISECOND);
+    assert_eq!(cip.statistics().cpu_busy, 25 * MILLISECOND);
+    check_conservation(&cip.statistics());
+}
+
+#[test]
+fn what_the_adapter_has_no_buffer_for_costs_its_cpu_nothing() {
+    let mut cip = Cip::new(CipConfig {
+        read_queue_packets: 1,
+        ..config()
+    })
+    .expect("a good configuration");
+    let mut out = Output::new();
+    // The first has left the CPU and is on the channel when the next one keeps the only place.
+    cip.receive(0, NETWORK_PORT, frame(40), &mut out);
+    cip.receive(0, NETWORK_PORT, frame(40), &mut out);
+    cip.tick(MILLISECOND, &mut out);
+    cip.receive(MILLISECOND, NETWORK_PORT, frame(40), &mut out);
+    cip.receive(MILLISECOND, NETWORK_PORT, frame(40), &mut out);
+    finish(&mut cip, &mut out);
+    assert_eq!(cip.statistics().cpu_busy, 2 * MILLISECOND);
+    assert_eq!(cip.statistics().inbound.dropped_queue_full, 2);
     check_conservation(&cip.statistics());
 }
 
@@ -317,5 +329,10 @@ fn packed_frames_share_a_block_as_far_as_they_fit_into_it() {
         .collect();
     assert_eq!(left, [(1, 10), (2, 4000), (2, 96), (3, 97)]);
     assert_eq!(cip.statistics().channel_blocks, 3);
+    let second = Busy {
+        cpu: 0,
+        channel: SECOND,
+    };
+    assert_eq!(cip.by_second()[..3], [second; 3]);
     check_conservation(&cip.statistics());
 }

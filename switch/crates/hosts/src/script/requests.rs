@@ -123,6 +123,9 @@ pub(crate) struct Server {
     /// Bytes of requests that have come and are not answered yet.
     asked: u64,
     thinks_until: Option<Time>,
+    /// Whether somebody else is to be asked what the reply is; `think` is what he takes then.
+    relays: bool,
+    to_relay: bool,
     to_send: u64,
     sent: u64,
     received: u64,
@@ -136,14 +139,33 @@ impl Server {
             think,
             asked: 0,
             thinks_until: None,
+            relays: false,
+            to_relay: false,
             to_send: 0,
             sent: 0,
             received: 0,
         }
     }
 
+    /// Has requests relayed: each waits for [`answer`](Self::answer).
+    pub fn relay(&mut self) {
+        self.relays = true;
+    }
+
+    /// The length of a request that is to be relayed now, told once.
+    pub fn relayed(&mut self) -> Option<u64> {
+        std::mem::take(&mut self.to_relay).then_some(self.request_bytes)
+    }
+
+    /// What was relayed has been answered.
+    pub fn answer(&mut self) {
+        if self.relays && self.thinks_until.is_some() {
+            self.thinks_until = Some(0);
+        }
+    }
+
     pub fn due(&self) -> Option<Time> {
-        self.thinks_until
+        self.thinks_until.filter(|_| !self.relays)
     }
 
     pub fn step(
@@ -175,7 +197,9 @@ impl Server {
                 self.to_send = self.reply_bytes;
             } else if self.asked >= self.request_bytes {
                 self.asked -= self.request_bytes;
-                self.thinks_until = Some(now.saturating_add(self.think));
+                self.to_relay = self.relays;
+                let think = if self.relays { Time::MAX } else { self.think };
+                self.thinks_until = Some(now.saturating_add(think));
             } else {
                 break;
             }

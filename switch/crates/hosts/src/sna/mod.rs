@@ -21,6 +21,9 @@ pub use stations::{SnaStatistics, Stations, StationsConfig};
 /// A station's address on its LAN.
 pub type Mac = [u8; 6];
 
+/// The adapter's address on its own side of the LAN: locally administered.
+const ADAPTER: Mac = [0x40, 0, 0, 0, 0, 1];
+
 const SAP: usize = ETHERNET_HEADER;
 const CONTROL: usize = SAP + 2;
 /// The bit of a source SAP that tells a response from a command.
@@ -82,6 +85,12 @@ pub(crate) fn read(frame: &[u8]) -> Option<Header> {
         destination: frame[..6].try_into().ok()?,
         source: frame[6..12].try_into().ok()?,
     })
+}
+
+/// Makes a request of a server's session: an information frame of that much data.
+pub(crate) fn request(frame: Vec<u8>, session: Mac, length: u64) -> Vec<u8> {
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    information(frame, ADAPTER, session, 1, 1, length)
 }
 
 /// Makes an unnumbered frame.

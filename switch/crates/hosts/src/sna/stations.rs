@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use phb_network::{Frame, Node, Output, Port, Time};
 
-use super::{DAF, Kind, Mac, information, read, unnumbered};
+use super::{ADAPTER, DAF, Kind, Mac, information, read, unnumbered};
 use crate::HOST_PORT;
 use crate::configuration::ConfigError;
 use crate::script::Transaction;
@@ -14,8 +14,6 @@ const SECOND: Time = 1_000_000_000;
 const MAX_LUS: u16 = 255;
 /// What a station's number fits into in its address.
 const MAX_PUS: u32 = 1 << 16;
-/// The adapter's address on its own side of the LAN: locally administered.
-const ADAPTER: Mac = [0x40, 0, 0, 0, 0, 1];
 
 /// A generator of SNA traffic.
 #[derive(Clone, Debug, PartialEq, Eq)]

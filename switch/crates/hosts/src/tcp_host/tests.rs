@@ -25,6 +25,8 @@ fn config(addresses: &[Ipv4Addr], mac: [u8; 6], gateway_mac: [u8; 6]) -> HostCon
             ttl: 64,
             user_timeout: None,
         },
+        batches: false,
+        relays: false,
         reconnect_delay: SECOND,
         seed: 1,
     }
@@ -412,4 +414,63 @@ fn wrong_parameters_are_named() {
         })
         .expect_err("no reply");
     assert_eq!(error.parameter, "reply_bytes");
+}
+
+/// A host whose config `change` has changed, with the service.
+fn changed_server(change: impl FnOnce(&mut HostConfig)) -> TcpHost {
+    let mut config = config(&[SERVER], SERVER_MAC, CLIENT_MAC);
+    change(&mut config);
+    let mut server = TcpHost::new(config).expect("a good host");
+    server
+        .add_service(service(SERVER, 700))
+        .expect("a good service");
+    server
+}
+
+#[test]
+fn a_host_that_takes_batches_answers_after_the_last_segment_of_a_time() {
+    let mut client = client();
+    for _ in 0..2 {
+        client.add_flow(flow(SERVER)).expect("a good flow");
+    }
+    let mut server = changed_server(|config| config.batches = true);
+    let syns = tick(&mut client, 0);
+    assert_eq!(syns.len(), 2);
+    let mut out = Output::new();
+    out.begin(5);
+    for syn in syns {
+        server.receive(5, HOST_PORT, syn, &mut out);
+    }
+    assert_eq!(out.drain().count(), 0);
+    assert_eq!(server.next_tick(), Some(5));
+    assert_eq!(tick(&mut server, 5).len(), 2, "a SYN and ACK for each");
+}
+
+#[test]
+fn a_host_that_relays_replies_when_the_application_has_answered() {
+    let mut client = client();
+    client.add_flow(flow(SERVER)).expect("a good flow");
+    let mut server = changed_server(|config| config.relays = true);
+    let syn = tick(&mut client, 0).remove(0);
+    let accepted = give(&mut server, 1, &syn).remove(0);
+    let mut asked = Vec::new();
+    for frame in give(&mut client, 2, &accepted) {
+        let mut out = Output::new();
+        out.begin(3);
+        server.receive(3, HOST_PORT, frame, &mut out);
+        asked.extend(out.drain().filter(|sent| sent.port == NETWORK_PORT));
+    }
+    assert_eq!(asked.len(), 1);
+    assert_eq!(server.statistics().reply_bytes_sent, 0);
+
+    let mut application = sna::SnaHost::new(Some(800));
+    let mut out = Output::new();
+    application.receive(4, HOST_PORT, asked.remove(0).frame, &mut out);
+    let answer = out.drain().next().expect("it answers at once").frame;
+    for (at, replied) in [(5, 1400), (6, 1400)] {
+        let mut out = Output::new();
+        out.begin(at);
+        server.receive(at, NETWORK_PORT, answer.clone(), &mut out); // the second time nobody waits for it
+        assert_eq!(server.statistics().reply_bytes_sent, replied);
+    }
 }

@@ -109,6 +109,8 @@ pub fn host(address: Ipv4Addr, mac: [u8; 6], gateway_mac: [u8; 6], seed: u64) ->
         any_mac: false,
         gateway_mac,
         tcp: options(),
+        batches: false,
+        relays: false,
         reconnect_delay: SECOND,
         seed,
     }

@@ -107,7 +107,13 @@ pub(crate) fn all<'py>(
             Member::Replay(_) => {} // its port's counters say it all
             Member::Host(host) => hosts.set_item(name, of_host(py, &host.statistics())?)?,
             Member::Cip(cip) => {
-                adapters.set_item(name, of_adapter(py, "cip", &cip.statistics())?)?
+                let counted = of_adapter(py, "cip", &cip.statistics())?;
+                let seconds = cip.by_second();
+                let cpu: Vec<Time> = seconds.iter().map(|busy| busy.cpu).collect();
+                let channel: Vec<Time> = seconds.iter().map(|busy| busy.channel).collect();
+                counted.set_item("cpu_busy_ns_by_second", cpu)?;
+                counted.set_item("channel_busy_ns_by_second", channel)?;
+                adapters.set_item(name, counted)?;
             }
             Member::Stations(stations) => {
                 sna.set_item(name, of_sna(py, &stations.statistics())?)?
