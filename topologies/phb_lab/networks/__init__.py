@@ -8,7 +8,7 @@ from importlib import import_module
 from phb_lab.errors import UsageError
 from phb_lab.study import Study
 
-NAMES = ("s390", "isode", "e1", "osa")
+NAMES = ("s390", "isode", "e1", "cip", "osa")
 
 
 def find(name: str) -> Study:

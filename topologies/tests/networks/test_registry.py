@@ -29,8 +29,9 @@ def test_wires_join_ports_that_exist_and_policy_files_are_there(name):
     for test in study.tests:
         network = study.network(test, seed=1, options=study.defaults())
         ports = {(switch.name, port.number) for switch in network.switches for port in switch.ports}
-        ports |= {(host.name, 0) for host in network.hosts}
-        ports |= {(adapter.name, port) for adapter in network.adapters for port in (0, 1)}
+        ports |= {(host.name, port) for host in network.hosts for port in ((0, 1) if host.relays else (0,))}
+        ports |= {(adapter.name, port) for adapter in network.adapters for port in range(4)}
+        ports |= {(node.name, 0) for node in (*network.stations, *network.sna_hosts)}
         ends = [end for wire in network.wires for end in (wire.a, wire.b)]
         assert len(ends) == len(set(ends))
         assert set(ends) <= ports

@@ -1,0 +1,383 @@
+r"""Cisco's Channel Interface Processor: customers' acceptance tests of capacity (MCI, EDS and Citicorp with Cisco).
+
+::
+
+    ping         rsp4 ----------- cip ===ESCON=== hds                 4 KB datagrams one way, on one or two channels
+    tcp          lpar1 ===ESCON=== cip --- c7513 --- cip ===ESCON=== lpar2       12 streams, one CIP for both channels
+    csna         dominos --------- cip ===ESCON=== hds                SNA stations, ITPECHO
+    csna-bulk    lpar1 ===ESCON=== cip ----------- cip ===ESCON=== lpar2         4 KB frames one way, one CIP
+    tn3270       generator --- c7513 --- cip ===ESCON=== hds          TCP sessions to the server on the CIP, ITPECHO
+
+A CIP is a half-duplex channel that moves blocks, or two, and one CPU (``data/adapters.yaml``). Every test saturates
+something; which, is for the run to say.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from rich.table import Table
+
+import phb_examples
+from phb_lab import data_files
+from phb_lab.analysis import cip as analysis
+from phb_lab.description import (
+    Adapter,
+    Datagrams,
+    Flow,
+    Host,
+    Network,
+    Port,
+    RequestResponse,
+    SnaHost,
+    SnaStations,
+    Stream,
+    Switch,
+    Wire,
+)
+from phb_lab.outcome import Outcome
+from phb_lab.study import Evaluation, Option, Run, Study, Test
+
+SECOND = 1_000_000_000
+
+# "A 4-KB packet size was selected because it is the maximum packet size from a Token Ring": a block.
+BLOCK_BYTES = 4_096
+IP_AND_UDP_HEADERS = 20 + 8
+SEGMENT_BYTES = BLOCK_BYTES - 40
+# "The test was unable to saturate the CIP or the ESCON channel with a single ping process and had to start a second":
+# one sends less than the channel's 3,023 blocks/s and two send more. Assumption: 2,500 packets/s each.
+PING_INTERVAL_NS = 400_000
+PING_PROCESSES = 2
+# Assumption: what waits for the channel in the adapter; more is dropped, as nobody waits for a ping.
+PING_QUEUE_PACKETS = 100
+
+# "12 client/server connections between the two LPARs".
+STREAMS = 12
+# The source gives no TCP parameters. OS/390's default buffers, as in the S/390 network; 200 ms is BSD's delayed
+# acknowledgement. The window is an option of the study.
+WINDOW_BYTES = 16_384
+DELAYED_ACK_NS = 200_000_000
+
+# 12 and 32 Dominos; "each Domino is capable of supporting 500 sessions and transmitting 500 frames per second".
+DOMINO_FRAMES_PER_S = 500
+# "Each Domino supported 500 LUs across 100 PUs".
+LUS_PER_PU = 5
+# NetMarks' load is given: 7.4 MB/s. Frames of 4 KB (as in MCI's own tests) fill a block; LLC, TH and RH are 13 bytes.
+BULK_BYTES_PER_S = 7_400_000
+SNA_HEADERS = 13
+# NetMarks ran "multiple instances": as many logical units as send in turn; it makes no difference to the adapter.
+BULK_LUS = 12
+
+# A TN3270 server's and a PC's TCP with small messages: IOS's default window; no source gives one.
+SESSION_WINDOW_BYTES = 4_128
+# "A transaction rate of approximately 850 transactions per second" was the generator's aim for its 16,000 sessions. The
+# 1,000 of the first test ask without a pause: 855 is what the CIP let through.
+GENERATOR_TPS = 850
+PACED_SESSIONS = 16_000
+# All sessions are established before anything is measured; the source gives no times. Paced ones begin over whole
+# pauses, or they would ask in waves; the 1,000 over two seconds.
+SESSIONS_START_NS = 2 * SECOND
+SESSIONS_START_PAUSES = 2
+
+EXAMPLES = Path(phb_examples.__file__).parent / "cip"
+
+
+@dataclass(frozen=True)
+class Load(Test):
+    """One test.
+
+    Attributes:
+        kind: which of the networks above.
+        size: channels, physical or logical units, or sessions of a CIP, whatever counts in it.
+        cips: how many there are.
+        warm_up_s: from when on it is measured.
+
+    """
+
+    kind: Literal["ping", "tcp", "csna", "csna-bulk", "tn3270"] = "ping"
+    size: int = 1
+    cips: int = 1
+    warm_up_s: int = 1
+
+
+class Cip(Study):
+    """See the module."""
+
+    name = "cip"
+    title = "Cisco Channel Interface Processor: IP datagram, CSNA and TN3270 server at their limits"
+    published_key = "cisco_cip"
+    source = "Cisco Systems, Customer Performance Testing of Cisco's Channel Interface Processor"
+    tests = (
+        Load("ping-1", "4 KB pings, one channel", 20, 20, "ping", 1),
+        Load("ping-2", "4 KB pings, two channels", 20, 20, "ping", 2),
+        Load("tcp-stream", "12 TCP streams from partition to partition", 30, 30, "tcp", STREAMS, warm_up_s=2),
+        Load("csna-6000-pu", "6,000 physical units", 60, 60, "csna", 6_000, warm_up_s=10),
+        Load("csna-16000-lu", "16,000 logical units of 3,200 stations", 60, 60, "csna", 16_000, warm_up_s=10),
+        Load("csna-bulk", "7.4 MB/s of SNA frames, two channels", 20, 20, "csna-bulk", BULK_LUS, warm_up_s=2),
+        Load("tn3270-1000", "1,000 TN3270 sessions without a pause", 60, 60, "tn3270", 1_000, warm_up_s=10),
+        Load("tn3270-16000", "16,000 paced TN3270 sessions", 120, 60, "tn3270", 16_000, warm_up_s=40),
+        Load("tn3270-two-cips", "two CIPs with 16,000 sessions each", 120, 60, "tn3270", 16_000, 2, 40),
+    )
+    options = (
+        Option("window", WINDOW_BYTES, 4_096, 1_048_576, "TCP window of the partitions' streams, in bytes"),
+        Option("blocks_per_interrupt", 15, 1, 15, "blocks that a host reads before it is interrupted, IP datagram"),
+    )
+
+    def network(self, test: Test, *, seed: int, options: Mapping[str, int]) -> Network:
+        """Describe one test; nothing is drawn but by the hosts."""
+        load = _load(test)
+        match load.kind:
+            case "ping":
+                described = _ping(load)
+            case "tcp":
+                described = _tcp(options)
+            case "csna":
+                described = _csna(load)
+            case "csna-bulk":
+                described = _csna_bulk()
+            case "tn3270":
+                described = _tn3270(load)
+        return replace(described, name=f"{self.name}/{test.name}")
+
+    def evaluate(
+        self, test: Test, network: Network, outcome: Outcome, *, duration_s: int, captures: Path
+    ) -> Evaluation:
+        """Rates and the share of the CPU from the warm-up on."""
+        load = _load(test)
+        return analysis.evaluate(load.name, load.warm_up_s, network, outcome, duration_s=duration_s)
+
+    def extra_runs(self, tests: Sequence[Test], options: Mapping[str, int]) -> Sequence[tuple[Test, Mapping[str, int]]]:
+        """The TCP test with other windows and interrupts, which the source does not give."""
+        tcp = [test for test in tests if test.name == "tcp-stream"]
+        changed = [{"window": window} for window in (8_192, 32_768, 65_535)] + [{"blocks_per_interrupt": 1}]
+        return [(test, {**options, **change}) for test in tcp for change in changed]
+
+    def tables(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[Table]:
+        """What was busy, and the TCP test by window."""
+        return analysis.tables(runs, extra)
+
+    def conclusions(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[str]:
+        """Which figures are predictions, and why some are off."""
+        return analysis.conclusions(runs)
+
+    def pictures(self, runs: Sequence[Run], extra: Sequence[Run], folder: Path) -> Sequence[Path]:
+        """Figures 10 to 24: rate and CPU as bars."""
+        return analysis.pictures(runs, folder)
+
+
+def _load(test: Test) -> Load:
+    assert isinstance(test, Load), test
+    return test
+
+
+def _cip(name: str, kind: str, **changes: int) -> Adapter:
+    return Adapter(name, "cip", {**data_files.adapters()[f"cip-{kind}"], **changes})
+
+
+def _ping(load: Load) -> Network:
+    """The router's own pings, to a host behind each channel."""
+    hosts = []
+    wires = []
+    flows: list[Flow] = []
+    for channel in range(load.size):
+        rsp4, hds = f"rsp4-{channel}", f"hds-{channel}"
+        source, target = f"10.1.{channel}.254", f"10.1.{channel}.1"
+        hosts += [_host(rsp4, source, BLOCK_BYTES), _host(hds, target, BLOCK_BYTES)]
+        wires += [Wire((rsp4, 0), ("cip", 2 * channel + 1)), Wire((hds, 0), ("cip", 2 * channel))]
+        flows += [
+            Datagrams(
+                name=f"ping-{channel}-{process}",
+                group="ping",
+                client=rsp4,
+                client_address=source,
+                server=hds,
+                server_address=target,
+                server_port=7 + process,
+                payload_bytes=BLOCK_BYTES - IP_AND_UDP_HEADERS,
+                interval_ns=PING_INTERVAL_NS,
+                start_ns=process * PING_INTERVAL_NS // PING_PROCESSES,
+            )
+            for process in range(PING_PROCESSES)
+        ]
+    return Network(
+        name="",
+        switches=(),
+        hosts=tuple(hosts),
+        adapters=(_cip("cip", "ip-datagram", channels=load.size, read_queue_packets=PING_QUEUE_PACKETS),),
+        wires=tuple(wires),
+        flows=tuple(flows),
+        assumptions=(
+            "pings without answer are UDP datagrams of the same length, 2,500/s from each of two processes",
+            f"{PING_QUEUE_PACKETS} packets wait for a channel at most",
+        ),
+    )
+
+
+def _host(
+    name: str, address: str, mtu: int, window: int = WINDOW_BYTES, *, batches: bool = False, relays: bool = False
+) -> Host:
+    return Host(name, (address,), mtu, window, DELAYED_ACK_NS, batches=batches, relays=relays)
+
+
+def _c7513() -> Switch:
+    return Switch("c7513", 1, tuple(Port(number) for number in range(1, 6)), (EXAMPLES / "c7513.yaml",))
+
+
+def _tcp(options: Mapping[str, int]) -> Network:
+    # Whole segments of it, as a sender without silly windows uses it.
+    window = options["window"] // SEGMENT_BYTES * SEGMENT_BYTES
+    partitions = tuple(
+        _host(f"lpar{number + 1}", f"10.1.{number}.1", BLOCK_BYTES, window, batches=True) for number in range(2)
+    )
+    return Network(
+        name="",
+        switches=(_c7513(),),
+        hosts=partitions,
+        adapters=(_cip("cip", "ip-datagram", channels=2, blocks_per_interrupt=options["blocks_per_interrupt"]),),
+        wires=(
+            Wire(("lpar1", 0), ("cip", 0)),
+            Wire(("lpar2", 0), ("cip", 2)),
+            Wire(("cip", 1), ("c7513", 1)),
+            Wire(("cip", 3), ("c7513", 2)),
+        ),
+        flows=tuple(
+            Stream(
+                name=f"stream-{number:02}",
+                group="stream",
+                client="lpar1",
+                client_address="10.1.0.1",
+                server="lpar2",
+                server_address="10.1.1.1",
+                server_port=5001 + number,
+                start_ns=number * SECOND // 100,
+            )
+            for number in range(STREAMS)
+        ),
+        assumptions=(
+            f"TCP windows of {window} bytes (OS/390's default), delayed acknowledgements of 200 ms, Reno",
+            "a host is interrupted once for what a read program has taken in, and acknowledges once per connection "
+            "what that brought",
+        ),
+    )
+
+
+def _csna(load: Load) -> Network:
+    lus_per_pu = 1 if load.size == 6_000 else LUS_PER_PU
+    traffic = data_files.published()[Cip.published_key]["csna"]
+    dominos = load.size // 500
+    return Network(
+        name="",
+        switches=(),
+        hosts=(),
+        adapters=(_cip("cip", "csna"),),
+        wires=(Wire(("dominos", 0), ("cip", 1)), Wire(("hds", 0), ("cip", 0))),
+        flows=(),
+        stations=(
+            SnaStations(
+                name="dominos",
+                group="sna",
+                pus=load.size // lus_per_pu,
+                lus_per_pu=lus_per_pu,
+                frames_per_s=dominos * DOMINO_FRAMES_PER_S,
+                request_bytes=traffic["request_bytes"],
+            ),
+        ),
+        sna_hosts=(SnaHost("hds", traffic["reply_bytes"]),),
+        assumptions=(
+            f"{dominos} Dominos are one node that sends {dominos * DOMINO_FRAMES_PER_S} frames/s",
+            "ITPECHO answers at once",
+            "LLC2's supervisory frames cost nothing of their own: they are in the cost per frame",
+        ),
+    )
+
+
+def _csna_bulk() -> Network:
+    return Network(
+        name="",
+        switches=(),
+        hosts=(),
+        adapters=(_cip("cip", "csna", channels=2),),
+        wires=(
+            Wire(("lpar1", 0), ("cip", 0)),
+            Wire(("lpar2", 0), ("cip", 2)),
+            Wire(("cip", 1), ("cip", 3)),
+        ),
+        flows=(),
+        stations=(
+            SnaStations(
+                name="lpar1",
+                group="sna",
+                pus=1,
+                lus_per_pu=BULK_LUS,
+                frames_per_s=round(BULK_BYTES_PER_S / BLOCK_BYTES),
+                request_bytes=BLOCK_BYTES - SNA_HEADERS,
+                waits=False,
+            ),
+        ),
+        sna_hosts=(SnaHost("lpar2"),),
+        assumptions=("NetMarks sends 4 KB frames one way; 7.4 MB/s are what one channel carries and the other, too",),
+    )
+
+
+def _tn3270(load: Load) -> Network:
+    traffic = data_files.published()[Cip.published_key]["tn3270_server"]
+    paced = load.size == PACED_SESSIONS
+    pause_ns = load.size * SECOND // GENERATOR_TPS if paced else 0
+    spread_ns = SESSIONS_START_PAUSES * pause_ns if paced else SESSIONS_START_NS
+    hosts = []
+    wires = []
+    adapters = []
+    flows: list[Flow] = []
+    for number in range(load.cips):
+        # The first CIP is on ports 1 and 3 of the router, the second on 4 and 5.
+        cip, server, generator = f"cip-{number}", f"tn3270-{number}", f"generator-{number}"
+        server_address, client_address = ("10.1.0.1", "10.3.0.1") if number == 0 else ("10.2.0.1", "10.4.0.1")
+        channel_port, lan_port = (1, 3) if number == 0 else (4, 5)
+        hosts += [
+            _host(server, server_address, 1_500, SESSION_WINDOW_BYTES, relays=True),
+            _host(generator, client_address, 1_500, SESSION_WINDOW_BYTES),
+        ]
+        adapters.append(_cip(cip, "tn3270"))
+        wires += [
+            Wire((f"hds-{number}", 0), (cip, 0)),
+            Wire((server, 0), (cip, 2)),
+            Wire((server, 1), (cip, 3)),
+            Wire((cip, 1), ("c7513", channel_port)),
+            Wire((generator, 0), ("c7513", lan_port)),
+        ]
+        flows += [
+            RequestResponse(
+                name=f"session-{number}-{session:05}",
+                group=f"sessions-{number}",
+                client=generator,
+                client_address=client_address,
+                server=server,
+                server_address=server_address,
+                server_port=23,
+                request_bytes=traffic["request_bytes"],
+                reply_bytes=traffic["reply_bytes"],
+                records_per_connection=1_000_000,
+                start_ns=session * spread_ns // load.size,
+                pause_ns=pause_ns,
+            )
+            for session in range(load.size)
+        ]
+    pace = f"pauses {pause_ns / SECOND:.2f} s (850 transactions/s in all)" if paced else "asks without a pause"
+    return Network(
+        name="",
+        switches=(_c7513(),),
+        hosts=tuple(hosts),
+        adapters=tuple(adapters),
+        wires=tuple(wires),
+        flows=tuple(flows),
+        assumptions=(
+            f"each session {pace}; sessions begin over {spread_ns / SECOND:g} s; ITPECHO answers at once",
+            f"TCP windows of {SESSION_WINDOW_BYTES} bytes, delayed acknowledgements of 200 ms",
+            "a TCP segment costs the CIP's CPU what an SNA frame does, and goes before SNA messages",
+        ),
+        sna_hosts=tuple(SnaHost(f"hds-{number}", traffic["reply_bytes"]) for number in range(load.cips)),
+    )
+
+
+STUDY = Cip()
