@@ -6,6 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV := .venv
 BIN := $(VENV)/bin
 SEED ?= 1
+NETWORKS ?= s390 isode e1 cip osa
 FUZZ_SECONDS ?= 12
 FUZZ_TARGETS := packet artifact write received rpc
 
@@ -15,7 +16,7 @@ TYPING := build/typing
 PACKAGES := benchmarks=benchmarks phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo emulate test lint fuzz bench format p4 stf-record readme clean system-packages ldap-library
+.PHONY: help setup demo lab emulate test lint fuzz bench format p4 stf-record readme clean system-packages ldap-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +25,11 @@ setup: $(VENV)/.installed ## own virtual environment with everything built (.ven
 
 demo: setup ## the S/390 test network: eight tests, table, results and pictures in out/s390
 	$(BIN)/phb-lab run s390 --seed $(SEED) --json out/s390/results.json --out out/s390
+
+lab: setup ## all five networks in virtual time: tables, results, pages and pictures in out/NETWORK
+	@for network in $(NETWORKS); do \
+		$(BIN)/phb-lab run $$network --seed $(SEED) --json out/$$network/results.json --out out/$$network || exit 1; \
+	done
 
 emulate: system-packages setup ## every network whole in Mininet (root): real interfaces, kernel TCP; hours
 	$(BIN)/python -m phb_lab.emulation out/emulate --seed $(SEED)

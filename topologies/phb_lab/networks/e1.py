@@ -14,10 +14,8 @@ what each gets of the line is what it holds of the queue's buffers. The tests di
 the MTU. A few small datagrams beside each TCP connection measure its one-way delay, as MGEN did.
 """
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -25,7 +23,7 @@ from typing import Literal
 from rich.table import Table
 
 import phb_examples
-from phb_lab import data_files
+from phb_lab import data_files, generated
 from phb_lab.analysis import e1 as analysis
 from phb_lab.description import Datagrams, Flow, Host, Network, Port, Stream, Switch, Wire
 from phb_lab.outcome import Outcome
@@ -300,19 +298,11 @@ def _datagrams(
 
 
 def _with_holes(buffers: Path, holes: int) -> Path:
-    """The same policy file with another N, beside it as a file of its own; files ship with N = 1."""
+    """The same policy file with another N, as a file of its own; files ship with N = 1."""
     text = buffers.read_text()
     if f"holes: {holes}\n" in text:
         return buffers
-    path = Path(_scratch().name) / f"{buffers.stem}-holes-{holes}.yaml"
-    path.write_text(text.replace("holes: 1\n", f"holes: {holes}\n"))
-    return path
-
-
-@cache
-def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """A folder that goes with the process."""
-    return tempfile.TemporaryDirectory(prefix="phb-lab-e1-")
+    return generated.write(f"{buffers.stem}-holes-{holes}.yaml", text.replace("holes: 1\n", f"holes: {holes}\n"))
 
 
 STUDY = E1()

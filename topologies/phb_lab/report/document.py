@@ -12,6 +12,7 @@ from typing import Any
 
 import phb_examples
 from phb_lab.errors import UsageError
+from phb_lab.generated import is_generated
 from phb_lab.results import Figure, results
 from phb_lab.study import Run, Study
 
@@ -90,6 +91,8 @@ def assumptions(runs: Sequence[Run]) -> list[str]:
 
 def policy_name(path: Path) -> str:
     """A policy file as the documentation names it: those that come with phb below ``examples/``, others as given."""
+    if is_generated(path):
+        return path.name
     try:
         return str(Path("examples") / path.resolve().relative_to(_EXAMPLES))
     except ValueError:

@@ -4,7 +4,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from phb_lab import data_files
+from phb_lab import data_files, generated
 from phb_lab.errors import UsageError
 from phb_lab.report import document as documents
 
@@ -94,3 +94,7 @@ def test_a_bad_file_is_one_message(tmp_path, monkeypatch, text, message):
     with pytest.raises(UsageError) as caught:
         documents.read(Path("r.json"))
     assert str(caught.value) == message
+
+
+def test_a_generated_policy_is_named_without_the_folder_that_changes():
+    assert documents.policy_name(generated.write("buffers-holes-6.yaml", "phb: 1\n")) == "buffers-holes-6.yaml"

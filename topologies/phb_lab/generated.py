@@ -1,0 +1,22 @@
+"""Policy files that a network makes out of one that ships with phb, for options that a file has one value of."""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+
+def write(name: str, text: str) -> Path:
+    """Write a file of that name into a folder that goes with the process."""
+    path = Path(_folder().name) / name
+    path.write_text(text)
+    return path
+
+
+def is_generated(path: Path) -> bool:
+    """Whether :func:`write` made it: its name says what it is, its folder is another one each time."""
+    return path.parent == Path(_folder().name)
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="phb-lab-")
