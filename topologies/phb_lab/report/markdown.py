@@ -1,22 +1,79 @@
-"""README's table and picture, made from a run so that they are what this tree measures: ``make readme``."""
+"""README's tables and picture, made from runs so that they are what this tree measures: ``make readme``."""
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from phb_lab import networks
 from phb_lab.experiment import DEFAULT_SEED, run_test
 from phb_lab.networks import s390
 from phb_lab.report.pictures import draw_summary
+from phb_lab.results import Figure
 from phb_lab.study import Run
 
 BEGIN = "<!-- measured: `make readme` writes what stands between these lines -->"
 END = "<!-- end of measured -->"
+BEGIN_HEADLINES = "<!-- headlines: `make readme` writes what stands between these lines -->"
+END_HEADLINES = "<!-- end of headlines -->"
 
 _QUANTITIES = ("interactive.n", "interactive.avg", "ftp.n", "ftp.avg")
 
 
+@dataclass(frozen=True)
+class Headline:
+    """One row of README's table of networks: a figure, and the test that measures it.
+
+    Attributes:
+        says: what it is, in words.
+        shape: format of its numbers.
+        unit: behind them.
+        scale: from the figure's own unit.
+
+    """
+
+    network: str
+    test: str
+    published_test: str
+    quantity: str
+    says: str
+    shape: str
+    unit: str
+    scale: float = 1.0
+
+
+_QUEUES = "round2_shaped_512k.two_queues_cs1_50_cs2_50.with_cs1_background"
+_SHARES = "throughput_percent_of_link"
+
+HEADLINES = (
+    Headline("isode", "unshaped", "round1_unshaped_2mbps.single", "1M.s", "a message of 1 MByte alone", ".1f", "s"),
+    Headline("isode", "queues-load-immediate", _QUEUES, "immediate_1M.s", "beside the load, two queues", ".1f", "s"),
+    Headline(
+        "isode",
+        "answer",
+        "answer",
+        "immediate_1M.of_base",
+        "beside it, one queue, our policy: of its unloaded rate",
+        ".0f",
+        "%",
+        100,
+    ),
+    Headline("e1", "large-1500", "large-1500", f"{_SHARES}.AF1.router", "AF1 of the line, policy 15 %", ".1f", "%"),
+    Headline("e1", "large-1500", "large-1500", f"{_SHARES}.AF4.router", "AF4 of the line, policy 5 %", ".1f", "%"),
+    Headline("e1", "large-1500", "large-1500", "delay_ms_by_mtu_large_buffers.1500.EF", "EF's mean delay", ".1f", "ms"),
+    Headline("cip", "ping-2", "ip_datagram", "ping_two_channels_MBps", "two channels, one way", ".1f", "MB/s"),
+    Headline("cip", "tcp-stream", "ip_datagram", "tcp_stream_two_channels_MBps", "TCP over both", ".1f", "MB/s"),
+    Headline("cip", "csna-16000-lu", "csna", "pps_16000_lu", "SNA, 16,000 LUs", ",.0f", "packets/s"),
+    Headline("cip", "tn3270-16000", "tn3270_server", "lus_16000_tps", "16,000 TN3270 sessions", ",.0f", "1/s"),
+    Headline("osa", "lan-idle-rr10", "dynamic_lan_idle", "rr10_tps_gain", "dynamic LAN idle, RR10", "+.0f", "%", 100),
+    Headline(
+        "osa", "iwq-mixed", "inbound_workload_queueing", "mixed_rr_tps_gain", "IWQ, mixed, requests", "+.0f", "%", 100
+    ),
+)
+
+
 def run_all(seed: int = DEFAULT_SEED) -> list[Run]:
-    """The eight tests at the source's own settings."""
+    """The eight tests of the S/390 network at the source's own settings."""
     return [run_test(s390.STUDY, test, seed=seed) for test in s390.STUDY.tests]
 
 
@@ -36,24 +93,60 @@ def table(runs: Sequence[Run]) -> str:
     return "\n".join(lines)
 
 
-def with_table(text: str, measured: str) -> str:
-    """The README with the measured part replaced.
+def headlines(seed: int = DEFAULT_SEED) -> str:
+    """A Markdown table of the other networks: a row per headline; what misses what is asked of it says so."""
+    runs: dict[tuple[str, str], Run] = {}
+    lines = ["| network | | published | measured |", "|---|---|---|---|"]
+    previous = ""
+    for row in HEADLINES:
+        key = (row.network, row.test)
+        if key not in runs:
+            study = networks.find(row.network)
+            runs[key] = run_test(study, study.find_test(row.test), seed=seed)
+        figure = runs[key].figure(row.quantity, row.published_test)
+        name = f"[{row.network}](docs/{row.network}.md)" if row.network != previous else ""
+        published = _value(figure.published, row) if figure.published is not None else "-"
+        lines.append(f"| {name} | {row.says} | {published} | **{_value(figure.measured, row)}**{_verdict(figure)} |")
+        previous = row.network
+    return "\n".join(lines)
+
+
+def _value(value: float, row: Headline) -> str:
+    return f"{value * row.scale:{row.shape}} {row.unit}"
+
+
+def _verdict(figure: Figure) -> str:
+    notes = []
+    if figure.met is False:
+        notes.append("not as asked")
+    if figure.note is not None and figure.note.startswith("calibrated"):
+        notes.append("calibrated")
+    return f" ({', '.join(notes)})" if notes else ""
+
+
+def with_table(text: str, measured: str, *, begin: str = BEGIN, end: str = END) -> str:
+    """The README with what stands between two lines replaced.
 
     Raises:
-        ValueError: the README has lost its markers.
+        ValueError: the README has lost them.
     """
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"README.md: expected the lines {BEGIN!r} and {END!r}")
-    return f"{before}{BEGIN}\n{measured}\n{END}{after}"
+    before, first, rest = text.partition(begin)
+    _, last, after = rest.partition(end)
+    if not first or not last:
+        raise ValueError(f"README.md: expected the lines {begin!r} and {end!r}")
+    return f"{before}{begin}\n{measured}\n{end}{after}"
+
+
+def rewrite(text: str, runs: Sequence[Run]) -> str:
+    """The README with both tables as measured."""
+    return with_table(with_table(text, table(runs)), headlines(), begin=BEGIN_HEADLINES, end=END_HEADLINES)
 
 
 def main(root: Path) -> None:
     """Rewrite README.md and its picture below ``root``."""
     runs = run_all()
     readme = root / "README.md"
-    readme.write_text(with_table(readme.read_text(), table(runs)))
+    readme.write_text(rewrite(readme.read_text(), runs))
     traffic = s390.STUDY.published()["traffic"]
     by_test = {run.test.name: run.outcome.transactions for run in runs}
     draw_summary(by_test, traffic["graph_trim_s"], traffic["duration_s"], root / "docs" / "pictures" / "s390-figure-8")
