@@ -533,7 +533,7 @@ class RealTime:
 
 @final
 class Adapter:
-    """A host adapter of a network, for a `RealTime` runner."""
+    """A node of a network, for a `RealTime` runner."""
 
 @final
 class Network:
@@ -657,7 +657,10 @@ class Network:
 
         """
     def adapter(self, name: str) -> Adapter:
-        """A host adapter, to be run by a `RealTime` runner; `statistics` counts what it does there."""
+        """An adapter, a line, SNA stations or their host, to be run by a `RealTime` runner.
+
+        `statistics` and `transactions` tell what it does there.
+        """
     def add_sna_stations(
         self,
         name: str,
@@ -766,6 +769,15 @@ class Network:
         Args:
             name: of the node.
             frames: time in ns and frame, in order of time.
+        """
+    def add_line(self, name: str, *, delay_ns: int = ..., loss_per_million: int = ...) -> None:
+        """Adds a line between its ports 0 and 1 that does what a wire does, where a `RealTime` runner has no wires.
+
+        Args:
+            name: of the node.
+            delay_ns: how long a frame is on its way, in either direction; 0 unless given.
+            loss_per_million: how many of a million frames are lost, drawn for each direction by itself; 0 unless given.
+
         """
     def received(self, name: str) -> list[tuple[int, bytes]]:
         """What an end station has received: time in ns and frame."""

@@ -8,6 +8,7 @@
 //! - [`sna`]: SNA stations that ask over LLC2, and a host that answers, as nodes with one port;
 //! - [`osa2`]: an OSA-2 in LCS mode on Fast Ethernet, as a node with two ports;
 //! - [`osa`]: an OSA-Express in QDIO mode with the processors that serve it, as a node with two ports;
+//! - [`line`]: a line with a delay and losses, for those who have no wires of a world, as a node with two ports;
 //! - [`replay`]: an end station that sends given frames at given times and keeps what it receives;
 //! - [`configuration`]: what they are told, and how wrong values are refused;
 //! - [`statistics`]: what they count. Frames are conserved: received = sent + dropped (by reason) + held.
@@ -21,6 +22,7 @@ mod connection;
 mod datagram;
 mod device;
 mod ethernet;
+pub mod line;
 pub mod osa;
 pub mod osa2;
 pub mod replay;
@@ -32,6 +34,7 @@ pub mod udp;
 
 pub use cip::{Cip, CipConfig, Mode};
 pub use configuration::{ConfigError, HostConfig, TcpOptions};
+pub use line::Line;
 pub use osa::{Osa, OsaConfig, OsaStatistics};
 pub use osa2::{Osa2, Osa2Config};
 pub use replay::Replay;

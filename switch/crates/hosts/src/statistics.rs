@@ -139,6 +139,8 @@ pub struct DirectionStatistics {
     pub dropped_too_large: u64,
     /// SNA frames dropped because their station has no LLC2 connection (CIP only).
     pub dropped_no_session: u64,
+    /// Frames lost on the way (a line only).
+    pub dropped_loss: u64,
     /// Frames inside.
     pub held: u64,
 }
@@ -151,6 +153,7 @@ impl DirectionStatistics {
             + self.dropped_cpu_full
             + self.dropped_too_large
             + self.dropped_no_session
+            + self.dropped_loss
     }
 
     pub(crate) fn receive(&mut self, length: usize) {

@@ -8,6 +8,7 @@
 //!
 //! - [`node`]: [`Time`], [`Frame`], [`Node`], and [`Output`], through which a node sends;
 //! - [`world`]: the event loop, the wires and their counters;
+//! - [`losses`]: which frames a wire loses;
 //! - [`error`]: what can go wrong with both;
 //! - [`pcap`]: what a tap on a wire writes;
 //! - [`random`]: the seeded generator for everything that needs chance.
@@ -16,6 +17,7 @@
 //! number), and nothing here iterates over a hash map or reads a clock.
 
 pub mod error;
+pub mod losses;
 pub mod node;
 pub mod pcap;
 pub mod random;

@@ -7,9 +7,9 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use crate::error::WorldError;
+use crate::losses::Losses;
 use crate::node::{Frame, Node, Output, Port, Time};
 use crate::pcap::PcapWriter;
-use crate::random::SplitMix64;
 
 /// How often `run_until` reports progress: enough for a smooth bar and a prompt stop, too seldom to cost anything.
 const PROGRESS_REPORTS: u64 = 40;
@@ -60,16 +60,12 @@ pub struct WireConfig {
     pub seed: u64,
 }
 
-/// A million, of which so many frames are lost.
-const MILLION: u64 = 1_000_000;
-
 /// One direction of a wire.
 struct Wire {
     peer: NodeId,
     peer_port: Port,
     delay: Time,
-    loss_per_million: u64,
-    random: SplitMix64,
+    losses: Losses,
 }
 
 #[derive(Default)]
@@ -231,10 +227,7 @@ impl<N: Node> World<N> {
         b: (NodeId, Port),
         config: WireConfig,
     ) -> Result<(), WorldError> {
-        let loss_per_million = u64::from(config.loss_per_million);
-        if loss_per_million > MILLION {
-            return Err(WorldError::LossTooLarge(config.loss_per_million));
-        }
+        let losses = Losses::of_both_directions(config.loss_per_million, config.seed)?;
         for (node, port) in [a, b] {
             if self.states[node.0].port(port).wire.is_some() || a == b {
                 return Err(WorldError::PortInUse {
@@ -243,14 +236,12 @@ impl<N: Node> World<N> {
                 });
             }
         }
-        let mut seeds = SplitMix64::new(config.seed);
-        for (here, there) in [(a, b), (b, a)] {
+        for ((here, there), losses) in [(a, b), (b, a)].into_iter().zip(losses) {
             self.states[here.0.0].port(here.1).wire = Some(Wire {
                 peer: there.0,
                 peer_port: there.1,
                 delay: config.delay,
-                loss_per_million,
-                random: SplitMix64::new(seeds.next_u64()),
+                losses,
             });
         }
         Ok(())
@@ -464,8 +455,7 @@ impl<N: Node> World<N> {
         state.counters.sent_frames += 1;
         state.counters.sent_bytes += frame.len() as u64;
         let (peer, peer_port, delay) = (wire.peer, wire.peer_port, wire.delay);
-        let is_lost =
-            wire.loss_per_million > 0 && wire.random.below(MILLION) < wire.loss_per_million;
+        let is_lost = wire.losses.take_next();
         state.counters.lost_frames += u64::from(is_lost);
         let tap = state.tap;
         self.capture(tap, &frame);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use phb_hosts::osa::{OsaConfig, ProcessorConfig};
 use phb_hosts::{
-    Cip, CipConfig, HostConfig, Mode, Osa, Osa2, Osa2Config, Replay, SnaHost, Stations,
+    Cip, CipConfig, HostConfig, Line, Mode, Osa, Osa2, Osa2Config, Replay, SnaHost, Stations,
     StationsConfig, TcpHost, TcpOptions, Traffic,
 };
 use phb_network::random::SplitMix64;
@@ -40,8 +40,9 @@ pub(crate) enum Member {
     Cip(Box<Cip>),
     Osa2(Box<Osa2>),
     Osa(Box<Osa>),
+    Line(Line),
     Replay(Replay),
-    /// An adapter that a runner by the clock may run, too.
+    /// An adapter, or whatever else a runner by the clock may run, too.
     Shared(Arc<Mutex<SharedAdapter>>),
     Stations(Box<Stations>),
     SnaHost(SnaHost),
@@ -55,6 +56,7 @@ impl Member {
             Self::Cip(cip) => &mut **cip,
             Self::Osa2(osa) => &mut **osa,
             Self::Osa(osa) => &mut **osa,
+            Self::Line(line) => line,
             Self::Replay(replay) => replay,
             Self::Shared(shared) => shared,
             Self::Stations(stations) => &mut **stations,
@@ -79,6 +81,7 @@ impl Node for Member {
             Self::Cip(cip) => cip.next_tick(),
             Self::Osa2(osa) => osa.next_tick(),
             Self::Osa(osa) => osa.next_tick(),
+            Self::Line(line) => line.next_tick(),
             Self::Replay(replay) => replay.next_tick(),
             Self::Shared(shared) => shared.next_tick(),
             Self::Stations(stations) => stations.next_tick(),
@@ -87,7 +90,7 @@ impl Node for Member {
     }
 }
 
-/// An adapter outside of its network, with the name it has there.
+/// A node outside of its network, with the name it has there.
 pub(crate) struct SharedAdapter {
     name: String,
     pub member: Member,
@@ -113,7 +116,7 @@ impl LiveNode for SharedAdapter {
     }
 }
 
-/// A host adapter of a network, for a runner by the clock; the network's statistics count what it does there.
+/// A node of a network, for a runner by the clock; the network's statistics count what it does there.
 #[pyclass(module = "phb_switch._native", frozen)]
 pub struct Adapter {
     pub(crate) node: Arc<Mutex<SharedAdapter>>,
@@ -148,6 +151,20 @@ impl Network {
                 &format!("the node named '{name}' is not a host"),
             )),
         }
+    }
+
+    fn wire(&mut self, delay_ns: &Integer, loss_per_million: &Integer) -> PyResult<WireConfig> {
+        let loss_per_million = loss_per_million.up_to("loss_per_million", 1_000_000)?;
+        Ok(WireConfig {
+            delay: delay_ns.word("delay_ns")?,
+            loss_per_million,
+            // A wire that loses nothing draws nothing, and leaves the seeds to those that do.
+            seed: if loss_per_million > 0 {
+                self.seeds.next_u64()
+            } else {
+                0
+            },
+        })
     }
 
     fn add(&mut self, name: &str, member: Member) -> PyResult<()> {
@@ -362,21 +379,22 @@ impl Network {
         self.add(name, Member::Osa2(Box::new(osa)))
     }
 
-    /// A host adapter, for a runner by the clock.
+    /// An adapter, a line, SNA stations or their host, for a runner by the clock.
     fn adapter(&mut self, name: &str) -> PyResult<Adapter> {
         let id = self.find("name", name)?;
         let member = self.world.node_mut(id);
         let node = match member {
             Member::Shared(shared) => Arc::clone(shared),
-            Member::Switch(_)
-            | Member::Host(_)
-            | Member::Replay(_)
-            | Member::Stations(_)
-            | Member::SnaHost(_) => {
+            Member::Switch(_) | Member::Host(_) | Member::Replay(_) => {
                 let reason = format!("the node named '{name}' is not an adapter");
                 return Err(wrong("name", &reason));
             }
-            Member::Cip(_) | Member::Osa2(_) | Member::Osa(_) => {
+            Member::Cip(_)
+            | Member::Osa2(_)
+            | Member::Osa(_)
+            | Member::Line(_)
+            | Member::Stations(_)
+            | Member::SnaHost(_) => {
                 // Something has to stand in its place for the moment in which it moves.
                 let nothing = Replay::new(Vec::new()).map_err(|error| refused(&error))?;
                 let shared = Arc::new(Mutex::new(SharedAdapter {
@@ -525,6 +543,19 @@ impl Network {
         Ok(())
     }
 
+    /// Adds a line between its ports 0 and 1 that does what a wire does, for nodes that have no wires of a network.
+    #[pyo3(signature = (name, *, delay_ns=Integer::from(0), loss_per_million=Integer::from(0)))]
+    fn add_line(
+        &mut self,
+        name: &str,
+        delay_ns: Integer,
+        loss_per_million: Integer,
+    ) -> PyResult<()> {
+        let config = self.wire(&delay_ns, &loss_per_million)?;
+        let line = Line::new(config).map_err(|error| refused(&error))?;
+        self.add(name, Member::Line(line))
+    }
+
     /// Adds an end station that sends frames at given times and keeps what it receives; its port is 0.
     fn add_replay(&mut self, name: &str, frames: Vec<(Integer, Vec<u8>)>) -> PyResult<()> {
         let timed = frames
@@ -567,17 +598,7 @@ impl Network {
     ) -> PyResult<()> {
         let a = (self.find("node_a", node_a)?, port_a.port("port_a")?);
         let b = (self.find("node_b", node_b)?, port_b.port("port_b")?);
-        let loss_per_million = loss_per_million.up_to("loss_per_million", 1_000_000)?;
-        let config = WireConfig {
-            delay: delay_ns.word("delay_ns")?,
-            loss_per_million,
-            // A wire that loses nothing draws nothing, and leaves the seeds to those that do.
-            seed: if loss_per_million > 0 {
-                self.seeds.next_u64()
-            } else {
-                0
-            },
-        };
+        let config = self.wire(&delay_ns, &loss_per_million)?;
         self.world.connect_by(a, b, config).map_err(failed)
     }
 

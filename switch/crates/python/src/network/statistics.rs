@@ -26,6 +26,14 @@ pub(crate) fn transactions(
 ) -> Vec<(String, String, Time, Time)> {
     let mut all = Vec::new();
     for (id, _, member) in world.nodes() {
+        let running;
+        let member = match member {
+            Member::Shared(shared) => {
+                running = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                &running.member
+            }
+            member => member,
+        };
         if let Member::Stations(stations) = member {
             let place = flows.iter().position(|flow| flow.host == id).unwrap_or(0);
             let done = stations.transactions().iter();
@@ -122,6 +130,9 @@ pub(crate) fn all<'py>(
             Member::Osa2(osa) => {
                 adapters.set_item(name, of_adapter(py, "osa2", &osa.statistics())?)?
             }
+            Member::Line(line) => {
+                adapters.set_item(name, of_adapter(py, "line", &line.statistics())?)?
+            }
             Member::Osa(osa) => adapters.set_item(name, of_osa(py, &osa.statistics())?)?,
         }
         let of_node = PyDict::new(py);
@@ -205,6 +216,7 @@ fn of_direction<'py>(
         ("cpu_full", direction.dropped_cpu_full),
         ("too_large", direction.dropped_too_large),
         ("no_session", direction.dropped_no_session),
+        ("loss", direction.dropped_loss),
     ];
     let entries = [
         ("received", direction.received),

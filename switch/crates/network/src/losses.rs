@@ -1,0 +1,36 @@
+//! Which frames are lost on the way.
+
+use crate::error::WorldError;
+use crate::random::SplitMix64;
+
+/// A million, of which so many frames are lost.
+const MILLION: u64 = 1_000_000;
+
+/// Draws for each frame of one direction by itself whether it is lost.
+#[derive(Clone, Debug)]
+pub struct Losses {
+    per_million: u64,
+    random: SplitMix64,
+}
+
+impl Losses {
+    /// Losses of the two directions between two ends, which draw independently; the same seed loses the same frames.
+    ///
+    /// # Errors
+    /// [`WorldError::LossTooLarge`].
+    pub fn of_both_directions(per_million: u32, seed: u64) -> Result<[Self; 2], WorldError> {
+        if u64::from(per_million) > MILLION {
+            return Err(WorldError::LossTooLarge(per_million));
+        }
+        let mut seeds = SplitMix64::new(seed);
+        Ok([(); 2].map(|()| Self {
+            per_million: u64::from(per_million),
+            random: SplitMix64::new(seeds.next_u64()),
+        }))
+    }
+
+    /// Whether the next frame is lost. Where none ever is, nothing is drawn.
+    pub fn take_next(&mut self) -> bool {
+        self.per_million > 0 && self.random.below(MILLION) < self.per_million
+    }
+}
