@@ -11,3 +11,7 @@ class UsageError(LabError):
 
 class ConservationError(LabError):
     """Packets in are not packets out plus packets dropped plus packets still held: a defect of ours."""
+
+
+class UnsupportedError(LabError):
+    """A network asks for what the target, the machine or the way to run it can't do."""

@@ -9,6 +9,7 @@ from random import Random
 from typing import Literal, Protocol
 
 from phb_lab.description import Network
+from phb_lab.errors import UnsupportedError
 from phb_lab.outcome import Outcome
 from phb_lab.study import Run, Snapshot, Study, Test
 
@@ -90,11 +91,14 @@ def run_test(
         progress: called with the share of this test that is done, 0 to 1.
 
     Raises:
+        UnsupportedError: the test can't run this way.
         LabError: too short for any figure; packets unaccounted for.
         phb.PhbError: a policy file is wrong, or a switch refuses an entry.
 
     """
     way = way or Way()
+    if way.mode == "mininet" and (reason := study.virtual_time_only(test)) is not None:
+        raise UnsupportedError(f"{study.name} {test.name}: {reason}")
     chosen = study.defaults() | dict(options or {})
     lasting = test.duration_s if duration_s is None else duration_s
     own_seed = Random(f"{seed}/{test.name}").randrange(2**63)

@@ -188,6 +188,10 @@ class Study(ABC):
                 return test
         raise UsageError(f"--test {name}: expected one of {', '.join(test.name for test in self.tests)}")
 
+    def virtual_time_only(self, test: Test) -> str | None:
+        """Why a test can't run on real interfaces; None if it can."""
+        return None
+
     def defaults(self) -> dict[str, int]:
         """Every option at its default."""
         return {option.name: option.default for option in self.options}

@@ -12,13 +12,13 @@ from phb_lab import networks, results
 from phb_lab.cli.application import app, check_result_file, make_folder
 from phb_lab.cli.arguments import parse_options, parse_policies
 from phb_lab.cli.running import Job, run_all, title
-from phb_lab.errors import UsageError
+from phb_lab.errors import UnsupportedError, UsageError
 from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
 from phb_lab.interruption import Interruption
 from phb_lab.report.document import document
 from phb_lab.report.page import page
 from phb_lab.report.table import print_figures, print_table
-from phb_lab.study import Run, Study
+from phb_lab.study import Run, Study, Test
 
 
 @app.command()
@@ -84,10 +84,12 @@ def run(
             make_folder(name, folder)
     if extra is None:
         extra = mode == "virtual" and not (test or set_ or policy or duration or short)
+    console = Console(markup=False)
+    if mode == "mininet":
+        tests = _possible(console, study, tests)
     jobs: list[Job] = [(each, options) for each in tests]
     if extra:
         jobs += study.extra_runs(tests, options)
-    console = Console(markup=False)
     way = Way(mode, target, tuple(tool or ()))
     with Interruption() as interruption:
         runs = run_all(study, jobs, way, seed, duration, short, captures, interruption, policies)
@@ -100,13 +102,39 @@ def run(
         console.print(f"- {line}", highlight=False)
     wall_s = sum(each.outcome.wall_s for each in main)
     count = f"{len(main)} test{'s' if len(main) > 1 else ''}"
-    held = sum(bool(each.outcome.conservation) for each in runs)
-    console.print(f"conservation holds in {held} of {len(runs)} runs; {count} took {wall_s:.1f} s", highlight=False)
+    console.print(f"{_conserved(runs)}; {count} took {wall_s:.1f} s", highlight=False)
     if json is not None:
         results.write(json, document(study, main, others))
         console.print(f"results: {json}", highlight=False, soft_wrap=True)
     if out is not None or html is not None:
         _draw(console, study, main, others, out, html)
+
+
+def _possible(console: Console, study: Study, tests: Sequence[Test]) -> list[Test]:
+    """Those that can run on real interfaces; the others are refused by name.
+
+    Raises:
+        UnsupportedError: none can.
+
+    """
+    reasons = {test.name: study.virtual_time_only(test) for test in tests}
+    refused = [f"{study.name} {name}: {reason}" for name, reason in reasons.items() if reason is not None]
+    for each in refused:
+        console.print(f"refused: {each}", highlight=False, soft_wrap=True)
+    if len(refused) == len(tests):
+        raise UnsupportedError(f"{study.name}: none of these tests can run in Mininet")
+    return [test for test in tests if reasons[test.name] is None]
+
+
+def _conserved(runs: Sequence[Run]) -> str:
+    """Where packets were counted, and whether all of them were found; a kernel's hosts count none."""
+    counted = [each for each in runs if each.outcome.conservation]
+    if not counted:
+        return "conservation was not checked: no node of these runs counts packets"
+    held = sum(all(account.holds for account in each.outcome.conservation) for each in counted)
+    nodes = sorted({account.node for each in counted for account in each.outcome.conservation})
+    where = f" (of {', '.join(nodes)} only)" if any(each.mode == "mininet" for each in runs) else ""
+    return f"conservation{where} holds in {held} of {len(counted)} runs"
 
 
 def _draw(

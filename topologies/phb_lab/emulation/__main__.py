@@ -13,8 +13,7 @@ from rich.console import Console
 from phb import PhbError
 from phb_lab import networks, results
 from phb_lab.emulation.requirements import UnavailableError, require
-from phb_lab.emulation.switches import UnsupportedError
-from phb_lab.errors import LabError
+from phb_lab.errors import LabError, UnsupportedError
 from phb_lab.experiment import DEFAULT_SEED, Way, run_test
 from phb_lab.interruption import InterruptedRunError, Interruption
 from phb_lab.report.document import document
@@ -47,7 +46,7 @@ def run_study(
                 )
             )
         except UnsupportedError as error:
-            console.print(f"{where}: refused: {error}", soft_wrap=True)
+            console.print(f"refused: {error}", soft_wrap=True)
         except InterruptedRunError:
             raise
         except (LabError, PhbError) as error:

@@ -21,7 +21,7 @@ _Place = tuple[str, int]
 
 
 def host_macs(network: Network) -> dict[str, str]:
-    """The MAC address of each host that some router writes to; the others may have any.
+    """The MAC address of each host: what the router in front of it writes, or that to which hosts send.
 
     Raises:
         UsageError: routers write two addresses for one host.
@@ -39,8 +39,7 @@ def host_macs(network: Network) -> dict[str, str]:
                 f"host {host.name}: routers write {' and '.join(sorted(written))} for its addresses; "
                 "an interface has one MAC address"
             )
-        if written:
-            macs[host.name] = written.pop()
+        macs[host.name] = written.pop() if written else GATEWAY_MAC
     return macs
 
 
@@ -62,7 +61,8 @@ def _written(
         seen.add(place)
         node, port = place
         if node in adapters:
-            further = [(node, 1 - port)]
+            # A channel has two ports: 2n towards the host, 2n + 1 towards the network.
+            further = [(node, port ^ 1)]
         elif node in policies:
             macs = [mac for address in host.addresses if (mac := _route(policies[node], port, address)) is not None]
             found += macs

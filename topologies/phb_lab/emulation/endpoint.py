@@ -172,7 +172,7 @@ class Endpoint:
         received.count(self._span.now(), len(head))
         while data := await loop.sock_recv(connection, _READ_BYTES):
             received.count(self._span.now(), len(data))
-            self._options.acknowledge(connection)
+            self._options.after_read(connection)
 
     def _take_datagrams(self, udp: socket.socket) -> None:
         with suppress(BlockingIOError):
@@ -219,7 +219,7 @@ class Endpoint:
             data = await loop.sock_recv(connection, min(octets, _READ_BYTES))
             if not data:
                 raise EOFError("the connection has ended")
-            self._options.acknowledge(connection)
+            self._options.after_read(connection)
             head = (head + data)[:_WORD] if len(head) < _WORD else head
             octets -= len(data)
         return head

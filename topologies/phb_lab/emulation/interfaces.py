@@ -43,6 +43,11 @@ def set_up(node: "Member", port: int, mtu_bytes: int) -> None:
     node.quiet(f"ethtool -K {name} {_OFFLOADS} > /dev/null 2>&1; ip link set {name} mtu {mtu_bytes} up")
 
 
+def leave_open(node: "Member", port: int) -> None:
+    """A port without a wire: a switch wants its interface all the same."""
+    node.quiet(f"ip link add eth{port} type veth peer name open{port}")
+
+
 def address(node: "Member", host: Host) -> None:
     """A host's addresses, and its way out: every other address is behind one neighbour, whom nobody has to ask for.
 

@@ -77,8 +77,8 @@ class EmulatedHost(Member):
     """A host: its addresses on one interface, the machine's kernel as its stack."""
 
 
-class EmulatedAdapter(Member):
-    """A host adapter: a process between two interfaces."""
+class EmulatedNode(Member):
+    """A host adapter, SNA stations or a wire with a delay: a process that runs a node of virtual time."""
 
 
 class EmulatedSwitch(Member, Switch):  # type: ignore[misc]

@@ -9,9 +9,10 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,13 +20,15 @@ import grpc
 
 import phb
 import phb_p4
-from phb_lab.description import Adapter, Host, Network, RequestResponse
+from phb_lab.description import Adapter, Host, Network, RequestResponse, SnaHost, SnaStations
 from phb_lab.emulation import addressing, interfaces, leftovers, requirements, switches
 from phb_lab.emulation.capture import merge
 from phb_lab.emulation.clock import Span
 from phb_lab.emulation.jobs import Job, Report
+from phb_lab.emulation.node import LINE_ENDS, NodeDescription
 from phb_lab.emulation.processes import EmulationError, Process
 from phb_lab.emulation.tools import check, chosen
+from phb_lab.errors import UnsupportedError
 from phb_lab.outcome import Delivery, Outcome
 from phb_lab.results import Transaction
 from phb_lab.snapshots import show_queue
@@ -43,6 +46,8 @@ _CONNECT_S = 0.5
 _SETTLE_NS = NANOSECONDS // 4
 _STEP_S = 0.1
 _END_S = 30.0
+# Room in the interfaces for what is not a host's: an SNA frame of a whole block, in Ethernet's own framing.
+_LEAST_MTU = 1_500
 
 
 class EmulatedRun:
@@ -77,8 +82,8 @@ class EmulatedRun:
         self._tools = tuple(tools)
         self._target: switches.Target = target
         self._nodes: dict[str, Member] = {}
-        self._adapters: dict[str, Process] = {}
-        self._wires: dict[str, Process] = {}
+        self._described: dict[str, NodeDescription] = {}
+        self._running: dict[str, Process] = {}
         self._peers: dict[tuple[str, int], tuple[str, int]] = {}
         self._switches: dict[str, Process] = {}
         self._taps: dict[Path, tuple[str, int]] = {}
@@ -114,23 +119,23 @@ class EmulatedRun:
         macs = addressing.host_macs(self._network)
         for host in self._network.hosts:
             self._add(stack, mininet.addHost(host.name, cls=nodes.EmulatedHost, ip=None))
-        for adapter in self._network.adapters:
-            self._add(stack, mininet.addHost(adapter.name, cls=nodes.EmulatedAdapter, ip=None))
+        for node in _own_nodes(self._network):
+            self._add(stack, mininet.addHost(node.name, cls=nodes.EmulatedNode, ip=None))
         for number, switch in enumerate(self._network.switches):
             command = switches.command(self._target, switch, self._address(switch.name), self._seed % 2**32 + number)
-            node = mininet.addSwitch(
+            added = mininet.addSwitch(
                 switch.name, cls=nodes.EmulatedSwitch, command=command, log=self._log(switch.name), inNamespace=True
             )
-            self._add(stack, node)
+            self._add(stack, added)
         attached: set[tuple[str, int]] = set()
-        slow = {}
         for number, wire in enumerate(self._network.wires):
             pairs = [(wire.a, wire.b)]
             if wire.delay_ns or wire.loss_per_million:
-                name = f"wire-{number}"
-                slow[name] = wire
-                self._add(stack, mininet.addHost(name, cls=nodes.EmulatedAdapter, ip=None))
-                pairs = [(wire.a, (name, 0)), ((name, 1), wire.b)]
+                line = f"wire-{number}"
+                self._described[line] = NodeDescription.of_wire(line, wire, self._seed_of(line))
+                self._add(stack, mininet.addHost(line, cls=nodes.EmulatedNode, ip=None))
+                one, other = ((line, end) for end in LINE_ENDS)
+                pairs = [(wire.a, one), (other, wire.b)]
             for one, other in pairs:
                 nodes.join(mininet, (self._nodes[one[0]], one[1]), (self._nodes[other[0]], other[1]), macs)
                 attached |= {one, other}
@@ -140,13 +145,21 @@ class EmulatedRun:
         for switch in self._network.switches:
             child = self._nodes[switch.name].children[0]
             self._switches[switch.name] = Process(f"switch {switch.name}", child, self._log(switch.name))
-        for adapter in self._network.adapters:
-            if all((adapter.name, port) in attached for port in (0, 1)):
-                self._adapters[adapter.name] = self._start_adapter(adapter)
+        self._describe(attached)
+        for name, described in self._described.items():
+            self._running[name] = self._start(f"node {name}", name, "node", described.as_json())
 
-        for number, (name, wire) in enumerate(slow.items()):
-            drawn = [str(wire.delay_ns), str(wire.loss_per_million), str(self._seed + number)]
-            self._wires[name] = self._start(f"wire {wire.a[0]} - {wire.b[0]}", name, "wire", *drawn)
+    def _describe(self, attached: Set[tuple[str, int]]) -> None:
+        """Our own nodes, by the ports that they have; one without a wire has nothing to do."""
+        ports: dict[str, list[int]] = {}
+        for name, port in sorted(attached):
+            ports.setdefault(name, []).append(port)
+        for node in _own_nodes(self._network):
+            if node.name in ports:
+                self._described[node.name] = NodeDescription.of(node, ports[node.name], self._seed_of(node.name))
+
+    def _seed_of(self, node: str) -> int:
+        return Random(f"{self._seed}/{node}").randrange(2**63)
 
     def _add(self, stack: ExitStack, node: "Member") -> None:
         interfaces.settle(node)
@@ -155,8 +168,12 @@ class EmulatedRun:
 
     def _set_up_interfaces(self, attached: set[tuple[str, int]]) -> None:
         hosts = {host.name: host for host in self._network.hosts}
-        widest = max(host.mtu_bytes for host in self._network.hosts)
-        for name, port in sorted(attached):
+        blocks = (adapter.parameters.get("block_bytes", 0) for adapter in self._network.adapters)
+        widest = max(_LEAST_MTU, *(host.mtu_bytes for host in self._network.hosts), *blocks)
+        ports = {(switch.name, port.number) for switch in self._network.switches for port in switch.ports}
+        for name, port in sorted(ports - attached):
+            interfaces.leave_open(self._nodes[name], port)
+        for name, port in sorted(ports | attached):
             mtu = hosts[name].mtu_bytes if name in hosts else widest
             interfaces.set_up(self._nodes[name], port, mtu)
         for name, host in hosts.items():
@@ -166,10 +183,6 @@ class EmulatedRun:
             for switch in self._network.switches:
                 for described in switch.ports:
                     interfaces.limit_rate(self._nodes[switch.name], described)
-
-    def _start_adapter(self, adapter: Adapter) -> Process:
-        arguments = [adapter.name, adapter.kind, json.dumps(dict(adapter.parameters))]
-        return self._start(f"adapter {adapter.name}", adapter.name, "adapter", *arguments)
 
     def _start(self, what: str, node: str, module: str, *arguments: str) -> Process:
         log = self._log(f"{node}-{module}")
@@ -191,7 +204,7 @@ class EmulatedRun:
             EmulationError: a switch or an adapter doesn't start.
 
         """
-        for process in (*self._adapters.values(), *self._wires.values()):
+        for process in self._running.values():
             process.wait_until_ready()
         for name, switch in self._switches.items():
             _wait_for_server(self._address(name), switch)
@@ -236,9 +249,9 @@ class EmulatedRun:
         zero_ns = time.monotonic_ns() + _SETTLE_NS
         zero_realtime_ns = time.time_ns() + zero_ns - time.monotonic_ns()
         span = Span(zero_ns, zero_ns + duration_ns)
-        for endpoint in endpoints.values():
-            endpoint.tell(json.dumps({"zero_ns": span.zero_ns, "end_ns": span.end_ns}))
-        processes = [*endpoints.values(), *self._adapters.values(), *self._wires.values(), *self._switches.values()]
+        for process in (*self._running.values(), *endpoints.values()):
+            process.tell(json.dumps({"zero_ns": span.zero_ns, "end_ns": span.end_ns}))
+        processes = [*endpoints.values(), *self._running.values(), *self._switches.values()]
         waiting = sorted(snapshots, key=lambda snapshot: snapshot.at_ns, reverse=True)
         shown = {}
         while (now := span.now()) < duration_ns:
@@ -259,9 +272,9 @@ class EmulatedRun:
             for process in pair.values():
                 process.finish(_END_S)
             merge(pair, path, zero_realtime_ns)
-        counted = {name: json.loads(process.finish(_END_S)) for name, process in self._adapters.items()}
+        said = {name: json.loads(process.finish(_END_S)) for name, process in self._running.items()}
         reports = [Report.read(self._report(name)) for name in endpoints]
-        return self._outcome(reports, counted, shown, duration_ns)
+        return self._outcome(reports, said, shown, duration_ns)
 
     def _has_flows(self, host: Host) -> bool:
         return any(host.name in (flow.client, flow.server) for flow in self._network.flows)
@@ -286,23 +299,27 @@ class EmulatedRun:
         return started
 
     def _outcome(
-        self, reports: Sequence[Report], counted: Mapping[str, Any], shown: Mapping[str, str], duration_ns: int
+        self, reports: Sequence[Report], said: Mapping[str, Any], shown: Mapping[str, str], duration_ns: int
     ) -> Outcome:
         flows = self._network.flows
-        transactions = sorted(
-            (end, number, start)
+        counted = {name: each["counted"] for name, each in said.items() if each["counted"] is not None}
+        adapters = {adapter.name for adapter in self._network.adapters}
+        ended = [
+            Transaction(flows[number].name, flows[number].group, start, end)
             for report in reports
             for number, start, end in report.transactions
-            if end <= duration_ns
-        )
+        ]
+        for stations in self._network.stations:
+            ended += [
+                Transaction(stations.name, stations.group, *times) for times in said[stations.name]["transactions"]
+            ]
+        in_time = (transaction for transaction in ended if transaction.end_ns <= duration_ns)
         return Outcome(
-            transactions=tuple(
-                Transaction(flows[number].name, flows[number].group, start, end) for end, number, start in transactions
-            ),
+            transactions=tuple(sorted(in_time, key=lambda transaction: transaction.end_ns)),
             deliveries=self._deliveries(reports, duration_ns),
-            conservation=tuple(of_adapter(name, said["adapter"]) for name, said in counted.items()),
+            conservation=tuple(of_adapter(name, each) for name, each in counted.items()),
             shared=self._asyncio.run(self._shared()),
-            adapters={name: said["adapter"] for name, said in counted.items()},
+            adapters={name: each for name, each in counted.items() if name in adapters},
             snapshots=shown,
             wall_s=duration_ns / NANOSECONDS,
         )
@@ -344,6 +361,11 @@ class EmulatedRun:
         return shared
 
 
+def _own_nodes(network: Network) -> list[Adapter | SnaStations | SnaHost]:
+    """What is a node of virtual time here, too."""
+    return [*network.adapters, *network.stations, *network.sna_hosts]
+
+
 def _refuse(network: Network) -> None:
     """What this machine's kernel, or our endpoints, can't do.
 
@@ -351,20 +373,19 @@ def _refuse(network: Network) -> None:
         UnsupportedError: something of the network.
 
     """
-    if network.stations or network.sna_hosts:
-        raise switches.UnsupportedError(f"{network.name}: SNA stations and hosts exist in virtual time only")
-    for adapter in network.adapters:
-        if adapter.parameters.get("channels", 1) > 1:
-            raise switches.UnsupportedError(f"{network.name}: {adapter.name} has two channels; a process has one")
     for host in network.hosts:
+        if host.relays:
+            raise UnsupportedError(
+                f"{network.name}: {host.name} is the TCP of a TN3270 server on a CIP; a kernel is none"
+            )
         if not requirements.has_congestion_control(host.congestion_control):
-            raise switches.UnsupportedError(f"host {host.name}: this kernel has no {host.congestion_control}")
+            raise UnsupportedError(f"host {host.name}: this kernel has no {host.congestion_control}")
     services: dict[tuple[str, int], RequestResponse] = {}
     for flow in network.flows:
         if isinstance(flow, RequestResponse):
             same = services.setdefault((flow.server_address, flow.server_port), flow)
             if (same.request_bytes, same.reply_bytes) != (flow.request_bytes, flow.reply_bytes):
-                raise switches.UnsupportedError(
+                raise UnsupportedError(
                     f"{network.name}: {same.name} and {flow.name} ask one service for replies of different lengths"
                 )
 

@@ -35,9 +35,16 @@ class Options:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         return made
 
-    def acknowledge(self, connection: socket.socket) -> None:
-        """After each read: where a host acknowledges at once, the kernel has to be told again and again (tcp(7))."""
+    def after_read(self, connection: socket.socket) -> None:
+        """What the kernel has to be told again and again.
+
+        It forgets the clamp: once segments come, tcp_measure_rcv_mss() of Linux 6.6 and later finds out what share of
+        their memory is payload, and sets the clamp to what the whole buffer would hold (net/ipv4/tcp_input.c). A window
+        of 17,520 bytes became 65,535. Until the first read there may be a segment or two more than described.
+        """
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, self._host.window_bytes)
         if self._host.delayed_ack_ns is None:
+            # At once, always: tcp(7).
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
     def held_back(self, connection: socket.socket, octets: int) -> int:

@@ -5,7 +5,6 @@ import sys
 from typing import Literal
 
 from phb_lab.description import Switch
-from phb_lab.errors import LabError
 
 Target = Literal["phb-switch", "bmv2"]
 
@@ -13,10 +12,6 @@ Target = Literal["phb-switch", "bmv2"]
 _CPU_PORT = 510
 _BMV2_QUEUES = 8
 _BMV2_THRIFT_PORT = 9090
-
-
-class UnsupportedError(LabError):
-    """A network asks for what the target, or the machine, can't do."""
 
 
 def command(target: Target, switch: Switch, address: str, seed: int) -> list[str]:

@@ -140,6 +140,12 @@ class Cip(Study):
                 described = _tn3270(load)
         return replace(described, name=f"{self.name}/{test.name}")
 
+    def virtual_time_only(self, test: Test) -> str | None:
+        """The TN3270 server's TCP is part of the adapter."""
+        if _load(test).kind == "tn3270":
+            return "the TN3270 server's TCP is a host on the CIP itself, and the kernel's is none"
+        return None
+
     def evaluate(
         self, test: Test, network: Network, outcome: Outcome, *, duration_s: int, captures: Path
     ) -> Evaluation:

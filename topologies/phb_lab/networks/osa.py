@@ -584,6 +584,10 @@ class OsaStudy(Study):
         assert isinstance(test, Setting), test
         return _KINDS[test.name][0](test)
 
+    def virtual_time_only(self, test: Test) -> str | None:
+        """All of them: they are about what no process is in time for."""
+        return "it compares microseconds of processors at gigabits; each wake-up of a process takes longer than they do"
+
     def evaluate(
         self, test: Test, network: Network, outcome: Outcome, *, duration_s: int, captures: Path
     ) -> Evaluation:

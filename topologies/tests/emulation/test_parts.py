@@ -7,10 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scapy.utils import RawPcapReader
 
-from phb_lab.description import Datagrams, Host, Messages, Network, RequestResponse, Stream
+from phb_lab import data_files
+from phb_lab.description import (
+    Adapter,
+    Datagrams,
+    Host,
+    Messages,
+    Network,
+    RequestResponse,
+    SnaHost,
+    SnaStations,
+    Stream,
+    Wire,
+)
 from phb_lab.emulation import addressing, capture
 from phb_lab.emulation.jobs import Job, Received, Report, Sent
-from phb_lab.emulation.wire import Wire
+from phb_lab.emulation.node import NodeDescription, build
 from phb_lab.errors import UsageError
 from phb_lab.networks.s390 import STUDY
 
@@ -105,25 +117,24 @@ def test_captures_of_both_ends_become_one_by_time(tmp_path):
     assert found == [("b3", 0, 3), ("a5", 0, 5), ("b7", 0, 7), ("a2000000001", 2, 1)]
 
 
-@given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1)), max_size=50), st.integers(0, 10**6))
-def test_a_wire_gives_frames_a_delay_later_in_order_or_loses_them(arrivals, loss):
-    wire = Wire(100, loss, seed=1)
-    for number, (at, end) in enumerate(sorted(arrivals)):
-        wire.take(at, end, bytes([number]))
-    left = []
-    while (due := wire.due_ns()) is not None:
-        assert wire.give(due - 1) is None
-        end, frame = wire.give(due)
-        left.append((due - 100, 1 - end, frame[0]))
-    assert [number for *_, number in left] == sorted(number for *_, number in left)
-    assert all(sorted(arrivals)[number] == (at, end) for at, end, number in left)
-    assert (wire.passed, wire.lost) == (len(left), len(arrivals) - len(left))
-    assert loss or not wire.lost
+ADAPTERS = data_files.adapters()
+NODES = (
+    Adapter("cip", "cip", {**ADAPTERS["cip-ip-datagram"], "channels": 2}),
+    Adapter("osa", "osa", {**ADAPTERS["osa"], "lan_idle_ns": 40_000}),
+    SnaStations("dominos", "sna", 2, 3, 500, 100),
+    SnaHost("hds", 200),
+)
 
 
-def test_a_wire_loses_what_is_asked():
-    wire = Wire(0, 30_000, seed=1)
-    for number in range(100_000):
-        wire.take(number, number % 2, b"")
-    # Binomial: 3,000 with a standard deviation of 54.
-    assert abs(wire.lost - 3000) < 5 * 54
+@pytest.mark.parametrize("node", NODES, ids=lambda node: node.name)
+def test_a_node_is_built_as_it_was_described(node):
+    described = NodeDescription.of(node, (0, 1), seed=7)
+    assert NodeDescription.from_json(described.as_json()) == replace(described, ports=[0, 1])
+    assert build(described).adapter(node.name)
+
+
+def test_a_wire_is_a_line():
+    described = NodeDescription.of_wire("wire-0", Wire(("a", 0), ("b", 0), 5, 30_000), seed=7)
+    counted = build(described).statistics()["adapters"]["wire-0"]
+    assert counted["kind"] == "line"
+    assert "loss" in counted["outbound"]["dropped"]

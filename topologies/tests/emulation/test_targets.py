@@ -8,7 +8,7 @@ import pytest
 from phb import InputError
 from phb_lab.emulation import requirements
 from phb_lab.emulation.runner import EmulatedRun
-from phb_lab.emulation.switches import UnsupportedError
+from phb_lab.errors import UnsupportedError
 from phb_lab.networks.s390 import STUDY
 
 SECOND = 1_000_000_000

@@ -40,7 +40,7 @@ pub(crate) enum Member {
     Cip(Box<Cip>),
     Osa2(Box<Osa2>),
     Osa(Box<Osa>),
-    Line(Line),
+    Line(Box<Line>),
     Replay(Replay),
     /// An adapter, or whatever else a runner by the clock may run, too.
     Shared(Arc<Mutex<SharedAdapter>>),
@@ -56,7 +56,7 @@ impl Member {
             Self::Cip(cip) => &mut **cip,
             Self::Osa2(osa) => &mut **osa,
             Self::Osa(osa) => &mut **osa,
-            Self::Line(line) => line,
+            Self::Line(line) => &mut **line,
             Self::Replay(replay) => replay,
             Self::Shared(shared) => shared,
             Self::Stations(stations) => &mut **stations,
@@ -553,7 +553,7 @@ impl Network {
     ) -> PyResult<()> {
         let config = self.wire(&delay_ns, &loss_per_million)?;
         let line = Line::new(config).map_err(|error| refused(&error))?;
-        self.add(name, Member::Line(line))
+        self.add(name, Member::Line(Box::new(line)))
     }
 
     /// Adds an end station that sends frames at given times and keeps what it receives; its port is 0.

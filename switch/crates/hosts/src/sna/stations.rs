@@ -75,6 +75,8 @@ pub struct Stations {
     asked: Vec<Option<Time>>,
     /// When the next frame may leave.
     next: Time,
+    /// Since when there has been one to send.
+    ready: Time,
     transactions: Vec<Transaction>,
     statistics: SnaStatistics,
 }
@@ -92,6 +94,7 @@ impl Stations {
             idle: VecDeque::with_capacity(units),
             asked: vec![None; units],
             next: config.start,
+            ready: config.start,
             transactions: Vec::new(),
             statistics: SnaStatistics::default(),
             config,
@@ -141,6 +144,11 @@ impl Stations {
         self.idle.push_back((station, unit));
     }
 
+    /// When the next frame could have left: nobody saves up for later what he had no use for.
+    fn due(&self) -> Time {
+        self.next.max(self.ready)
+    }
+
     fn send(&mut self, now: Time, out: &mut Output) {
         let buffer = out.buffer();
         let frame = if self.unconnected > 0 {
@@ -159,7 +167,8 @@ impl Stations {
             return;
         };
         self.statistics.frames_sent += 1;
-        self.next = now.max(self.next) + SECOND / self.config.frames_per_s;
+        // By the clock a tick comes late; the rate stays as it is nevertheless.
+        self.next = self.due() + SECOND / self.config.frames_per_s;
         out.send(now, HOST_PORT, Frame::new(frame));
     }
 }
@@ -173,6 +182,9 @@ fn address(station: u32) -> Mac {
 impl Node for Stations {
     fn receive(&mut self, now: Time, _port: Port, frame: Frame, _out: &mut Output) {
         self.statistics.frames_received += 1;
+        if self.unconnected == 0 && self.idle.is_empty() {
+            self.ready = now;
+        }
         let Some(header) = read(&frame.bytes) else {
             return;
         };
@@ -193,6 +205,6 @@ impl Node for Stations {
     }
 
     fn next_tick(&self) -> Option<Time> {
-        (self.unconnected > 0 || !self.idle.is_empty()).then_some(self.next)
+        (self.unconnected > 0 || !self.idle.is_empty()).then(|| self.due())
     }
 }

@@ -68,6 +68,28 @@ fn stations_connect_and_then_ask_in_turn_at_their_pace() {
 }
 
 #[test]
+fn who_is_called_late_keeps_the_pace() {
+    let mut stations = Stations::new(config()).expect("good");
+    let mut peer = accept_and(SnaHost::new(Some(800)));
+    let mut out = Output::new();
+    let mut count = 0;
+    // Each tick comes when the next one is nearly due.
+    while let Some(due) = stations.next_tick().filter(|due| *due < SECOND) {
+        let now = due + SECOND / 11;
+        out.begin(now);
+        stations.tick(now, &mut out);
+        let sent: Vec<Transmission> = out.drain().collect();
+        for sent in sent {
+            count += 1;
+            if let Some(back) = peer(sent.frame) {
+                stations.receive(now, HOST_PORT, back, &mut out);
+            }
+        }
+    }
+    assert_eq!(count, 10);
+}
+
+#[test]
 fn a_unit_waits_for_its_answer_unless_told_otherwise() {
     for (waits, requests) in [(true, 4), (false, 8)] {
         let mut stations = Stations::new(StationsConfig { waits, ..config() }).expect("good");

@@ -1,0 +1,113 @@
+"""A node of virtual time by the clock: `python -m phb_lab.emulation.node DESCRIPTION`.
+
+It is one that has no counterpart on real interfaces: a host adapter, SNA stations and their host, a wire with a delay
+or losses. Its ports are the interfaces `ethN` of its namespace. It says that they are open, reads the start of the run
+from standard input, begins with it, and says when standard input ends what it has counted.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self
+
+from phb_lab.description import Adapter, SnaHost, SnaStations, Wire
+from phb_lab.emulation.clock import Span
+from phb_switch import Network, Port, RealTime
+
+READY = "ready"
+
+# Ports 0 and 1 are the ends of a line.
+LINE_ENDS = (0, 1)
+
+
+@dataclass(frozen=True)
+class NodeDescription:
+    """What the process is told, as JSON.
+
+    Attributes:
+        kind: the method ``add_KIND`` of :class:`phb_switch.Network` makes it.
+        parameters: the arguments of that method.
+        ports: those that have a wire.
+        seed: of what the node draws.
+
+    """
+
+    name: str
+    kind: Literal["cip", "osa2", "osa", "line", "sna_stations", "sna_host"]
+    parameters: Mapping[str, Any]
+    ports: Sequence[int]
+    seed: int
+
+    @classmethod
+    def of(cls, node: Adapter | SnaStations | SnaHost, ports: Sequence[int], seed: int) -> Self:
+        """A described node."""
+        match node:
+            case Adapter():
+                return cls(node.name, node.kind, dict(node.parameters), ports, seed)
+            case SnaStations():
+                return cls(node.name, "sna_stations", _arguments(node), ports, seed)
+            case SnaHost():
+                return cls(node.name, "sna_host", _arguments(node), ports, seed)
+
+    @classmethod
+    def of_wire(cls, name: str, wire: Wire, seed: int) -> Self:
+        """A wire with a delay or losses, as a node."""
+        parameters = {"delay_ns": wire.delay_ns, "loss_per_million": wire.loss_per_million}
+        return cls(name, "line", parameters, LINE_ENDS, seed)
+
+    def as_json(self) -> str:
+        """For the command line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """What :meth:`as_json` gave."""
+        return cls(**json.loads(text))
+
+
+def _arguments(described: SnaStations | SnaHost) -> dict[str, Any]:
+    return {name: value for name, value in asdict(described).items() if name != "name"}
+
+
+def build(described: NodeDescription) -> Network:
+    """A network of nothing but this node."""
+    network = Network(described.seed)
+    add: Any = getattr(network, f"add_{described.kind}")
+    add(described.name, **described.parameters)
+    return network
+
+
+def main() -> None:
+    """Run the node that the command line describes."""
+    described = NodeDescription.from_json(sys.argv[1])
+    network = build(described)
+    node = network.adapter(described.name)
+    # They keep what arrives from now on.
+    ports = {number: Port.interface(f"eth{number}") for number in described.ports}
+    print(READY, flush=True)
+    told = sys.stdin.readline()
+    if not told:
+        return
+    span = Span(**json.loads(told))
+    while (left := -span.now()) > 0:
+        time.sleep(left / 1e9)
+    # The node's time begins here, late by what it took to wake up.
+    runner = RealTime(node, ports)
+    late_ns = span.now()
+    runner.start()
+    sys.stdin.read()
+    runner.stop()
+    statistics = network.statistics()
+    transactions = [(start + late_ns, end + late_ns) for _, _, start, end in network.transactions()]
+    said = {
+        "counted": statistics["adapters"].get(described.name),
+        "transactions": transactions,
+        "runner": runner.statistics(),
+    }
+    print(json.dumps(said))
+
+
+if __name__ == "__main__":
+    main()
