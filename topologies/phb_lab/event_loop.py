@@ -1,6 +1,7 @@
 """Coroutines from code that isn't one."""
 
 import asyncio
+import atexit
 import threading
 from collections.abc import Coroutine
 from functools import cache
@@ -8,16 +9,29 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+_MAKING = threading.Lock()
+
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end.
 
-    A thread beside the main one, such as a worker of a cluster, doesn't get an event loop of its own each time: gRPC
-    hands late events of a closed loop to whichever loop comes next, whose calls then fail. All such threads share one.
+    Not with ``asyncio.run``, which makes and closes an event loop each time: gRPC hands late events of a closed loop to
+    whichever loop comes next, which then fails or complains. The main thread keeps one loop; all other threads, such as
+    the workers of a cluster, share another.
     """
     if threading.current_thread() is threading.main_thread():
-        return asyncio.run(coroutine)
-    return asyncio.run_coroutine_threadsafe(coroutine, _shared_loop()).result()
+        return _main_runner().run(coroutine)
+    with _MAKING:  # a cache alone lets threads that come at once make one loop each
+        loop = _shared_loop()
+    return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+
+
+@cache
+def _main_runner() -> asyncio.Runner:
+    # With a factory, the runner doesn't make its loop the thread's current one: that belongs to whoever calls us.
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    atexit.register(runner.close)
+    return runner
 
 
 @cache

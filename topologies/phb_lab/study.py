@@ -186,7 +186,7 @@ class Study(ABC):
         for test in self.tests:
             if test.name == name:
                 return test
-        raise UsageError(f"--test {name}: expected one of {', '.join(test.name for test in self.tests)}")
+        raise UsageError(f"--test {name}: expected one of: {', '.join(test.name for test in self.tests)}")
 
     def virtual_time_only(self, test: Test) -> str | None:
         """Why a test can't run on real interfaces; None if it can."""

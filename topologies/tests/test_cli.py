@@ -21,7 +21,7 @@ def phb_lab(*arguments, cwd):
     ("arguments", "message"),
     [
         (["run", "s391"], "phb-lab: network s391: expected one of: s390"),
-        (["run", "s390", "--test", "none"], "phb-lab: --test none: expected one of diffserv-fifo-cip"),
+        (["run", "s390", "--test", "none"], "phb-lab: --test none: expected one of: diffserv-fifo-cip"),
         (["run", "s390", "--seed", "-1"], "Invalid value for '--seed'"),
         (
             ["run", "s390", "--set", "transmit_ring=x"],
@@ -31,6 +31,10 @@ def phb_lab(*arguments, cwd):
             ["run", "s390", "--set", "ring=1"],
             "phb-lab: --set ring=1: found the name 'ring', expected one of: transmit_ring",
         ),
+        (["run", "s390", "--set", "transmit_ring=--1"], "found '--1', expected a whole number"),
+        (["run", "s390", "--set", "transmit_ring=\u0663"], "expected a whole number"),
+        (["run", "s390", "--set", "transmit_ring=1", "--set", "transmit_ring=2"], "transmit_ring has been set already"),
+        (["sweep", "s390", "--set", "transmit_ring=1,--1"], "found '--1', expected whole numbers"),
         (["run", "s390", "--target", "bmv2"], "phb-lab: --target bmv2: virtual time has phb-switch only"),
         (["run", "s390", "--tool", "iperf3"], "phb-lab: --tool iperf3: virtual time has its own generators only"),
         (["run", "s390", "--short", "--duration", "9"], "phb-lab: --short and --duration: expected one of them"),

@@ -75,7 +75,7 @@ def test_policies_and_options_are_taken_and_equal_runs_run_once(pytester):
     ("call", "message"),
     [
         ('qos.run("s391", "x")', "network s391: expected one of: s390"),
-        ('qos.run("s390", "x")', "--test x: expected one of diffserv-fifo-cip"),
+        ('qos.run("s390", "x")', "--test x: expected one of: diffserv-fifo-cip"),
         ('qos.run("s390", "diffserv-fifo-cip", ring=1)', "option ring: expected one of: transmit_ring"),
         (
             'qos.run("s390", "diffserv-fifo-cip", duration_s=9, policies={"c1": []})',

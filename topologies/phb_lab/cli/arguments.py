@@ -1,5 +1,6 @@
 """Arguments that several commands take, from their texts."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,20 +16,27 @@ def parse_options(study: Study, given: Sequence[str]) -> dict[str, int]:
 
     """
     known = {option.name: option for option in study.options}
-    chosen = study.defaults()
+    chosen: dict[str, int] = {}
     for text in given:
         name, _, value = text.partition("=")
         if name not in known:
             expected = ", ".join(known) or "none: this network has no options"
             raise UsageError(f"--set {text}: found the name {name!r}, expected one of: {expected}")
+        if name in chosen:
+            raise UsageError(f"--set {text}: {name} has been set already")
         option = known[name]
-        number = int(value) if value.lstrip("-").isdecimal() else None
+        number = whole_number(value)
         if number is None or not option.minimum <= number <= option.maximum:
             raise UsageError(
                 f"--set {text}: found {value!r}, expected a whole number from {option.minimum} to {option.maximum}"
             )
         chosen[name] = number
-    return chosen
+    return study.defaults() | chosen
+
+
+def whole_number(text: str) -> int | None:
+    """A number written in the digits 0 to 9; None where it isn't one."""
+    return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
 
 
 def parse_policies(given: Sequence[str], option: str = "--policy") -> dict[str, tuple[Path, ...]]:

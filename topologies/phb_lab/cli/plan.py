@@ -15,6 +15,7 @@ from phb_lab.errors import UsageError
 from phb_lab.planning import capacity, requirement
 from phb_lab.planning.arithmetic import Plan, Step
 from phb_lab.planning.arithmetic import plan as work_out
+from phb_lab.report.table import print_table
 
 
 @app.command()
@@ -116,7 +117,7 @@ def _print(console: Console, plan: Plan) -> None:
         if published:
             row.append("" if step.published is None else _number(step.published))
         table.add_row(*row)
-    console.print(table)
+    print_table(console, table)
     for remark in plan.remarks:
         console.print(f"- {remark}", highlight=False)
     verdict = "carry it" if plan.met else "do not carry it"

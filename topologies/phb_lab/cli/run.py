@@ -98,6 +98,7 @@ def run(
     print_figures(console, title(study, main, way, seed), [figure for each in main for figure in each.figures])
     for table in study.tables(main, others):
         print_table(console, table)
+        console.print()
     for line in study.conclusions(main, others):
         console.print(f"- {line}", highlight=False)
     wall_s = sum(each.outcome.wall_s for each in main)

@@ -14,11 +14,11 @@ Job = tuple[Test, Mapping[str, int]]
 
 
 def title(study: Study, runs: Sequence[Run], way: Way, seed: int) -> str:
-    """What was run, in a line."""
+    """What was run, in a line; of the options those that are not at their defaults."""
     durations = sorted({each.duration_s for each in runs})
     seconds = f"{durations[0]}" if len(durations) == 1 else f"{durations[0]} to {durations[-1]}"
     where = "virtual time" if way.mode == "virtual" else f"Mininet with {way.target}"
-    options = "".join(f", {name.replace('_', ' ')} {value}" for name, value in runs[0].options.items())
+    options = "".join(f", {name.replace('_', ' ')} {value}" for name, value in _changed(study, runs[0].options))
     tests = "1 test" if len(runs) == 1 else f"{len(runs)} tests"
     return f"{study.name}: {tests} of {seconds} s in {where}, seed {seed}{options}"
 
@@ -61,8 +61,12 @@ def run_all(
 
 
 def _describe(study: Study, test: Test, options: Mapping[str, int]) -> str:
-    changed = [f"{name} {value}" for name, value in options.items() if value != study.defaults()[name]]
+    changed = [f"{name} {value}" for name, value in _changed(study, options)]
     return f"{test.name} ({', '.join(changed)})" if changed else test.name
+
+
+def _changed(study: Study, options: Mapping[str, int]) -> list[tuple[str, int]]:
+    return [(name, value) for name, value in options.items() if value != study.defaults()[name]]
 
 
 def _folder_name(test: Test, options: Mapping[str, int]) -> str:

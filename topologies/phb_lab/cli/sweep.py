@@ -12,9 +12,10 @@ from rich.table import Table
 
 from phb_lab import networks, results
 from phb_lab.cli.application import app, check_result_file
-from phb_lab.cli.arguments import parse_policies
+from phb_lab.cli.arguments import parse_policies, whole_number
 from phb_lab.errors import LabError, UsageError
 from phb_lab.interruption import Interruption
+from phb_lab.report.table import print_table
 from phb_lab.study import Study, Test
 from phb_lab.sweeping import summary
 from phb_lab.sweeping.cluster import cluster
@@ -133,7 +134,7 @@ def _options(given: Sequence[str], studies: Sequence[Study]) -> dict[str, list[i
         option = known[name]
         chosen[name] = []
         for value in values.split(","):
-            number = int(value) if value.isdecimal() else None
+            number = whole_number(value)
             if number is None or not option.minimum <= number <= option.maximum:
                 raise UsageError(
                     f"--set {text}: found {value!r}, expected whole numbers from {option.minimum} to {option.maximum}"
@@ -149,7 +150,7 @@ def _print(console: Console, samples: Sequence[Sample]) -> None:
         setting = (row.network, row.test, row.policy, row.options)
         if setting != previous:
             if table is not None:
-                console.print(table)
+                print_table(console, table)
             options = "".join(f", {name} {value}" for name, value in row.options)
             seeds = f"{row.interval.samples} seed{'s' if row.interval.samples > 1 else ''}"
             heading = f"{row.network} {row.test}, policies {row.policy}{options}: {seeds}"
@@ -162,4 +163,4 @@ def _print(console: Console, samples: Sequence[Sample]) -> None:
         width = "-" if row.interval.half_width is None else f"{row.interval.half_width:.3g}"
         table.add_row(row.group, row.quantity, f"{row.interval.mean:,.4g}", width)
     if table is not None:
-        console.print(table)
+        print_table(console, table)

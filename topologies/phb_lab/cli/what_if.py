@@ -17,6 +17,7 @@ from phb_lab.cli.application import app
 from phb_lab.cli.arguments import parse_options
 from phb_lab.errors import UsageError
 from phb_lab.interruption import Interruption
+from phb_lab.report.table import print_table
 from phb_lab.whatif import on_capture, on_network
 from phb_lab.whatif.change import Change, Values, as_json, changes
 
@@ -202,7 +203,7 @@ def _print(heading: str, found: Sequence[Change]) -> None:
             "*" if change.is_sure else "",
         )
         previous = change.traffic_class
-    console.print(table)
+    print_table(console, table)
     console.print("* the 95 % confidence interval over the seeds excludes 0", soft_wrap=True)
 
 

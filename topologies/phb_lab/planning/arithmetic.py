@@ -188,7 +188,7 @@ def _needed(demand: _Demand, sheet: _Sheet) -> int:
     amount, planned = _amount(demand.amount / scale), _amount(demand.planned / scale)
     ratio = demand.amount / demand.planned
     count = ceil(ratio)
-    arithmetic = f"{amount} / {planned} {unit} = {ratio:.3g}, rounded up"
+    arithmetic = f"{amount} / {planned} {unit} = {ratio:.2f}, rounded up"
     sheet.write(f"cips-for-{demand.kind}", f"CIPs for {demand.why}", arithmetic, count, "CIPs")
     return count
 

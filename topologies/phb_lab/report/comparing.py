@@ -12,6 +12,7 @@ from rich.text import Text
 from phb_lab.errors import UsageError
 from phb_lab.report import judging
 from phb_lab.report.document import ResultsFile
+from phb_lab.report.table import Name
 from phb_lab.results import Figure
 
 
@@ -92,7 +93,7 @@ def compare(files: Sequence[ResultsFile], only: Sequence[str] = ()) -> Compariso
 def table(comparison: Comparison, within: float | None) -> Table:
     """A row per figure, a section per test: published, each file, each ratio."""
     several = len(comparison.files) > 1
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     shown.add_column("quantity", overflow="fold")
     names = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(len(comparison.files))]
     columns = ["published", *(names if several else ["measured"])]
@@ -105,9 +106,9 @@ def table(comparison: Comparison, within: float | None) -> Table:
         figure = row.figures[0]
         if figure.test != previous:
             shown.add_section()
-            shown.add_row(Text(figure.test, "bold"))
+            shown.add_row(Name(figure.test, "bold"))
         shown.add_row(
-            f"  {judging.quantity(figure)}",
+            Name(judging.quantity(figure), indent=2),
             "-" if figure.published is None else judging.number(figure.published, figure.unit),
             *(judging.number(each.measured, each.unit) for each in row.figures),
             *("-" if ratio is None else f"{ratio:.2f}" for ratio in row.ratios),

@@ -1,9 +1,11 @@
 """The table on the terminal: test, quantity, published, measured, ratio, what is asked."""
 
+import re
 from collections.abc import Sequence
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +21,31 @@ _VERDICTS = {
     "unpublished": Text(""),
 }
 
+# Columns that no table needs.
+_ANY_WIDTH = 10_000
+
+
+class Name:
+    """A name of a figure in a cell: where it doesn't fit, its next line starts after a dot, dash or underscore."""
+
+    def __init__(self, name: str, style: str = "", indent: int = 0) -> None:
+        self._pieces = re.findall(r"[^._ -]*[._ -]|[^._ -]+", name)
+        self._style = style
+        self._indent = indent
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        lengths = [len(piece) for piece in self._pieces]
+        return Measurement(self._indent + max(lengths, default=0), self._indent + sum(lengths))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = [""]
+        for piece in self._pieces:
+            if lines[-1] and self._indent + len(lines[-1] + piece.rstrip()) > options.max_width:
+                lines.append("")
+            lines[-1] += piece
+        for line in lines:
+            yield Text(f"{' ' * self._indent}{line}".rstrip(), self._style, overflow="fold")
+
 
 def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> None:
     """Print every figure that the source publishes or of which something is asked, a section per test.
@@ -26,7 +53,7 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> No
     Figures that are off carry a star. Notes follow the table, once each.
     """
     shown = [figure for figure in figures if judging.verdict(figure) != "unpublished"]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     table.add_column("quantity", overflow="fold")
     for column in ("published", "measured", "ratio"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -36,10 +63,10 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> No
     table.add_column("", no_wrap=True)
     for test, found in judging.by_test(shown).items():
         table.add_section()
-        table.add_row(Text(test, "bold"))
+        table.add_row(Name(test, "bold"))
         for figure in found:
             table.add_row(
-                f"  {judging.quantity(figure)}",
+                Name(judging.quantity(figure), indent=2),
                 "-" if figure.published is None else judging.number(figure.published, figure.unit),
                 judging.number(figure.measured, figure.unit),
                 "-" if figure.ratio is None else f"{figure.ratio:.2f}",
@@ -47,7 +74,9 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> No
                 _VERDICTS[judging.verdict(figure)],
             )
     console.print(Text(title, "bold"))
+    console.print()
     console.print(table)
+    console.print()
     console.print(summary(figures), highlight=False)
     if any(judging.verdict(figure) == "off" for figure in shown):
         console.print(f"* further than {judging.EXPLAINED_BEYOND:.0%} from the published figure", highlight=False)
@@ -57,10 +86,15 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> No
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Print a table of a network's own: a narrow terminal folds what doesn't fit, and cuts nothing."""
+    """Print a table of a network's own, never narrower than its words: a narrower terminal wraps lines."""
+    if table.box is box.SIMPLE_HEAD:  # its edges are two columns of spaces
+        table.show_edge = False
     for column in table.columns:
         column.overflow = "fold"
-    console.print(table)
+    needed = Measurement.get(console, console.options.update(width=_ANY_WIDTH), table).minimum
+    if needed > console.width:
+        table.width = needed
+    console.print(table, crop=False)
 
 
 def summary(figures: Sequence[Figure]) -> str:

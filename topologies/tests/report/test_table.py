@@ -78,10 +78,27 @@ def test_nothing_is_asked_then_there_is_no_such_column():
     assert "asked" not in printed(80, FIGURES[:2])
 
 
-def test_a_networks_own_table_is_folded_not_cut():
+def test_sentences_of_a_networks_own_table_are_folded():
     stream = io.StringIO()
     table = Table("test", "some heading")
-    table.add_row("a-rather-long-name-of-a-test", "another-rather-long-cell")
+    table.add_row("a rather long name of a test", "another rather long cell")
     print_table(Console(file=stream, width=30), table)
     assert "…" not in stream.getvalue()
     assert max(map(len, stream.getvalue().splitlines())) <= 30
+
+
+def test_a_name_that_does_not_fit_goes_on_after_a_seam():
+    lines = printed(60, FIGURES[2:3]).splitlines()
+    parts = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert "".join(parts).startswith("single_queue_ordered_dropping.cs1_background_vs_cs2_1M.first_settings.s")
+    assert all(part[-1] in "._" for part in parts[:-1] if part != "[s]"), parts
+
+
+def test_a_table_is_never_narrower_than_its_words():
+    table = Table("test, message", title="words")
+    table.add_column("seconds", no_wrap=True)
+    table.add_row("queues-load-immediate", "12,345.678")
+    stream = io.StringIO()
+    print_table(Console(file=stream, width=20), table)
+    assert "queues-load-immediate" in stream.getvalue()
+    assert "12,345.678" in stream.getvalue()
