@@ -22,6 +22,7 @@ import pytest
 if TYPE_CHECKING:
     from phb_lab.description import Network
     from phb_lab.measures import Group
+    from phb_lab.study import Option
 
 _RUNS: pytest.StashKey[list[QosRun]] = pytest.StashKey()
 
@@ -108,7 +109,7 @@ class Qos:
                 study,
                 study.find_test(test),
                 seed=drawn,
-                options=_known(study.defaults(), options),
+                options=_known(study.options, options),
                 policies=files,
                 duration_s=duration_s,
             )
@@ -138,12 +139,16 @@ class Qos:
         return done
 
 
-def _known(defaults: Mapping[str, int], options: Mapping[str, int]) -> Mapping[str, int]:
+def _known(known: Sequence[Option], options: Mapping[str, int]) -> Mapping[str, int]:
     from phb_lab.errors import UsageError
 
-    for name in options:
-        if name not in defaults:
-            raise UsageError(f"option {name}: expected one of: {', '.join(defaults) or 'none'}")
+    by_name = {option.name: option for option in known}
+    for name, value in options.items():
+        if name not in by_name:
+            raise UsageError(f"option {name}: expected one of: {', '.join(by_name) or 'none'}")
+        least, most = by_name[name].minimum, by_name[name].maximum
+        if not least <= value <= most:
+            raise UsageError(f"option {name}: found {value}, expected a whole number from {least} to {most}")
     return options
 
 

@@ -78,6 +78,10 @@ def test_policies_and_options_are_taken_and_equal_runs_run_once(pytester):
         ('qos.run("s390", "x")', "--test x: expected one of: diffserv-fifo-cip"),
         ('qos.run("s390", "diffserv-fifo-cip", ring=1)', "option ring: expected one of: transmit_ring"),
         (
+            'qos.run("s390", "diffserv-fifo-cip", transmit_ring=-5)',
+            "option transmit_ring: found -5, expected a whole number from 0 to 100000",
+        ),
+        (
             'qos.run("s390", "diffserv-fifo-cip", duration_s=9, policies={"c1": []})',
             "switch c1: expected one of: c3640",
         ),

@@ -11,6 +11,10 @@ def clean() -> None:
     """Remove what runs in Mininet left that were killed: processes, and with them interfaces, and folders.
 
     Runs that are still going are left alone, and so is everything that isn't the lab's. Each run does this first, too.
+
+    Examples:
+      phb-lab clean
+
     """
     console = Console(markup=False, highlight=False)
     found = leftovers.clean()

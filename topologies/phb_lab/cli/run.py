@@ -96,6 +96,10 @@ def run(
     main, others = runs[: len(tests)], runs[len(tests) :]
 
     print_figures(console, title(study, main, way, seed), [figure for each in main for figure in each.figures])
+    if any(each.duration_s < each.test.duration_s for each in main):
+        why = "shorter than the tests themselves: what is counted over a test, and its extremes, differ for that alone"
+        console.print(why, highlight=False, soft_wrap=True)
+        console.print()
     for table in study.tables(main, others):
         print_table(console, table)
         console.print()

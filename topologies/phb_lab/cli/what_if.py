@@ -76,6 +76,14 @@ def what_if(
     """
     if (network is None) == (capture is None):
         raise UsageError("what-if: expected one of --network NETWORK:TEST and --capture FILE")
+    others: dict[str, object] = (
+        {"--port": port, "--rate": rate}
+        if capture is None
+        else {"--switch": switch, "--set": set_, "--duration": duration}
+    )
+    for option, value in others.items():
+        if value:
+            raise UsageError(f"{option}: expected it with {'--capture' if capture is None else '--network'} only")
     for option, files in (("--current", current or []), ("--proposed", proposed)):
         for file in files:
             if not file.is_file():

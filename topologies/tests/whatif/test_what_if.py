@@ -90,6 +90,10 @@ def test_the_table_marks_what_is_sure(tmp_path, congested):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (
+            [*given("--proposed", WFQ), "--network", "s390:diffserv-fifo-cip", "--rate", "a=5"],
+            "phb-lab: --rate: expected it with --capture only",
+        ),
         (given("--proposed", WFQ), "phb-lab: what-if: expected one of --network NETWORK:TEST and --capture FILE"),
         (["--proposed", "none.yaml", "--network", "s390:x"], "phb-lab: --proposed none.yaml: found no file"),
         ([*given("--proposed", WFQ), "--network", "s390"], "phb-lab: --network s390: expected a test, such as s390:"),
