@@ -1,12 +1,15 @@
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from phb_lab.cli import app
 from phb_lab.cli.run import _conserved
+from phb_lab.emulation.__main__ import run_study
 from phb_lab.errors import UnsupportedError
 from phb_lab.experiment import Way, run_test
+from phb_lab.interruption import Interruption
 from phb_lab.networks import cip, osa
 from phb_lab.outcome import Conservation
 
@@ -41,3 +44,9 @@ def test_what_exists_in_virtual_time_only_is_refused_by_name(study):
     done = CliRunner().invoke(app, ["run", study.name, "--mode", "mininet", "--test", refused[0].name])
     assert f"refused: {study.name} {refused[0].name}: " in done.output
     assert str(done.exception) == f"{study.name}: none of these tests can run in Mininet"
+
+
+def test_making_everything_goes_on_past_what_is_refused(capsys):
+    with Interruption() as interruption:
+        assert run_study(osa.STUDY, 1, True, interruption, Console(width=200)) == ([], 0)
+    assert capsys.readouterr().out.count("refused: osa ") == len(osa.STUDY.tests)
