@@ -55,7 +55,7 @@ def test_start_times_follow_from_the_seed():
 
 
 def test_an_unknown_test_names_the_known_ones():
-    with pytest.raises(UsageError, match=r"--test nonsense: expected one of diffserv-fifo-cip, "):
+    with pytest.raises(UsageError, match=r"--test nonsense: expected one of: diffserv-fifo-cip, "):
         STUDY.find_test("nonsense")
 
 

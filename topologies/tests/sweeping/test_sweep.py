@@ -83,7 +83,7 @@ def test_a_sweep_on_a_local_cluster_gives_what_single_runs_give(tmp_path):
     ("arguments", "message"),
     [
         (["s391"], "phb-lab: network s391: expected one of: s390"),
-        (["s390:x"], "phb-lab: --test x: expected one of diffserv-fifo-cip"),
+        (["s390:x"], "phb-lab: --test x: expected one of: diffserv-fifo-cip"),
         (["s390", "--policy", "x"], "phb-lab: --policy x: expected LABEL:SWITCH=FILE[,FILE]"),
         (["s390", "--policy", "a:c7513=none.yaml"], "phb-lab: --policy c7513=none.yaml: none.yaml: found no file"),
         (["s390", "--no-own"], "phb-lab: --no-own: expected --policy"),
