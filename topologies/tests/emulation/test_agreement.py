@@ -1,8 +1,8 @@
-"""The same network in virtual time and in Mininet: over minutes, the S/390 tests' figures lie within the 25 % asked.
+"""The same network in virtual time and in Mininet: over minutes, the S/390 tests lie within the 25 % asked.
 
-Under fair queueing the interactive traffic is slower with the kernel's TCP: by 18 % over four minutes, by up to 31 % over
-single ones (docs/emulation.md), and a minute has some ninety transfers. A minute's bounds are wider there, so that a red
-run means a change.
+Under fair queueing the interactive traffic is slower with the kernel's TCP: by 18 % over four minutes, by up to 31 %
+over single ones (docs/emulation.md), and a minute has some ninety transfers. A minute's bounds are wider there, so that
+a red run means a change.
 
 A minute of Mininet is compared with five minutes of virtual time, for these cost nothing; both from the time on at
 which the transfers have filled the queue. What is compared is time of the network: it hardly depends on how busy the
