@@ -11,9 +11,9 @@ from typing import Literal, Protocol
 from phb_lab.description import Network
 from phb_lab.errors import UnsupportedError
 from phb_lab.outcome import Outcome
+from phb_lab.results import NANOSECONDS
 from phb_lab.study import Run, Snapshot, Study, Test
 
-NANOSECONDS = 1_000_000_000
 DEFAULT_SEED = 1
 
 Mode = Literal["virtual", "mininet"]

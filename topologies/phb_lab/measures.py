@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import ceil
 from statistics import fmean
 
-from phb_lab.outcome import NANOSECONDS, Delivery, Outcome
+from phb_lab.outcome import Delivery, Outcome, quantile
+from phb_lab.results import NANOSECONDS
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Spread:
 
     def quantile(self, share: float) -> float:
         """The least time that at least this share (0 to 1) did not exceed, in seconds."""
-        return self.sorted_s[max(ceil(share * len(self.sorted_s)) - 1, 0)]
+        return quantile(self.sorted_s, share)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
+from typing import TypeVar
 
-from phb_lab.results import Transaction
+from phb_lab.results import NANOSECONDS, Transaction
 
-NANOSECONDS = 1_000_000_000
+N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True)
@@ -78,18 +79,12 @@ class Delays:
 
     def quantile_s(self, share: float) -> float:
         """The least delay in seconds that at least this share (0 to 1) of the datagrams did not exceed."""
-        place = max(ceil(share * len(self.sorted_ns)) - 1, 0)
-        return self.sorted_ns[place] / NANOSECONDS
+        return quantile(self.sorted_ns, share) / NANOSECONDS
 
 
-@dataclass(frozen=True)
-class PolicyCount:
-    """What the pipeline of a switch counted for the traffic of one policy action, drops excluded."""
-
-    switch: str
-    action: str
-    packets: int
-    octets: int
+def quantile(ascending: Sequence[N], share: float) -> N:
+    """The least sample that at least this share (0 to 1) of the samples did not exceed."""
+    return ascending[max(ceil(share * len(ascending)) - 1, 0)]
 
 
 @dataclass(frozen=True)

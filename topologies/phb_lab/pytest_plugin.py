@@ -125,8 +125,8 @@ class Qos:
             phb.InputError: a policy file is wrong.
 
         """
-        from phb_lab.experiment import NANOSECONDS
         from phb_lab.measures import Groups
+        from phb_lab.results import NANOSECONDS
         from phb_lab.virtual import VirtualRun
 
         drawn = self._seed if seed is None else seed

@@ -15,9 +15,8 @@ from phb.cli.output import console, notice_as_json, print_json, print_notices, p
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from phb.explain import Arrival, Explanation, LineRate, Summary, Tally
+    from phb.explain import Arrival, Explanation, Summary, Tally
     from phb.intent import Notice
-    from phb.model import PolicySet
 
 FEW = 20
 """Packets up to which each is told by itself; of more only the summary, unless --details is given."""
@@ -68,7 +67,7 @@ def explain(
     sends at once, so nothing ever queues there.
     """
     from phb.errors import InputError
-    from phb.explain import Summary, as_json, explain
+    from phb.explain import Summary, as_json, explain, parse_rates
     from phb.inventory import TargetKind
     from phb.origin import Origin
     from phb.sources import read_sources
@@ -76,7 +75,7 @@ def explain(
     if not packet and capture is None:
         raise InputError(Origin("explain"), "no packet", "--packet TEXT or --capture FILE")
     policy = read_sources(files, reading.format_name, reading.options())
-    rates = _rates(policy, rate or ())
+    rates = parse_rates(policy, rate or ())
     beyond: list[Notice] = []
     told = explain(
         policy,
@@ -120,28 +119,6 @@ def _arrivals(texts: list[str] | tuple[()], capture: str | None) -> Iterator[Arr
         yield parse_packet(text, Origin("--packet"))
     if capture is not None:
         yield from read_capture(capture)
-
-
-def _rates(policy: PolicySet, texts: list[str] | tuple[()]) -> dict[int, LineRate]:
-    """Rates that are given, by port number."""
-    from phb.errors import InputError
-    from phb.explain import LineRate
-    from phb.origin import Origin
-
-    rates: dict[int, LineRate] = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        bits, sign, overhead = value, "+", "0"
-        for sign in "+-":
-            if sign in value:
-                bits, _, overhead = value.partition(sign)
-                break
-        port = policy.find_port(int(name) if name.isdigit() else name)
-        number = port.number if port is not None else int(name) if name.isdigit() else None
-        if number is None or not bits.isdigit() or int(bits) == 0 or not overhead.isdigit():
-            raise InputError(Origin("--rate"), f"'{text}'", "PORT=BITS[+BYTES], such as line=256000 or line=256000-7")
-        rates[number] = LineRate(int(bits), int(f"{sign}{overhead}") if overhead != "0" else 0)
-    return rates
 
 
 def _watched(told: Iterator[Explanation], slow: bool) -> Iterator[Explanation]:

@@ -23,6 +23,7 @@ from phb.explain.line import LineRate
 from phb.explain.notation import parse_packet
 from phb.explain.packet import Packet
 from phb.explain.pipeline import Pipeline
+from phb.explain.rates import parse_rates
 from phb.explain.summary import Summary, Tally
 from phb.explain.tables import Tables
 from phb.intent import Notice
@@ -40,6 +41,7 @@ __all__ = [
     "as_json",
     "explain",
     "parse_packet",
+    "parse_rates",
     "read_capture",
 ]
 

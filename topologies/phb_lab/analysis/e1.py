@@ -13,9 +13,9 @@ from rich.table import Table
 from scapy.utils import RawPcapReader
 
 from phb_lab.errors import LabError
-from phb_lab.outcome import NANOSECONDS, Delays, Outcome
+from phb_lab.outcome import Delays, Outcome
 from phb_lab.report.pictures import save
-from phb_lab.results import Figure, with_published
+from phb_lab.results import NANOSECONDS, Figure, with_published
 from phb_lab.study import Evaluation, Run
 
 STREAMS = ("EF", "AF1", "AF2", "AF3", "AF4", "BE")

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from phb.explain import LineRate
+from phb.explain import parse_rates
 from phb.sources import read_sources
 from phb_lab import networks
 from phb_lab.cli.application import app
@@ -158,30 +158,13 @@ def _on_capture(
         raise UsageError("--capture: expected --current FILE, the policies as they are")
     frames, arrivals = on_capture.read(capture, proposed, port)
     classes = on_capture.classify(arrivals, proposed, frames.at.replace(tzinfo=None), by, port)
-    lines = _rates(proposed, rates)
+    lines = parse_rates(read_sources([str(file) for file in proposed]), rates)
 
     def run(policies: tuple[Path, ...] | None, seed: int, progress: Callable[[float], None]) -> Values:
         assert policies is not None
         return on_capture.run(frames, classes, policies, rates=lines, seed=seed, progress=progress)
 
     return run, f"{capture}, {len(arrivals)} packets in {frames.duration_s:.1f} s"
-
-
-def _rates(files: Sequence[Path], texts: Sequence[str]) -> dict[int, LineRate]:
-    policy = read_sources([str(file) for file in files])
-    rates = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        sign = "-" if "-" in value else "+"
-        bits, _, overhead = value.partition(sign)
-        found = policy.find_port(int(name) if name.isdigit() else name)
-        if not (bits.isdecimal() and int(bits) and (overhead or "0").isdecimal()):
-            raise UsageError(f"--rate {text}: expected PORT=BITS[+BYTES], such as wan=256000 or wan=256000-7")
-        if found is None or found.number is None:
-            known = ", ".join(each.name or str(each.number) for each in policy.ports)
-            raise UsageError(f"--rate {text}: found the port {name}, expected one of: {known}")
-        rates[found.number] = LineRate(int(bits), int(f"{sign}{overhead or 0}"))
-    return rates
 
 
 def _print(heading: str, found: Sequence[Change]) -> None:

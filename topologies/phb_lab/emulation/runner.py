@@ -30,7 +30,7 @@ from phb_lab.emulation.processes import EmulationError, Process
 from phb_lab.emulation.tools import check, chosen
 from phb_lab.errors import UnsupportedError
 from phb_lab.outcome import Delivery, Outcome
-from phb_lab.results import Transaction
+from phb_lab.results import NANOSECONDS, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
 from phb_lab.virtual import EPOCH, of_adapter
@@ -38,7 +38,6 @@ from phb_lab.virtual import EPOCH, of_adapter
 if TYPE_CHECKING:
     from phb_lab.emulation.nodes import Member
 
-NANOSECONDS = 1_000_000_000
 
 _START_S = 60.0
 _CONNECT_S = 0.5

@@ -34,10 +34,10 @@ from phb_lab.description import (
     Wire,
 )
 from phb_lab.errors import LabError
-from phb_lab.outcome import NANOSECONDS, Outcome
+from phb_lab.outcome import Outcome
 from phb_lab.report import osa_pictures
 from phb_lab.report.osa_pictures import Bar
-from phb_lab.results import Figure, with_published
+from phb_lab.results import NANOSECONDS, Figure, with_published
 from phb_lab.study import Evaluation, Run, Study, Test
 
 MILLISECOND = 1_000_000

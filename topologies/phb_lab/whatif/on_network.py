@@ -8,8 +8,9 @@ from tempfile import TemporaryDirectory
 
 from phb_lab.description import Datagrams, Network
 from phb_lab.errors import UsageError
-from phb_lab.experiment import NANOSECONDS, Way
+from phb_lab.experiment import Way
 from phb_lab.measures import Groups
+from phb_lab.results import NANOSECONDS
 from phb_lab.study import Study, Test
 from phb_lab.whatif.passages import Packet, Passage, measure, of_captures
 

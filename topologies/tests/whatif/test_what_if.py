@@ -120,10 +120,10 @@ def test_what_is_wrong_is_one_line_and_exit_code_2(tmp_path, arguments, message)
     [
         ([], "its packets don't say where they arrive, expected --port PORT"),
         (["--port", "x"], "found the port x, expected one of: "),
-        (["--port", "Channel10/0", "--rate", "x=1"], "--rate x=1: found the port x, expected one of: "),
+        (["--port", "Channel10/0", "--rate", "x=1"], "--rate: found 'x=1', expected PORT=BITS[+BYTES]"),
         (
             ["--port", "Channel10/0", "--rate", "Serial5/0/0=fast"],
-            "--rate Serial5/0/0=fast: expected PORT=BITS[+BYTES]",
+            "--rate: found 'Serial5/0/0=fast', expected PORT",
         ),
     ],
 )
