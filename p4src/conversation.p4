@@ -5,17 +5,24 @@
  * Comes after forward (needs the port) and after mark (a remark changes the flow as it does on a router that marks before
  * it queues); buffer, wred and schedule account by its result.
  *
- * A flow is addresses, protocol, ports and ToS without the ECN field, which may differ from packet to packet (RFC 3168).
+ * A flow is addresses, protocol, ports and DSCP; not the ECN field, which may differ from packet to packet (RFC 3168), and
+ * the code points of an AF class count as one: a meter may change the drop precedence of some of a flow's packets, and they
+ * must stay in order whatever theirs is (RFC 2597 section 2).
+ *
  * A flow that hashes to a slot where another has packets queued would wait behind them. So a flow has two candidate slots
  * and takes the one it owns, else one where nothing is queued: the finish tag of such a slot lies in the past, so taking it
- * over changes nobody's turn. Only when others have packets queued in both does it share the first; that is counted. A
- * flow that shared and finds a slot of its own later may overtake its own packets.
+ * over changes nobody's turn. Only when others have packets queued in both does it share the first; that is counted. From
+ * then until that slot is empty it stays there: in a slot of its own it would overtake its own packets. The slot remembers
+ * one such guest; when there are several, whoever has the slot as its first stays there.
  */
 #ifndef PHB_CONVERSATION_P4
 #define PHB_CONVERSATION_P4
 
 #include "headers.p4"
 #include "state.p4"
+
+// No flow's signature: the hash stays below.
+const bit<32> SEVERAL = 0xffffffff;
 
 control Conversation(inout headers_t hdr,
                      inout metadata_t meta,
@@ -104,15 +111,20 @@ control Conversation(inout headers_t hdr,
         }
         if (slots != 0) {
             bit<32> signature;
+            bit<8> marks = meta.flow.tos & 0xfc;
+            if (marks[7:5] >= 1 && marks[7:5] <= 4 && marks[4:3] != 0 && marks[2:2] == 0) {
+                // AFx1, AFx2, AFx3.
+                marks[4:3] = 1;
+            }
             if (hdr.ipv4.isValid()) {
                 hash(signature, HashAlgorithm.crc32, 32w0,
                      { hdr.ipv4.source, hdr.ipv4.destination, meta.flow.protocol,
-                       meta.flow.source_port, meta.flow.destination_port, meta.flow.tos & 0xfc },
+                       meta.flow.source_port, meta.flow.destination_port, marks },
                      32w0xffffffff);
             } else if (hdr.ipv6.isValid()) {
                 hash(signature, HashAlgorithm.crc32, 32w0,
                      { hdr.ipv6.source, hdr.ipv6.destination, meta.flow.protocol,
-                       meta.flow.source_port, meta.flow.destination_port, meta.flow.tos & 0xfc },
+                       meta.flow.source_port, meta.flow.destination_port, marks },
                      32w0xffffffff);
             } else {
                 hash(signature, HashAlgorithm.crc32, 32w0,
@@ -132,19 +144,31 @@ control Conversation(inout headers_t hdr,
             conversation_owner.read(second_owner, second);
             conversation_occupancy.read(first_queued, first);
             conversation_occupancy.read(second_queued, second);
+            bit<32> guest;
+            conversation_guest.read(guest, first);
             bool taken = false;
+            bool idle = first_queued == 0;
             meta.schedule.slot = first;
             if (first_owner != signature) {
-                if (second_owner == signature) {
+                bool stays = !idle && (guest == signature || guest == SEVERAL);
+                if (second_owner == signature && (second_queued != 0 || !stays)) {
                     meta.schedule.slot = second;
-                } else if (first_queued == 0) {
+                    idle = second_queued == 0;
+                } else if (idle) {
                     taken = true;
-                } else if (second_queued == 0) {
+                } else if (second_queued == 0 && !stays) {
                     meta.schedule.slot = second;
                     taken = true;
+                    idle = true;
                 } else {
                     shared_conversation.count((bit<32>)standard_metadata.egress_spec);
+                    if (guest != signature) {
+                        conversation_guest.write(first, guest == 0 ? signature : SEVERAL);
+                    }
                 }
+            }
+            if (idle) {
+                conversation_guest.write(meta.schedule.slot, 0);
             }
             if (taken) {
                 conversation_owner.write(meta.schedule.slot, signature);

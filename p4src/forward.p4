@@ -81,7 +81,10 @@ control Forward(inout headers_t hdr,
         if (cross_connect.apply().hit) {
             return;
         }
-        if (hdr.ipv4.isValid() && hdr.ipv4.version == 4 && hdr.ipv4.ihl >= 5) {
+        // RFC 1812 section 5.2.2: the header must be there to its end, and lie inside the datagram.
+        if (hdr.ipv4.isValid() && hdr.ipv4.version == 4 && hdr.ipv4.ihl >= 5
+            && (hdr.ipv4.ihl == 5 || hdr.ipv4_options.isValid())
+            && hdr.ipv4.total_length >= (bit<16>)hdr.ipv4.ihl << 2) {
             if (hdr.ipv4.ttl <= 1) {
                 ttl_expired();
             } else {

@@ -19,12 +19,15 @@
 
 #include "headers.p4"
 #include "state.p4"
+#include "sp_pifo.p4"
 
 control Schedule(inout headers_t hdr,
                  inout metadata_t meta,
                  inout standard_metadata_t standard_metadata) {
 
     counter(QUEUES, CounterType.packets_and_bytes) conversation_enqueued;
+
+    SpPifo() sp_pifo;
 
     // What was queued before this packet.
     bit<32> port_queued = 0;
@@ -128,6 +131,9 @@ control Schedule(inout headers_t hdr,
             standard_metadata.priority = (bit<3>)(7 - meta.schedule.level);
         } else {
             standard_metadata.priority = 0;
+        }
+        if (meta.schedule.discipline != Discipline.FIFO) {
+            sp_pifo.apply(meta, standard_metadata, port_queued);
         }
     }
 }

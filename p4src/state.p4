@@ -34,7 +34,10 @@ register<bit<48>>(QUEUES) queue_left;
 // Whose slot it is: the signature of the flow that took it last, by conversation slot.
 register<bit<32>>(CONVERSATION_SLOTS) conversation_owner;
 
-// Who that is, for a person who asks: IPv4 source and destination (0 of other packets), protocol, ToS, source port,
+// Who else has packets queued in it, for want of a free one: a flow's signature, or SEVERAL. 0: nobody.
+register<bit<32>>(CONVERSATION_SLOTS) conversation_guest;
+
+// Who the owner is, for a person who asks: IPv4 source and destination (0 of other packets), protocol, ToS, source port,
 // destination port; by conversation slot.
 register<bit<112>>(CONVERSATION_SLOTS) conversation_flow;
 
@@ -44,6 +47,9 @@ register<bit<64>>(PORTS << LEVEL_BITS) virtual_time;
 
 // Finish tag of a conversation's newest packet, by conversation slot. It counts while a packet of it is queued.
 register<bit<64>>(CONVERSATION_SLOTS) conversation_finish;
+
+// The smallest rank that a strict-priority queue takes by SP-PIFO, by (egress port, priority). Only ingress touches it.
+register<bit<64>>(PORTS << 3) queue_bound;
 
 // Meters, by stream: when the last packet came, in microseconds, and how many millionths of a bit are missing in the
 // committed bucket and in the other one (excess or peak). Only ingress touches them, and bmv2 has one ingress thread.

@@ -1,22 +1,15 @@
 """No table of the program is there for nothing: each one that can be written is filled by some policy's entries."""
 
-from datetime import datetime
-
 import pytest
 
-from controller.tests.test_golden import INPUTS
-from phb.compiler import compile_policy
+from controller.tests.test_golden import INPUTS, compiled
 from phb.formats import read_files
-
-AT = datetime(1999, 3, 1, 12, 0)
 
 
 @pytest.fixture(scope="module")
 def written(artifact):
     """Table and action of every entry of the golden policies."""
-    entries = [
-        entry for paths in INPUTS.values() for entry in compile_policy(read_files(paths), artifact, at=AT).entries
-    ]
+    entries = [entry for name, paths in INPUTS.items() for entry in compiled(name, read_files(paths), artifact).entries]
     return {(entry.table, entry.action) for entry in entries}
 
 

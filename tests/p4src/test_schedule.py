@@ -1,8 +1,13 @@
 """The order of service is that of an independent model of self-clocked fair queueing, and of plain FIFO."""
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from phb_model.packets import Line, Packet
+from phb_model.service_order import SelfClocked, serve
 
 from .conftest import LINE_OVERHEAD, RATE_BPS, datagram
 
@@ -21,32 +26,11 @@ FIFO = "queueing:\n  - {port: line, schedule: {kind: fifo}, hold-queue: 150, len
 
 
 def served(arrivals, transmit_ring=0):
-    """Numbers in order of service by self-clocked fair queueing (Golestani, INFOCOM 1994), from its definition.
-
-    ``arrivals`` are (time ns, flow, precedence, frame bytes), in order of time.
-    """
-    waiting, order = [], []
-    finish, virtual_time = {}, 0
-    line_free = 0
-    # When the frame that frees the next place of the transmit ring leaves.
-    departures = []
-    pending = list(enumerate(arrivals))
-    while pending or waiting:
-        place_free = departures[-1 - transmit_ring] if len(departures) > transmit_ring else 0
-        if waiting and (not pending or pending[0][1][0] >= place_free):
-            waiting.sort()
-            tag, number, size = waiting.pop(0)
-            virtual_time = tag
-            order.append(number)
-            ready = max(place_free, arrivals[number][0])
-            line_free = max(line_free, ready) + (size + LINE_OVERHEAD) * 8 * 1_000_000_000 / RATE_BPS
-            departures.append(line_free)
-            continue
-        number, (_, flow, precedence, size) = pending.pop(0)
-        start = max(virtual_time, finish.get(flow, 0))
-        finish[flow] = start + 4096 // (precedence + 1) * (size + SCHEDULED_OVERHEAD)
-        waiting.append((finish[flow], number, size))
-    return order
+    """Numbers in order of service by the model; ``arrivals`` are (time ns, flow, precedence, frame bytes)."""
+    rates = {flow: Fraction(1, 4096 // (precedence + 1)) for _, flow, precedence, _ in arrivals}
+    queue = SelfClocked(rates, added_bits=8 * (SCHEDULED_OVERHEAD - LINE_OVERHEAD))
+    packets = [Packet(time, flow, (size + LINE_OVERHEAD) * 8) for time, flow, _, size in arrivals]
+    return [service.number for service in serve(packets, queue, Line(RATE_BPS, transmit_ring))]
 
 
 packets = st.lists(

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from phb.compiler.queueing.classes import SHARED_LEVEL
 from phb.compiler.queueing.flows import WEIGHTS
 from phb.compiler.queueing.length import OVERHEAD
+from phb.compiler.queueing.strict_queues import map_ranks, ranks_matter
 from phb.decompiler.actions import Actions
 from phb.decompiler.early_detection import early_detection, port_rate
 from phb.decompiler.numbers import Bounds, rate, roundest
 from phb.decompiler.ports import Ports
 from phb.decompiler.rows import NotAPolicyError, Rows, exact
 from phb.decompiler.shares import bandwidths, bandwidths_beside_flows
+from phb.errors import InputError
 from phb.intent import Entry, PortShaper
 from phb.model import (
     DEFAULT_CLASS,
@@ -46,6 +48,7 @@ class _Tables:
     buffers: Mapping[int, list[Entry]]
     thresholds: Mapping[int, list[Entry]]
     weights: Mapping[int, list[Entry]]
+    strict_queues: Mapping[int, list[Entry]]
 
 
 def decompile_queueing(
@@ -63,6 +66,7 @@ def decompile_queueing(
         rows.by_field("buffer.stream_buffer", "profile"),
         rows.by_field("wred.thresholds", "profile"),
         rows.by_field("schedule.weight", "profile"),
+        rows.by_field("schedule.sp_pifo.map_ranks", "profile"),
     )
     scheduled = rows.one_by_field("conversation.port_scheduler", "egress_port")
     return tuple(
@@ -97,6 +101,8 @@ def _port(
     overhead = entry.parameters.get("overhead", 0)
     if overhead not in _BASES:
         raise NotAPolicyError(entry, f"no scheduler counts {overhead} bytes beside the frame")
+    for row in tables.strict_queues.get(profile, []):
+        _check_strict_queues(row, schedule)
     return Queueing(
         port=ports.name(port),
         schedule=schedule,
@@ -106,6 +112,20 @@ def _port(
         buffers=_buffers(tables.buffers.get(profile, []), actions),
         early_detection=detection,
     )
+
+
+def _check_strict_queues(row: Entry, schedule: Schedule) -> None:
+    """That ranks are mapped is the target's matter; onto how many queues follows from the schedule."""
+    try:
+        expected, _ = map_ranks(schedule, exact(row.match["profile"]))
+    except InputError:
+        expected = None
+    if (
+        not ranks_matter(schedule)
+        or expected is None
+        or (row.match, row.parameters) != (expected.match, expected.parameters)
+    ):
+        raise NotAPolicyError(row, "ranks are mapped onto other strict-priority queues than levels leave")
 
 
 def _fair_queue(entry: Entry, limits: Entry | None, weights: list[Entry]) -> FairQueue:

@@ -1,4 +1,4 @@
-"""A port's traffic manager and line: packets in the order of their ranks, each for as long as its bits take.
+"""A port's traffic manager and line: packets in their turn, each for as long as its bits take.
 
 Without a rate a line takes every packet at once: no queue ever builds. That is what a single packet meets on an idle
 port. With one, a capture's own times tell when each packet finds the line busy.
@@ -63,7 +63,7 @@ class Line:
 
     def add(self, packet: Packet) -> list[tuple[int, Packet]]:
         """Queue a packet that has arrived now; gives it back if the scheduler takes it at once."""
-        heapq.heappush(self._waiting, (packet.schedule.rank, self._arrivals, packet))
+        heapq.heappush(self._waiting, (packet.schedule.turn, self._arrivals, packet))
         self._arrivals += 1
         if self.rate is None:
             _, _, packet = heapq.heappop(self._waiting)

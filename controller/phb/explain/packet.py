@@ -160,6 +160,7 @@ class Schedule:
         traffic_class: Whose queue it is, at a port with classes.
         queued: Packets in the queue when this one came.
         early: Early detection looks after the queue.
+        turn: By what it is served, lower first: its rank, or how far its strict-priority queue is from the highest.
         shared: The two candidate slots of the flow are others' with packets queued, so it waits behind them.
 
     """
@@ -181,6 +182,7 @@ class Schedule:
     threshold_packets: int = 0
     finish: int = 0
     rank: int = 0
+    turn: int = 0
     shared: bool = False
 
 

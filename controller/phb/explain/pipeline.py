@@ -44,6 +44,7 @@ MODELLED = frozenset(
         "buffer.stream_buffer",
         "wred.thresholds",
         "schedule.weight",
+        "schedule.sp_pifo.map_ranks",
     )
 )
 """Tables whose entries the model asks as the switch does."""

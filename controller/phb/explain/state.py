@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 
 from phb.intent import Entry
 
+# As many as standard_metadata.priority can name.
+STRICT_QUEUES = 8
+
 
 @dataclass(slots=True)
 class Conversation:
-    """A conversation slot: whose it is, what waits in it, and the finish tag of its newest packet."""
+    """A conversation slot: whose it is, who shares it, what waits in it, and the finish tag of its newest packet."""
 
     owner: int = 0
+    guest: int = 0
     queued: int = 0
     finish: int = 0
 
@@ -108,6 +112,7 @@ class State:
     Attributes:
         queued: Packets between ingress and the scheduler's taking them, by port.
         virtual_time: Finish tag of the packet taken last, by port and level.
+        bounds: The smallest ranks that the strict-priority queues of a port take, by port; the first is served last.
         conversations: By slot.
         queues: By first slot.
         averages: By first slot, or the slot of the port's only queue.
@@ -127,6 +132,7 @@ class State:
 
     queued: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
     virtual_time: defaultdict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
+    bounds: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0] * STRICT_QUEUES))
     conversations: defaultdict[int, Conversation] = field(default_factory=lambda: defaultdict(Conversation))
     queues: defaultdict[int, Queue] = field(default_factory=lambda: defaultdict(Queue))
     averages: defaultdict[int, Average] = field(default_factory=lambda: defaultdict(Average))

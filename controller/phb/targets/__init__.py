@@ -41,25 +41,45 @@ class Support:
 
     Attributes:
         supported: Whether it can.
+        approximate: Whether it only comes close.
         most: How much of it, where that is a number: strict levels, packets in a queue.
+        measured: What a probe saw: `make capabilities` tries each on each target.
         reason: Why, or why not.
         source: Where that is known from.
 
     """
 
     supported: bool
+    measured: str
     reason: str
     source: str
     most: int | None = None
+    approximate: bool = False
+
+    @property
+    def says(self) -> str:
+        """The word of the documentation's table."""
+        if not self.supported:
+            return "no"
+        if self.approximate:
+            return "approximately"
+        return "yes" if self.most is None else f"up to {self.most}"
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """One target's row of the table."""
+    """One target's row of the table.
+
+    Attributes:
+        support: What it says to each capability.
+        maps_ranks: Whether the compiler maps ranks onto strict-priority queues, because there is no queue by rank.
+
+    """
 
     name: str
     title: str
     support: Mapping[Capability, Support]
+    maps_ranks: bool = False
 
     def __contains__(self, capability: Capability) -> bool:
         return self.support[capability].supported
@@ -102,15 +122,24 @@ def load(name: str) -> Capabilities:
         raise InputError(Origin("--target"), f"target '{name}'", f"one of {', '.join(names())}")
     data = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     support = {capability: Support(**data["capabilities"][capability.value]) for capability in Capability}
-    return Capabilities(name, data["title"], support)
+    return Capabilities(name, data["title"], support, data.get("maps-ranks", False))
 
 
 def markdown() -> str:
     """The table of the documentation."""
-    lines = ["| capability | target | | why | source |", "|---|---|---|---|---|"]
+    lines = ["| capability | target | | seen | why | source |", "|---|---|---|---|---|---|"]
     for capability in Capability:
         for name in names():
             support = load(name).support[capability]
-            says = "no" if not support.supported else "yes" if support.most is None else f"up to {support.most}"
-            lines.append(f"| {capability} | {name} | {says} | {support.reason} | {support.source} |")
+            lines.append(
+                f"| {capability} | {name} | {support.says} | {support.measured} | {support.reason} | {support.source} |"
+            )
     return "\n".join(lines) + "\n"
+
+
+def with_table(document: str) -> str:
+    """A document whose first table of capabilities is the present one."""
+    lines = document.splitlines(keepends=True)
+    start = next(number for number, line in enumerate(lines) if line.startswith("| capability |"))
+    end = next((number for number, line in enumerate(lines[start:], start) if not line.startswith("|")), len(lines))
+    return "".join([*lines[:start], markdown(), *lines[end:]])

@@ -1,6 +1,13 @@
-"""Print the table of docs/targets.md: ``python -m phb.targets``."""
+"""Put the table into docs/targets.md, or print it: ``python -m phb.targets [docs/targets.md]``."""
 
-from phb.targets import markdown
+import sys
+from pathlib import Path
+
+from phb.targets import markdown, with_table
 
 if __name__ == "__main__":
-    print(markdown(), end="")
+    if sys.argv[1:]:
+        document = Path(sys.argv[1])
+        document.write_text(with_table(document.read_text(encoding="utf-8")), encoding="utf-8")
+    else:
+        print(markdown(), end="")

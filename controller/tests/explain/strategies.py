@@ -147,7 +147,11 @@ def frames(draw):
     source, destination = draw(st.sampled_from(HOSTS[version])), draw(st.sampled_from(HOSTS[version]))
     octet, ttl = draw(st.sampled_from(OCTETS)), draw(st.sampled_from([64, 64, 64, 1, 0]))
     if version == 4:
-        odd = draw(st.sampled_from([{}] * 6 + [{"frag": 100}, {"chksum": 1}, {"options": b"\x94\x04\0\0"}, {"ihl": 4}]))
+        odd = draw(
+            st.sampled_from(
+                [{}] * 6 + [{"frag": 100}, {"chksum": 1}, {"options": b"\x94\x04\0\0"}, {"ihl": 4}, {"len": 19}]
+            )
+        )
         network = IP(src=source, dst=destination, tos=octet, ttl=ttl, **odd)
     else:
         network = IPv6(src=source, dst=destination, tc=octet, hlim=ttl)

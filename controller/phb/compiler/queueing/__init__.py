@@ -1,8 +1,9 @@
 """Stages conversation, buffer, wred and schedule: how each port's queue is served, and how long it may grow.
 
 One module per thing: `flows` (fair queueing), `classes` and `shares` (a queue for each class), `early_detection`,
-`buffers`, `limits`, `shaping`, and what they share: `slots`, `rates`, `length`; `target` refuses what the switch can't
-do. What belongs to one port hangs on a profile number, which the port's row of the scheduler hands out.
+`buffers`, `limits`, `shaping`, `strict_queues` (ranks where there is no PIFO), and what they share: `slots`, `rates`,
+`length`; `target` refuses what the switch can't do. What belongs to one port hangs on a profile number, which the
+port's row of the scheduler hands out.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from phb.compiler.queueing.limits import port_limits
 from phb.compiler.queueing.rates import port_rate
 from phb.compiler.queueing.shaping import port_shaper
 from phb.compiler.queueing.slots import Slots, port_slot
+from phb.compiler.queueing.strict_queues import map_ranks, ranks_matter
 from phb.compiler.queueing.tables import PORT_SCHEDULER, STAGE_ORDER, STREAM_BUFFER
 from phb.compiler.queueing.target import check_target
 from phb.device.artifact import Artifact
@@ -67,7 +69,8 @@ def compile_queueing(
     """
     ports = [resolve(policy, queueing.port, queueing.origin("port")) for queueing in policy.queueing]
     result = CompiledQueueing()
-    compiler = _Compiler(policy, artifact, streams, Slots(), Accounts(artifact.table(STREAM_BUFFER).size), result)
+    accounts = Accounts(artifact.table(STREAM_BUFFER).size)
+    compiler = _Compiler(policy, artifact, streams, target.maps_ranks, Slots(), accounts, result)
     # By port number, so that the order of the statements doesn't move slots.
     for port, queueing in sorted(zip(ports, policy.queueing, strict=True), key=lambda pair: pair[0].number):
         check_target(queueing, target)
@@ -78,11 +81,17 @@ def compile_queueing(
 
 @dataclass(frozen=True)
 class _Compiler:
-    """What all ports of a node have in common."""
+    """What all ports of a node have in common.
+
+    Attributes:
+        maps_ranks: Whether ranks are to be mapped onto strict-priority queues.
+
+    """
 
     policy: PolicySet
     artifact: Artifact
     streams: Sequence[Stream]
+    maps_ranks: bool
     slots: Slots
     accounts: Accounts
     result: CompiledQueueing
@@ -97,6 +106,10 @@ class _Compiler:
             rows += stream_buffers(
                 self.policy, queueing.buffers, port, profile, self.streams, self.accounts, self.artifact
             )
+        if self.maps_ranks and ranks_matter(queueing.schedule):
+            row, notice = map_ranks(queueing.schedule, profile)
+            rows.append(row)
+            self.result.notices.append(notice)
         if rows:
             self.result.profiles.append(Profile(profile, port.number, port.name))
             scheduler.parameters["profile"] = profile

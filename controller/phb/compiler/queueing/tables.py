@@ -8,5 +8,6 @@ PORT_LIMIT = "PhbIngress.buffer.port_limit"
 STREAM_BUFFER = "PhbIngress.buffer.stream_buffer"
 THRESHOLDS = "PhbIngress.wred.thresholds"
 WEIGHT = "PhbIngress.schedule.weight"
+MAP_RANKS = "PhbIngress.schedule.sp_pifo.map_ranks"
 
-STAGE_ORDER = (PORT_SCHEDULER, CLASS_QUEUE, PORT_LIMIT, STREAM_BUFFER, THRESHOLDS, WEIGHT)
+STAGE_ORDER = (PORT_SCHEDULER, CLASS_QUEUE, PORT_LIMIT, STREAM_BUFFER, THRESHOLDS, WEIGHT, MAP_RANKS)

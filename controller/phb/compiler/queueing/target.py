@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
+from phb.compiler.queueing.strict_queues import ranks_matter
 from phb.model import DEFAULT_CLASS, ClassBased, ClassQueue, FairQueue, Queueing
 from phb.origin import Origin
 from phb.targets import Capabilities, Capability
@@ -65,6 +67,8 @@ def _check_limits(queueing: Queueing, target: Capabilities) -> None:
     counted += [queue.origin("queue_limit") for queue in queues if queue.queue_limit is not None]
     counted += [*_detections(queueing)]
     counted += [queueing.buffers.origin()] if queueing.buffers is not None else []
+    # Shares and flows: their tags start anew when the port is empty, by the count.
+    counted += [queueing.schedule.origin()] if ranks_matter(queueing.schedule) else []
     if not counted:
         return
     worst = _most_queued(queueing, queues)
@@ -78,15 +82,11 @@ def _most_queued(queueing: Queueing, queues: tuple[ClassQueue, ...]) -> int | No
     """Packets that may wait in one queue of a target that has a queue for each level; None is without end."""
     if queueing.hold_queue is not None:
         return queueing.hold_queue
-    levels: dict[int | None, int | None] = {None: None}
+    # Those without a level may all meet in one queue, and class-default, which is always there, is among them.
+    limits = [queue.queue_limit for queue in queues]
+    if None in limits or DEFAULT_CLASS not in [queue.traffic_class for queue in queues]:
+        return None
+    levels: Counter[int | None] = Counter()
     for queue in queues:
-        before = levels.get(queue.level, 0)
-        if queue.traffic_class == DEFAULT_CLASS:
-            levels[queue.level] = queue.queue_limit
-        elif before is not None and queue.queue_limit is not None:
-            levels[queue.level] = before + queue.queue_limit
-        else:
-            levels[queue.level] = None
-    values = list(levels.values())
-    known = [value for value in values if value is not None]
-    return None if len(known) < len(values) else max(known)
+        levels[queue.level] += queue.queue_limit or 0
+    return max(levels.values())

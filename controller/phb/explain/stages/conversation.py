@@ -13,6 +13,7 @@ PORT_SCHEDULER = "PhbIngress.conversation.port_scheduler"
 CLASS_QUEUE = "PhbIngress.conversation.class_queue"
 CONVERSATION_SLOTS = 65536  # p4src/headers.p4; behind them one slot for each port
 _HASHES = 0xFFFFFFFF  # the range that the pipeline asks its hash for
+_SEVERAL = 0xFFFFFFFF  # p4src/conversation.p4: more than one flow shares a slot
 
 
 def converse(packet: Packet, tables: Tables, state: State) -> None:
@@ -63,25 +64,39 @@ def converse(packet: Packet, tables: Tables, state: State) -> None:
 
 
 def _choose(packet: Packet, state: State, base: int, conversations: int) -> None:
-    """The slot that the flow owns, else the first of its two where nothing waits."""
+    """The slot that the flow owns, else the first of its two where nothing waits.
+
+    In another one than where its packets wait they would be overtaken, so a flow that shares its first slot with others
+    stays there until nothing waits in it.
+    """
     signature = _signature(packet)
     mask = conversations - 1
-    candidates = [base + (signature & mask), base + (signature >> 16 & mask)]
-    for slot in candidates:
-        if state.conversations[slot].owner == signature:
-            packet.schedule.slot = slot
-            return
-    for slot in candidates:
-        if state.conversations[slot].queued == 0:
-            state.conversations[slot].owner = signature
-            packet.schedule.slot = slot
-            return
-    packet.schedule.slot = candidates[0]
-    packet.schedule.shared = True
+    slots = [base + (signature & mask), base + (signature >> 16 & mask)]
+    first, second = (state.conversations[slot] for slot in slots)
+    stays = first.queued > 0 and first.guest in (signature, _SEVERAL)
+    if first.owner == signature:
+        chosen = 0
+    elif second.owner == signature and (second.queued > 0 or not stays):
+        chosen = 1
+    elif first.queued == 0:
+        chosen = 0
+    elif second.queued == 0 and not stays:
+        chosen = 1
+    else:
+        chosen = 0
+        packet.schedule.shared = True
+        if first.guest != signature:
+            first.guest = signature if first.guest == 0 else _SEVERAL
+    packet.schedule.slot = slots[chosen]
+    if not packet.schedule.shared:
+        conversation = (first, second)[chosen]
+        conversation.owner = signature
+        if conversation.queued == 0:
+            conversation.guest = 0
 
 
 def _signature(packet: Packet) -> int:
-    """CRC-32 of the flow, DSCP included: a mark makes another flow, as on a router that marks before it queues."""
+    """CRC-32 of the flow, DSCP included: a mark makes another flow, but none within an AF class (RFC 2597)."""
     headers, flow = packet.headers, packet.flow
     if headers.ip_version is None:
         frame = headers.frame
@@ -94,10 +109,17 @@ def _signature(packet: Packet) -> int:
                 bytes([flow.protocol]),
                 flow.source_port.to_bytes(2, "big"),
                 flow.destination_port.to_bytes(2, "big"),
-                bytes([flow.tos & 0xFC]),
+                bytes([_marks(flow.tos)]),
             )
         )
     return zlib.crc32(data) % _HASHES
+
+
+def _marks(tos: int) -> int:
+    """The DSCP in its octet, AFx1 for any code point of that AF class."""
+    code_class, drop_precedence = tos >> 5, tos >> 3 & 3
+    assured = 1 <= code_class <= 4 and drop_precedence and not tos & 0x04
+    return code_class << 5 | 0x08 if assured else tos & 0xFC
 
 
 def _signed(number: int) -> int:

@@ -27,7 +27,7 @@ def forward(packet: Packet, tables: Tables, names: Names) -> None:
         packet.say(STAGE, f"cross-connected to port {names.port(packet.egress_port)}", wire.origin)
         return
     at = headers.ipv4 if headers.ipv4 is not None else headers.ipv6
-    if at is None or not _is_right_version(packet, at):
+    if at is None or not _is_sound(packet, at):
         packet.drop(STAGE, DropReason.NOT_IP, "neither a wire nor an IP packet")
         return
     hops = at + (8 if headers.ip_version == 4 else 7)
@@ -39,9 +39,13 @@ def forward(packet: Packet, tables: Tables, names: Names) -> None:
     _except(packet, tables)
 
 
-def _is_right_version(packet: Packet, at: int) -> bool:
-    first = packet.headers.number(at, 1)
-    return first >> 4 == packet.headers.ip_version and (first >> 4 == 6 or first & 0xF >= 5)
+def _is_sound(packet: Packet, at: int) -> bool:
+    """Whether the header has the right version, is there to its end, and lies inside the datagram (RFC 1812, 5.2.2)."""
+    headers = packet.headers
+    version, words = divmod(headers.number(at, 1), 16)
+    if version != headers.ip_version:
+        return False
+    return version == 6 or (len(headers.ip_header) == 4 * words and headers.number(at + 2, 2) >= 4 * words)
 
 
 def _route(packet: Packet, tables: Tables, names: Names) -> None:

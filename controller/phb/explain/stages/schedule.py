@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from phb.explain.packet import Discipline, Packet
 from phb.explain.stages.buffer import hold, release
+from phb.explain.stages.sp_pifo import take_turn
 from phb.explain.state import State
 from phb.explain.tables import Tables
 
@@ -49,11 +50,12 @@ def schedule(packet: Packet, tables: Tables, state: State) -> None:
     cost = plan.weight * length * (flows if plan.by_flows else 1)
     plan.finish = min(start + cost, _LAST_FINISH)
     conversation.finish = plan.finish
-    plan.rank = plan.level << FINISH_BITS | plan.finish
+    plan.rank = plan.turn = plan.level << FINISH_BITS | plan.finish
     strict = plan.discipline is Discipline.CLASS_WFQ and plan.level != SHARED_LEVEL
     level = f"strict level {plan.level}, " if strict else ""
     shared = f" x {flows} flows" if plan.by_flows and flows > 1 else ""
     packet.say(STAGE, f"{level}finish tag {start} + weight {plan.weight}{shared} x {length} bytes = {plan.finish}")
+    take_turn(packet, tables, state, before)
 
 
 def leave(packet: Packet, state: State, time_ns: int) -> None:
