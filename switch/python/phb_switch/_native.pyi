@@ -65,6 +65,8 @@ class PortConfig:
     """The most packets that wait in the scheduler; what does not fit is dropped and counted."""
     queues: int
     """Strict-priority queues for programs without ``tm.rank``; a packet of a higher priority is dropped and counted."""
+    strict_priority: bool
+    """Whether packets with a ``tm.rank`` wait in these queues too, as on a switch that has no PIFO."""
     queue_depth: int | None
     """The most packets that wait in one of them; None is 64."""
     queue_rate_pps: int | None
@@ -80,6 +82,7 @@ class PortConfig:
         buffer_packets: int = ...,
         *,
         queues: int = 1,
+        strict_priority: bool = False,
         queue_depth: int | None = None,
         queue_rate_pps: int | None = None,
         shaper: Shaper | None = None,

@@ -122,6 +122,14 @@ def command(
             help="Strict-priority queues per port, unless programs rank.",
         ),
     ] = 1,
+    strict_priority: Annotated[
+        bool,
+        typer.Option(
+            "--strict-priority",
+            rich_help_panel=_LINES,
+            help="Queue by priority also where the program ranks, as a switch without a PIFO.",
+        ),
+    ] = False,
     enable_swap: Annotated[
         bool,
         typer.Option("--enable-swap", rich_help_panel=_TARGET, help="Let programs be replaced; they always may be."),
@@ -301,6 +309,7 @@ def command(
     configs = ports.configured(
         list(interfaces),
         queues=priority_queues,
+        strict_priority=strict_priority,
         rates=port_rate or [],
         transmit_rings=transmit_ring or [],
         buffers=buffer_packets or [],
@@ -334,6 +343,7 @@ def command(
         cpu_port=cpu_port,
         drop_port=drop_port,
         priority_queues=priority_queues,
+        strict_priority=strict_priority,
         address=options.check_address(grpc_server_addr),
         tls=tls,
         logging=logging,

@@ -327,16 +327,10 @@ impl SwitchNode {
             return self.egress_nowhere(now, number, waiting, out);
         };
         let port = &mut self.ports[at];
-        if port
-            .queue
-            .is_free(schedule.rank.is_none().then_some(schedule.priority))
-        {
+        let ranked = schedule.rank.is_some() && !port.queue.config().strict_priority;
+        if port.queue.is_free((!ranked).then_some(schedule.priority)) {
             port.statistics.queue_depth_max = port.statistics.queue_depth_max.max(1);
-            let queue = if schedule.rank.is_some() {
-                0
-            } else {
-                schedule.priority
-            };
+            let queue = if ranked { 0 } else { schedule.priority };
             let queued = Queued {
                 queue,
                 enqueued_at: now,
@@ -369,7 +363,7 @@ impl SwitchNode {
         if of_session {
             priority = priority.min(port.queue.config().queues.saturating_sub(1));
         }
-        let queued = match rank {
+        let queued = match rank.filter(|_| !port.queue.config().strict_priority) {
             Some(rank) => {
                 priority = 0;
                 let queued = port.queue.enqueue(now, rank, waiting);

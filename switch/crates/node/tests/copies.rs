@@ -426,6 +426,50 @@ fn the_class_of_a_session_is_the_priority_of_its_copies() {
 }
 
 #[test]
+fn a_port_without_a_pifo_queues_ranked_packets_by_priority() {
+    let leaving = |strict_priority| {
+        let config = PortConfig {
+            queues: 3,
+            queue_depth: Some(2),
+            strict_priority,
+            ..line()
+        };
+        let mut switch = switch(STEERED_RANKED, [(0, unlimited()), (1, config)]);
+        for (priority, rank) in [(1, 9), (0, 1), (1, 3), (2, 4), (1, 2), (1, 0), (3, 5)] {
+            let steering = Steering {
+                port: 1,
+                priority,
+                rank,
+                ..Steering::default()
+            };
+            receive(&mut switch, 0, steering);
+        }
+        let passed: Vec<u64> = switch
+            .queues(1)
+            .iter()
+            .map(|it| it.passed_packets)
+            .collect();
+        let dropped = switch.statistics().dropped;
+        let dropped = [DropReason::Queue, DropReason::Priority].map(|reason| dropped.of(reason));
+        let mut out = Output::new();
+        let mut ranks = Vec::new();
+        while let Some(now) = switch.next_tick() {
+            out.begin(now);
+            switch.tick(now, &mut out);
+            ranks.extend(out.sent().iter().map(|sent| sent.frame.bytes[13]));
+        }
+        assert_eq!(switch.check(), 0);
+        (ranks, passed, dropped)
+    };
+    // The first packet meets a free line.
+    assert_eq!(
+        leaving(false),
+        (vec![9, 0, 1, 2, 3, 4, 5], vec![1, 0, 0], [0, 0])
+    );
+    assert_eq!(leaving(true), (vec![9, 4, 3, 2, 1], vec![0, 1, 0], [1, 1]));
+}
+
+#[test]
 fn queues_without_a_rank_have_depths_and_counters_of_their_own() {
     let config = PortConfig {
         queues: 3,
@@ -620,13 +664,14 @@ proptest! {
     fn packets_and_their_copies_are_conserved(
         steps in prop::collection::vec(step(), 1..60),
         ranked in any::<bool>(),
+        strict_priority in any::<bool>(),
         queues in 1u8..5,
         queue_depth in prop::option::of(0usize..5),
         queue_rate_pps in prop::option::of(0u64..10_000),
         buffer_packets in 1usize..20,
     ) {
         let artifacts = [STEERED, STEERED_RANKED];
-        let slow = PortConfig { queues, queue_depth, queue_rate_pps, buffer_packets, ..line() };
+        let slow = PortConfig { queues, strict_priority, queue_depth, queue_rate_pps, buffer_packets, ..line() };
         let ports = [(0, PortConfig { queues: 4, ..unlimited() }), (1, slow), (2, unlimited())];
         let mut switch = switch(artifacts[usize::from(ranked)], ports);
         let packet_ins = switch.packet_ins();

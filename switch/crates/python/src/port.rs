@@ -68,6 +68,7 @@ pub struct PortConfig {
     transmit_ring: usize,
     buffer_packets: usize,
     queues: u8,
+    strict_priority: bool,
     queue_depth: Option<usize>,
     queue_rate_pps: Option<u64>,
     shaper: Option<Shaper>,
@@ -78,7 +79,7 @@ impl PortConfig {
     #[new]
     #[pyo3(signature = (
         rate_bps=None, overhead_bytes=0, transmit_ring=0, buffer_packets=DEFAULT_BUFFER_PACKETS, *,
-        queues=1, queue_depth=None, queue_rate_pps=None, shaper=None,
+        queues=1, strict_priority=false, queue_depth=None, queue_rate_pps=None, shaper=None,
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -87,6 +88,7 @@ impl PortConfig {
         transmit_ring: usize,
         buffer_packets: usize,
         queues: u8,
+        strict_priority: bool,
         queue_depth: Option<usize>,
         queue_rate_pps: Option<u64>,
         shaper: Option<Shaper>,
@@ -97,6 +99,7 @@ impl PortConfig {
             transmit_ring,
             buffer_packets,
             queues,
+            strict_priority,
             queue_depth,
             queue_rate_pps,
             shaper,
@@ -110,6 +113,7 @@ impl PortConfig {
             transmit_ring,
             buffer_packets,
             queues,
+            strict_priority,
             queue_depth,
             queue_rate_pps,
             shaper,
@@ -118,10 +122,11 @@ impl PortConfig {
         let queue_depth = optional(*queue_depth);
         let queue_rate_pps = optional(*queue_rate_pps);
         let shaper = optional(shaper.as_ref().map(Shaper::__repr__));
+        let strict_priority = if *strict_priority { "True" } else { "False" };
         format!(
             "PortConfig(rate_bps={rate_bps}, overhead_bytes={overhead_bytes}, transmit_ring={transmit_ring}, \
-             buffer_packets={buffer_packets}, queues={queues}, queue_depth={queue_depth}, \
-             queue_rate_pps={queue_rate_pps}, shaper={shaper})"
+             buffer_packets={buffer_packets}, queues={queues}, strict_priority={strict_priority}, \
+             queue_depth={queue_depth}, queue_rate_pps={queue_rate_pps}, shaper={shaper})"
         )
     }
 
@@ -142,6 +147,7 @@ impl From<&PortConfig> for phb_traffic_manager::PortConfig {
             transmit_ring: config.transmit_ring,
             buffer_packets: config.buffer_packets,
             queues: config.queues,
+            strict_priority: config.strict_priority,
             queue_depth: config.queue_depth,
             queue_rate_pps: config.queue_rate_pps,
             shaper: config.shaper.as_ref().map(Into::into),
@@ -157,6 +163,7 @@ impl From<&phb_traffic_manager::PortConfig> for PortConfig {
             transmit_ring: config.transmit_ring,
             buffer_packets: config.buffer_packets,
             queues: config.queues,
+            strict_priority: config.strict_priority,
             queue_depth: config.queue_depth,
             queue_rate_pps: config.queue_rate_pps,
             shaper: config.shaper.as_ref().map(Into::into),

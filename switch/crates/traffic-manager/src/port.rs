@@ -30,6 +30,8 @@ pub struct PortConfig {
     pub buffer_packets: usize,
     /// Strict-priority queues, for packets without a rank: priorities from 0 to one below, the highest first.
     pub queues: u8,
+    /// Whether packets with a rank wait in the strict-priority queues too, as on a switch that has no PIFO.
+    pub strict_priority: bool,
     /// Packets that may wait in one of these queues, [`DEFAULT_QUEUE_DEPTH`] unless given.
     pub queue_depth: Option<usize>,
     /// What each of these queues passes at most, in packets per second; `None` and 0 are unlimited.
@@ -47,6 +49,7 @@ impl Default for PortConfig {
             transmit_ring: 0,
             buffer_packets: DEFAULT_BUFFER_PACKETS,
             queues: 1,
+            strict_priority: false,
             queue_depth: None,
             queue_rate_pps: None,
             shaper: None,

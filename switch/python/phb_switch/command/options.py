@@ -54,6 +54,7 @@ class Options:
     cpu_port: int | None = None
     drop_port: int = 511
     priority_queues: int = 1
+    strict_priority: bool = False
     address: str = DEFAULT_ADDRESS
     tls: Tls | None = None
     logging: Logging = Logging()

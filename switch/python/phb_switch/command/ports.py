@@ -53,6 +53,7 @@ def configured(
     ports: Sequence[int],
     *,
     queues: int = 1,
+    strict_priority: bool = False,
     rates: Sequence[str] = (),
     transmit_rings: Sequence[str] = (),
     buffers: Sequence[str] = (),
@@ -64,6 +65,7 @@ def configured(
     Args:
         ports: those that have an interface.
         queues: of each port.
+        strict_priority: whether packets with a rank wait in them too.
         rates: of the line.
         transmit_rings: frames between scheduler and line.
         buffers: packets in the scheduler.
@@ -74,7 +76,7 @@ def configured(
         InputError: one of them is wrong.
 
     """
-    configs = {port: PortConfig(queues=queues) for port in ports}
+    configs = {port: PortConfig(queues=queues, strict_priority=strict_priority) for port in ports}
     readers: tuple[tuple[str, Sequence[str], Callable[[PortConfig, str, str], None]], ...] = (
         ("--port-rate", rates, _set_rate),
         ("--transmit-ring", transmit_rings, _set_transmit_ring),

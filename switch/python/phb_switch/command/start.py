@@ -38,7 +38,9 @@ def start(options: Options) -> None:
             LOG.info("%s", notice)
         ports = dict(options.ports)
         if options.cpu_port is not None:
-            ports[options.cpu_port] = PortConfig(queues=options.priority_queues)
+            ports[options.cpu_port] = PortConfig(
+                queues=options.priority_queues, strict_priority=options.strict_priority
+            )
         switch = Switch("switch", ports, seed=options.seed, cpu_port=options.cpu_port, drop_port=options.drop_port)
         if options.program is not None:
             _load(switch, options.program)

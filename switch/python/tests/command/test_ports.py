@@ -74,3 +74,8 @@ def test_attached() -> None:
 def test_queues() -> None:
     configs = configured([1, 2], queue_depths=["1=10"], queue_rates=["1=1000"])
     assert configs == {1: PortConfig(queue_depth=10, queue_rate_pps=1000), 2: PortConfig()}
+
+
+def test_priority_instead_of_rank() -> None:
+    assert configured([1], queues=8, strict_priority=True) == {1: PortConfig(queues=8, strict_priority=True)}
+    assert PortConfig(strict_priority=True) != PortConfig()
