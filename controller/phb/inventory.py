@@ -34,6 +34,7 @@ class TargetKind(StrEnum):
 
     PHB_SWITCH = "phb-switch"
     BMV2 = "bmv2"
+    BMV2_SP_PIFO = "bmv2-sp-pifo"
 
 
 class TlsFiles(Item):

@@ -1,4 +1,4 @@
-"""Listed warnings: what a policy says without effect."""
+"""Listed warnings: what a policy says without effect, or with less than it says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from phb.origin import Origin
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something the policy says that has no effect, and why that is harmless: a listed warning."""
+    """A listed warning: something the policy says that has no effect, and why that is harmless, or only comes close."""
 
     origin: Origin
     message: str

@@ -241,7 +241,7 @@ WRONG = {
     ),
     "target": (
         ["check", "--target", "tofino", "x"],
-        "phb: --target: found 'tofino', expected one of phb-switch, bmv2\n",
+        "phb: --target: found 'tofino', expected one of phb-switch, bmv2, bmv2-sp-pifo\n",
     ),
     "dialect": (["plan", "--dialect", "ios-9", "x"], "phb: --dialect: found 'ios-9', expected one of "),
     "kind of source": (

@@ -1,6 +1,6 @@
 """The command ``phb``: one module per command, what they share in `options` and `output`.
 
-    application > options, output > one module per command > commands (all of them, in the order of the help)
+    application > options, output > one module per command > plugins > commands (all of them, in the order of the help)
 
 Commands import what does the work when they are called, so that ``phb --help`` and shell completion are quick.
 Results go to standard output, warnings and the one error to standard error.

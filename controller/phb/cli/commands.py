@@ -1,9 +1,13 @@
-"""All commands, in the order in which ``phb --help`` lists them: importing a module registers its command."""
+"""All commands, in the order in which ``phb --help`` lists them: importing a module registers its command.
+
+Behind phb's own come those of other packages.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
 
+from phb.cli import plugins
 from phb.cli.application import app
 
 COMMANDS = (
@@ -24,4 +28,6 @@ COMMANDS = (
 for command in COMMANDS:
     import_module(f"phb.cli.{command}")
 
-__all__ = ["COMMANDS", "app"]
+PLUGINS = plugins.load()
+
+__all__ = ["COMMANDS", "PLUGINS", "app"]

@@ -62,7 +62,7 @@ TargetName = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=_SWITCH,
-        help="Kind of switch: phb-switch or bmv2.  (default: the inventory's, else phb-switch)",
+        help="Kind of switch: phb-switch, bmv2 or bmv2-sp-pifo.  (default: the inventory's, else phb-switch)",
     ),
 ]
 Wait = Annotated[

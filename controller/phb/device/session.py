@@ -42,6 +42,7 @@ from phb.errors import SwitchError
 from phb.pushing.difference import Row, Update
 
 ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
+ENDS_WITHIN = 1.0  # seconds, in which a switch ends the stream of a controller that has nothing more to say
 # Of one call, seconds: a server that hangs must not hang the controller. A batch of bmv2 takes milliseconds.
 CALL_TIMEOUT = 60.0
 # Cells in one request. Each is an entity of some ten bytes in the request and thirty in the answer.
@@ -106,6 +107,12 @@ class Session:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._listener is not None and self._stream is not None:
+            # Half-closed first, and seen to end: until then the switch counts the session as primary, and would refuse
+            # the next one with its election id.
+            with suppress(grpc.RpcError, asyncio.InvalidStateError):
+                await self._stream.done_writing()
+                await asyncio.wait([self._listener], timeout=ENDS_WITHIN)
         if self._listener is not None:
             self._listener.cancel()
             await asyncio.wait([self._listener])

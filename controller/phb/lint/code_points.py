@@ -12,8 +12,7 @@ from phb.model.rules import CodePoints
 from phb.values import CODE_POINTS
 
 NO_PHB, REORDERING, ECN, CONTROL = "dscp-without-phb", "af-reordering", "ecn-overwritten", "network-control-at-risk"
-LOWER_EFFORT = 1  # RFC 8622
-_KNOWN = {*CODE_POINTS.values(), LOWER_EFFORT}
+_KNOWN = set(CODE_POINTS.values())
 _ECN_MASK = 3  # RFC 3168: the lower two bits of the octet
 _OSPF = 89
 _CONTROL_CODE_POINTS = (CODE_POINTS["CS6"], CODE_POINTS["CS7"])  # RFC 4594 section 3

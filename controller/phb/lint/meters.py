@@ -9,6 +9,7 @@ from phb.lint.traffic import MTU_BYTES
 from phb.model import Action, Meter, MeterKind
 
 BELOW_MTU, SHORT, NO_EFFECT = "burst-below-mtu", "burst-below-a-millisecond", "meter-without-effect"
+PEAK = "peak-below-committed"
 MILLISECOND = 8000
 """Bit/s divided by this are the bytes of one millisecond."""
 
@@ -17,6 +18,7 @@ def _find(context: Context) -> Iterator[Finding]:
     for action in context.policy.actions:
         if action.meter is not None:
             yield from _bursts(action, action.meter)
+            yield from _peak(action, action.meter)
             if action.meter.green == action.meter.yellow == action.meter.red:
                 yield Finding(
                     NO_EFFECT,
@@ -58,4 +60,21 @@ def _bursts(action: Action, meter: Meter) -> Iterator[Finding]:
             )
 
 
-CHECK = Check({BELOW_MTU: Severity.WARNING, SHORT: Severity.ADVICE, NO_EFFECT: Severity.WARNING}, _find)
+def _peak(action: Action, meter: Meter) -> Iterator[Finding]:
+    if meter.kind is not MeterKind.TWO_RATE or meter.peak_rate is None:
+        return
+    if meter.peak_rate.bits_per_second < meter.committed_rate.bits_per_second:
+        yield Finding(
+            PEAK,
+            Severity.WARNING,
+            meter.origin("peak_rate"),
+            f"the peak rate of '{action.name}' is {meter.peak_rate}, below its committed rate",
+            "what is above the peak rate is red, so the committed rate is never reached; RFC 2698 section 2 wants the "
+            "peak rate to be no lower",
+            f"make it {meter.committed_rate} at least",
+        )
+
+
+CHECK = Check(
+    {BELOW_MTU: Severity.WARNING, SHORT: Severity.ADVICE, NO_EFFECT: Severity.WARNING, PEAK: Severity.WARNING}, _find
+)

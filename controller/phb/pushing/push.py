@@ -23,7 +23,7 @@ from phb.device.gnmi import wanted as wanted_shaping
 from phb.device.session import CounterValue, Session
 from phb.device.tls import Tls
 from phb.errors import PhbError, PushError, PushInterruptedError, SwitchError
-from phb.intent import NodeIntent, Notice, Policy
+from phb.intent import NodeIntent, Notice, Policy, QueueSlots, Stream
 from phb.origin import UNKNOWN, Origin
 from phb.pipeline_names import CELLS_BY_POLICY
 from phb.pushing.counters import clear_counters
@@ -76,7 +76,9 @@ class Report:
         changes: What packets will meet that they didn't before: the net difference, however it is written.
         unchanged: Entries that the switch held already.
         notices: What the files say without effect: listed warnings.
-        policies: What the switch's policy numbers stand for.
+        policies: What the switch's policy numbers stand for,
+        streams: its stream numbers,
+        queues: and its conversation slots.
         shapers: Ports whose shaping changes.
         written: Updates sent; more than there are changes where old and new are exchanged in phases.
         duration: Seconds from the first question to the last answer.
@@ -93,6 +95,8 @@ class Report:
     unchanged: int
     notices: tuple[Notice, ...]
     policies: tuple[Policy, ...] = ()
+    streams: tuple[Stream, ...] = ()
+    queues: tuple[QueueSlots, ...] = ()
     shapers: tuple[ShaperChange, ...] = ()
     written: int = 0
     duration: float = 0.0
@@ -482,6 +486,7 @@ async def _push_with(
         for update in updates
     )
     touched = sum(1 for update in updates if update.change is not Change.DELETE)
+    named = renumbered.named(intent)
     return Report(
         intent.node,
         session.address,
@@ -491,7 +496,9 @@ async def _push_with(
         changes,
         len(wanted.rows) - touched,
         (*intent.notices, *_of_another_kind(session, intent, atomic)),
-        renumbered.named(intent).policies,
+        named.policies,
+        named.streams,
+        named.queues,
         tuple(shaper_changes(shaping, shaped)),
         written,
         time.perf_counter() - started,

@@ -74,7 +74,9 @@ def _code_points() -> Iterator[tuple[str, int]]:
         for drop in range(1, 4):
             yield f"AF{assured}{drop}", (assured << 3) | (drop << 1)  # RFC 2597 section 6
     yield "EF", 46  # RFC 3246
-    yield "VA", 44  # RFC 5865
+    yield "VOICE-ADMIT", 44  # RFC 5865
+    yield "VA", 44  # its name in configurations
+    yield "LE", 1  # RFC 8622
 
 
 CODE_POINTS = dict(_code_points())

@@ -1,9 +1,12 @@
 """Sessions: mastership as a switch tells it, its end, and reads by index."""
 
 import asyncio
+import time
+from concurrent import futures
 
+import grpc
 import pytest
-from finsy.proto import p4r
+from finsy.proto import p4r, p4r_grpc
 
 from phb import SwitchError
 from phb.device.session import CounterValue, Session
@@ -37,6 +40,31 @@ async def test_the_same_election_id_is_told_what_to_do(server, artifact):
         await first.become_primary()
         with pytest.raises(SwitchError, match="take over with election id 8"):
             await second.become_primary()
+
+
+async def test_a_session_has_ended_for_the_switch_too(artifact):
+    """Else the switch would refuse the next one, whose election id is still somebody's."""
+    ended = []
+
+    class Slow(p4r_grpc.P4RuntimeServicer):
+        def StreamChannel(self, requests, context):  # noqa: N802
+            for request in requests:
+                answer = p4r.StreamMessageResponse()
+                answer.arbitration.CopyFrom(request.arbitration)
+                yield answer
+            time.sleep(0.2)
+            ended.append(context.is_active())
+
+    server = grpc.server(futures.ThreadPoolExecutor(2))
+    p4r_grpc.add_P4RuntimeServicer_to_server(Slow(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        async with Session(f"127.0.0.1:{port}", 1, artifact) as session:
+            await session.become_primary()
+        assert ended == [True]
+    finally:
+        server.stop(0)
 
 
 async def test_election_ids_have_128_bits(server, artifact):

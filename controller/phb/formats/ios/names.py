@@ -23,8 +23,9 @@ PRECEDENCES = {
 # RFC 1349: the four bits below the precedence.
 TOS_VALUES = {"normal": 0, "min-monetary-cost": 1, "max-reliability": 2, "max-throughput": 4, "min-delay": 8}
 
-# IOS has no names for CS0 and VA; `default` is DSCP 0.
-DSCPS = {name.lower(): value for name, value in CODE_POINTS.items() if name not in ("CS0", "VA")} | {"default": 0}
+# IOS has no names for these; `default` is DSCP 0.
+_UNNAMED = ("CS0", "VOICE-ADMIT", "VA", "LE")
+DSCPS = {name.lower(): value for name, value in CODE_POINTS.items() if name not in _UNNAMED} | {"default": 0}
 
 _DSCP_NAMES = {value: name for name, value in DSCPS.items()}
 
