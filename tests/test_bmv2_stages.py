@@ -1,7 +1,7 @@
 """Stage by stage, bmv2 and the embedded switch send the same frames and count the same.
 
-bmv2 meters in real time, so rates are bits per second beside bursts of thousands of bytes. Skipped where bmv2's
-``simple_switch_grpc`` is not installed or doesn't start.
+Skipped where bmv2's ``simple_switch_grpc`` is not installed or doesn't start. Meters, limits, buffers and levels are in
+ptf-tests/suites.
 """
 
 import pytest
@@ -15,22 +15,6 @@ from phb.pipeline_names import DropReason
 from .both_switches import IN, OUT, alike, starts
 
 pytestmark = pytest.mark.skipif(not starts(), reason="simple_switch_grpc is not on the PATH or does not start")
-
-KINDS = {"single-rate": None, "two-rate": "peak", "two-rate-separate": "excess"}
-HOOKS = {"input": "", "output": "egress-port: line, "}
-FIRST_PORT = 5000
-
-
-def meter(kind, aware, committed=2000, other=2000, said=""):
-    text = (
-        f"kind: {kind}, committed-rate: {{value: 1, unit: bit/s, basis: ethernet}}, colour-aware: {str(aware).lower()}"
-    )
-    text += f", committed-burst-bytes: {committed}"
-    if kind == "single-rate":
-        return f"{{{text}, excess-burst-bytes: {other}{said}}}"
-    return (
-        f"{{{text}, peak-rate: {{value: 1, unit: bit/s, basis: ethernet}}, {KINDS[kind]}-burst-bytes: {other}{said}}}"
-    )
 
 
 def udp(port, *, tos=0, size=500, tag=None, version=4, **addresses):
@@ -52,67 +36,7 @@ def tcp(flags, *, client=1, back=False, **fields):
     return OUT if back else IN, bytes(frame / Raw(bytes(payload)))
 
 
-@pytest.mark.parametrize("hook", HOOKS)
-def test_meters(tmp_path, hook):
-    cases = [(kind, aware) for kind in KINDS for aware in (False, True)]
-    actions, rules, packets = [], [], []
-    for number, (kind, aware) in enumerate(cases):
-        port = FIRST_PORT + number
-        said = ", green: {set-dscp: AF11}, yellow: {set-dscp: AF12, set-pcp: 1}, red: {set-precedence: 1}"
-        actions.append(f"  - {{name: a{port}, meter: {meter(kind, aware, said=said)}}}\n")
-        rules.append(f"  - {{name: r{port}, match: {{{HOOKS[hook]}destination-ports: {port}}}, actions: [a{port}]}}\n")
-        # Bursts of 2000 bytes: what is left is never within some bytes of what a packet takes.
-        for tos in (0x28, 0x30, 0x38, 0x00, 0x30, 0x28, 0x28, 0x28, 0x30, 0x00):
-            packets.append((IN, udp(port, tos=tos, size=450, tag=5 if tos == 0x28 else None)))
-    text = "actions:\n" + "".join(actions) + "rules:\n" + "".join(rules)
-    seen = alike(text, packets, tmp_path)
-    colours = {cell % 4 for cell in seen.counted["stream_traffic"]}
-    assert colours == {0, 1, 2}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_a_profile_drops(tmp_path, kind):
-    said = ", yellow: {set-dscp: AF12}, red: {drop: true}"
-    text = (
-        f"actions:\n  - {{name: first, meter: {meter(kind, False, 3000, 3000, said)}}}\n"
-        f"  - {{name: second, meter: {meter(kind, True, 1000, 1000, ', yellow: {drop: true}, red: {drop: true}')}}}\n"
-        "rules:\n  - {name: in, actions: [first]}\n  - {name: out, match: {egress-port: line}, actions: [second]}\n"
-    )
-    seen = alike(text, [(IN, udp(1, size=450)) for _ in range(20)], tmp_path)
-    assert DropReason.POLICED in seen.counted["drops"]
-    assert 0 < sum(map(len, seen.left)) < 20
-
-
-def test_marks_under_masks(tmp_path):
-    marks = [
-        "set-dscp: EF",
-        "set-precedence: 5",
-        "set-tos: {value: 0x10, mask: 0x1e}",
-        "set-tos: 0xff",
-        "set-pcp: 6",
-        "set-pcp: {value: 4, mask: 4}",
-        "set-dscp: AF21, set-pcp: {value: 0, mask: 3}",
-    ]
-    actions = "".join(f"  - {{name: a{number}, {mark}}}\n" for number, mark in enumerate(marks))
-    rules = "".join(
-        f"  - {{name: {hook}{number}, match: {{{HOOKS[hook]}destination-ports: {first + number}}}, "
-        f"actions: [a{number}]}}\n"
-        for hook, first in (("input", FIRST_PORT), ("output", FIRST_PORT + 100))
-        for number in range(len(marks))
-    )
-    packets = [
-        (IN, udp(FIRST_PORT + number + offset, tos=tos, size=80, tag=tag, version=version))
-        for number in range(len(marks))
-        for offset in (0, 100)
-        for tos, tag in ((0x00, None), (0xA7, 3), (0x5D, 0), (0xFF, 7))
-        for version in (4, 6)
-    ]
-    seen = alike(f"actions:\n{actions}rules:\n{rules}", packets, tmp_path)
-    assert all(len(left) == 1 for left in seen.left)
-    assert sum(left[0][1] != frame for left, (_, frame) in zip(seen.left, packets, strict=True)) > len(packets) / 2
-
-
-def test_input_and_output_policies_with_exceptions(tmp_path):
+def test_input_and_output_policies_with_exceptions():
     text = """
 actions: [{name: low, set-dscp: CS1}, {name: high, set-dscp: EF}]
 rules:
@@ -131,7 +55,7 @@ rules:
     packets += [(IN, udp(port, tag=tag, size=70)) for port in ports for tag in (3, 4, 6)]
     packets += [(OUT, udp(port, size=70)) for port in ports]
     packets += [(IN, bytes(Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / each)) for each in others()]
-    seen = alike(text, packets, tmp_path)
+    seen = alike(text, packets)
     assert seen.counted["drops"].keys() == {DropReason.BLOCKED}
     assert len({cell // 4 for cell in seen.counted["policy_traffic"]}) >= 6
 
@@ -141,7 +65,7 @@ def others():
     return [ARP(), IP(**ends) / ICMP(), IP(flags="MF", **ends) / UDP(dport=5000), IP(frag=9, **ends) / UDP(dport=5000)]
 
 
-def test_ipv6_ranges(tmp_path):
+def test_ipv6_ranges():
     text = """
 actions: [{name: low, set-dscp: CS1}, {name: high, set-dscp: EF}]
 rules:
@@ -157,11 +81,11 @@ rules:
         for destination in ("2001:db8:1::1", "2001:db8:2::1", "2001:db8:3:ffff::1", "2001:db8:4::1")
         for port in (4999, 5002)
     ]
-    seen = alike(text, packets, tmp_path)
+    seen = alike(text, packets)
     assert {cell // 4 for cell in seen.counted["policy_traffic"]} == {0, 1, 2, 3}
 
 
-def test_behaviour_aggregates(tmp_path):
+def test_behaviour_aggregates():
     text = """
 actions: [{name: low, set-precedence: 1}, {name: high, set-dscp: EF}]
 rules: [{name: rule, match: {destination-ports: 5001}, actions: [low]}]
@@ -179,11 +103,11 @@ behaviour-aggregates:
         for tag in (None, 0, 5)
         for version in (4, 6)
     ]
-    seen = alike(text, packets, tmp_path)
+    seen = alike(text, packets)
     assert {cell // 4 for cell in seen.counted["policy_traffic"]} == {0, 1, 2, 3, 4, 5}
 
 
-def test_connection_limits(tmp_path):
+def test_connection_limits():
     text = """
 actions: [{name: few, max-connections: 2}]
 rules:
@@ -192,7 +116,7 @@ rules:
     steps = [("S", 1, False), ("SA", 1, True), ("A", 1, False), ("S", 1, False), ("S", 2, False), ("S", 3, False)]
     steps += [("FA", 1, True), ("FA", 1, False), ("S", 3, False), ("S", 4, True), ("R", 2, True), ("S", 4, True)]
     steps += [("R", 9, False), ("S", 5, False), ("RA", 3, False), ("RA", 3, False), ("S", 5, False), ("S", 6, False)]
-    seen = alike(text, [tcp(flags, client=client, back=back) for flags, client, back in steps], tmp_path)
+    seen = alike(text, [tcp(flags, client=client, back=back) for flags, client, back in steps])
     passed = [len(left) for left in seen.left]
     assert passed == [1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0]
 
@@ -209,22 +133,22 @@ HANDSHAKE = [
 ]
 
 
-def test_a_window_before_anything_is_measured_and_one_that_no_rate_reaches(tmp_path):
+def test_a_window_before_anything_is_measured_and_one_that_no_rate_reaches():
     text = CLAMP.replace("RATE", "100000000")
     packets = [tcp("A", client=2, seq=1, ack=2, window=100), *HANDSHAKE]
     for number in range(5):
         packets.append(tcp("PA", back=True, seq=500 + 1000 * number, ack=100, payload=1000))
         packets.append(tcp("A", seq=100, ack=1500 + 1000 * number, window=100 + number))
     packets.append(tcp("FA", seq=100, ack=5500, window=65535))
-    seen = alike(text, packets, tmp_path)
+    seen = alike(text, packets)
     assert [left[0][1] for left in seen.left] == [frame for _, frame in packets]
 
 
-def test_a_clamped_window(tmp_path):
+def test_a_clamped_window():
     # Both measure round trips of their own, so windows differ; the floor of one segment doesn't.
     packets = [*HANDSHAKE, tcp("PA", back=True, seq=500, ack=100, payload=1000)]
     packets += [tcp("A", seq=100, ack=1500, window=65535)]
-    seen = alike(CLAMP.replace("RATE", "8"), packets, tmp_path)
+    seen = alike(CLAMP.replace("RATE", "8"), packets)
     left = Ether(seen.left[-1][0][1])
     assert left[TCP].window == -(-1460 // 128)
     again = left.copy()
@@ -242,7 +166,7 @@ applicability:
 
 
 @pytest.mark.parametrize("version", [4, 6])
-def test_applicability(tmp_path, version):
+def test_applicability(version):
     host, direct, routed, other = {
         4: ("10.0.1.1", "10.0.2.1", "10.0.3.1", "10.1.0.1"),
         6: ("2001:db8::1", "2001:db8:1::1", "2001:db8:2::1", "2001:db9::1"),
@@ -267,7 +191,7 @@ def test_applicability(tmp_path, version):
             packets += [segment(peer, "A", 1000, seq=1000), segment(peer, "PA", 600, seq=2000)]
             packets += [segment(peer, "PA", 600, seq=2000), segment(peer, "PA", 1000, seq=102_600)]
         packets += [segment(peer, "FA", seq=103_600), segment(peer, "FA", seq=301, back=True), segment(peer, "A")]
-    seen = alike(text, packets, tmp_path)
+    seen = alike(text, packets)
     counted = {name: cells for name, cells in seen.counted.items() if name.startswith("applicability_")}
     packets_of = {name: {index: each for index, (each, _) in cells.items()} for name, cells in counted.items()}
     # Each connectivity: established, and well suited; of the direct one's sends 1600 and 101,000 bytes.

@@ -44,7 +44,24 @@ def test_links_lead_to_files_of_the_tree(document):
     assert [target for target in targets if not (document.parent / target).exists()] == []
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_no_document_has_a_merge_that_nobody_finished(document):
+    assert re.findall(r"^(?:<{7}|={7}|>{7})(?: .*)?$", document.read_text(), flags=re.MULTILINE) == []
+
+
+@pytest.mark.parametrize(
+    "document", [path for path in DOCUMENTS if path.parent.name == "docs"], ids=lambda path: path.name
+)
+def test_readme_lists_every_document(document):
+    assert f"](docs/{document.name})" in (ROOT / "README.md").read_text()
+
+
 def test_every_make_target_in_the_documentation_exists():
     defined = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     named = {name for path in DOCUMENTS for name in re.findall(r"`make ([a-z0-9-]+)`", path.read_text())}
     assert named <= defined
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_no_document_has_a_conflict_in_it(document):
+    assert re.findall(r"^(?:<{7} |={7}$|>{7} ).*", document.read_text(), flags=re.MULTILINE) == []

@@ -1,0 +1,210 @@
+"""What a test sees of a switch under test, whichever it is and whatever its ports are."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import phb
+from phb_device.control import Control, ControlError
+from phb_device.entries import Entry
+from phb_device.packets import Arrival, Departure, Line
+
+NODE = """phb: 1
+node: dut
+ports: [{number: 1, name: line}, {number: 2, name: lan}, {number: 3, name: third}, {number: 4, name: fourth}]
+"""
+CONNECTED = NODE + "cross-connects: [{between: [line, lan]}, {between: [third, fourth]}]\n"
+"""Beginnings of policies: the ports; the ports in two pairs, 1 with 2 and 3 with 4."""
+
+AT = datetime(2026, 3, 2, 12, 0)
+"""A Monday; when rules are judged to be valid."""
+
+T = TypeVar("T")
+
+_LEAVES_WITHIN_S = 5.0
+_DROPPED_WITHIN_S = 0.05
+
+
+_loop = asyncio.Runner()
+atexit.register(_loop.close)
+
+
+def run_async(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run it in one loop for all devices: gRPC's own threads call back into the loop that they met first."""
+    return _loop.run(coroutine)
+
+
+@cache
+def artifact() -> phb.Artifact:
+    """Load the program of phb, once for all devices."""
+    return phb.Artifact.load()
+
+
+class Device(ABC):
+    """A switch under test with four ports; use it with ``with``.
+
+    Attributes:
+        target: Name of `phb.targets` that policies are compiled for.
+        title: What it is, in a few words for reports.
+        address: Of P4Runtime, ``host:port``.
+        virtual: Whether time is an argument: then runs are exact, and repeat to the byte.
+
+    """
+
+    ports: tuple[int, ...] = (1, 2, 3, 4)
+    virtual: bool = False
+    target: str
+    title: str
+    address: str
+    _shaped: bool = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the switch, and remove what was made for it."""
+
+    # What it runs ----------------------------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """Load the program anew: no entries, counters and registers zero, ports unlimited."""
+        if self._shaped:
+            # A port's rate is no part of the program.
+            self.push(NODE)
+        with Control(self.address) as control:
+            control.set_program()
+
+    def push(self, policy: str | Sequence[Path], *, target: str | None = None) -> phb.NodeIntent:
+        """Bring the switch to what a policy says, through the controller's compiler and its push.
+
+        Args:
+            policy: Native YAML, or policy files.
+            target: Compile for another target: to see what a switch does with what its own would refuse.
+
+        Returns:
+            What was compiled; the numbers of its policies, streams and queues are those in the switch.
+
+        Raises:
+            PhbError: The policy doesn't compile for the target, or the switch refuses.
+
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            if isinstance(policy, str):
+                path = Path(folder) / "policy.yaml"
+                path.write_text(policy)
+                policy = [path]
+            intent = phb.load_intent(policy, artifact(), at=AT, target=target or self.target)
+        self._shaped = bool(intent.shapers)
+        report = run_async(phb.push_intent(self.address, intent, artifact()))
+        # Beside what the switch holds already, the push may have given other numbers than the compiler.
+        return replace(intent, policies=report.policies, streams=report.streams, queues=report.queues)
+
+    def write(self, entries: Iterable[Entry]) -> None:
+        """Insert entries by hand, without the controller."""
+        with Control(self.address) as control:
+            control.write(entries)
+
+    def counters(self, cells: Mapping[str, Sequence[int]]) -> dict[str, dict[int, tuple[int, int]]]:
+        """Packets and bytes by counter and cell, those that aren't zero.
+
+        Args:
+            cells: Indexes by the counter's name as in docs/pipeline.md, for example ``policy_traffic``.
+
+        """
+        read = run_async(phb.read_counters(self.address, cells, artifact=artifact()))
+        return {
+            name: {index: (each.packets, each.bytes) for index, each in found.items() if each.packets or each.bytes}
+            for name, found in read.items()
+        }
+
+    def counter(self, name: str, cells: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """`counters` of one counter."""
+        return self.counters({name: list(cells)})[name]
+
+    # Packets through it ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def send(self, port: int, frame: bytes) -> None:
+        """A frame arrives now."""
+
+    @abstractmethod
+    def poll(self, timeout_s: float) -> Departure | None:
+        """The next frame that left, waiting for it up to `timeout_s` where time is real."""
+
+    @abstractmethod
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+
+    def batch(self, plug: bytes, frames: Sequence[bytes]) -> list[bytes]:
+        """Have frames queue up at port 1 before the first of them leaves; give them in the order of leaving.
+
+        The policy connects port 2 with port 1, and classifies by rules of port 1 (``egress-port: line``): some switches
+        get the frames as packet-outs, which no input policy sees.
+
+        Args:
+            plug: Goes out first, alone, and keeps the port busy; not in the result.
+            frames: What queues up behind it, in order of arrival.
+
+        Raises:
+            ControlError: No queue can be made to form here.
+
+        """
+        raise ControlError(f"{self.title}: nothing holds its ports back but a shaper of the policy")
+
+    def receive(self, expected: int) -> list[Departure]:
+        """What left: `expected` frames if they come, and what comes shortly after them."""
+        left: list[Departure] = []
+        while True:
+            departure = self.poll(_LEAVES_WITHIN_S if len(left) < expected else _DROPPED_WITHIN_S)
+            if departure is None:
+                return left
+            left.append(departure)
+
+    def exchange(self, port: int, frame: bytes, expected: int = 1) -> list[tuple[int, bytes]]:
+        """Send one frame; give (port, frame) of what left for it, in the order of ports and bytes."""
+        self.send(port, frame)
+        return sorted((departure.port, departure.frame) for departure in self.receive(expected))
+
+    def run(
+        self, arrivals: Sequence[Arrival], *, lines: Mapping[int, Line] | None = None, quiet_s: float = 0.5
+    ) -> list[Departure]:
+        """Have frames arrive at their times; give all that left, in order.
+
+        Args:
+            arrivals: In the order of their times.
+            lines: What is behind ports, in virtual time; a port without one sends at once.
+            quiet_s: Where time is real, how long nothing leaves before the run is over.
+
+        Raises:
+            ValueError: Lines where time is real: there a shaper of the policy limits a port.
+
+        """
+        if lines:
+            raise ValueError("a switch in real time has no lines: limit the port by a shaper in the policy")
+        start = time.monotonic_ns()
+        left = []
+        for arrival in arrivals:
+            while (wait := arrival.time_ns - (time.monotonic_ns() - start)) > 0:
+                if (departure := self.poll(min(wait / 1e9, 0.001))) is not None:
+                    left.append(Departure(time.monotonic_ns() - start, departure.port, departure.frame))
+            self.send(arrival.port, arrival.frame)
+        while (departure := self.poll(quiet_s)) is not None:
+            left.append(Departure(time.monotonic_ns() - start, departure.port, departure.frame))
+        return left

@@ -1,0 +1,152 @@
+"""Switches under test that are processes: started with one command line, waited for, and ended."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from phb_device.control import CPU_PORT, DEVICE_ID, ControlError
+
+STARTS_WITHIN_S = 20.0
+_ENDS_WITHIN_S = 10.0
+
+
+def phb_switch_command() -> list[str]:
+    """The command of the embedded switch, of this Python environment."""
+    return [sys.executable, "-m", "phb_switch"]
+
+
+def bmv2_command() -> list[str]:
+    """The command of bmv2's switch.
+
+    Raises:
+        ControlError: It isn't installed, or doesn't start.
+
+    """
+    reason = bmv2_missing()
+    if reason:
+        raise ControlError(reason)
+    return ["simple_switch_grpc"]
+
+
+def bmv2_missing() -> str:
+    """Why there is no bmv2 here, or nothing."""
+    if shutil.which("simple_switch_grpc") is None:
+        return "simple_switch_grpc is not on the PATH"
+    if subprocess.run(["simple_switch_grpc", "--version"], capture_output=True, check=False).returncode != 0:
+        return "simple_switch_grpc does not start"
+    return ""
+
+
+def free_port() -> int:
+    """A TCP port of the loopback interface that nobody has."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class SwitchProcess:
+    """A running switch.
+
+    Args:
+        command: The program, without options.
+        options: Before and behind ``--``, without addresses.
+        bmv2: Whether it is bmv2, which has a Thrift port: two with one Thrift port end each other.
+        data_plane: Whether frames come and go over gRPC (bmv2 only).
+
+    Attributes:
+        address: Of P4Runtime.
+        data_address: Of bmv2's data plane over gRPC.
+        thrift_port: Of bmv2's Thrift server; 0 without one.
+
+    Raises:
+        ControlError: It doesn't start; with the last lines that it said.
+
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        interfaces: Sequence[str] = (),
+        *,
+        bmv2: bool = False,
+        data_plane: bool = False,
+    ) -> None:
+        self.address = f"127.0.0.1:{free_port()}"
+        self.data_address = f"127.0.0.1:{free_port()}" if data_plane else ""
+        self.thrift_port = free_port() if bmv2 else 0
+        line = [*command, "--no-p4", "--device-id", str(DEVICE_ID)]
+        for interface in interfaces:
+            line += ["-i", interface]
+        if bmv2:
+            line += ["--thrift-port", str(self.thrift_port)]
+        line += ["--", "--cpu-port", str(CPU_PORT), "--grpc-server-addr", self.address]
+        if bmv2:
+            line += ["--priority-queues", "8"]
+        if data_plane:
+            line += ["--dp-grpc-server-addr", self.data_address]
+        self._line = line
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        self._start()
+
+    def _start(self) -> None:
+        # Of util-linux: where a test is killed, its switch ends too.
+        dies_with_us = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
+        self._process = subprocess.Popen(
+            [*dies_with_us, *self._line], stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+        )
+        try:
+            for address in filter(None, (self.address, self.data_address)):
+                self._await(address)
+        except BaseException:
+            self.stop()
+            raise
+
+    def restart(self) -> None:
+        """End it and start it again, with the same addresses and without a program.
+
+        Raises:
+            ControlError: It doesn't start.
+
+        """
+        self._end()
+        self._start()
+
+    def stop(self) -> None:
+        """End it."""
+        self._end()
+        self._log.close()
+
+    def _end(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(_ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _await(self, address: str) -> None:
+        deadline = time.monotonic() + STARTS_WITHIN_S
+        host, _, port = address.rpartition(":")
+        name = Path(self._line[0]).name
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex((host, int(port))) == 0:
+                    return
+            if self._process.poll() is not None:
+                raise ControlError(f"{name} has ended: {self._said()}")
+            if time.monotonic() > deadline:
+                raise ControlError(f"{name} does not listen on {address}: {self._said()}")
+            time.sleep(0.02)
+
+    def _said(self) -> str:
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
