@@ -1,0 +1,79 @@
+"""Entries by hand that many suites begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phb_device import Entry, entry
+
+WIRES = [
+    entry("forward.cross_connect", {"ingress_port": port}, "connect", port=other)
+    for port, other in ((1, 2), (2, 1), (3, 4), (4, 3))
+]
+"""What `phb_device.CONNECTED` says."""
+
+
+def rule(
+    policy: int,
+    *,
+    stage: str = "classify",
+    priority: int = 1000,
+    stream: int = 0,
+    traffic_class: int = 0,
+    versions: tuple[int, ...] = (4, 6),
+    **match: Any,
+) -> list[Entry]:
+    """A rule's entries for IPv4 and IPv6.
+
+    Args:
+        policy: Its number.
+        stage: ``classify`` for an input policy, ``output`` for that of an egress port.
+        priority: The larger one is asked first.
+        stream: Whose meter and buffer the packets are for.
+        traffic_class: Whose queue they take.
+        versions: Of IP.
+        match: By key field, as in `phb_device.entry`.
+
+    """
+    return [
+        entry(
+            f"{stage}.multi_field_ipv{version}",
+            match,
+            "set_class",
+            priority=priority,
+            policy=policy,
+            stream=stream,
+            traffic_class=traffic_class,
+        )
+        for version in versions
+    ]
+
+
+def scheduler(action: str, *, profile: int = 1, **parameters: int) -> Entry:
+    """What port 1 runs.
+
+    Args:
+        action: ``fifo``, ``flow_wfq`` or ``class_wfq``.
+        profile: What its other rows hang on.
+        parameters: Of the action.
+
+    """
+    return entry("conversation.port_scheduler", {"egress_port": 1}, action, priority=1, profile=profile, **parameters)
+
+
+def limits(hold_queue: int, conversation: int = 0, *, profile: int = 1) -> Entry:
+    """How much may wait at the port of a profile.
+
+    Args:
+        hold_queue: Packets of all of it; 0 is no limit.
+        conversation: Packets of each conversation; 0 is no limit.
+        profile: The port's.
+
+    """
+    return entry(
+        "buffer.port_limit",
+        {"profile": profile},
+        "set_limits",
+        hold_queue_packets=hold_queue,
+        conversation_packets=conversation,
+    )

@@ -1,0 +1,149 @@
+"""Meters for tables of cases: the same one as a policy says it and as its entries do.
+
+Rates are 1 bit/s, so that no bucket gains a byte while a case runs: colours are a matter of bursts alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from phb_device import Entry, entry
+
+_RATE_BPS = 1
+_NEVER_FULL_US = (1 << 48) - 1
+_OVERHEAD = {"ethernet": 0, "ip": -14, "ppp": -10}
+_COLOURS = ("green", "yellow", "red")
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What is done with packets of one colour.
+
+    Attributes:
+        said: Of the policy: a mapping of YAML.
+        action: Of ``police.colour_action``.
+        parameters: Of the action.
+
+    """
+
+    said: str
+    action: str
+    parameters: tuple[tuple[str, int], ...] = ()
+
+
+TRANSMIT = Treatment("{}", "transmit")
+DROP = Treatment("{drop: true}", "drop")
+
+
+def set_dscp(code_point: int) -> Treatment:
+    """Another DSCP; ECN stays."""
+    return Treatment(f"{{set-dscp: {code_point}}}", "remark", (("value", code_point << 2), ("mask", 0xFC)))
+
+
+def set_precedence(precedence: int) -> Treatment:
+    """Another precedence; all other bits stay."""
+    return Treatment(f"{{set-precedence: {precedence}}}", "remark", (("value", precedence << 5), ("mask", 0xE0)))
+
+
+def set_tos(value: int, mask: int) -> Treatment:
+    """Other bits of the ToS octet."""
+    said = f"{{set-tos: {{value: {value}, mask: {mask}}}}}"
+    return Treatment(said, "remark", (("value", value), ("mask", mask)))
+
+
+def set_pcp(value: int) -> Treatment:
+    """Another 802.1p priority."""
+    return Treatment(f"{{set-pcp: {value}}}", "remark_pcp", (("value", value), ("mask", 7)))
+
+
+def set_dscp_and_pcp(code_point: int, pcp: int) -> Treatment:
+    """Both."""
+    parameters = (("value", code_point << 2), ("mask", 0xFC), ("pcp_value", pcp), ("pcp_mask", 7))
+    return Treatment(f"{{set-dscp: {code_point}, set-pcp: {pcp}}}", "remark_tos_and_pcp", parameters)
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A meter of a stream.
+
+    Attributes:
+        kind: ``single-rate`` (RFC 2697), ``two-rate`` (RFC 2698) or ``two-rate-separate`` (RFC 4115).
+        committed: Committed burst in bytes.
+        other: Excess or peak burst in bytes.
+        aware: Whether it goes by the colour that packets come with.
+        basis: Which bytes count.
+        green: What is done with packets of this colour,
+        yellow: of this,
+        red: and of this.
+
+    """
+
+    kind: str
+    committed: int
+    other: int
+    aware: bool = False
+    basis: str = "ethernet"
+    green: Treatment = TRANSMIT
+    yellow: Treatment = TRANSMIT
+    red: Treatment = TRANSMIT
+
+    def said(self) -> str:
+        """The value of an action's key ``meter``."""
+        rate = f"{{value: {_RATE_BPS}, unit: bit/s, basis: {self.basis}}}"
+        second = "" if self.kind == "single-rate" else f", peak-rate: {rate}"
+        burst = "peak" if self.kind == "two-rate" else "excess"
+        colours = "".join(
+            f", {colour}: {treatment.said}"
+            for colour, treatment in zip(_COLOURS, self._treatments(), strict=True)
+            if treatment is not TRANSMIT
+        )
+        return (
+            f"{{kind: {self.kind}, committed-rate: {rate}, committed-burst-bytes: {self.committed}{second}, "
+            f"{burst}-burst-bytes: {self.other}, colour-aware: {str(self.aware).lower()}{colours}}}"
+        )
+
+    def entries(self, stream: int, policies: Sequence[int], stage: str = "police") -> list[Entry]:
+        """The same by hand.
+
+        Args:
+            stream: Its number.
+            policies: Those of the rules whose packets it meters.
+            stage: ``police`` or ``output_police``.
+
+        """
+        common = {"overhead": _OVERHEAD[self.basis] % (1 << 32), "colour_aware": int(self.aware)}
+        key = {"stream": stream}
+        if self.kind == "single-rate":
+            metered = entry(
+                f"{stage}.stream_meter", key, "single_rate", rate=_RATE_BPS, full_after=_NEVER_FULL_US,
+                committed_burst=self.committed, excess_burst=self.other, **common,
+            )  # fmt: skip
+        else:
+            word = "peak" if self.kind == "two-rate" else "excess"
+            other = {
+                f"{word}_rate": _RATE_BPS,
+                f"{word}_full_after": _NEVER_FULL_US,
+                f"{word}_burst": self.other,
+            }
+            metered = entry(
+                f"{stage}.stream_meter", key, self.kind.replace("-", "_"), committed_rate=_RATE_BPS,
+                committed_full_after=_NEVER_FULL_US, committed_burst=self.committed, **other, **common,
+            )  # fmt: skip
+        return [
+            metered,
+            *(
+                entry(
+                    f"{stage}.colour_action",
+                    {"policy": policy, "colour": colour},
+                    treatment.action,
+                    **dict(treatment.parameters),
+                )
+                for policy in policies
+                for colour, treatment in enumerate(self._treatments())
+                if treatment is not TRANSMIT
+            ),
+        ]
+
+    def _treatments(self) -> tuple[Treatment, Treatment, Treatment]:
+        return self.green, self.yellow, self.red

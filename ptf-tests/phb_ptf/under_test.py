@@ -1,0 +1,105 @@
+"""The switch under test as ptf has it: frames by ptf's data plane, programs by P4Runtime."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+import ptf
+import ptf.testutils
+from ptf.base_tests import BaseTest
+
+from phb import targets
+from phb.targets import Capability
+from phb_device import Control, Departure, Device, back_pressure, check_reachable, held_port
+from phb_ptf import ports, restarts
+from phb_ptf.expected import Counted
+
+_HANDED_OVER_WITHIN_S = 10.0
+
+
+class UnderTest(Device):
+    """What ptf's ports and the test parameters ``target`` and ``grpcaddr`` lead to.
+
+    Args:
+        test: Whose hooks ptf calls for each frame.
+
+    """
+
+    def __init__(self, test: BaseTest) -> None:
+        self._test = test
+        self.target = ptf.testutils.test_param_get("target", "phb-switch")
+        self.address = ptf.testutils.test_param_get("grpcaddr", "127.0.0.1:9559")
+        self.title = f"{self.target} at {self.address}"
+        self.virtual = ports.virtual is not None
+        self.in_memory = ports.source is not None
+        if not self.virtual:
+            check_reachable(self.address)
+        # Frames of a case before this one are none of its business.
+        test.dataplane.flush()
+        self._taken = ports.source.given if ports.source is not None else 0
+
+    def close(self) -> None:
+        """Nothing: ptf ends what it has started."""
+
+    def reset(self) -> None:
+        """Load the program anew, into a new process where the runner can start one."""
+        if not restarts.can_restart():
+            super().reset()
+            return
+        if ports.plane is not None:
+            ports.plane.close()
+        restarts.restart()
+        super().reset()
+        if ports.plane is not None:
+            ports.plane.open()
+
+    def send(self, port: int, frame: bytes) -> None:
+        """A frame arrives now."""
+        ptf.testutils.send_packet(self._test, port, frame)
+
+    def poll(self, timeout_s: float) -> Departure | None:
+        """The next frame that left; in virtual time there is nothing to wait for but ptf's own thread."""
+        if ports.virtual is not None and ports.source is not None:
+            if ports.source.given == self._taken and not ports.virtual.pump(timeout_s):
+                return None
+            timeout_s = _HANDED_OVER_WITHIN_S
+        result = ptf.testutils.dp_poll(self._test, timeout=timeout_s)
+        if not isinstance(result, self._test.dataplane.PollSuccess):
+            return None
+        self._taken += 1
+        return Departure(round(result.time * 1e9), result.port, result.packet)
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        if ports.virtual is not None:
+            ports.virtual.device.advance(seconds)
+        else:
+            time.sleep(seconds)
+
+    @property
+    def no_queues(self) -> str:
+        """Why no queue can be made to form here, or nothing."""
+        shaping = targets.load(self.target)
+        if ports.virtual is not None or ports.plane is not None or Capability.SHAPING in shaping:
+            return ""
+        return f"{shaping.name} has no shaping: {shaping.support[Capability.SHAPING].reason}"
+
+    def queue_up(self, plug: bytes, frames: Sequence[bytes]) -> None:
+        """Packet-outs queue up at port 1 before the first of them leaves; the plug leaves before it."""
+        if ports.virtual is not None:
+            ports.virtual.queue_up([plug, *frames])
+            return
+        with Control(self.address) as control:
+            if ports.plane is not None:
+                back_pressure.queue_up(ports.plane, control, plug, frames)
+            else:
+                held_port.queue_up(control, plug, frames)
+
+    def counted(self, cells: Mapping[str, Sequence[int]], *, by_hand: bool) -> Counted:
+        """Cells of counters that aren't zero, read by the controller or by hand."""
+        if not by_hand:
+            return self.counters(cells)
+        with Control(self.address) as control:
+            read = {name: control.counter(name, indexes) for name, indexes in cells.items()}
+        return {name: {index: value for index, value in values.items() if any(value)} for name, values in read.items()}

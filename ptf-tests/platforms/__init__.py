@@ -1,0 +1,1 @@
+"""ptf's platform modules: where its ports are."""

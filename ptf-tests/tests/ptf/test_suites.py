@@ -1,0 +1,52 @@
+"""All PTF suites on every target and kind of port that can be had here, through the command that users have."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from phb_device import TARGETS, Ports
+from phb_ptf import runner, transcript
+from phb_ptf.compare import compare
+from phb_ptf.transcript import Verdict
+
+# bmv2 starts anew for each case: all suites on its interfaces are for `make ptf TARGET=bmv2`.
+ON_INTERFACES_OF_BMV2 = ["forward", "packet_io"]
+
+
+@pytest.mark.parametrize("ports", list(Ports))
+@pytest.mark.parametrize("target", TARGETS)
+def test_suites(target, ports, tmp_path_factory, runs):
+    reason = runner.reason_against(target, ports)
+    if reason:
+        pytest.skip(reason)
+    out = tmp_path_factory.mktemp(f"{target}-{ports}")
+    command = [sys.executable, "-m", "phb_ptf", "run", "--target", target, "--ports", ports, "--out", str(out)]
+    command += ON_INTERFACES_OF_BMV2 if (target, ports) == ("bmv2", Ports.VETH) else []
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    records = runs[target, ports] = transcript.read(out / f"{target}.jsonl")
+    assert {record.verdict for record in records} <= {Verdict.PASS, Verdict.SKIP}
+    assert len(records) >= (100 if (target, ports) == ("bmv2", Ports.VETH) else 800)
+
+
+@pytest.mark.parametrize("ports", list(Ports))
+def test_targets_do_the_same(ports, runs):
+    if any((target, ports) not in runs for target in TARGETS):
+        pytest.skip(
+            "; ".join({runner.reason_against(target, ports) for target in TARGETS} - {""}) or "not run together"
+        )
+    both = set.intersection(*({record.case for record in runs[target, ports]} for target in TARGETS))
+    found = compare(*([record for record in runs[target, ports] if record.case in both] for target in TARGETS))
+    assert found.unknown == []
+    assert found.vanished == []
+    assert found.same > 0
+
+
+@pytest.mark.skipif(bool(runner.ptf_missing()), reason=runner.ptf_missing())
+def test_a_list_leaves_devices_alone():
+    """ptf removes the file that it is told to log to."""
+    assert "parse" in runner.listing()
+    assert Path(os.devnull).is_char_device()
