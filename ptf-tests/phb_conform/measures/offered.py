@@ -1,0 +1,106 @@
+"""What is offered to a meter, and what its RFC says to it: packets at once, steady streams, trains that vary."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from phb_conform.measures.token_buckets import Buckets, Colour, Meter
+
+SMALLEST, LARGEST = 46, 1500
+"""IP packets, bytes: the least that an Ethernet frame carries without padding, and the most without jumbo frames."""
+
+_US = 1000
+_SIZES = (SMALLEST, 47, 63, 64, 65, 127, 200, 333, 512, 575, 576, 577, 999, 1000, 1001, 1280, 1400, 1499, LARGEST)
+"""IP packets of trains, bytes: small and large ones, and neighbours of round numbers."""
+_MEAN_SIZE = sum(_SIZES) / len(_SIZES)
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A packet on its way to a meter.
+
+    Attributes:
+        time_ns: When it arrives.
+        size: Of its IP packet, bytes.
+        colour: That it comes with.
+
+    """
+
+    time_ns: int
+    size: int
+    colour: Colour = Colour.GREEN
+
+
+def at_once(sizes: Iterable[int], colour: Colour = Colour.GREEN) -> list[Packet]:
+    """Packets that arrive together."""
+    return [Packet(0, size, colour) for size in sizes]
+
+
+def expected(meter: Meter, packets: Iterable[Packet]) -> list[Colour]:
+    """What the RFC's arithmetic says."""
+    buckets = Buckets(meter)
+    return [buckets.colour(packet.time_ns, packet.size, packet.colour) for packet in packets]
+
+
+def steady(rate_bps: int, size: int, count: int, colour: Colour = Colour.GREEN) -> list[Packet]:
+    """Packets of one size at a rate of IP bytes, to the nanosecond."""
+    return [Packet(number * size * 8 * 1_000_000_000 // rate_bps, size, colour) for number in range(count)]
+
+
+def train(seed: int, count: int, rate_bps: int, colours: Sequence[Colour] = (Colour.GREEN,)) -> Iterator[Packet]:
+    """Packets of many sizes, in bursts and after pauses, at about a rate, with colours in any order.
+
+    They arrive at whole microseconds, v1model's unit of time: so that what a meter does can be asked to be exact.
+    """
+    random_numbers = random.Random(seed)
+    now_us = 0.0
+    for _ in range(count):
+        size = random_numbers.choice(_SIZES)
+        # Half of them come right behind the one before, and the others after twice the mean gap.
+        if random_numbers.random() < 0.5:
+            now_us += random_numbers.expovariate(1.0) * 2 * _MEAN_SIZE * 8e6 / rate_bps
+        yield Packet(int(now_us) * _US, size, random_numbers.choice(colours))
+
+
+@dataclass(frozen=True)
+class Passed:
+    """Bytes of a steady stream that a bucket let pass, beside what it should.
+
+    Attributes:
+        measured: Bytes.
+        expected: Bytes: the burst, and the rate for the time from the first packet to the last.
+
+    """
+
+    measured: int
+    expected: float
+
+    @property
+    def error(self) -> float:
+        """Relative to what is expected."""
+        return abs(self.measured - self.expected) / self.expected
+
+
+def passed_bytes(
+    packets: Sequence[Packet], colours: Sequence[Colour | None], let: set[Colour], rate_bps: int, burst_bytes: int
+) -> Passed:
+    """Bytes of packets whose colours are in `let`, beside a bucket's arithmetic.
+
+    Args:
+        packets: In the order of their times, so many that the bucket is never full again.
+        colours: That they got.
+        let: Colours of packets that took of the bucket.
+        rate_bps: Of the bucket, bit/s.
+        burst_bytes: Of the bucket.
+
+    """
+    measured = sum(packet.size for packet, colour in zip(packets, colours, strict=True) if colour in let)
+    seconds = (packets[-1].time_ns - packets[0].time_ns) / 1e9
+    return Passed(measured, burst_bytes + rate_bps / 8 * seconds)
+
+
+def spelled(colours: Iterable[Colour | None]) -> str:
+    """Colours as letters: ``GGYR``; ``-`` is a packet that didn't leave."""
+    return "".join("-" if colour is None else colour.name[0] for colour in colours)

@@ -1,0 +1,112 @@
+"""The report as data: what a run found, to JSON and back. `report.schema.json` describes it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from phb_conform.check import Verdict
+from phb_conform.running import Result
+from phb_device import Device
+
+FORMAT = 1
+"""Changes when a reader of the JSON would have to."""
+
+SCHEMA = Path(__file__).with_name("report.schema.json")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One check of a report.
+
+    Attributes:
+        name: Of the check.
+        document: For example ``RFC 2698``.
+        section: Of the document.
+        level: How strongly it is asked.
+        asks: What, in our own words.
+        verdict: How it ended.
+        measured: What was seen, in one line.
+        figures: The same for programs; units in the names.
+
+    """
+
+    name: str
+    document: str
+    section: str
+    level: str
+    asks: str
+    verdict: Verdict
+    measured: str
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What checks found on one switch.
+
+    Attributes:
+        target: Name of `phb.targets`.
+        switch: What was tested, in a few words.
+        virtual: Whether time was virtual: then the same tree gives the same report.
+        rows: In the order of the checklist.
+        phb: Version that ran them.
+
+    """
+
+    target: str
+    switch: str
+    virtual: bool
+    rows: tuple[Row, ...]
+    phb: str
+
+    def count(self, verdict: Verdict) -> int:
+        """How many checks ended so."""
+        return Counter(row.verdict for row in self.rows)[verdict]
+
+    @property
+    def conforms(self) -> bool:
+        """Whether nothing failed."""
+        return not self.count(Verdict.FAIL)
+
+    @property
+    def summary(self) -> str:
+        """Counts in words."""
+        said = f"{self.count(Verdict.PASS)} passed, {self.count(Verdict.FAIL)} failed"
+        return f"{said}, {self.count(Verdict.NOT_APPLICABLE)} not applicable"
+
+    def to_json(self) -> str:
+        """As JSON text."""
+        data = {"phb-conform": FORMAT, "phb": self.phb, "target": self.target, "switch": self.switch}
+        data |= {"virtual": self.virtual, "summary": {verdict: self.count(verdict) for verdict in Verdict}}
+        return json.dumps(data | {"checks": [asdict(row) for row in self.rows]}, indent=1) + "\n"
+
+
+def report(device: Device, results: Iterable[Result]) -> Report:
+    """What was found on a device."""
+    rows = tuple(
+        Row(
+            name=check.name,
+            document=check.document,
+            section=check.section,
+            level=check.level.value,
+            asks=check.asks,
+            verdict=finding.verdict,
+            measured=finding.measured,
+            figures=dict(finding.figures),
+        )
+        for check, finding in ((result.check, result.finding) for result in results)
+    )
+    return Report(device.target, device.title, device.virtual, rows, version("phb"))
+
+
+def from_json(text: str) -> Report:
+    """A report that `Report.to_json` wrote."""
+    data: dict[str, Any] = json.loads(text)
+    rows = tuple(Row(**(row | {"verdict": Verdict(row["verdict"])})) for row in data["checks"])
+    return Report(data["target"], data["switch"], data["virtual"], rows, data["phb"])
