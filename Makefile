@@ -8,18 +8,22 @@ BIN := $(VENV)/bin
 SEED ?= 1
 NETWORKS ?= s390 isode e1 cip osa
 FUZZ_SECONDS ?= 12
+TARGET ?=
+SUITES ?=
 FUZZ_TARGETS := packet artifact write received rpc
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 # What type checkers see: each package under its own name, wherever its folder lies.
 TYPING := build/typing
-PACKAGES := benchmarks=benchmarks phb=controller/phb phb_examples=examples phb_lab=topologies/phb_lab phb_p4=p4src phb_switch=switch/python/phb_switch
+PACKAGES := benchmarks=benchmarks phb=controller/phb phb_conform=ptf-tests/phb_conform phb_device=ptf-tests/phb_device \
+	phb_examples=examples phb_lab=topologies/phb_lab phb_model=ptf-tests/phb_model phb_p4=p4src phb_ptf=ptf-tests/phb_ptf \
+	phb_switch=switch/python/phb_switch
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab emulate test lint fuzz bench format p4 stf-record readme clean system-packages ldap-library
+.PHONY: help setup demo lab emulate test lint fuzz bench format p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.installed ## own virtual environment with everything built (.venv)
 
@@ -31,10 +35,13 @@ lab: setup ## all five networks in virtual time: tables, results, pages and pict
 		$(BIN)/phb-lab run $$network --seed $(SEED) --json out/$$network/results.json --out out/$$network || exit 1; \
 	done
 
+ptf: setup ptf-library ## the PTF suites on TARGET=phb-switch, bmv2 or all (PORTS=veth or memory, SUITES="parse mark")
+	$(BIN)/python -m phb_ptf run $(SUITES) --target $(or $(TARGET),phb-switch) $(if $(PORTS),--ports $(PORTS))
+
 emulate: system-packages setup ## every network whole in Mininet (root): real interfaces, kernel TCP; hours
 	$(BIN)/python -m phb_lab.emulation out/emulate --seed $(SEED)
 
-test: system-packages setup ldap-library lint ## every check and test
+test: system-packages setup ldap-library ptf-library lint ## every check and test
 	cargo test --workspace --exclude phb-python --quiet
 	$(BIN)/pytest
 	$(MAKE) --no-print-directory fuzz
@@ -47,7 +54,8 @@ lint: setup ## formatting, clippy, ruff, mypy
 	$(BIN)/ruff check .
 	@rm -rf $(TYPING) && mkdir -p $(TYPING)
 	@for pair in $(PACKAGES); do ln -s "$(CURDIR)/$${pair#*=}" "$(TYPING)/$${pair%%=*}"; done
-	MYPYPATH=$(TYPING) $(BIN)/mypy -p benchmarks -p phb -p phb_lab -p phb_p4 -p phb_switch
+	MYPYPATH=$(TYPING) $(BIN)/mypy -p benchmarks -p phb -p phb_conform -p phb_device -p phb_lab -p phb_model -p phb_p4 -p phb_ptf \
+		-p phb_switch
 	MYPYPATH=$(TYPING) $(BIN)/python -m mypy.stubtest phb_switch._native
 	@if command -v p4fmt >/dev/null; then p4fmt --check p4src/*.p4; else echo "p4fmt: not installed, P4 formatting not checked"; fi
 
@@ -83,6 +91,13 @@ p4: setup ## compile p4src and switch/programs with p4c (where installed) into t
 stf-record: setup ## run p4c's own test programs anew (P4C=its source tree), write docs/stf.md
 	$(BIN)/python -m phb_switch.stf.record $(P4C)/testdata switch/programs docs/stf.md
 
+conform: setup ## the RFC checklist on phb-switch and bmv2 (where installed; TARGET=...), write docs/conformance.md
+	$(BIN)/python -m phb_conform.recording docs $(TARGET)
+
+capabilities: setup ## try what each target can do (bmv2 where installed), write controller/phb/targets and docs/targets.md
+	$(BIN)/python -m phb_conform.capabilities
+	$(BIN)/python -m phb.targets docs/targets.md
+
 readme: setup ## measure README's table and picture anew
 	$(BIN)/python -m phb_lab.report.markdown .
 
@@ -100,6 +115,7 @@ system-packages:
 		for command in ethtool iperf3 mgen s3270 curl; do command -v $$command >/dev/null || wanted="$$wanted $$command"; done; \
 		command -v chromium >/dev/null || wanted="$$wanted chromium"; \
 		$(BIN)/python -c 'import ldap' 2>/dev/null || wanted="$$wanted libldap2-dev libsasl2-dev gcc libc6-dev"; \
+		$(BIN)/python -c 'import netifaces' 2>/dev/null || wanted="$$wanted gcc libc6-dev"; \
 		if [ -n "$$wanted" ]; then \
 			export DEBIAN_FRONTEND=noninteractive; \
 			apt-get update -qq; \
@@ -116,6 +132,13 @@ ldap-library: setup
 	@$(BIN)/python -c 'import ldap' 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet "$$($(BIN)/python -c '$(LDAP_LIBRARY)')" || \
 		echo "python-ldap: can't be built here (Debian: libldap2-dev libsasl2-dev gcc), directories not tested"
+
+# The optional part `phb[ptf]`; where it can't be built, the PTF suites skip.
+PTF_LIBRARY = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["ptf"])
+ptf-library: setup
+	@$(BIN)/python -c 'import ptf, netifaces' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet "$$($(BIN)/python -c '$(PTF_LIBRARY)')" || \
+		echo "ptf: its netifaces can't be built here (Debian: gcc libc6-dev python3-dev), PTF suites not run"
 
 $(VENV)/.installed: pyproject.toml $(RUST_SOURCES)
 	@test -n "$(PYTHON)" || { echo "phb needs Python 3.11 or newer; found none on the PATH (set PYTHON=...)" >&2; exit 2; }
