@@ -105,7 +105,7 @@ class DataPlane:
         self._reads.set()
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives."""
+        """A frame arrives; bmv2 passes over one of no bytes."""
         self.open()
         self._sent.put(_Packet(device_id=DEVICE_ID, port=port, packet=frame))
 
