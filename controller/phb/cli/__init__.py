@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from phb.cli.application import BAD_INPUT, INTERRUPTED, OK, REFUSED
+from phb.cli.interrupting import wake_for_ctrl_c
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -73,6 +74,7 @@ def main() -> NoReturn:
     try:
         # From here on there are locks, sessions and half-done pushes to clean up.
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        wake_for_ctrl_c()
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = INTERRUPTED

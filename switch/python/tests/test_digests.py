@@ -46,7 +46,6 @@ def arrive(switch: Switch, source: int) -> None:
 
 
 def test_digest(client: Client, stream: Stream, switch: Switch) -> None:
-    arrive(switch, 7)  # nobody has asked for it
     client.write(update(INSERT, config(ack_ms=60_000)))
     assert client.read(entity(p4r.DigestEntry())) == [entity(config(ack_ms=60_000))]
     arrive(switch, 0x0A0B)
@@ -136,12 +135,13 @@ class Clock:
         self.now_ns += milliseconds * MILLISECOND
 
 
-def digests(entry: p4r.DigestEntry) -> tuple[Digests, Clock]:
+def digests(entry: p4r.DigestEntry | None) -> tuple[Digests, Clock]:
     switch = new_switch()
     switch.load(artifact("features").decode())
     configuration = Configuration(switch, p4info("features").SerializeToString())
-    request = p4r.WriteRequest(updates=[update(INSERT, entry)])
-    assert configuration.write(Write(request.SerializeToString())) is None
+    if entry is not None:
+        request = p4r.WriteRequest(updates=[update(INSERT, entry)])
+        assert configuration.write(Write(request.SerializeToString())) is None
     clock = Clock()
     return Digests(configuration, clock), clock
 
@@ -152,6 +152,11 @@ def message(source: int) -> tuple[str, list[bytes]]:
 
 def sources(lists: list[p4r.DigestList]) -> list[list[int]]:
     return [[data.struct.members[0].bitstring[-1] for data in each.data] for each in lists]
+
+
+def test_nobody_has_asked() -> None:
+    made, _ = digests(None)
+    assert made.add([message(7)]) == made.due() == []
 
 
 def test_lists_are_full_or_due() -> None:

@@ -1,0 +1,32 @@
+"""Ctrl-C beside threads of gRPC's.
+
+The kernel gives a process's signal to any of its threads. Python notes it there and acts on it in the main thread,
+which doesn't learn of it while it waits in the kernel: for a switch, or for an interval to pass. So a thread is told of
+each signal (`signal.set_wakeup_fd`), and wakes the main thread by another one, which does nothing by itself.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+
+_WAKING = signal.SIGURG  # As a rule ignored, and nothing here has urgent data.
+
+
+def wake_for_ctrl_c() -> None:
+    """From now on Ctrl-C ends the main thread's waits, whichever thread gets it; called once, by the main thread."""
+    told, tell = socket.socketpair()
+    tell.setblocking(False)
+    signal.signal(_WAKING, lambda number, frame: None)
+    signal.set_wakeup_fd(tell.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_listen, args=(told, tell), daemon=True).start()
+
+
+def _listen(told: socket.socket, tell: socket.socket) -> None:
+    # `tell` is an argument only so that it stays open.
+    main = threading.main_thread().ident
+    assert main is not None
+    while numbers := told.recv(64):
+        if signal.SIGINT in numbers:
+            signal.pthread_kill(main, _WAKING)
