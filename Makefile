@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 SEED ?= 1
 NETWORKS ?= s390 isode e1 cip osa
 FUZZ_SECONDS ?= 12
+# Tests side by side. Much of a test's time is waiting for a switch, so one processor serves more than one.
+JOBS ?= auto
 TARGET ?=
 SUITES ?=
 FUZZ_TARGETS := packet artifact write received rpc
@@ -43,7 +45,8 @@ emulate: system-packages setup ## every network whole in Mininet (root): real in
 
 test: system-packages setup ldap-library ptf-library lint ## every check and test
 	cargo test --workspace --exclude phb-python --quiet
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not alone"
+	$(BIN)/pytest -m alone
 	$(MAKE) --no-print-directory fuzz
 
 lint: setup ## formatting, clippy, ruff, mypy

@@ -1,4 +1,4 @@
-"""One closing line on what was skipped and why, so that a green run can't hide a part nobody tested."""
+"""Closing lines on what was skipped and why, so that a green run can't hide a part nobody tested."""
 
 from collections import Counter
 
@@ -14,7 +14,11 @@ settings.load_profile("phb")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the skip reasons with their counts."""
+    """Print what tests have recorded as `summary` (`record_property`), and the skip reasons with their counts."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, words in report.user_properties:
+            if name == "summary":
+                terminalreporter.write_line(words)
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
     )

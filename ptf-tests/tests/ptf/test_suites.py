@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from phb_device import TARGETS, Ports
-from phb_ptf import runner, transcript
+from phb_ptf import report, runner, transcript
 from phb_ptf.compare import compare
 from phb_ptf.transcript import Verdict
 
@@ -16,9 +16,15 @@ from phb_ptf.transcript import Verdict
 ON_INTERFACES_OF_BMV2 = ["forward", "packet_io"]
 
 
+@pytest.fixture(scope="module")
+def runs():
+    """Records by target and ports; filled by the test that runs them."""
+    return {}
+
+
 @pytest.mark.parametrize("ports", list(Ports))
 @pytest.mark.parametrize("target", TARGETS)
-def test_suites(target, ports, tmp_path_factory, runs):
+def test_suites(target, ports, tmp_path_factory, runs, record_property):
     reason = runner.reason_against(target, ports)
     if reason:
         pytest.skip(reason)
@@ -28,6 +34,9 @@ def test_suites(target, ports, tmp_path_factory, runs):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     records = runs[target, ports] = transcript.read(out / f"{target}.jsonl")
+    passed = sum(record.verdict is Verdict.PASS for record in records)
+    skipped = "; ".join(report.skips(records)) or "nothing"
+    record_property("summary", f"PTF on {target}, ports: {ports}: {passed} passed; skipped and why: {skipped}")
     assert {record.verdict for record in records} <= {Verdict.PASS, Verdict.SKIP}
     assert len(records) >= (100 if (target, ports) == ("bmv2", Ports.VETH) else 800)
 

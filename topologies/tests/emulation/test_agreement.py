@@ -18,7 +18,7 @@ from phb_lab.emulation.runner import EmulatedRun
 from phb_lab.networks.s390 import STUDY
 from phb_lab.virtual import VirtualRun
 
-pytestmark = pytest.mark.mininet
+pytestmark = [pytest.mark.mininet, pytest.mark.alone]
 
 SECOND = 1_000_000_000
 MINUTE_S = 60
