@@ -8,8 +8,8 @@ BIN := $(VENV)/bin
 SEED ?= 1
 NETWORKS ?= s390 isode e1 cip osa
 FUZZ_SECONDS ?= 12
-# Tests side by side. Much of a test's time is waiting for a switch, so one processor serves more than one.
-JOBS ?= auto
+# Tests side by side: half as many again as there are processors, for many tests wait for switches.
+JOBS ?= $(shell expr \( 3 \* $$(nproc 2>/dev/null || echo 2) + 1 \) / 2)
 TARGET ?=
 SUITES ?=
 FUZZ_TARGETS := packet artifact write received rpc

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,21 +19,36 @@ ON_INTERFACES_OF_BMV2 = ["forward", "packet_io"]
 
 @pytest.fixture(scope="module")
 def runs():
-    """Records by target and ports; filled by the test that runs them."""
+    """Records by target and ports; filled by the test that waits for them."""
     return {}
+
+
+@pytest.fixture(scope="module")
+def started(request, tmp_path_factory):
+    """Process and folder by target and ports: all that are asked for run side by side, for they mostly wait."""
+    asked = [item.callspec.params for item in request.session.items if item.originalname == "test_suites"]
+    with ExitStack() as ending:
+        made = {}
+        for target, ports in ((each["target"], each["ports"]) for each in asked):
+            if runner.reason_against(target, ports):
+                continue
+            out = tmp_path_factory.mktemp(f"{target}-{ports}")
+            command = [sys.executable, "-m", "phb_ptf", "run", "--target", target, "--ports", ports, "--out", str(out)]
+            command += ON_INTERFACES_OF_BMV2 if (target, ports) == ("bmv2", Ports.VETH) else []
+            told = ending.enter_context((out / "told").open("w"))
+            process = ending.enter_context(subprocess.Popen(command, stdout=told, stderr=told))
+            ending.callback(process.terminate)
+            made[target, ports] = (process, out)
+        yield made
 
 
 @pytest.mark.parametrize("ports", list(Ports))
 @pytest.mark.parametrize("target", TARGETS)
-def test_suites(target, ports, tmp_path_factory, runs, record_property):
-    reason = runner.reason_against(target, ports)
-    if reason:
-        pytest.skip(reason)
-    out = tmp_path_factory.mktemp(f"{target}-{ports}")
-    command = [sys.executable, "-m", "phb_ptf", "run", "--target", target, "--ports", ports, "--out", str(out)]
-    command += ON_INTERFACES_OF_BMV2 if (target, ports) == ("bmv2", Ports.VETH) else []
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_suites(target, ports, started, runs, record_property):
+    if (target, ports) not in started:
+        pytest.skip(runner.reason_against(target, ports))
+    process, out = started[target, ports]
+    assert process.wait() == 0, (out / "told").read_text()
     records = runs[target, ports] = transcript.read(out / f"{target}.jsonl")
     passed = sum(record.verdict is Verdict.PASS for record in records)
     skipped = "; ".join(report.skips(records)) or "nothing"
