@@ -49,6 +49,13 @@ const bit<16> ETHERTYPE_IPV4 = 0x0800;
 const bit<16> ETHERTYPE_VLAN = 0x8100;
 const bit<16> ETHERTYPE_IPV6 = 0x86dd;
 
+// Bytes of headers without options.
+#define ETHERNET_BYTES 14
+#define VLAN_BYTES 4
+#define IPV4_BYTES 20
+#define IPV6_BYTES 40
+
+const bit<8> PROTOCOL_HOPOPT = 0;
 const bit<8> PROTOCOL_ICMP   = 1;
 const bit<8> PROTOCOL_TCP    = 6;
 const bit<8> PROTOCOL_UDP    = 17;

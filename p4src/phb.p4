@@ -64,7 +64,7 @@ control PhbIngress(inout headers_t hdr,
             classify.apply(hdr, meta, standard_metadata);
             admit.apply(hdr, meta, standard_metadata);
             if (meta.verdict.drop_reason == DropReason.NONE) {
-                police.apply(meta, standard_metadata, meta.verdict.policy);
+                police.apply(hdr, meta, standard_metadata, meta.verdict.policy);
             }
             // As the input policy sees it: a later meter may give another colour.
             policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour));
@@ -77,7 +77,7 @@ control PhbIngress(inout headers_t hdr,
             output.apply(hdr, meta, standard_metadata);
             if (meta.verdict.output_policy != 0) {
                 if (meta.verdict.drop_reason == DropReason.NONE) {
-                    output_police.apply(meta, standard_metadata, meta.verdict.output_policy);
+                    output_police.apply(hdr, meta, standard_metadata, meta.verdict.output_policy);
                 }
                 policy_traffic.count((bit<32>)(meta.verdict.output_policy ++ meta.verdict.colour));
                 if (meta.verdict.drop_reason == DropReason.NONE) {

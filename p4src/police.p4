@@ -15,6 +15,7 @@
 
 #include "headers.p4"
 #include "state.p4"
+#include "metered_length.p4"
 
 #define TOKENS_PER_BYTE 64w8000000
 
@@ -33,12 +34,16 @@ struct meter_t {
     bit<40>   other_rate;        // of the excess or the peak bucket
     bit<48>   other_full_after;
     bit<32>   other_burst;
+    bit<1>    datagram;
     bit<32>   overhead;
     bit<1>    colour_aware;
     bit<64>   left_over;         // tokens that must be left once the packet has taken its own
 }
 
-control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, in policy_t policy) {
+control Police(in headers_t hdr,
+               inout metadata_t meta,
+               in standard_metadata_t standard_metadata,
+               in policy_t policy) {
 
     Colour incoming = Colour.GREEN;
 
@@ -63,12 +68,14 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
         }
     }
 
+    MeteredLength() metered_length;
     meter_t meter;
 
     // full_after: microseconds in which the rate fills both buckets; longer times are not counted.
-    // overhead: added to the Ethernet frame's bytes, two's complement, to get what the rate counts.
+    // datagram: whether the rate counts the IP datagram's bytes, and not the Ethernet frame's.
+    // overhead: added to those bytes, two's complement.
     action single_rate(bit<40> rate, bit<48> full_after, bit<32> committed_burst, bit<32> excess_burst,
-                       bit<32> overhead, bit<1> colour_aware) {
+                       bit<1> datagram, bit<32> overhead, bit<1> colour_aware) {
         meter.kind = MeterKind.SINGLE_RATE;
         meter.committed_rate = rate;
         meter.committed_full_after = full_after;
@@ -76,6 +83,7 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
         meter.other_rate = 0;
         meter.other_full_after = 0;
         meter.other_burst = excess_burst;
+        meter.datagram = datagram;
         meter.overhead = overhead;
         meter.colour_aware = colour_aware;
         meter.left_over = 0;
@@ -83,7 +91,7 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
 
     action two_rate(bit<40> committed_rate, bit<48> committed_full_after, bit<32> committed_burst,
                     bit<40> peak_rate, bit<48> peak_full_after, bit<32> peak_burst,
-                    bit<32> overhead, bit<1> colour_aware) {
+                    bit<1> datagram, bit<32> overhead, bit<1> colour_aware) {
         meter.kind = MeterKind.TWO_RATE;
         meter.committed_rate = committed_rate;
         meter.committed_full_after = committed_full_after;
@@ -91,6 +99,7 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
         meter.other_rate = peak_rate;
         meter.other_full_after = peak_full_after;
         meter.other_burst = peak_burst;
+        meter.datagram = datagram;
         meter.overhead = overhead;
         meter.colour_aware = colour_aware;
         meter.left_over = 0;
@@ -98,7 +107,7 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
 
     action two_rate_separate(bit<40> committed_rate, bit<48> committed_full_after, bit<32> committed_burst,
                              bit<40> excess_rate, bit<48> excess_full_after, bit<32> excess_burst,
-                             bit<32> overhead, bit<1> colour_aware) {
+                             bit<1> datagram, bit<32> overhead, bit<1> colour_aware) {
         meter.kind = MeterKind.TWO_RATE_SEPARATE;
         meter.committed_rate = committed_rate;
         meter.committed_full_after = committed_full_after;
@@ -106,6 +115,7 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
         meter.other_rate = excess_rate;
         meter.other_full_after = excess_full_after;
         meter.other_burst = excess_burst;
+        meter.datagram = datagram;
         meter.overhead = overhead;
         meter.colour_aware = colour_aware;
         meter.left_over = 1;
@@ -183,8 +193,10 @@ control Police(inout metadata_t meta, in standard_metadata_t standard_metadata, 
                 }
                 committed = committed |-| gained;
 
-                // Frames shorter than what is taken off count nothing.
-                bit<32> length = standard_metadata.packet_length + meter.overhead;
+                bit<32> length;
+                metered_length.apply(hdr, standard_metadata.packet_length, meter.datagram, length);
+                // What is shorter than what is taken off counts nothing.
+                length = length + meter.overhead;
                 if (length >= 0x80000000) {
                     length = 0;
                 }

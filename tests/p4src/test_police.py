@@ -17,19 +17,19 @@ IN, OUT = 2, 1
 GREEN, YELLOW, RED = range(3)
 # Drop precedences of AF code points (RFC 2597), and code points that have none.
 COLOUR_OF_TOS = {0x28: GREEN, 0x30: YELLOW, 0x38: RED, 0x98: RED, 0x70: YELLOW, 0x00: GREEN, 0xB8: GREEN, 0xB0: GREEN}
-OVERHEAD = {"ethernet": 0, "ip": -14, "ppp": -10}
+HEADER = {"ip": 0, "ppp": 4}
 
 
 class Model:
     """Token buckets as the RFCs describe them, in exact fractions of a byte."""
 
     def __init__(self, kind, committed, other, *, aware, basis):
-        self.kind, self.aware, self.overhead = kind, aware, OVERHEAD[basis]
+        self.kind, self.aware, self.basis = kind, aware, basis
         self.rates, self.bursts = zip(committed, other, strict=True)
         self.tokens = [Fraction(burst) for burst in self.bursts]
         self.last_us = 0
 
-    def colour(self, now_us, frame_bytes, incoming):
+    def colour(self, now_us, frame_bytes, ip_bytes, incoming):
         elapsed, self.last_us = now_us - self.last_us, now_us
         given = [Fraction(rate * elapsed, 8_000_000) for rate in self.rates]
         full = Fraction(self.bursts[0])
@@ -39,7 +39,7 @@ class Model:
             min(tokens + more, Fraction(burst))
             for tokens, more, burst in zip(self.tokens, given, self.bursts, strict=True)
         ]
-        size = max(frame_bytes + self.overhead, 0)
+        size = frame_bytes if self.basis == "ethernet" else ip_bytes + HEADER[self.basis]
         before = incoming if self.aware else GREEN
         # RFC 4115 compares strictly.
         enough = operator.gt if self.kind == "two-rate-separate" else operator.ge
@@ -78,14 +78,12 @@ def policy(kind, committed, other, *, aware=False, basis="ethernet", hook="input
     )
 
 
-def frame(frame_bytes, tos=0):
-    """A UDP datagram in an Ethernet frame of this length."""
-    packet = (
-        Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
-        / IP(src="10.0.1.1", dst="10.0.2.1", tos=tos)
-        / UDP(sport=1, dport=2)
-    )
-    return bytes(packet / Raw(bytes(frame_bytes - len(packet))))
+def frame(frame_bytes, tos=0, *, tagged=False, padding=0):
+    """A UDP datagram in an Ethernet frame of this length; tag and padding come on top."""
+    link = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
+    packet = IP(src="10.0.1.1", dst="10.0.2.1", tos=tos) / UDP(sport=1, dport=2)
+    packet = packet / Raw(bytes(frame_bytes - len(link) - len(packet)))
+    return bytes(link / Dot1Q(vlan=1) / packet if tagged else link / packet) + bytes(padding)
 
 
 def colours(switch, policy=1):
@@ -100,6 +98,8 @@ arrivals = st.lists(
         st.one_of(st.integers(0, 2000), st.integers(0, 2_000_000), st.just(10**12)),  # us after the packet before
         st.integers(60, 1514),
         st.sampled_from(sorted(COLOUR_OF_TOS)),
+        st.booleans(),
+        st.sampled_from([0, 0, 1, 46]),
     ),
     min_size=1,
     max_size=60,
@@ -111,7 +111,7 @@ arrivals = st.lists(
     st.tuples(rates, bursts),
     st.tuples(rates, bursts),
     st.booleans(),
-    st.sampled_from(sorted(OVERHEAD)),
+    st.sampled_from(["ethernet", "ip", "ppp"]),
     st.sampled_from(["input", "output"]),
     arrivals,
 )
@@ -123,10 +123,11 @@ def test_colours_are_those_of_the_model(program, kind, committed, other, aware, 
     model = Model(kind, committed, other, aware=aware, basis=basis)
     now_us = 0
     expected = [0, 0, 0]
-    for gap, frame_bytes, tos in drawn:
+    for gap, frame_bytes, tos, tagged, padding in drawn:
         now_us += gap
-        expected[model.colour(now_us, frame_bytes, COLOUR_OF_TOS[tos])] += 1
-        switch.process(IN, frame(frame_bytes, tos), now_us * 1000)
+        sent = frame(frame_bytes, tos, tagged=tagged, padding=padding)
+        expected[model.colour(now_us, len(sent), frame_bytes - 14, COLOUR_OF_TOS[tos])] += 1
+        switch.process(IN, sent, now_us * 1000)
         assert colours(switch) == expected
 
 

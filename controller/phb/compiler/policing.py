@@ -7,9 +7,13 @@ from phb.intent import Entry, Exact
 from phb.model import Meter, MeterKind, Rate, RateBasis
 from phb.origin import Origin
 
-# What is added to the Ethernet frame's bytes (14 bytes of header, no FCS) to get what the rate counts; PPP has 4 bytes
-# of header (RFC 1662 section 3.1).
-OVERHEAD = {RateBasis.ETHERNET: 0, RateBasis.IP: -14, RateBasis.PPP: 4 - 14}
+# Whether a rate counts the IP datagram's bytes or the Ethernet frame's (without FCS), and what is added; PPP has
+# 4 bytes of header (RFC 1662 section 3.1).
+COUNTED = {
+    RateBasis.ETHERNET: {"datagram": 0, "overhead": 0},
+    RateBasis.IP: {"datagram": 1, "overhead": 0},
+    RateBasis.PPP: {"datagram": 1, "overhead": 4},
+}
 
 # The pipeline counts tokens in millionths of a bit, what a bit/s gives in a microsecond, in 64 bits.
 TOKENS_PER_BYTE = 8_000_000
@@ -26,11 +30,11 @@ def meter_entry(table: str, stream: int, meter: Meter) -> Entry:
     """
     origin = meter.origin()
     basis = meter.committed_rate.basis
-    if basis not in OVERHEAD:
-        expected = ", ".join(f"'{each.value}'" for each in OVERHEAD)
+    if basis not in COUNTED:
+        expected = ", ".join(f"'{each.value}'" for each in COUNTED)
         raise InputError(meter.origin("committed_rate"), f"basis '{basis.value}' of a meter", f"one of {expected}")
     committed = _rate(meter.committed_rate, meter.origin("committed_rate"))
-    common = {"overhead": OVERHEAD[basis] % (1 << 32), "colour_aware": int(meter.colour_aware)}
+    common = {**COUNTED[basis], "colour_aware": int(meter.colour_aware)}
     committed_burst, excess_burst = meter.committed_burst_bytes, meter.excess_burst_bytes or 0
     key = {"stream": Exact(stream)}
     if meter.kind is MeterKind.SINGLE_RATE:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from phb.compiler.policing import OVERHEAD
+from phb.compiler.policing import COUNTED
 from phb.compiler.window import SCALE
 from phb.decompiler.numbers import rate, roundest
 from phb.decompiler.rows import NotAPolicyError, Rows
@@ -20,7 +20,7 @@ from phb.values import PriorityCodePoint, TypeOfService
 _POLICE = {Hook.INPUT: "police", Hook.OUTPUT: "output_police"}
 _MARK = {Hook.INPUT: "mark", Hook.OUTPUT: "output_mark"}
 _PERMISSION = {Hook.INPUT: "admit.permission", Hook.OUTPUT: "output.permission"}
-_BASES = {overhead % (1 << 32): basis for basis, overhead in OVERHEAD.items()}
+_BASES = {(counted["datagram"], counted["overhead"]): basis for basis, counted in COUNTED.items()}
 _PLAIN = Treatment()
 _PLAINS = (_PLAIN, _PLAIN, _PLAIN)
 
@@ -209,9 +209,10 @@ def _fields(marks: Treatment) -> Mapping[str, object]:
 
 def _meter(entry: Entry, colours: tuple[Treatment, ...]) -> Meter:
     values = entry.parameters
-    if values["overhead"] not in _BASES:
-        raise NotAPolicyError(entry, f"no rate counts {values['overhead']} bytes beside the frame")
-    basis = _BASES[values["overhead"]]
+    basis = _BASES.get((values["datagram"], values["overhead"]))
+    if basis is None:
+        counted = "datagram" if values["datagram"] else "frame"
+        raise NotAPolicyError(entry, f"no rate counts {values['overhead']} bytes beside the {counted}")
     kind = MeterKind(entry.action.replace("_", "-"))
     fields: dict[str, object] = dict(zip(("green", "yellow", "red"), colours, strict=True))
     if kind is not MeterKind.SINGLE_RATE:

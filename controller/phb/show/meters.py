@@ -24,7 +24,8 @@ class MeterRow:
     Attributes:
         rates: Bit/s, by name.
         bursts: Bytes, by name.
-        overhead: Bytes added to the Ethernet frame's to get what the rates count.
+        datagram: Whether the rates count the IP datagram's bytes, and not the Ethernet frame's.
+        overhead: Added to those bytes.
         colours: What it has seen, by colour.
 
     """
@@ -35,6 +36,7 @@ class MeterRow:
     kind: str
     rates: dict[str, int]
     bursts: dict[str, int]
+    datagram: bool
     overhead: int
     colour_aware: bool
     colours: dict[str, CounterValue] = field(default_factory=dict)
@@ -65,6 +67,7 @@ def _row(reading: Reading, table: str, entry: HeldEntry) -> MeterRow:
         KINDS.get(entry.action, entry.action),
         {name.removesuffix("_rate"): value for name, value in parameters.items() if name.endswith("rate")},
         {name.removesuffix("_burst"): value for name, value in parameters.items() if name.endswith("_burst")},
+        bool(parameters["datagram"]),
         overhead - (1 << 32) if overhead >> 31 else overhead,
         bool(parameters["colour_aware"]),
     )

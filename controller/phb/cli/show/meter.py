@@ -37,6 +37,10 @@ def show_meter(
     show(look, read_meters, _as_json, _render, watch=watch, json=json)
 
 
+def _counted(row: MeterRow) -> str:
+    return "datagram" if row.datagram else "frame"
+
+
 def _as_json(rows: Sequence[MeterRow]) -> list[dict[str, Any]]:
     return [
         {
@@ -46,6 +50,7 @@ def _as_json(rows: Sequence[MeterRow]) -> list[dict[str, Any]]:
             "kind": row.kind,
             "rates_bits_per_second": row.rates,
             "bursts_bytes": row.bursts,
+            "counts": _counted(row),
             "overhead_bytes": row.overhead,
             "colour_aware": row.colour_aware,
             "colours": {name: {"packets": value.packets, "bytes": value.bytes} for name, value in row.colours.items()},
@@ -64,7 +69,7 @@ def _render(rows: Sequence[MeterRow]) -> Table:
             row.kind + (", colour-aware" if row.colour_aware else ""),
             "\n".join(f"{name} {value}".strip() for name, value in row.rates.items()),
             "\n".join(f"{name} {value}" for name, value in row.bursts.items()),
-            f"frame {row.overhead:+d}" if row.overhead else "frame",
+            f"{_counted(row)} {row.overhead:+d}" if row.overhead else _counted(row),
             *(str(value.packets) if value is not None else "0" for value in cells),
         )
     return shown
