@@ -18,6 +18,7 @@ from phb.values import PROTOCOLS
 IPV4, VLAN, IPV6 = 0x0800, 0x8100, 0x86DD
 _ETHERNET_BYTES, _VLAN_BYTES, _IPV4_BYTES, _IPV6_BYTES, _TCP_BYTES, _UDP_BYTES = 14, 4, 20, 40, 20, 8
 TCP, UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
+_HOP_BY_HOP = 0  # RFC 8200 section 4.3
 
 SYN, FIN, RST, PSH, ACK = 0x02, 0x01, 0x04, 0x08, 0x10  # RFC 9293 section 3.1
 DEFAULT_SEGMENT = 536  # bytes; RFC 9293 section 3.7.1
@@ -79,6 +80,18 @@ class Headers:
     def ip_version(self) -> int | None:
         """4 or 6, by the EtherType; None for anything else."""
         return 4 if self.ipv4 is not None else 6 if self.ipv6 is not None else None
+
+    @property
+    def datagram_length(self) -> int | None:
+        """Bytes of the IP datagram by its header; None where it says none that can be, or none (RFC 2675 section 3)."""
+        if self.ipv4 is not None:
+            total = self.number(self.ipv4 + 2, 2)
+            return total if total >= _IPV4_BYTES else None
+        if self.ipv6 is not None:
+            payload = self.number(self.ipv6 + 4, 2)
+            jumbogram = payload == 0 and self.number(self.ipv6 + 6, 1) == _HOP_BY_HOP
+            return None if jumbogram else _IPV6_BYTES + payload
+        return None
 
     @property
     def addresses(self) -> tuple[int, int]:
@@ -301,6 +314,14 @@ class Packet:
     def is_dropped(self) -> bool:
         """Whether some stage has dropped it."""
         return self.drop_reason is not DropReason.NONE
+
+    @property
+    def datagram_length(self) -> int:
+        """Bytes that a meter by IP bytes counts: no tag, no padding, and no more than the frame carries."""
+        tag = _VLAN_BYTES if self.headers.vlan is not None else 0
+        carried = self.length - _ETHERNET_BYTES - tag
+        said = self.headers.datagram_length
+        return carried if said is None else min(said, carried)
 
     @property
     def tcp_flags(self) -> int:

@@ -87,8 +87,8 @@ def _asked(draw, hook):
     return asked
 
 
-def rate(kbits):
-    return {"value": kbits, "unit": "kbit/s", "basis": "ip"}
+def rate(kbits, basis):
+    return {"value": kbits, "unit": "kbit/s", "basis": basis}
 
 
 treatments = st.sampled_from(
@@ -106,9 +106,10 @@ bursts = st.sampled_from([0, 100, 400, 2000])
 @st.composite
 def meters(draw):
     kind = draw(st.sampled_from(["single-rate", "two-rate", "two-rate-separate"]))
+    basis = draw(st.sampled_from(["ip", "ip", "ppp", "ethernet"]))
     values = {
         "kind": kind,
-        "committed-rate": rate(draw(st.sampled_from([1, 8, 64]))),
+        "committed-rate": rate(draw(st.sampled_from([1, 8, 64])), basis),
         "committed-burst-bytes": draw(bursts),
         "colour-aware": draw(st.booleans()),
         "green": draw(treatments),
@@ -116,7 +117,7 @@ def meters(draw):
         "red": draw(treatments),
     }
     if kind != "single-rate":
-        values["peak-rate"] = rate(draw(st.sampled_from([64, 128])))
+        values["peak-rate"] = rate(draw(st.sampled_from([64, 128])), basis)
     if kind == "two-rate":
         values["peak-burst-bytes"] = draw(bursts)
     else:
@@ -149,17 +150,21 @@ def frames(draw):
     if version == 4:
         odd = draw(
             st.sampled_from(
-                [{}] * 6 + [{"frag": 100}, {"chksum": 1}, {"options": b"\x94\x04\0\0"}, {"ihl": 4}, {"len": 19}]
+                [{}] * 6
+                + [{"frag": 100}, {"chksum": 1}, {"options": b"\x94\x04\0\0"}, {"ihl": 4}]
+                + [{"len": length} for length in (19, 40, 65535)]
             )
         )
         network = IP(src=source, dst=destination, tos=octet, ttl=ttl, **odd)
     else:
-        network = IPv6(src=source, dst=destination, tc=octet, hlim=ttl)
+        odd = draw(st.sampled_from([{}] * 6 + [{"plen": 0}, {"plen": 0, "nh": 0}, {"plen": 8}, {"plen": 65535}]))
+        network = IPv6(src=source, dst=destination, tc=octet, hlim=ttl, **odd)
     ports = {"sport": draw(st.sampled_from(NUMBERS)), "dport": draw(st.sampled_from(NUMBERS))}
     transport = draw(st.sampled_from([TCP(**ports), TCP(**ports), UDP(**ports), UDP(**ports), ICMP(), Raw(b"odd")]))
     link = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
     if draw(st.booleans()):
         link = link / Dot1Q(vlan=5, prio=draw(st.integers(0, 7)))
     frame = bytes(link / network / transport / Raw(bytes(draw(st.integers(0, 300)))))
+    frame += bytes(draw(st.sampled_from([0, 0, 0, 46])))
     kept = draw(st.sampled_from([None] * 8 + [14, 20, 36, 45]))
     return frame if kept is None else frame[:kept]

@@ -61,7 +61,8 @@ def _meter(stage: str, packet: Packet, entry: Entry, meter: Meter, incoming: int
     elapsed = now - meter.time_us
     meter.time_us = now
     overhead = parameters["overhead"]
-    size = max(0, packet.length + (overhead - (1 << 32) if overhead >> 31 else overhead)) * TOKENS_PER_BYTE
+    counted = packet.datagram_length if parameters["datagram"] else packet.length
+    size = max(0, counted + (overhead - (1 << 32) if overhead >> 31 else overhead)) * TOKENS_PER_BYTE
     before = incoming if parameters["colour_aware"] else GREEN
     committed_burst = parameters["committed_burst"] * TOKENS_PER_BYTE
     other = "peak" if entry.action == "two_rate" else "excess"
