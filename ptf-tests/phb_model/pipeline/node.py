@@ -183,7 +183,7 @@ class Node:
         if taken is not None and action is not None and action.meter is not None and taken.outgoing:
             buckets = self._meters.setdefault((action.name, hook), TokenBuckets(action.meter))
             incoming = verdict.colour if verdict.metered else colour_of_code_point(packet.tos)
-            verdict.colour = buckets.colour(now_us, packet.length, incoming)
+            verdict.colour = buckets.colour(now_us, packet.length, packet.ip_bytes, incoming)
             verdict.metered = True
             aware = "aware" if action.meter.colour_aware else "blind"
             verdict.steps.append(f"{hook} {action.meter.kind.value} {aware} {verdict.colour}")

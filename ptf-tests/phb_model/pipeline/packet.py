@@ -14,7 +14,7 @@ ETHERTYPES = {0x0800: 4, 0x86DD: 6}
 ETHERNET, VLAN, IPV4, IPV6 = 14, 4, 20, 40
 """Bytes of headers without options."""
 
-TCP, UDP = 6, 17
+HOP_BY_HOP, TCP, UDP = 0, 6, 17
 TRANSPORT_HEADER = {TCP: 20, UDP: 8}
 
 Flow: TypeAlias = tuple[bytes, bytes, int, int, int, int]
@@ -88,6 +88,24 @@ class Packet:
         size = 4 * self.header_words
         total = int.from_bytes(self.data[self._network + 2 : self._network + 4])
         return size >= IPV4 and self._network + size <= len(self.data) and total >= size
+
+    @property
+    def ip_bytes(self) -> int:
+        """Bytes of the IP packet, whose header says where it ends before the frame does.
+
+        All that is behind Ethernet's header and tag where none says a length: it isn't IP, IPv4's is too short for a
+        header, IPv6's is an option of a hop-by-hop header (RFC 2675). Below 0 where even Ethernet's header isn't whole.
+        """
+        behind = self.length - ETHERNET - VLAN * self.tagged
+        if self.network is None:
+            return behind
+        if self.version == 4:
+            total = int.from_bytes(self.data[self.network + 2 : self.network + 4])
+            return behind if total < IPV4 else min(total, behind)
+        payload = int.from_bytes(self.data[self.network + 4 : self.network + 6])
+        if payload == 0 and self.protocol == HOP_BY_HOP:
+            return behind
+        return min(IPV6 + payload, behind)
 
     @property
     def checksum_is_right(self) -> bool:

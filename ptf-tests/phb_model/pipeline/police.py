@@ -11,8 +11,8 @@ from phb_model.pipeline.reasons import GREEN, RED, YELLOW
 
 TOKENS_PER_BYTE = 8_000_000
 
-# What a rate's basis counts of an Ethernet frame without check sequence: 14 bytes of header less, 4 of PPP more.
-BASIS_BYTES = {RateBasis.ETHERNET: 0, RateBasis.IP: -14, RateBasis.PPP: -10}
+PPP_HEADER = 4
+"""Bytes."""
 
 
 def colour_of_code_point(tos: int) -> str:
@@ -48,23 +48,32 @@ class TokenBuckets:
         )
         self._last_us = 0
 
-    def colour(self, now_us: int, frame_bytes: int, incoming: str) -> str:
+    def colour(self, now_us: int, frame_bytes: int, ip_bytes: int, incoming: str) -> str:
         """The colour of a packet that comes now; it takes its tokens.
 
         Args:
             now_us: Microseconds since the buckets were full.
             frame_bytes: Of the Ethernet frame, without check sequence.
+            ip_bytes: Of the IP packet in it.
             incoming: The packet's own colour; a colour-blind meter doesn't look at it.
 
         """
         self._refill(now_us)
-        size = max(0, frame_bytes + BASIS_BYTES[self._meter.committed_rate.basis]) * TOKENS_PER_BYTE
+        size = self._counted(frame_bytes, ip_bytes) * TOKENS_PER_BYTE
         colour = self._decide(size, incoming if self._meter.colour_aware else GREEN)
         if colour == GREEN:
             self._committed.tokens -= size
         if colour == YELLOW or (colour == GREEN and self._meter.kind is MeterKind.TWO_RATE):
             self._other.tokens -= size
         return colour
+
+    def _counted(self, frame_bytes: int, ip_bytes: int) -> int:
+        match self._meter.committed_rate.basis:
+            case RateBasis.ETHERNET:
+                return frame_bytes
+            case RateBasis.PPP:
+                return max(0, ip_bytes + PPP_HEADER)
+        return max(0, ip_bytes)
 
     def _refill(self, now_us: int) -> None:
         elapsed, self._last_us = now_us - self._last_us, now_us

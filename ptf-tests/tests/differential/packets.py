@@ -191,19 +191,22 @@ def _frame(chance, version, values):
     return kind, bytes(frame)
 
 
+TOTAL_LENGTHS = {"total length 19": 19, "longer than its frame": 9999}
 ODD = {
     4: [
         *["plain"] * 14,
         *["options", "no-op options", "longest options", "first fragment", "later fragment", "bad checksum"],
-        *["truncated", "truncated", "short header", "no such version", "total length 19", "jumbo", "padded"],
+        *["truncated", "truncated", "short header", "no such version", *TOTAL_LENGTHS, "jumbo", "padded"],
         *["two tags", "ARP", "random bytes", "random bytes as IP"],
     ],
     6: [
         *["plain"] * 10,
         *["hop-by-hop", "destination options", "routing", "fragment", "no such version", "truncated"],
+        *["no payload length", "jumbogram", "longer than its frame"],
         *["jumbo", "padded", "two tags", "random bytes", "random bytes as IP"],
     ],
 }
+PAYLOAD_LENGTHS = {"no payload length": 0, "jumbogram": 0, "longer than its frame": 9999}
 OPTIONS = {"options": b"\x94\x04\x00\x00", "no-op options": bytes(4), "longest options": b"\x01" * 40}
 
 
@@ -217,8 +220,8 @@ def _ipv4(values, hop, kind):
         odd["frag"] = 100
     if kind == "short header":
         odd["ihl"] = 4
-    if kind == "total length 19":
-        odd["len"] = 19
+    if kind in TOTAL_LENGTHS:
+        odd["len"] = TOTAL_LENGTHS[kind]
     return IP(
         src=str(ip_address(values["source"])),
         dst=str(ip_address(values["destination"])),
@@ -236,8 +239,11 @@ def _ipv6(values, hop, kind):
         tc=values["tos"],
         hlim=hop,
     )
+    if kind in PAYLOAD_LENGTHS:
+        header.plen = PAYLOAD_LENGTHS[kind]
     extension = {
         "hop-by-hop": IPv6ExtHdrHopByHop,
+        "jumbogram": IPv6ExtHdrHopByHop,
         "destination options": IPv6ExtHdrDestOpt,
         "routing": IPv6ExtHdrRouting,
         "fragment": IPv6ExtHdrFragment,

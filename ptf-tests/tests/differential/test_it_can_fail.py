@@ -43,7 +43,7 @@ MISTAKES = {
         entry, "committed_burst", lambda value: value + 1
     ),
     "a meter counts the Ethernet header": lambda entry: (
-        with_parameter(entry, "overhead", lambda value: 0) if "stream_meter" in entry.table else entry
+        with_parameter(entry, "datagram", lambda value: 0) if "stream_meter" in entry.table else entry
     ),
     "a meter is blind": lambda entry: with_parameter(entry, "colour_aware", lambda value: 0),
     "red is not dropped": lambda entry: replace(entry, action="transmit") if entry.action == "drop" else entry,
