@@ -12,7 +12,11 @@ from phb_device import Entry, entry
 
 _RATE_BPS = 1
 _NEVER_FULL_US = (1 << 48) - 1
-_OVERHEAD = {"ethernet": 0, "ip": -14, "ppp": -10}
+_COUNTED = {
+    "ethernet": {"datagram": 0, "overhead": 0},
+    "ip": {"datagram": 1, "overhead": 0},
+    "ppp": {"datagram": 1, "overhead": 4},
+}
 _COLOURS = ("green", "yellow", "red")
 
 
@@ -112,7 +116,7 @@ class Meter:
             stage: ``police`` or ``output_police``.
 
         """
-        common = {"overhead": _OVERHEAD[self.basis] % (1 << 32), "colour_aware": int(self.aware)}
+        common = _COUNTED[self.basis] | {"colour_aware": int(self.aware)}
         key = {"stream": stream}
         if self.kind == "single-rate":
             metered = entry(

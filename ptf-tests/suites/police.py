@@ -120,8 +120,4 @@ cases(
             Meter(TWO, 0, 0), alike("--", "RR")),
     metered("largest_burst", "a burst of 2^31 bytes overflows",
             Meter(SINGLE, 1 << 31, 1 << 31), [("-", 9000, "G"), ("-", 60, "G")]),
-    metered("bytes_of_ip", "bytes of the Ethernet header are counted, though the rate is one of IP packets",
-            Meter(SINGLE, 772, 386, basis="ip"), alike("----", "GGYR")),
-    metered("bytes_of_ppp", "another overhead than PPP's 4 bytes for Ethernet's 14 is counted",
-            Meter(SINGLE, 780, 389, basis="ppp"), [("-", 400, "G"), ("-", 400, "G"), ("-", 400, "R"), ("-", 399, "Y")]),
 )  # fmt: skip
