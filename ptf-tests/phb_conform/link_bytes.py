@@ -60,6 +60,7 @@ def carried() -> Mapping[str, tuple[bytes, int]]:
         "802.1Q tag": _frame(Dot1Q(vlan=5) / _IPV4, 1000),
         "802.1Q tag, IPv6": _frame(Dot1Q(vlan=5) / _IPV6, 1000),
         "padding": _frame(_IPV4, 40),
+        "padding behind a tag": _frame(Dot1Q(vlan=5) / _IPV4, 40),
     }
 
 

@@ -121,12 +121,11 @@ def _through(device: Device, arrivals: Sequence[Arrival]) -> list[Departure]:
     return device.receive(len(arrivals))
 
 
-def entries(meter: Meter, *, basis_bytes: int = -ETHERNET_BYTES) -> list[Entry]:
+def entries(meter: Meter) -> list[Entry]:
     """The same node by hand, for what a policy has no words for: rates of 0.
 
     Args:
-        meter: Of RFC 4115.
-        basis_bytes: Added to a frame's bytes to get what is counted.
+        meter: Of RFC 4115; it counts bytes of IP packets.
 
     """
     rates = {
@@ -137,7 +136,7 @@ def entries(meter: Meter, *, basis_bytes: int = -ETHERNET_BYTES) -> list[Entry]:
         "excess_full_after": _full_after(meter.other_bps, meter.other_bytes),
         "excess_burst": meter.other_bytes,
     }
-    common = {"overhead": basis_bytes & 0xFFFFFFFF, "colour_aware": int(meter.aware)}
+    common = {"datagram": 1, "overhead": 0, "colour_aware": int(meter.aware)}
     return [
         entry("forward.cross_connect", {"ingress_port": FROM}, "connect", port=TO),
         entry("classify.multi_field_ipv4", {"ingress_port": FROM}, "set_class", priority=1, **_CLASS),

@@ -50,12 +50,13 @@ MISTAKES = {
         [
             *("buckets_start_full", "red_takes_nothing", "never_above_the_bursts", "takes_of_the_right_buckets"),
             *("one_burst_alone", "fills_committed_first", "peak_first", "each_bucket_at_its_rate", "one_duration"),
-            *("rates_are_independent", "counts_ip_bytes"),
+            *("rates_are_independent", "counts_ip_bytes", "counts_ip_bytes_of_any_frame"),
         ],
     ),
     "always aware": (replaced("colour-aware: false", "colour-aware: true"), ["blind"]),
     "always blind": (replaced("colour-aware: true", "colour-aware: false"), ["aware", "in_profile_traffic_is_safe"]),
-    "Ethernet's bytes": (replaced("basis: ip", "basis: ethernet"), ["counts_ip_bytes"]),
+    "Ethernet's bytes": (replaced("basis: ip", "basis: ethernet"), ["counts_ip_bytes", "counts_ip_bytes_of_any_frame"]),
+    "PPP's bytes": (replaced("basis: ip", "basis: ppp"), ["counts_ip_bytes", "counts_ip_bytes_of_any_frame"]),
     "RFC 4115 in place of RFC 2698": (
         replaced("kind: two-rate,(.*)peak-burst", r"kind: two-rate-separate,\1excess-burst"),
         ["trtcm_peak_first", "trtcm_takes_of_the_right_buckets", "trtcm_buckets_start_full", "trtcm_arithmetic"],
@@ -85,8 +86,8 @@ def test_a_mistake_is_caught(device, look, mistake, name):
 
 
 def test_every_check_of_meters_has_its_mistake():
-    # Rates of 0 are written by hand, without a policy; tagged frames fail as it is.
-    by_hand = {"rfc4115_without_a_committed_rate"} | {name for name in METERS if name.endswith("_of_any_frame")}
+    # Rates of 0 are written by hand, without a policy.
+    by_hand = {"rfc4115_without_a_committed_rate"}
     assert {name for _, name in CASES} | set(OTHERS) | by_hand == set(METERS)
 
 
