@@ -69,20 +69,27 @@ control Buffer(inout headers_t hdr,
         meta.verdict.drop_reason = wanted <= (bit<64>)(pool_limit |-| pooled) ? DropReason.NONE : DropReason.NO_BUFFER;
     }
 
+    // At an empty port nothing lies in a buffer, whatever is counted.
+    action forget_account() {
+        stream_private.write(meta.buffer.account, 0);
+        stream_shared.write(meta.buffer.account, 0);
+        pool_shared.write(meta.buffer.pool, 0);
+    }
+
     apply {
-        bit<32> queued;
         bit<32> queued_conversation = 0;
         port_limit.apply();
-        port_occupancy.read(queued, (bit<32>)standard_metadata.egress_spec);
-        meta.schedule.queued = queued;
+        meta.schedule.queued = meta.schedule.port_queued;
         if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
             threshold = meta.schedule.threshold_packets;
-            class_occupancy.read(meta.schedule.queued, meta.schedule.queue);
+            if (meta.schedule.port_queued != 0) {
+                class_occupancy.read(meta.schedule.queued, meta.schedule.queue);
+            }
         }
-        if (meta.schedule.discipline != Discipline.FIFO) {
+        if (meta.schedule.discipline != Discipline.FIFO && meta.schedule.port_queued != 0) {
             conversation_occupancy.read(queued_conversation, meta.schedule.slot);
         }
-        if (hold_queue != 0 && queued >= hold_queue) {
+        if (hold_queue != 0 && meta.schedule.port_queued >= hold_queue) {
             meta.verdict.drop_reason = DropReason.HOLD_QUEUE;
             conversation_tail_drops.count(meta.schedule.slot);
         } else if (meta.schedule.limit_packets != 0 && meta.schedule.queued >= meta.schedule.limit_packets) {
@@ -95,6 +102,9 @@ control Buffer(inout headers_t hdr,
             stream_buffer.apply();
             if (meta.buffer.accounted == 1) {
                 bit<32> held;
+                if (meta.schedule.port_queued == 0) {
+                    forget_account();
+                }
                 stream_private.read(held, meta.buffer.account);
                 bit<32> room = private_limit |-| held;
                 meta.buffer.own = standard_metadata.packet_length;

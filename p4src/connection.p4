@@ -67,6 +67,48 @@ control Connection(inout headers_t hdr,
 
     bit<48> now = standard_metadata.ingress_global_timestamp + 1;
 
+    bit<64> addresses = 0;
+    bit<32> ports = 0;
+    bit<32> signature = 0;
+    // Of an IPv6 connection, in their order.
+    bit<128> lower_end = 0;
+    bit<128> upper_end = 0;
+
+    // As the keys of flows (conversation.p4), so that nobody can choose connections that fill another's slots.
+    action keyed_slot(bit<64> key0, bit<64> key1, bit<64> key2, bit<64> key3) {
+        bit<64> sum = key0 + key1 * (bit<64>)addresses[63:32] + key2 * (bit<64>)addresses[31:0] + key3 * (bit<64>)ports;
+        signature = sum[63:32];
+    }
+
+    table connection_key {
+        key = { hdr.tcp.isValid() : exact @name("tcp"); }
+        actions = { keyed_slot; @defaultonly NoAction; }
+        const default_action = NoAction;
+        size = 2;
+    }
+
+    // Two such sums stand for the addresses.
+    action keyed_addresses(bit<64> key0, bit<64> key1, bit<64> key2, bit<64> key3, bit<64> key4, bit<64> key5,
+                           bit<64> key6, bit<64> key7, bit<64> key8, bit<64> key9, bit<64> key10, bit<64> key11,
+                           bit<64> key12, bit<64> key13, bit<64> key14, bit<64> key15, bit<64> key16, bit<64> key17) {
+        bit<64> first = key0 + key1 * (bit<64>)lower_end[127:96] + key2 * (bit<64>)lower_end[95:64]
+                        + key3 * (bit<64>)lower_end[63:32] + key4 * (bit<64>)lower_end[31:0]
+                        + key5 * (bit<64>)upper_end[127:96] + key6 * (bit<64>)upper_end[95:64]
+                        + key7 * (bit<64>)upper_end[63:32] + key8 * (bit<64>)upper_end[31:0];
+        bit<64> second = key9 + key10 * (bit<64>)lower_end[127:96] + key11 * (bit<64>)lower_end[95:64]
+                         + key12 * (bit<64>)lower_end[63:32] + key13 * (bit<64>)lower_end[31:0]
+                         + key14 * (bit<64>)upper_end[127:96] + key15 * (bit<64>)upper_end[95:64]
+                         + key16 * (bit<64>)upper_end[63:32] + key17 * (bit<64>)upper_end[31:0];
+        addresses = first[63:32] ++ second[63:32];
+    }
+
+    table address_key {
+        key = { hdr.ipv6.isValid() : exact @name("ipv6"); }
+        actions = { keyed_addresses; @defaultonly NoAction; }
+        const default_action = NoAction;
+        size = 2;
+    }
+
     apply {
         bit<48> seen;
         bit<1> established;
@@ -81,8 +123,6 @@ control Connection(inout headers_t hdr,
             release(swept);
         }
 
-        bit<64> addresses;
-        bit<32> ports;
         if (hdr.ipv4.isValid()) {
             if (hdr.ipv4.source ++ hdr.tcp.source_port < hdr.ipv4.destination ++ hdr.tcp.destination_port) {
                 meta.connection.side = 0;
@@ -92,25 +132,30 @@ control Connection(inout headers_t hdr,
                 addresses = hdr.ipv4.destination ++ hdr.ipv4.source;
             }
         } else {
-            bit<32> upper;
-            bit<32> lower;
             if (hdr.ipv6.source < hdr.ipv6.destination
                 || (hdr.ipv6.source == hdr.ipv6.destination && hdr.tcp.source_port < hdr.tcp.destination_port)) {
                 meta.connection.side = 0;
-                hash(upper, HashAlgorithm.crc32, 32w0, { hdr.ipv6.source, hdr.ipv6.destination }, 32w0xffffffff);
-                hash(lower, HashAlgorithm.crc32, 32w0, { hdr.ipv6.destination, hdr.ipv6.source, 8w1 }, 32w0xffffffff);
+                lower_end = hdr.ipv6.source;
+                upper_end = hdr.ipv6.destination;
             } else {
                 meta.connection.side = 1;
-                hash(upper, HashAlgorithm.crc32, 32w0, { hdr.ipv6.destination, hdr.ipv6.source }, 32w0xffffffff);
-                hash(lower, HashAlgorithm.crc32, 32w0, { hdr.ipv6.source, hdr.ipv6.destination, 8w1 }, 32w0xffffffff);
+                lower_end = hdr.ipv6.destination;
+                upper_end = hdr.ipv6.source;
             }
-            addresses = upper ++ lower;
+            if (!address_key.apply().hit) {
+                bit<32> upper;
+                bit<32> lower;
+                hash(upper, HashAlgorithm.crc32, 32w0, { lower_end, upper_end }, 32w0xffffffff);
+                hash(lower, HashAlgorithm.crc32, 32w0, { upper_end, lower_end, 8w1 }, 32w0xffffffff);
+                addresses = upper ++ lower;
+            }
         }
         ports = meta.connection.side == 0 ? hdr.tcp.source_port ++ hdr.tcp.destination_port
                                           : hdr.tcp.destination_port ++ hdr.tcp.source_port;
 
-        bit<32> signature;
-        hash(signature, HashAlgorithm.crc32, 32w0, { addresses, ports }, 32w0xffffffff);
+        if (!connection_key.apply().hit) {
+            hash(signature, HashAlgorithm.crc32, 32w0, { addresses, ports }, 32w0xffffffff);
+        }
         bit<32> first = signature & (CONNECTIONS - 1);
         bit<32> second = signature >> 16;
         if (second == first) {

@@ -104,32 +104,85 @@ control Conversation(inout headers_t hdr,
 
     counter(PORTS, CounterType.packets_and_bytes) shared_conversation;
 
+    bit<8> marks;
+    bit<32> signature = 0;
+
+    // The keys are the switch's secret: without them nobody can choose a flow that shares another's conversation. The sum
+    // of words times keys modulo 2^64, of which the upper half counts, is strongly universal: any two flows collide with
+    // probability 2^-31 over the keys (MULTILINEAR: Lemire and Kaser, "Strongly universal string hashing is fast", 2014).
+    // CRC-32 with a secret would not do: it is linear, so two flows of one CRC have one with every secret.
+    action keyed_ipv4(bit<64> key0, bit<64> key1, bit<64> key2, bit<64> key3, bit<64> key4) {
+        bit<64> sum = key0 + key1 * (bit<64>)hdr.ipv4.source + key2 * (bit<64>)hdr.ipv4.destination
+                      + key3 * (bit<64>)(meta.flow.source_port ++ meta.flow.destination_port) + key4 * (bit<64>)(16w4 ++ meta.flow.protocol ++ marks);
+        signature = (bit<32>)sum[63:33];
+    }
+
+    action keyed_ipv6(bit<64> key0, bit<64> key1, bit<64> key2, bit<64> key3, bit<64> key4, bit<64> key5, bit<64> key6,
+                      bit<64> key7, bit<64> key8, bit<64> key9, bit<64> key10) {
+        bit<64> sum = key0 + key1 * (bit<64>)hdr.ipv6.source[127:96] + key2 * (bit<64>)hdr.ipv6.source[95:64]
+                      + key3 * (bit<64>)hdr.ipv6.source[63:32] + key4 * (bit<64>)hdr.ipv6.source[31:0]
+                      + key5 * (bit<64>)hdr.ipv6.destination[127:96] + key6 * (bit<64>)hdr.ipv6.destination[95:64]
+                      + key7 * (bit<64>)hdr.ipv6.destination[63:32] + key8 * (bit<64>)hdr.ipv6.destination[31:0]
+                      + key9 * (bit<64>)(meta.flow.source_port ++ meta.flow.destination_port) + key10 * (bit<64>)(16w6 ++ meta.flow.protocol ++ marks);
+        signature = (bit<32>)sum[63:33];
+    }
+
+    action keyed_ethernet(bit<64> key0, bit<64> key1, bit<64> key2, bit<64> key3, bit<64> key4) {
+        bit<64> sum = key0 + key1 * (bit<64>)hdr.ethernet.source[47:24] + key2 * (bit<64>)hdr.ethernet.source[23:0]
+                      + key3 * (bit<64>)(hdr.ethernet.ethertype[15:8] ++ hdr.ethernet.destination[47:24])
+                      + key4 * (bit<64>)(hdr.ethernet.ethertype[7:0] ++ hdr.ethernet.destination[23:0]);
+        signature = (bit<32>)sum[63:33];
+    }
+
+    // Filled by the controller, once for each switch. Without a row flows are told apart by CRC-32.
+    table flow_key {
+        key = {
+            hdr.ipv4.isValid() : exact @name("ipv4");
+            hdr.ipv6.isValid() : exact @name("ipv6");
+        }
+        actions = { keyed_ipv4; keyed_ipv6; keyed_ethernet; @defaultonly NoAction; }
+        const default_action = NoAction;
+        size = 4;
+    }
+
+    // At an empty port nothing waits, whatever is counted.
+    action forget_conversation() {
+        conversation_occupancy.write(meta.schedule.slot, 0);
+    }
+
+    action forget_class() {
+        class_occupancy.write(meta.schedule.queue, 0);
+        class_flows.write(meta.schedule.queue, 0);
+    }
+
     apply {
+        port_occupancy.read(meta.schedule.port_queued, (bit<32>)standard_metadata.egress_spec);
         port_scheduler.apply();
         if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
             class_queue.apply();
         }
         if (slots != 0) {
-            bit<32> signature;
-            bit<8> marks = meta.flow.tos & 0xfc;
+            marks = meta.flow.tos & 0xfc;
             if (marks[7:5] >= 1 && marks[7:5] <= 4 && marks[4:3] != 0 && marks[2:2] == 0) {
                 // AFx1, AFx2, AFx3.
                 marks[4:3] = 1;
             }
-            if (hdr.ipv4.isValid()) {
-                hash(signature, HashAlgorithm.crc32, 32w0,
-                     { hdr.ipv4.source, hdr.ipv4.destination, meta.flow.protocol,
-                       meta.flow.source_port, meta.flow.destination_port, marks },
-                     32w0xffffffff);
-            } else if (hdr.ipv6.isValid()) {
-                hash(signature, HashAlgorithm.crc32, 32w0,
-                     { hdr.ipv6.source, hdr.ipv6.destination, meta.flow.protocol,
-                       meta.flow.source_port, meta.flow.destination_port, marks },
-                     32w0xffffffff);
-            } else {
-                hash(signature, HashAlgorithm.crc32, 32w0,
-                     { hdr.ethernet.source, hdr.ethernet.destination, hdr.ethernet.ethertype },
-                     32w0xffffffff);
+            if (!flow_key.apply().hit) {
+                if (hdr.ipv4.isValid()) {
+                    hash(signature, HashAlgorithm.crc32, 32w0,
+                         { hdr.ipv4.source, hdr.ipv4.destination, meta.flow.protocol,
+                           meta.flow.source_port, meta.flow.destination_port, marks },
+                         32w0xffffffff);
+                } else if (hdr.ipv6.isValid()) {
+                    hash(signature, HashAlgorithm.crc32, 32w0,
+                         { hdr.ipv6.source, hdr.ipv6.destination, meta.flow.protocol,
+                           meta.flow.source_port, meta.flow.destination_port, marks },
+                         32w0xffffffff);
+                } else {
+                    hash(signature, HashAlgorithm.crc32, 32w0,
+                         { hdr.ethernet.source, hdr.ethernet.destination, hdr.ethernet.ethertype },
+                         32w0xffffffff);
+                }
             }
 
             // The number of conversations is a power of two up to 4096, so both candidates have bits of their own.
@@ -138,14 +191,16 @@ control Conversation(inout headers_t hdr,
             bit<32> second = first_slot + ((signature >> 16) & mask);
             bit<32> first_owner;
             bit<32> second_owner;
-            bit<32> first_queued;
-            bit<32> second_queued;
+            bit<32> first_queued = 0;
+            bit<32> second_queued = 0;
+            bit<32> guest = 0;
             conversation_owner.read(first_owner, first);
             conversation_owner.read(second_owner, second);
-            conversation_occupancy.read(first_queued, first);
-            conversation_occupancy.read(second_queued, second);
-            bit<32> guest;
-            conversation_guest.read(guest, first);
+            if (meta.schedule.port_queued != 0) {
+                conversation_occupancy.read(first_queued, first);
+                conversation_occupancy.read(second_queued, second);
+                conversation_guest.read(guest, first);
+            }
             bool taken = false;
             bool idle = first_queued == 0;
             meta.schedule.slot = first;
@@ -179,6 +234,12 @@ control Conversation(inout headers_t hdr,
                 conversation_flow.write(meta.schedule.slot,
                                         addresses ++ meta.flow.protocol ++ meta.flow.tos ++
                                         meta.flow.source_port ++ meta.flow.destination_port);
+            }
+        }
+        if (meta.schedule.port_queued == 0 && meta.schedule.discipline != Discipline.FIFO) {
+            forget_conversation();
+            if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
+                forget_class();
             }
         }
     }

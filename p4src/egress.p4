@@ -1,5 +1,9 @@
 /*
  * Egress runs at the moment the scheduler takes a packet: virtual time moves on, occupancy goes down, delay is counted.
+ *
+ * It runs as well when the traffic manager has dropped a packet that ingress had counted as queued (meta.tm.dropped): then
+ * occupancy goes down all the same, the conversation's tag goes back to where it was, and that is counted instead. Such a
+ * packet is the newest of its conversation.
  */
 #ifndef PHB_EGRESS_P4
 #define PHB_EGRESS_P4
@@ -16,6 +20,7 @@ control PhbEgress(inout headers_t hdr,
     counter(256 * 32, CounterType.packets_and_bytes) class_delay;
     counter(PORTS, CounterType.packets_and_bytes) port_transmit;
     counter(QUEUES, CounterType.packets_and_bytes) conversation_transmitted;
+    counter(QUEUES, CounterType.packets_and_bytes) conversation_refused;
 
     bit<5> bucket = 0;
 
@@ -72,11 +77,23 @@ control PhbEgress(inout headers_t hdr,
     // How many packets of the conversation were queued, this one included.
     bit<32> conversation_queued = 0;
 
+    // The last packet of a queue: the port is empty, whatever was counted.
+    action empty_port() {
+        port_occupancy.write((bit<32>)standard_metadata.egress_port, 0);
+    }
+
     action leave_conversation() {
         conversation_occupancy.read(conversation_queued, meta.schedule.slot);
         conversation_occupancy.write(meta.schedule.slot, conversation_queued |-| 1);
+    }
+
+    action advance_virtual_time() {
         virtual_time.write((bit<32>)(standard_metadata.egress_port ++ meta.schedule.level),
                            (bit<64>)meta.schedule.finish);
+    }
+
+    action take_back_tag() {
+        conversation_finish.write(meta.schedule.slot, meta.schedule.start);
     }
 
     action leave_class() {
@@ -108,7 +125,14 @@ control PhbEgress(inout headers_t hdr,
             hdr.packet_in.ingress_port = standard_metadata.ingress_port;
             hdr.packet_in.exception = meta.verdict.exception;
         } else {
-            leave_port();
+            // deq_qdepth is the depth of one queue. FIFO has one; of strict-priority queues the last one is served when
+            // the others are empty.
+            if (standard_metadata.deq_qdepth == 0 && meta.tm.dropped == 0
+                && (meta.schedule.discipline == Discipline.FIFO || standard_metadata.priority == 0)) {
+                empty_port();
+            } else {
+                leave_port();
+            }
             if (meta.schedule.discipline != Discipline.FIFO) {
                 leave_conversation();
                 if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
@@ -121,13 +145,23 @@ control PhbEgress(inout headers_t hdr,
                     leave_shared();
                 }
             }
-            if (meta.schedule.early == 1) {
-                queue_left.write(meta.schedule.queue, standard_metadata.egress_global_timestamp);
+            if (meta.tm.dropped == 1) {
+                if (meta.schedule.discipline != Discipline.FIFO) {
+                    take_back_tag();
+                }
+                conversation_refused.count(meta.schedule.slot);
+            } else {
+                if (meta.schedule.discipline != Discipline.FIFO) {
+                    advance_virtual_time();
+                }
+                if (meta.schedule.early == 1) {
+                    queue_left.write(meta.schedule.queue, standard_metadata.egress_global_timestamp);
+                }
+                conversation_transmitted.count(meta.schedule.slot);
+                delay_bucket.apply();
+                class_delay.count((bit<32>)(meta.verdict.traffic_class ++ bucket));
+                port_transmit.count((bit<32>)standard_metadata.egress_port);
             }
-            conversation_transmitted.count(meta.schedule.slot);
-            delay_bucket.apply();
-            class_delay.count((bit<32>)(meta.verdict.traffic_class ++ bucket));
-            port_transmit.count((bit<32>)standard_metadata.egress_port);
         }
     }
 }

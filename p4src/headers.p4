@@ -201,9 +201,11 @@ struct headers_t {
 // Metadata
 // ---------------------------------------------------------------------------
 
-// The contract with the traffic manager: it sorts by this field and by nothing else. Lower goes first.
+// The contract with the traffic manager. It sorts by `rank` and by nothing else; lower goes first. A packet that it drops
+// itself meets egress once, with `dropped` set, and goes no further: what ingress has counted as queued is taken off there.
 struct tm_t {
     bit<64> rank;
+    bit<1>  dropped;
 }
 
 struct flow_t {
@@ -249,8 +251,10 @@ struct schedule_t {
     bit<32>    weight;
     bit<32>    limit_packets;    // of the queue of the class; 0: no limit
     bit<32>    threshold_packets; // of a conversation; 0: no limit
+    bit<32>    port_queued;      // packets at the port when this one came
     bit<32>    queued;           // packets in the queue when this one came
     bit<1>     early;            // early detection looks at the queue
+    bit<64>    start;            // where the conversation's tags stood before this packet
     finish_t   finish;
 }
 

@@ -12,7 +12,8 @@
  * A conversation without a packet in the queue has a finish tag that V has passed, so only those that have one are asked
  * for it. Then V may start at 0 whenever the port is empty, and tags stay small.
  *
- * Last stage of ingress: it accounts for the packet as queued, so nothing may drop it afterwards.
+ * Last stage of ingress: it accounts for the packet as queued, so nothing may drop it afterwards but the traffic manager,
+ * which then says so (egress.p4).
  */
 #ifndef PHB_SCHEDULE_P4
 #define PHB_SCHEDULE_P4
@@ -30,7 +31,6 @@ control Schedule(inout headers_t hdr,
     SpPifo() sp_pifo;
 
     // What was queued before this packet.
-    bit<32> port_queued = 0;
     bit<32> conversation_queued = 0;
     // Conversations of the class's queue that have packets queued, with this packet's.
     bit<32> flows = 1;
@@ -52,8 +52,9 @@ control Schedule(inout headers_t hdr,
     }
 
     action account() {
-        port_occupancy.read(port_queued, (bit<32>)standard_metadata.egress_spec);
-        port_occupancy.write((bit<32>)standard_metadata.egress_spec, port_queued |+| 1);
+        bit<32> queued;
+        port_occupancy.read(queued, (bit<32>)standard_metadata.egress_spec);
+        port_occupancy.write((bit<32>)standard_metadata.egress_spec, queued |+| 1);
     }
 
     action account_conversation() {
@@ -103,16 +104,15 @@ control Schedule(inout headers_t hdr,
                 weight.apply();
             }
             bit<32> clock = (bit<32>)(standard_metadata.egress_spec ++ meta.schedule.level);
-            bit<64> start = 0;
             bit<64> previous = 0;
-            if (port_queued == 0) {
+            if (meta.schedule.port_queued == 0) {
                 virtual_time.write(clock, 0);
             } else {
-                virtual_time.read(start, clock);
+                virtual_time.read(meta.schedule.start, clock);
                 if (conversation_queued != 0) {
                     conversation_finish.read(previous, meta.schedule.slot);
-                    if (previous > start) {
-                        start = previous;
+                    if (previous > meta.schedule.start) {
+                        meta.schedule.start = previous;
                     }
                 }
             }
@@ -121,7 +121,7 @@ control Schedule(inout headers_t hdr,
             if (meta.schedule.by_flows == 1) {
                 cost = cost * (finish_t)flows;
             }
-            meta.schedule.finish = (finish_t)start |+| cost;
+            meta.schedule.finish = (finish_t)meta.schedule.start |+| cost;
             conversation_finish.write(meta.schedule.slot, (bit<64>)meta.schedule.finish);
             meta.tm.rank = meta.schedule.level ++ meta.schedule.finish;
         }
@@ -133,7 +133,7 @@ control Schedule(inout headers_t hdr,
             standard_metadata.priority = 0;
         }
         if (meta.schedule.discipline != Discipline.FIFO) {
-            sp_pifo.apply(meta, standard_metadata, port_queued);
+            sp_pifo.apply(meta, standard_metadata);
         }
     }
 }

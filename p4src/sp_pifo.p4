@@ -16,8 +16,7 @@
 #include "state.p4"
 
 control SpPifo(inout metadata_t meta,
-               inout standard_metadata_t standard_metadata,
-               in bit<32> port_queued) {
+               inout standard_metadata_t standard_metadata) {
 
     bit<4> count = 0;            // 0: the port's queues are not for ranks
     bit<3> queue = 0;            // as standard_metadata.priority: 0 is served last
@@ -58,7 +57,7 @@ control SpPifo(inout metadata_t meta,
         if (count != 0) {
             // Tags start anew at 0 when the port is empty. Bounds of the time before would be far above them: all packets
             // would join the highest queue until push-downs have brought the bounds down to the new tags.
-            if (port_queued == 0) {
+            if (meta.schedule.port_queued == 0) {
                 set_bound(0, 0);
                 set_bound(1, 0);
                 set_bound(2, 0);

@@ -3,6 +3,11 @@
  *
  * Ingress adds, egress subtracts. Every read-modify-write stands in one action, because bmv2 locks a register array
  * for one action at a time and runs ingress and egress in different threads.
+ *
+ * No count outlives its packets. What the traffic manager drops comes to egress as well (meta.tm.dropped), so counts are
+ * exact on phb-switch. bmv2 drops without a word; the compiler keeps the limits of its policies below bmv2's own. Should a
+ * count be wrong all the same, it lasts no longer than the port is busy: egress knows when the queue is empty, and at an
+ * empty port ingress takes whatever else is counted there for zero.
  */
 #ifndef PHB_STATE_P4
 #define PHB_STATE_P4

@@ -60,6 +60,7 @@ async def read_ports(reading: Reading) -> Ports:
     others = {CONVERSATION_SLOTS + number: number for number in numbers - queues.keys()}
     came = await reading.counter("conversation_enqueued", others)
     left = await reading.counter("conversation_transmitted", others)
+    refused = await reading.counter("conversation_refused", others)
     rows = []
     for number in sorted(numbers):
         queue = queues.get(number)
@@ -69,14 +70,20 @@ async def read_ports(reading: Reading) -> Ports:
                 reading.names.port(number),
                 queue.strategy if queue is not None else None,
                 sent.get(number, NOTHING),
-                queue.depth if queue is not None else _waiting(came, left, CONVERSATION_SLOTS + number),
+                queue.depth if queue is not None else _waiting(came, left, refused, CONVERSATION_SLOTS + number),
                 queue.hold_queue if queue is not None else None,
-                queue.drops if queue is not None else 0,
+                queue.drops if queue is not None else refused.get(CONVERSATION_SLOTS + number, NOTHING).packets,
                 (interfaces or {}).get(number),
             )
         )
     return Ports(tuple(rows), interfaces is not None)
 
 
-def _waiting(came: Mapping[int, CounterValue], left: Mapping[int, CounterValue], slot: int) -> int:
-    return max(0, came.get(slot, NOTHING).packets - left.get(slot, NOTHING).packets)
+def _waiting(
+    came: Mapping[int, CounterValue],
+    left: Mapping[int, CounterValue],
+    refused: Mapping[int, CounterValue],
+    slot: int,
+) -> int:
+    gone = left.get(slot, NOTHING).packets + refused.get(slot, NOTHING).packets
+    return max(0, came.get(slot, NOTHING).packets - gone)

@@ -51,6 +51,7 @@ class Conversation:
     Attributes:
         weight: None where it depends on a precedence that the switch can't tell.
         early_drops: By WRED.
+        refused: By the switch itself: it had no room for what the program let pass.
         flow: Who it is; None where the switch can't tell.
         length: Mean bytes of the packets that wait, as the port's scheduler counts them; None where none waits.
 
@@ -63,6 +64,7 @@ class Conversation:
     discards: int
     tail_drops: int
     early_drops: int
+    refused: int
     transmitted: CounterValue
     flow: Flow | None
     length: int | None = None
@@ -98,7 +100,7 @@ class QueueOf:
     @property
     def drops(self) -> int:
         """Packets that were dropped for want of room, or early."""
-        return sum(each.discards + each.tail_drops + each.early_drops for each in self.conversations)
+        return sum(each.discards + each.tail_drops + each.early_drops + each.refused for each in self.conversations)
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,7 @@ async def _queue(reading: Reading, scheduler: HeldEntry, place: _Place) -> Queue
     drops = {name: await reading.counter(name, slots) for name in _DROPS}
     seen = sorted({*enqueued, *(slot for cells in drops.values() for slot in cells)})
     transmitted = await reading.counter("conversation_transmitted", seen)
+    refused = await reading.counter("conversation_refused", seen)
     flows = await reading.registers("conversation_flow", [slot for slot in seen if slot < CONVERSATION_SLOTS])
     weights = _weights(reading, scheduler.parameters["profile"])
     overhead = scheduler.parameters.get("overhead", 0)
@@ -193,9 +196,10 @@ async def _queue(reading: Reading, scheduler: HeldEntry, place: _Place) -> Queue
         if weight is None and flow is not None:
             weight = weights.get(flow.tos >> 5)
         came, sent = enqueued.get(slot, NOTHING), transmitted.get(slot, NOTHING)
-        # The two are read one after the other; a packet between them must not make a queue negative.
-        depth = max(0, came.packets - sent.packets)
-        waiting_bytes = came.bytes - sent.bytes
+        lost = refused.get(slot, NOTHING)
+        # They are read one after the other; a packet between them must not make a queue negative.
+        depth = max(0, came.packets - sent.packets - lost.packets)
+        waiting_bytes = came.bytes - sent.bytes - lost.bytes
         conversations.append(
             Conversation(
                 number=slot - place.first,
@@ -205,6 +209,7 @@ async def _queue(reading: Reading, scheduler: HeldEntry, place: _Place) -> Queue
                 discards=drops["conversation_discards"].get(slot, NOTHING).packets,
                 tail_drops=drops["conversation_tail_drops"].get(slot, NOTHING).packets,
                 early_drops=drops["conversation_early_drops"].get(slot, NOTHING).packets,
+                refused=lost.packets,
                 transmitted=sent,
                 flow=flow,
                 length=round(waiting_bytes / depth) + overhead if depth and waiting_bytes > 0 else None,

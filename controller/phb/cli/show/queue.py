@@ -108,6 +108,7 @@ def _conversation_as_json(conversation: Conversation) -> dict[str, Any]:
         "tail_drops": conversation.tail_drops,
         "interleaves": 0,
         "early_drops": conversation.early_drops,
+        "refused_by_the_switch": conversation.refused,
         "transmitted": {"packets": conversation.transmitted.packets, "bytes": conversation.transmitted.bytes},
         "flow": None
         if flow is None
@@ -149,7 +150,8 @@ def _conversation(conversation: Conversation, queue: QueueOf) -> Iterator[str]:
     weight = "-" if conversation.weight is None else str(conversation.weight)
     numbers = f"{conversation.depth}/{weight}/{conversation.discards}/{conversation.tail_drops}/0"
     early = f", early drops {conversation.early_drops}" if conversation.early_drops else ""
-    yield f"    (depth/weight/discards/tail drops/interleaves) {numbers}{early}"
+    refused = f", refused by the switch {conversation.refused}" if conversation.refused else ""
+    yield f"    (depth/weight/discards/tail drops/interleaves) {numbers}{early}{refused}"
     flow = conversation.flow
     if queue.slots == 1:
         return

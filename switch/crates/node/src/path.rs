@@ -38,9 +38,7 @@ pub(crate) struct Origin {
 
 /// A packet in a queue.
 pub(crate) struct Waiting {
-    packet: Box<Packet>,
-    /// The program it belongs to: its slots mean nothing to another one.
-    program: u64,
+    pub(crate) packet: Box<Packet>,
     origin: Origin,
 }
 
@@ -298,17 +296,9 @@ impl SwitchNode {
         match self.port_index(replica.port) {
             Some(at) => self.queue(now, copy, at, schedule, origin),
             None => {
-                let waiting = self.waiting(copy, origin);
+                let waiting = Waiting { packet: copy, origin };
                 self.nowhere.push_back((replica.port, waiting));
             }
-        }
-    }
-
-    fn waiting(&self, packet: Box<Packet>, origin: Origin) -> Waiting {
-        Waiting {
-            packet,
-            program: self.program,
-            origin,
         }
     }
 
@@ -323,7 +313,7 @@ impl SwitchNode {
         out: &mut Output,
     ) {
         let Some(at) = self.port_index(number) else {
-            let waiting = self.waiting(packet, origin);
+            let waiting = Waiting { packet, origin };
             return self.egress_nowhere(now, number, waiting, out);
         };
         let port = &mut self.ports[at];
@@ -336,7 +326,7 @@ impl SwitchNode {
                 enqueued_at: now,
                 depth_at_enqueue: 0,
                 depth_at_dequeue: 0,
-                item: self.waiting(packet, origin),
+                item: Waiting { packet, origin },
             };
             self.egress(now, at, queued, out);
             self.serve(now, at, out);
@@ -353,7 +343,7 @@ impl SwitchNode {
         schedule: Schedule,
         origin: Origin,
     ) {
-        let waiting = self.waiting(packet, origin);
+        let waiting = Waiting { packet, origin };
         let port = &mut self.ports[at];
         let Schedule {
             rank,
@@ -389,9 +379,26 @@ impl SwitchNode {
                 if refusal != Refusal::Priority {
                     port.of_queue(priority).dropped_packets += 1;
                 }
-                self.recycle(refused.packet);
+                self.take_off(now, at, priority, refused.packet);
                 self.drop(Some(at), reason);
             }
+        }
+    }
+
+    /// Tells the program that a packet, which it takes for queued, does not wait in that queue of a port.
+    pub(crate) fn take_off(&mut self, now: Time, at: usize, queue: u8, mut packet: Box<Packet>) {
+        let port = &self.ports[at];
+        let depth = u32::try_from(port.queue.queue_depth(queue)).unwrap_or(u32::MAX);
+        let metadata = QueueMetadata {
+            egress_port: port.number,
+            enq_timestamp_ns: now,
+            enq_qdepth: depth,
+            deq_qdepth: depth,
+            deq_timedelta_ns: 0,
+        };
+        if let Some(pipeline) = self.pipeline.as_mut() {
+            pipeline.dropped(now, &mut packet, &metadata);
+            pipeline.recycle(packet);
         }
     }
 
@@ -458,15 +465,10 @@ impl SwitchNode {
     ) -> Option<Vec<u8>> {
         let Waiting {
             mut packet,
-            program,
             mut origin,
         } = item;
-        let current = self.program;
         let at = at.or_else(|| self.port_index(origin.port));
-        let Some(pipeline) = self.pipeline.as_mut().filter(|_| program == current) else {
-            self.drop(at, DropReason::Reloaded);
-            return None;
-        };
+        let pipeline = self.pipeline.as_mut()?;
         let departing = pipeline.egress(now, &mut packet, metadata);
         if let Some(request) = departing.clone {
             self.clone_egress(now, &packet, request, origin);

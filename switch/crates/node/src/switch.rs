@@ -58,8 +58,6 @@ impl SwitchPort {
 pub struct SwitchNode {
     pub(crate) config: SwitchConfig,
     pub(crate) pipeline: Option<Pipeline>,
-    /// The number of programs there have been.
-    pub(crate) program: u64,
     pub(crate) ports: Vec<SwitchPort>,
     /// Index into `ports` by port number.
     index: Vec<Option<usize>>,
@@ -94,7 +92,6 @@ impl SwitchNode {
         let mut switch = Self {
             config,
             pipeline: None,
-            program: 0,
             ports: Vec::new(),
             index: Vec::new(),
             replication: Replication::default(),
@@ -139,10 +136,10 @@ impl SwitchNode {
         self.pipeline.as_mut()
     }
 
-    /// Installs a program. Multicast groups and clone sessions go with the one before. Its packets that still wait are
-    /// dropped when their turn comes, and counted as [`DropReason::Reloaded`].
+    /// Installs a program. Multicast groups and clone sessions go with the one before, and its packets that still wait: see
+    /// [`drop_waiting`](Self::drop_waiting).
     pub fn install(&mut self, pipeline: Pipeline) {
-        self.program += 1;
+        self.drop_waiting();
         self.replication = Replication::default();
         let pipeline = self.pipeline.insert(pipeline);
         pipeline.set_logging(self.log.is_some());
@@ -150,8 +147,19 @@ impl SwitchNode {
 
     /// Takes the program out, with its entries and state.
     pub fn take_pipeline(&mut self) -> Option<Pipeline> {
-        self.program += 1;
+        self.drop_waiting();
         self.pipeline.take()
+    }
+
+    /// Drops what waits for its turn at any port, and tells the program so: its slots mean nothing to another program.
+    /// Counted as [`DropReason::Reloaded`]. Frames that have passed egress leave all the same.
+    pub fn drop_waiting(&mut self) {
+        for at in 0..self.ports.len() {
+            while let Some((queue, waiting)) = self.ports[at].queue.take_waiting() {
+                self.take_off(self.now, at, queue, waiting.packet);
+                self.drop(Some(at), DropReason::Reloaded);
+            }
+        }
     }
 
     /// The ports and how they transmit, in the order of their numbers.

@@ -35,12 +35,9 @@ impl Configuration {
         old: &Self,
         old_node: &Mutex<SwitchNode>,
     ) -> Result<()> {
-        let (updates, values) = {
-            let old_node = lock(old_node);
-            let Some(pipeline) = old_node.pipeline() else {
-                return Ok(());
-            };
-            (old.updates(self, pipeline), old.values(self, pipeline))
+        let updates = match lock(old_node).pipeline() {
+            Some(pipeline) => old.updates(self, pipeline),
+            None => return Ok(()),
         };
         let outcomes = all_or_none(&self.schema, &mut self.store(), node, &Role(None), updates);
         let refusals = || outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
@@ -54,8 +51,14 @@ impl Configuration {
                 ),
             ));
         }
+        // What waits will be dropped for the new program, so registers must not carry it over as queued.
+        let values = {
+            let mut old_node = lock(old_node);
+            old_node.drop_waiting();
+            old_node.pipeline().map(|pipeline| old.values(self, pipeline))
+        };
         // A register of another width may refuse values; those start anew.
-        lock(node).write(&values, false);
+        lock(node).write(&values.unwrap_or_default(), false);
         Ok(())
     }
 

@@ -320,6 +320,16 @@ impl Pipeline {
         }
     }
 
+    /// Tells the program that a packet was dropped instead of queued, if it has the field `tm.dropped`: applies the egress
+    /// control once with that set, so that what ingress has counted as queued is taken off again. What egress decides and
+    /// asks for means nothing.
+    pub fn dropped(&mut self, now: Time, packet: &mut Packet, queue: &QueueMetadata) {
+        if let Some(word) = self.program.dropped {
+            packet.set_word(word, 1);
+            self.egress(now, packet, queue);
+        }
+    }
+
     /// Updates checksums and writes the packet into `out`, whose content is replaced.
     pub fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
         let (mut machine, _) = machine(

@@ -22,6 +22,8 @@ pub(crate) struct Program {
     pub(crate) standard: StandardMetadata,
     /// `tm.rank`, the field a program gives its scheduling rank in.
     pub(crate) rank: Option<u32>,
+    /// `tm.dropped`, the field by which a program learns that a packet it has queued was dropped.
+    pub(crate) dropped: Option<u32>,
     pub(crate) errors: ErrorCodes,
     pub(crate) states: Vec<State>,
     pub(crate) initial_state: u32,

@@ -289,6 +289,13 @@ impl<T, F> PortQueue<T, F> {
         })
     }
 
+    /// Takes a packet that waits, due or not, of the one whose turn is first, with its queue.
+    pub fn take_waiting(&mut self) -> Option<(u8, T)> {
+        let ranked = self.pifo.pop().map(|(_, waiting)| (0, waiting));
+        let (queue, waiting) = ranked.or_else(|| self.strict.take())?;
+        Some((queue, waiting.item))
+    }
+
     /// Puts a frame of `frame_length` bytes (Ethernet, without frame check sequence) onto the line, or into the ring
     /// when the line is busy, as soon as the shaper has tokens for it. The ring takes it even when full, for the caller
     /// has asked [`ready`](Self::ready) before.

@@ -70,6 +70,11 @@ impl<T> StrictQueues<T> {
         Some((priority, item))
     }
 
+    /// Takes a packet, due or not.
+    pub fn take(&mut self) -> Option<(u8, T)> {
+        self.pop(u64::MAX)
+    }
+
     /// The highest queue that has a packet due at `now` (ns).
     #[must_use]
     pub fn first_due(&self, now: u64) -> Option<u8> {

@@ -125,7 +125,8 @@ impl Headers {
             headers.aliases.insert(alias.text()?.to_owned(), target);
         }
         program.standard = headers.standard_metadata();
-        program.rank = headers.rank(&program.layouts);
+        program.rank = headers.of_traffic_manager("rank");
+        program.dropped = headers.of_traffic_manager("dropped");
         Ok(headers)
     }
 
@@ -402,19 +403,18 @@ impl Headers {
         span.word + 1..span.word + program.layouts[span.layout as usize].words
     }
 
-    /// The word of the user-metadata field `tm.rank`, which p4c flattens into `scalars` as `..._tm_rank<number>`.
-    fn rank(&self, layouts: &[Layout]) -> Option<u32> {
+    /// The word of the user-metadata field `tm.<name>`, which p4c flattens into `scalars` as `..._tm_<name><number>`.
+    fn of_traffic_manager(&self, name: &str) -> Option<u32> {
         let instance = self.instances.get("scalars")?;
-        debug_assert!((instance.span.layout as usize) < layouts.len());
+        let suffix = format!("_tm_{name}");
         let field = self.types[instance.span.layout as usize]
             .fields
             .iter()
             .find(|field| {
-                field
+                let stem = field
                     .name
-                    .trim_end_matches(|digit: char| digit.is_ascii_digit())
-                    .ends_with("_tm_rank")
-                    && field.name.ends_with(|digit: char| digit.is_ascii_digit())
+                    .trim_end_matches(|digit: char| digit.is_ascii_digit());
+                stem.ends_with(&suffix) && stem.len() < field.name.len()
             })?;
         match locate(*instance, field).slot {
             Slot::Word { word } => Some(word),
