@@ -94,6 +94,8 @@ class Device(ABC):
     def push(self, policy: str | Sequence[Path], *, target: str | None = None) -> phb.NodeIntent:
         """Bring the switch to what a policy says, through the controller's compiler and its push.
 
+        Without keys, so that cases can say which conversation a flow has.
+
         Args:
             policy: Native YAML, or policy files.
             target: Compile for another target: to see what a switch does with what its own would refuse.
@@ -112,7 +114,7 @@ class Device(ABC):
                 policy = [path]
             intent = phb.load_intent(policy, artifact(), at=AT, target=target or self.target)
         self._shaped = bool(intent.shapers)
-        report = run_async(phb.push_intent(self.address, intent, artifact()))
+        report = run_async(phb.push_intent(self.address, intent, artifact(), draw=None))
         # Beside what the switch holds already, the push may have given other numbers than the compiler.
         return replace(intent, policies=report.policies, streams=report.streams, queues=report.queues)
 

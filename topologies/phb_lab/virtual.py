@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
+from random import Random
 from types import TracebackType
 from typing import Any, Self
 
@@ -51,6 +52,7 @@ class VirtualRun:
         self._servers: list[P4RuntimeServer] = []
         self._addresses: dict[str, str] = {}
         self._native = NativeNetwork(seed)
+        self._seed = seed
         for number, described in enumerate(network.switches):
             ports = {
                 port.number: PortConfig(
@@ -140,6 +142,7 @@ class VirtualRun:
                     artifact=phb_p4.artifact_path(),
                     p4info=phb_p4.p4info_path(),
                     at=EPOCH,
+                    draw=Random(f"{self._seed}/{described.name}/keys").getrandbits,
                 )
                 for address, described in zip(addresses, self._network.switches, strict=True)
             )

@@ -88,6 +88,8 @@ class Artifact:
         actions = {action.preamble.id: action for action in p4info.actions}
         self.tables = {table.preamble.name: _table(table, actions) for table in p4info.tables}
         self.table_names = {table.number: name for name, table in self.tables.items()}
+        # What is secret in them is the switch's own, not a policy's (p4src/conversation.p4).
+        self.key_tables = tuple(name for name in self.tables if name.endswith("_key"))
         self.counters = {
             counter.preamble.alias: CounterInfo(counter.preamble.id, counter.size) for counter in p4info.counters
         }

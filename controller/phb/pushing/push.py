@@ -6,6 +6,7 @@ This is phb's library interface: the command line and phb-lab call it.
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from phb.origin import UNKNOWN, Origin
 from phb.pipeline_names import CELLS_BY_POLICY
 from phb.pushing.counters import clear_counters
 from phb.pushing.difference import Change, by_key, difference
+from phb.pushing.keys import Draw, ensure_keys
 from phb.pushing.phases import Held
 from phb.pushing.references import References
 from phb.pushing.renumbering import NumbersUsedUpError, renumber
@@ -144,6 +146,7 @@ async def push(
     election_id: int = 1,
     format_name: str | None = None,
     target: str = DEFAULT_TARGET,
+    draw: Draw | None = secrets.randbits,
 ) -> Report:
     """Make one switch do what the files say.
 
@@ -158,6 +161,8 @@ async def push(
         election_id: The controller with the highest one is primary.
         format_name: Force a format for all files.
         target: The kind of switch, a name of `phb.targets`: what it can't do is refused.
+        draw: Where the switch's secret keys come from if it has none: a lab draws them from its seed. None leaves it
+            without keys, so that anybody can compute a flow's conversation.
 
     Raises:
         InputError: A file is wrong, or asks for what the target can't do; nothing was sent.
@@ -167,7 +172,9 @@ async def push(
     program = _program(artifact, p4info)
     moment = at or datetime.now().astimezone()
     intent = load_intent(policy_files, program, at=moment, format_name=format_name, target=target)
-    return await push_intent(address, intent, program, device_id=device_id, dry_run=dry_run, election_id=election_id)
+    return await push_intent(
+        address, intent, program, device_id=device_id, dry_run=dry_run, election_id=election_id, draw=draw
+    )
 
 
 async def push_all(
@@ -401,16 +408,22 @@ async def push_intent(
     role: str = "",
     tls: Tls | None = None,
     watcher: Watcher | None = None,
+    draw: Draw | None = secrets.randbits,
 ) -> Report:
     """`push` of what is compiled already."""
     async with Session(address, device_id, artifact, election_id=election_id, role=role, tls=tls) as session:
         if not dry_run:
             await session.become_primary()
-        return await push_over(session, intent, dry_run=dry_run, watcher=watcher)
+        return await push_over(session, intent, dry_run=dry_run, watcher=watcher, draw=draw)
 
 
 async def push_over(
-    session: Session, intent: NodeIntent, *, dry_run: bool = False, watcher: Watcher | None = None
+    session: Session,
+    intent: NodeIntent,
+    *,
+    dry_run: bool = False,
+    watcher: Watcher | None = None,
+    draw: Draw | None = secrets.randbits,
 ) -> Report:
     """`push_intent` over a session that is open, and primary unless it is a dry run.
 
@@ -423,9 +436,9 @@ async def push_over(
 
     """
     if dry_run:
-        return await _push_over(session, intent, Interruption(), dry_run=True, watcher=watcher)
+        return await _push_over(session, intent, Interruption(), dry_run=True, watcher=watcher, draw=draw)
     interruption = Interruption()
-    task = asyncio.create_task(_push_over(session, intent, interruption, dry_run=False, watcher=watcher))
+    task = asyncio.create_task(_push_over(session, intent, interruption, dry_run=False, watcher=watcher, draw=draw))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
@@ -436,10 +449,16 @@ async def push_over(
 
 
 async def _push_over(
-    session: Session, intent: NodeIntent, interruption: Interruption, *, dry_run: bool, watcher: Watcher | None
+    session: Session,
+    intent: NodeIntent,
+    interruption: Interruption,
+    *,
+    dry_run: bool,
+    watcher: Watcher | None,
+    draw: Draw | None,
 ) -> Report:
     async with PortShapers(session) as ports:
-        return await _push_with(ports, session, intent, interruption, dry_run=dry_run, watcher=watcher)
+        return await _push_with(ports, session, intent, interruption, dry_run=dry_run, watcher=watcher, draw=draw)
 
 
 async def _push_with(
@@ -450,6 +469,7 @@ async def _push_with(
     *,
     dry_run: bool,
     watcher: Watcher | None,
+    draw: Draw | None,
 ) -> Report:
     started = time.perf_counter()
     artifact = session.artifact
@@ -462,6 +482,8 @@ async def _push_with(
         if former is not None:
             await former.replace(session)
         held = await read(session, references)
+        if draw is not None and not dry_run:
+            await ensure_keys(session, draw)
     else:
         held = Held(())
     # A dry run may not ask: only a primary may write. What differs is numbers, not what changes.

@@ -220,6 +220,7 @@ class EmulatedRun:
                     p4info=phb_p4.p4info_path(),
                     at=EPOCH,
                     target=self._target,
+                    draw=Random(f"{self._seed}/{described.name}/keys").getrandbits,
                 )
                 for described in self._network.switches
             )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Literal
 
 import phb
@@ -150,6 +151,7 @@ def run(
                 artifact=phb_p4.artifact_path(),
                 p4info=phb_p4.p4info_path(),
                 at=capture.at.replace(tzinfo=None),
+                draw=Random(f"{seed}/keys").getrandbits,
             )
         )
         end_ns = capture.frames[-1][0] + 1

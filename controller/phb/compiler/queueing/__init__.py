@@ -17,7 +17,7 @@ from phb.compiler.queueing.classes import class_queues
 from phb.compiler.queueing.early_detection import thresholds
 from phb.compiler.queueing.flows import flow_weights, notices_of_flows
 from phb.compiler.queueing.length import overhead
-from phb.compiler.queueing.limits import port_limits
+from phb.compiler.queueing.limits import port_limits, with_limits
 from phb.compiler.queueing.rates import port_rate
 from phb.compiler.queueing.shaping import port_shaper
 from phb.compiler.queueing.slots import Slots, port_slot
@@ -67,12 +67,13 @@ def compile_queueing(
             bandwidth that doesn't add up, or something that the target can't do.
 
     """
-    ports = [resolve(policy, queueing.port, queueing.origin("port")) for queueing in policy.queueing]
+    limited = with_limits(policy, target)
+    ports = [resolve(policy, queueing.port, queueing.origin("port")) for queueing in limited]
     result = CompiledQueueing()
     accounts = Accounts(artifact.table(STREAM_BUFFER).size)
     compiler = _Compiler(policy, artifact, streams, target.maps_ranks, Slots(), accounts, result)
     # By port number, so that the order of the statements doesn't move slots.
-    for port, queueing in sorted(zip(ports, policy.queueing, strict=True), key=lambda pair: pair[0].number):
+    for port, queueing in sorted(zip(ports, limited, strict=True), key=lambda pair: pair[0].number):
         check_target(queueing, target)
         compiler.port(port, queueing)
     result.queues += compiler.slots.queues

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from phb.compiler.queueing.strict_queues import ranks_matter
-from phb.model import DEFAULT_CLASS, ClassBased, ClassQueue, FairQueue, Queueing
+from phb.model import DEFAULT_CLASS, ClassBased, FairQueue, Queueing
 from phb.origin import Origin
 from phb.targets import Capabilities, Capability
 
@@ -61,32 +60,25 @@ def _detections(queueing: Queueing) -> Iterator[Origin]:
 
 
 def _check_limits(queueing: Queueing, target: Capabilities) -> None:
-    """What the program counts must fit the target's own queue: a packet that is lost there stays counted for ever."""
-    queues = queueing.schedule.queues if isinstance(queueing.schedule, ClassBased) else ()
-    counted = [queueing.origin("hold_queue")] if queueing.hold_queue is not None else []
-    counted += [queue.origin("queue_limit") for queue in queues if queue.queue_limit is not None]
-    counted += [*_detections(queueing)]
-    counted += [queueing.buffers.origin()] if queueing.buffers is not None else []
-    # Shares and flows: their tags start anew when the port is empty, by the count.
-    counted += [queueing.schedule.origin()] if ranks_matter(queueing.schedule) else []
-    if not counted:
+    """What the program counts must fit the target's own queue: a packet that is lost there stays counted.
+
+    `phb.compiler.queueing.limits.with_limits` has given each queue a limit where that matters.
+    """
+    if target.support[Capability.QUEUE_LIMITS].most is None:
         return
-    worst = _most_queued(queueing, queues)
-    found = "a queue without a limit" if worst is None else f"{worst} packets in one queue"
-    limit = target.support[Capability.QUEUE_LIMITS].most
-    if limit is not None:
-        target.require(Capability.QUEUE_LIMITS, counted[0], found, limit + 1 if worst is None else worst)
+    worst, origin = _most_queued(queueing)
+    target.require(Capability.QUEUE_LIMITS, origin, f"{worst} packets in one queue", worst)
 
 
-def _most_queued(queueing: Queueing, queues: tuple[ClassQueue, ...]) -> int | None:
-    """Packets that may wait in one queue of a target that has a queue for each level; None is without end."""
+def _most_queued(queueing: Queueing) -> tuple[int, Origin]:
+    """Packets that may wait in one queue of a target that has a queue for each level, and what says so."""
     if queueing.hold_queue is not None:
-        return queueing.hold_queue
-    # Those without a level may all meet in one queue, and class-default, which is always there, is among them.
-    limits = [queue.queue_limit for queue in queues]
-    if None in limits or DEFAULT_CLASS not in [queue.traffic_class for queue in queues]:
-        return None
+        return queueing.hold_queue, queueing.origin("hold_queue")
+    queues = queueing.schedule.queues if isinstance(queueing.schedule, ClassBased) else ()
+    # Those without a level all meet in one queue.
     levels: Counter[int | None] = Counter()
     for queue in queues:
         levels[queue.level] += queue.queue_limit or 0
-    return max(levels.values())
+    fullest = max(levels, key=lambda level: levels[level])
+    said = next(queue for queue in queues if queue.level == fullest)
+    return levels[fullest], said.origin("queue_limit")
