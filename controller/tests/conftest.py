@@ -65,6 +65,13 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         server.start()
         return lambda: server.stop(None).wait()
 
+    @property
+    def of_policies(self) -> list[p4r.TableEntry]:
+        """What it holds without its secret keys."""
+        tables = self.config.p4info.tables if self.config is not None else ()
+        secret = {table.preamble.id for table in tables if table.preamble.name.endswith("_key")}
+        return [entry for entry in self.table.values() if entry.table_id not in secret]
+
     def hold_policy(self, artifact: Artifact, policy: int) -> None:
         """Hold an entry that gives some packets a policy number."""
         parameters = {"policy": policy, "stream": 0, "traffic_class": 0}

@@ -7,7 +7,7 @@ import atexit
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -91,14 +91,20 @@ class Device(ABC):
         with Control(self.address) as control:
             control.set_program()
 
-    def push(self, policy: str | Sequence[Path], *, target: str | None = None) -> phb.NodeIntent:
+    def push(
+        self,
+        policy: str | Sequence[Path],
+        *,
+        target: str | None = None,
+        draw: Callable[[int], int] | None = None,
+    ) -> phb.NodeIntent:
         """Bring the switch to what a policy says, through the controller's compiler and its push.
-
-        Without keys, so that cases can say which conversation a flow has.
 
         Args:
             policy: Native YAML, or policy files.
             target: Compile for another target: to see what a switch does with what its own would refuse.
+            draw: Where the switch's keys come from, as in `phb.push`; without keys cases can say which conversation a
+                flow has.
 
         Returns:
             What was compiled; the numbers of its policies, streams and queues are those in the switch.
@@ -114,7 +120,7 @@ class Device(ABC):
                 policy = [path]
             intent = phb.load_intent(policy, artifact(), at=AT, target=target or self.target)
         self._shaped = bool(intent.shapers)
-        report = run_async(phb.push_intent(self.address, intent, artifact(), draw=None))
+        report = run_async(phb.push_intent(self.address, intent, artifact(), draw=draw))
         # Beside what the switch holds already, the push may have given other numbers than the compiler.
         return replace(intent, policies=report.policies, streams=report.streams, queues=report.queues)
 

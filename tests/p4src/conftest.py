@@ -1,5 +1,7 @@
 """One node between a sender and a receiver in virtual time, programmed by a policy file."""
 
+from random import Random
+
 import pytest
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
@@ -36,7 +38,8 @@ class Node:
 def program(tmp_path):
     """Make a switch that a policy file programs, as a user would: by a push over P4Runtime."""
 
-    def make(queueing, ports):
+    def make(queueing, ports, *, keyed=True):
+        draw = Random(1).getrandbits
         policy = tmp_path / "policy.yaml"
         policy.write_text(
             "phb: 1\nnode: dut\n"
@@ -54,6 +57,7 @@ def program(tmp_path):
                 device_id=1,
                 artifact=phb_p4.artifact_path(),
                 p4info=phb_p4.p4info_path(),
+                draw=draw if keyed else None,
             )
         finally:
             server.stop()
@@ -64,9 +68,9 @@ def program(tmp_path):
 
 @pytest.fixture
 def run_node(program):
-    def run(queueing, frames, *, transmit_ring=0, seconds=600):
+    def run(queueing, frames, *, transmit_ring=0, seconds=600, keyed=True):
         ports = {OUT: PortConfig(RATE_BPS, LINE_OVERHEAD, transmit_ring), IN: PortConfig()}
-        switch = program(queueing, ports)
+        switch = program(queueing, ports, keyed=keyed)
         network = Network(1)
         network.add_switch(switch)
         network.add_replay("sender", frames)

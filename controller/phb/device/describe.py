@@ -42,6 +42,8 @@ def describe(row: Row, artifact: Artifact) -> Described:
     if row.default:
         match["default"] = "entry"
     for action_name, action in table.actions.items():
+        if action.number == row.action and name in artifact.key_tables:
+            return Described(_short(name), match, row.priority, action_name, dict.fromkeys(action.parameters, "secret"))
         if action.number == row.action:
             parameters = {
                 word: _value(word, parameter.bits, value)

@@ -283,9 +283,9 @@ class Session:
         return [entity.table_entry async for entity in self._read(request)]
 
     async def rows(self, defaults: Sequence[str] = ()) -> list[Row]:
-        """Every table entry that a policy can fill, without constant ones; default entries of these tables too.
+        """Every table entry that a controller can write, without constant ones; default entries of these tables too.
 
-        The switch must run the session's artifact. Its secret keys are none of a policy's: see `key_rows`.
+        The switch must run the session's artifact.
         """
         request = self._read_request()
         request.entities.add().table_entry.table_id = 0
@@ -294,7 +294,6 @@ class Session:
             entry = request.entities.add().table_entry
             entry.table_id, entry.is_default_action = number, True
         constant = {table.number for table in self.artifact.tables.values() if table.constant}
-        constant |= {self.artifact.table(name).number for name in self.artifact.key_tables}
         found: dict[Row, None] = {}
         decode = self.artifact.decode
         async for entity in self._read(request):
@@ -304,16 +303,6 @@ class Session:
             if wanted:
                 found[decode(message)] = None
         return list(found)
-
-    async def key_rows(self) -> list[Row]:
-        """The secret keys by which the switch tells flows and connections apart."""
-        request = self._read_request()
-        for name in self.artifact.key_tables:
-            request.entities.add().table_entry.table_id = self.artifact.table(name).number
-        if not request.entities:
-            return []
-        entries = [entity.table_entry async for entity in self._read(request)]
-        return [self.artifact.decode(entry) for entry in entries if not entry.is_default_action]
 
     async def is_atomic(self) -> bool:
         """Whether the switch applies a batch of writes between two packets, or not at all.

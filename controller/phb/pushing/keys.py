@@ -7,14 +7,13 @@ table entries over P4Runtime can read them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from phb.device.artifact import Artifact
-from phb.device.session import Session
 from phb.intent import Entry, Exact
 from phb.origin import UNKNOWN
-from phb.pushing.difference import Change, Update
+from phb.pushing.difference import Row
 
 Draw: TypeAlias = Callable[[int], int]
 """Gives a random number of that many bits, as `secrets.randbits`."""
@@ -31,22 +30,28 @@ _ROWS = {
 }
 
 
-async def ensure_keys(session: Session, draw: Draw) -> None:
-    """Draw keys for a switch that runs the session's artifact, where it has none.
+def is_key(row: Row, artifact: Artifact) -> bool:
+    """Whether what an entry says is secret, and none of a policy's."""
+    return artifact.table_names[row.table] in artifact.key_tables
 
-    Raises:
-        SwitchError: The switch refused them, or can't be reached.
+
+def keys(held: Iterable[Row], artifact: Artifact, draw: Draw | None) -> list[Row]:
+    """The entries with keys that a switch should hold: those it has, and new ones where it has none.
+
+    Args:
+        held: What it holds.
+        artifact: What it runs.
+        draw: Where new keys come from; None draws none.
 
     """
-    held = {row.key for row in await session.key_rows()}
-    rows = (session.artifact.encode(entry) for entry in _entries(session.artifact, draw))
-    missing = [Update(Change.INSERT, row) for row in rows if row.key not in held]
-    if missing:
-        await session.write(missing, atomic=False)
+    kept = {row.key: row for row in held if is_key(row, artifact)}
+    drawn = [artifact.encode(entry) for entry in _entries(artifact, draw)] if draw is not None else []
+    return [*kept.values(), *(row for row in drawn if row.key not in kept)]
 
 
 def _entries(artifact: Artifact, draw: Draw) -> Iterator[Entry]:
     for table in artifact.key_tables:
         for action, match in _ROWS[table]:
-            parameters = {name: draw(info.bits) for name, info in artifact.table(table).actions[action].parameters.items()}
+            given = artifact.table(table).actions[action].parameters
+            parameters = {name: draw(info.bits) for name, info in given.items()}
             yield Entry(table, {name: Exact(value) for name, value in match.items()}, action, parameters, 0, UNKNOWN)

@@ -29,7 +29,7 @@ from phb.origin import UNKNOWN, Origin
 from phb.pipeline_names import CELLS_BY_POLICY
 from phb.pushing.counters import clear_counters
 from phb.pushing.difference import Change, by_key, difference
-from phb.pushing.keys import Draw, ensure_keys
+from phb.pushing.keys import Draw, is_key, keys
 from phb.pushing.phases import Held
 from phb.pushing.references import References
 from phb.pushing.renumbering import NumbersUsedUpError, renumber
@@ -271,6 +271,7 @@ def push_sync(
     election_id: int = 1,
     format_name: str | None = None,
     target: str = DEFAULT_TARGET,
+    draw: Draw | None = secrets.randbits,
 ) -> Report:
     """`push` for callers without an event loop."""
     return asyncio.run(
@@ -285,6 +286,7 @@ def push_sync(
             election_id=election_id,
             format_name=format_name,
             target=target,
+            draw=draw,
         )
     )
 
@@ -482,27 +484,27 @@ async def _push_with(
         if former is not None:
             await former.replace(session)
         held = await read(session, references)
-        if draw is not None and not dry_run:
-            await ensure_keys(session, draw)
     else:
         held = Held(())
     # A dry run may not ask: only a primary may write. What differs is numbers, not what changes.
     atomic = dry_run or await session.is_atomic()
-    visible = held.visible(references)
+    secret = keys(held.rows, artifact, None if dry_run else draw)
+    visible = [row for row in held.visible(references) if not is_key(row, artifact)]
     try:
         renumbered = renumber(encoded, visible, references, in_place=atomic, reserved=_reserved(intent))
     except NumbersUsedUpError as error:
         raise SwitchError(session.address, str(error)) from None
-    wanted = Wanted(tuple(by_key(renumbered.rows).values()), int(intent.track_connections))
+    rows = tuple(by_key(renumbered.rows).values())
+    wanted = Wanted((*rows, *secret), int(intent.track_connections))
     written = 0
     if not dry_run:
-        await clear_counters(session, visible if former is None else None, wanted.rows, references)
+        await clear_counters(session, visible if former is None else None, rows, references)
         transition = Transition(
             session, references, held, atomic, former, watcher, interruption, partial(ports.apply, shaping, shaped)
         )
         written = await transition.run(wanted)
     origins = {row.key: entry.origin for row, entry in zip(renumbered.rows, intent.entries, strict=True)}
-    updates = difference(visible, wanted.rows)
+    updates = difference(visible, rows)
     changes = tuple(
         Changed(update.change, describe(update.row, artifact), origins.get(update.row.key, UNKNOWN))
         for update in updates
@@ -516,7 +518,7 @@ async def _push_with(
         dry_run,
         former is not None,
         changes,
-        len(wanted.rows) - touched,
+        len(rows) - touched,
         (*intent.notices, *_of_another_kind(session, intent, atomic)),
         named.policies,
         named.streams,

@@ -31,7 +31,9 @@ async def test_two_hundred_switches(start_switch, intent, artifact):
     assert sorted(failed) == [17, 100]
     assert "not this one" in str(failed[17])
     assert failed[100].address == switches[100].address
-    assert {len(switch.table) for place, switch in enumerate(switches) if place not in failed} == {len(intent.entries)}
+    assert {len(switch.of_policies) for place, switch in enumerate(switches) if place not in failed} == {
+        len(intent.entries)
+    }
 
 
 async def test_not_more_at_once_than_asked():

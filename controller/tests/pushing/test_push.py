@@ -33,7 +33,7 @@ def wanted_keys(files, artifact):
 
 
 def held(switch):
-    return {entry.SerializeToString(deterministic=True) for entry in switch.table.values()}
+    return {entry.SerializeToString(deterministic=True) for entry in switch.of_policies}
 
 
 def changes(report):
@@ -199,14 +199,14 @@ def test_several_switches_at_once(start_switch, examples, wfq):
         [Target(switch.address, policy) for switch, policy in zip(switches, files, strict=True)], at=AT
     )
     assert [report.node for report in reports] == ["c7513", "c3640", "c7513"]
-    assert [len(switch.table) for switch in switches] == [14, 6, 14]
+    assert [len(switch.of_policies) for switch in switches] == [14, 6, 14]
 
 
 def test_one_failing_switch_does_not_stop_the_others(start_switch, wfq):
     good, bad = start_switch(), start_switch(refuse_config="no")
     with pytest.raises(SwitchError, match=bad.address):
         phb.push_all_sync([Target(bad.address, wfq), Target(good.address, wfq)], at=AT)
-    assert len(good.table) == 14
+    assert len(good.of_policies) == 14
 
 
 def test_wrong_file_changes_no_switch(start_switch, wfq, write_file):

@@ -62,7 +62,7 @@ def test_there_and_back(start_switch, name, atomic):
     for pushed in (name, other, name):
         files = [GOLDEN / f"{pushed}.model.yaml"]
         report = phb.push_sync(switch.address, files, at=AT)
-        assert len(switch.table) == report.unchanged + sum(
+        assert len(switch.of_policies) == report.unchanged + sum(
             report.count(kind) for kind in (Change.INSERT, Change.MODIFY)
         )
     switch.writes.clear()

@@ -1,6 +1,4 @@
-"""How many packets may wait: a port's hold queue, the congestive discard threshold of its flows, and what the target
-adds where the policy says nothing.
-"""
+"""How many packets may wait: by the policy (hold queue, congestive discard threshold), or by the target's queues."""
 
 from __future__ import annotations
 
@@ -14,11 +12,11 @@ from phb.targets import Capabilities, Capability
 
 
 def with_limits(policy: PolicySet, target: Capabilities) -> tuple[Queueing, ...]:
-    """The queueing of every port, with limits wherever the target's own queues have one.
+    """The queueing of every port, with limits where the target's own queues have some.
 
     Such a target drops without the program's knowing what its queues have no room for, so the program must drop before:
-    also at ports that the policy only names. A limit that the policy says stays as it is; of a strict level (without one
-    there is one more) the queues that have none share what the others leave.
+    also at ports that the policy only names. A limit that the policy says stays. Queues of one strict level, or of none,
+    share a queue of the target: those without a limit share what the others leave of it.
 
     Raises:
         InputError: Nothing is left for a queue without a limit.

@@ -81,8 +81,8 @@ def test_where_ranks_do_not_matter_nothing_is_mapped(compiled, queueing):
         ),
         (FLOWS.replace("64", "65"), "found 65 packets in one queue, expected at most 64 on target 'bmv2-sp-pifo'"),
         (
-            classes(SHARES[0].replace("}", ", queue-limit: 64}") if "queue-limit" not in SHARES[0] else SHARES[0]),
-            "found a queue without a limit beside",
+            classes("{class: a, bandwidth: {weight: 3}, queue-limit: 64}"),
+            "found a queue without a limit beside 64 packets of others in one queue of the switch, expected at most 63",
         ),
         (classes(SHARES[0], "{class: class-default, queue-limit: 33}"), "found 65 packets in one queue"),
         (
