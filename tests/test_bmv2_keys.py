@@ -23,7 +23,7 @@ def conversations(name):
     """The slots that packets took, one after the other, so that none has to give way to another."""
     with open_device(name) as device:
         device.reset()
-        device.push(POLICY, target="bmv2-sp-pifo", draw=Random(1).getrandbits)
+        device.push(POLICY, target="bmv2-sp-pifo", draw=Random(2).getrandbits)
         for frame in packets():
             device.exchange(2, frame, 1)
             if device.virtual:

@@ -106,20 +106,20 @@ def packets():
     """Pairs of packets that differ in one thing by which flows are told apart, and the first of each once more."""
     ip, ip6 = {"src": "10.0.1.1", "dst": "10.0.2.1"}, {"src": "2001:db8::1", "dst": "2001:db8::2"}
     bases = [
-        Ether() / IP(**ip) / UDP(sport=1, dport=2),
-        Ether() / IP(**ip) / UDP(sport=1, dport=3),
-        Ether() / IP(**ip) / UDP(sport=2, dport=1),
-        Ether() / IP(**ip, tos=0x20) / UDP(sport=1, dport=2),
-        Ether() / IP(**ip, proto=47),
-        Ether() / IP(src=ip["dst"], dst=ip["src"]) / UDP(sport=1, dport=2),
+        Ether(dst="02:00:00:00:00:09") / IP(**ip) / UDP(sport=1, dport=2),
+        Ether(dst="02:00:00:00:00:09") / IP(**ip) / UDP(sport=1, dport=3),
+        Ether(dst="02:00:00:00:00:09") / IP(**ip) / UDP(sport=2, dport=1),
+        Ether(dst="02:00:00:00:00:09") / IP(**ip, tos=0x20) / UDP(sport=1, dport=2),
+        Ether(dst="02:00:00:00:00:09") / IP(**ip, proto=47),
+        Ether(dst="02:00:00:00:00:09") / IP(src=ip["dst"], dst=ip["src"]) / UDP(sport=1, dport=2),
         *(
-            Ether() / IPv6(**ip6 | {end: f"2001:db8:{1 << bit:x}::9"}) / UDP(sport=1, dport=2)
+            Ether(dst="02:00:00:00:00:09") / IPv6(**ip6 | {end: f"2001:db8:{1 << bit:x}::9"}) / UDP(sport=1, dport=2)
             for end in ("src", "dst")
             for bit in (0, 15)
         ),
-        Ether() / IPv6(**ip6) / UDP(sport=1, dport=2),
-        Ether() / IPv6(src="2001:db8::1:0:0:1", dst=ip6["dst"]) / UDP(sport=1, dport=2),
-        Ether() / IPv6(src="2001:db8::1:0:1", dst=ip6["dst"]) / UDP(sport=1, dport=2),
+        Ether(dst="02:00:00:00:00:09") / IPv6(**ip6) / UDP(sport=1, dport=2),
+        Ether(dst="02:00:00:00:00:09") / IPv6(src="2001:db8::1:0:0:1", dst=ip6["dst"]) / UDP(sport=1, dport=2),
+        Ether(dst="02:00:00:00:00:09") / IPv6(src="2001:db8::1:0:1", dst=ip6["dst"]) / UDP(sport=1, dport=2),
         *(Ether(src=f"02:00:00:00:{number:02x}:01", dst="02:00:00:00:00:02", type=0x88B5) for number in range(2)),
         Ether(src="02:00:00:00:00:01", dst="02:00:01:00:00:02", type=0x88B5),
         Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02", type=0x88B6),
