@@ -47,7 +47,7 @@ def fair(draw):
 
 
 def early_detection(draw):
-    weight, minimum = draw(st.integers(0, 9)), draw(st.integers(1, 20))
+    weight, minimum = draw(st.integers(1, 9)), draw(st.integers(1, 20))
     maximum = minimum + draw(st.integers(1, 20))
     return f"{{average-weight: {weight}, profiles: [{{minimum: {minimum}, maximum: {maximum}}}]}}"
 
