@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import grpc
 
@@ -12,7 +12,7 @@ from phb_device.control import CPU_PORT
 from soak.policies import PORTS
 from soak.probes import Probes
 from soak.reading import Reader
-from soak.target import Target, Usage, switch_end
+from soak.target import Target, switch_end
 
 RECOVERS_WITHIN_S = 30.0
 _IDLE_WITHIN_S = 30.0
@@ -26,7 +26,7 @@ class Counted:
     """Packets that an idle switch has counted.
 
     Attributes:
-        received: By all ports, with what controllers sent.
+        received: By all ports, without what controllers sent.
         to_controllers: Handed to them, or dropped on the way there.
         dropped: By the program before the queues.
         enqueued: By queue.
@@ -61,17 +61,17 @@ class Counted:
             f"refused (queue {example}: {wrong[example]})"
         ]
 
-    def since(self, before: Counted) -> list[str]:
-        """What doesn't add up in the time from an earlier reading to this one."""
+    def since(self, before: Counted, injected: int) -> list[str]:
+        """What doesn't add up in the time from an earlier reading to this one, with so many packet-outs."""
         wrong = []
-        came = self.received - before.received
+        came = self.received - before.received + injected
         went = {
             "dropped": self.dropped - before.dropped,
             "enqueued": sum(self.enqueued.values()) - sum(before.enqueued.values()),
             "to controllers": self.to_controllers - before.to_controllers,
         }
         if came != sum(went.values()):
-            wrong.append(f"counters: {came} packets were received, but {went}")
+            wrong.append(f"counters: {came} packets came, but {went}")
         for port in PORTS:
             egress, left = (
                 each.get(port, 0) - earlier.get(port, 0)
@@ -80,24 +80,6 @@ class Counted:
             if egress != left:
                 wrong.append(f"counters: port {port}: egress saw {egress} packets, {left} were sent")
         return wrong
-
-
-@dataclass
-class Checkpoint:
-    """What a checkpoint found.
-
-    Attributes:
-        recovery_s: From the end of the fault to the end of the first round in which every flow passed; None if none did.
-        problems: What doesn't hold, in words.
-        usage: Of the switch; None where it had ended.
-        counted: None where it can't be read.
-
-    """
-
-    recovery_s: float | None = None
-    problems: list[str] = field(default_factory=list)
-    usage: Usage | None = None
-    counted: Counted | None = None
 
 
 def recovery(probes: Probes, since: float) -> tuple[float | None, str]:
@@ -124,15 +106,22 @@ def recovery(probes: Probes, since: float) -> tuple[float | None, str]:
     return None, f"flows: {len(missing)} don't pass within {RECOVERS_WITHIN_S:g} s, to ports {ports}: {missing[:1]}"
 
 
-def counters(target: Target, before: Counted | None) -> tuple[Counted | None, list[str]]:
-    """What an idle switch counts, and what of it doesn't add up; `before` is an earlier reading, or none."""
+def counters(target: Target, before: Counted | None, injected: int) -> tuple[Counted | None, list[str]]:
+    """What an idle switch counts, and what of it doesn't add up.
+
+    Args:
+        target: The switch.
+        before: An earlier reading, if counters have not begun anew since.
+        injected: Packet-outs since then.
+
+    """
     try:
         with Reader(target.switch.address) as reader:
             busy = _await_idle(reader)
             counted = read(reader)
     except grpc.RpcError as error:
         return None, [f"counters can't be read: {error}"]
-    problems = [*busy, *counted.unbalanced(), *(counted.since(before) if before else [])]
+    problems = [*busy, *counted.unbalanced(), *(counted.since(before, injected) if before else [])]
     shown = target.phb("show", "queue", "--json")
     if shown.returncode != 0:
         problems.append(f"phb show queue: exit code {shown.returncode}: {shown.stderr.strip()}")

@@ -26,8 +26,8 @@ _HALF_OPEN = 200
 _REQUESTS = 60
 _PACKET_OUTS = 2000
 _TTL_EXPIRED = 1  # ForwardingException of p4src/headers.p4
-_ELECTION_ID = 1000
-"""Above those of `phb push`, which wait for no deaf primary: its stream has ended by then."""
+ELECTION_ID = 1000
+"""Of all that write here: no lower than any that `streams` asks with. `phb push` takes the highest that there was."""
 
 
 def _arbitration(election_id: int) -> p4r.StreamMessageRequest:
@@ -72,7 +72,14 @@ def half_open(field: Field) -> None:
     with field.flood(), ExitStack() as stack:
         for _ in range(_HALF_OPEN):
             words = field.random.choice(
-                [b"", greeting[:9], greeting, greeting + b"\xff" * 9, field.random.randbytes(4096), b"GET / HTTP/1.1\r\n\r\n"]
+                [
+                    b"",
+                    greeting[:9],
+                    greeting,
+                    greeting + b"\xff" * 9,
+                    field.random.randbytes(4096),
+                    b"GET / HTTP/1.1\r\n\r\n",
+                ]
             )
             try:
                 connection = stack.enter_context(socket.create_connection((host, int(port)), ANSWERS_WITHIN_S))
@@ -120,7 +127,7 @@ def wrong_requests(field: Field) -> None:
 def deaf_controller(field: Field) -> None:
     """The primary never reads its stream, while the switch has packets for it by the thousands."""
     try:
-        with Control(field.target.switch.address) as control:
+        with Control(field.target.switch.address, ELECTION_ID) as control:
             control.write([entry("forward.exception", {"code": _TTL_EXPIRED}, "to_controller")])
     except ControlError as error:
         field.problems.append(f"an entry can't be written: {error}")
@@ -128,7 +135,7 @@ def deaf_controller(field: Field) -> None:
     field.stale = True
     with channel(field.target.switch.address) as connection:
         stub: Any = p4r_grpc.P4RuntimeStub(connection)
-        call = stub.StreamChannel(_silence(_arbitration(_ELECTION_ID), time.monotonic() + 2 * FAULT_S))
+        call = stub.StreamChannel(_silence(_arbitration(ELECTION_ID), time.monotonic() + 2 * FAULT_S))
         frames = {port: expired_frames(port, 100) for port in PORTS}
         with Flood(field.generator, field.target.folder, frames, 5_000, FAULT_S) as flood:
             pass
@@ -160,7 +167,7 @@ def _held(request: gnmi.SubscribeRequest) -> Iterator[gnmi.SubscribeRequest]:
 
 def packet_outs(field: Field) -> None:
     """A controller sends packets to every port as fast as it can, under a flood."""
-    with field.flood(), Control(field.target.switch.address) as control:
+    with field.flood(), Control(field.target.switch.address, ELECTION_ID) as control:
         for at, frame in enumerate(flood_frames(field.random, 1, _PACKET_OUTS)):
             control.packet_out(frame, PORTS[at % len(PORTS)])
         field.counts["packet-outs"] += _PACKET_OUTS
@@ -173,14 +180,15 @@ def port_settings(field: Field) -> None:
         stub: Any = gnmi_grpc.gNMIStub(connection)
         for _ in range(30):
             port = field.random.choice(PORTS)
-            leaves: dict[str, int | str] = {
-                "one-rate-two-color/config/cir": field.random.choice([1_000_000, 5_000_000, 50_000_000]),
-                "one-rate-two-color/config/max-queue-depth-packets": field.random.choice([1, 16, 4096]),
+            scheduler = f"qos/scheduler-policies/scheduler-policy[name=soak{port}]/schedulers/scheduler[sequence=0]"
+            leaves = {
+                "cir": field.random.choice([1_000_000, 5_000_000, 50_000_000]),
+                "max-queue-depth-packets": field.random.choice([1, 16, 4096]),
             }
             request = gnmi.SetRequest()
             for leaf, value in leaves.items():
-                path = f"qos/scheduler-policies/scheduler-policy[name=soak{port}]/schedulers/scheduler[sequence=0]/{leaf}"
-                request.update.add(path=_path(path), val=gnmi.TypedValue(uint_val=int(value)))
+                path = f"{scheduler}/one-rate-two-color/config/{leaf}"
+                request.update.add(path=_path(path), val=gnmi.TypedValue(uint_val=value))
             binding = f"qos/interfaces/interface[interface-id={switch_end(port)}]/output/scheduler-policy/config/name"
             request.update.add(path=_path(binding), val=gnmi.TypedValue(string_val=f"soak{port}"))
             try:

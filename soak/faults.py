@@ -37,7 +37,9 @@ def links_down(field: Field) -> None:
     """Links go down and come back under a flood, at either end."""
     with field.flood():
         for _ in range(_TIMES):
-            names = [field.random.choice([switch_end(port), tester_end(port)]) for port in field.random.sample(PORTS, 2)]
+            names = [
+                field.random.choice([switch_end(port), tester_end(port)]) for port in field.random.sample(PORTS, 2)
+            ]
             set_links(names, "down")
             time.sleep(field.random.uniform(0.05, 1.0))
             set_links(names, "up")
@@ -146,7 +148,7 @@ def all_killed(field: Field) -> None:
 def program_reloaded(field: Field) -> None:
     """The program is loaded anew under a flood: all its state is gone."""
     with field.flood():
-        with Control(field.target.switch.address) as control:
+        with Control(field.target.switch.address, clients.ELECTION_ID) as control:
             control.set_program()
         field.counts["programs loaded"] += 1
         time.sleep(0.5)
@@ -171,8 +173,14 @@ def _await(field: Field, process: subprocess.Popen[str]) -> str:
         return process.communicate()[0].strip()
 
 
-WARMING: tuple[Fault, ...] = (overload, clients.streams, clients.slow_readers, clients.deaf_controller)
-"""Come first: behind them the switch is as large as its threads and queues can make it."""
+WARMING: tuple[Fault, ...] = (
+    overload,
+    clients.streams,
+    clients.slow_readers,
+    clients.deaf_controller,
+    clients.wrong_requests,
+)
+"""Come first: behind them the switch is as large as its queues, its threads and requests of megabytes make it."""
 
 FAULTS: tuple[Fault, ...] = (
     *WARMING,
@@ -187,7 +195,6 @@ FAULTS: tuple[Fault, ...] = (
     switch_stopped,
     program_reloaded,
     clients.half_open,
-    clients.wrong_requests,
     clients.packet_outs,
     clients.port_settings,
 )

@@ -44,7 +44,7 @@ class Field:
     killed: bool = False
     reloaded: bool = False
     counts: Counter[str] = field(default_factory=Counter)
-    flooded: Flooded = Flooded()
+    flooded: Flooded = field(default_factory=Flooded)
     problems: list[str] = field(default_factory=list)
 
     def new_policy(self) -> None:
@@ -62,18 +62,20 @@ class Field:
         self.counts["pushes"] += 1
 
     @contextmanager
-    def flood(self, *, seconds: float = FAULT_S, per_second: int | None = None, egress: int | None = None) -> Iterator[None]:
+    def flood(
+        self, *, seconds: float = FAULT_S, per_second: int | None = None, egress: int | None = None
+    ) -> Iterator[None]:
         """Overload while the body runs, and at least for a time.
 
         Args:
             seconds: How long generators run; they end by themselves.
             per_second: Frames at each port, 0 for as many as the generator can; None draws it.
-            egress: Where they all go; None is everywhere.
+            egress: Where all other ports' go; None is everywhere.
 
         """
         if per_second is None:
             per_second = self.random.choice([5_000, 20_000])
-        frames = {port: flood_frames(self.random, port, _FRAMES, egress) for port in PORTS if port != egress}
+        frames = {port: flood_frames(self.random, port, _FRAMES, None if port == egress else egress) for port in PORTS}
         flood = Flood(self.generator, self.target.folder, frames, per_second, seconds)
         with flood:
             time.sleep(_STARTS_S)

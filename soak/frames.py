@@ -115,7 +115,23 @@ def _ipv4(
 ) -> bytes:
     """A header without options for `length` bytes of payload; networks are called after the switch's ports."""
     header = struct.pack(
-        ">BBHHHBBHBBBBBBBB", 0x45, tos, 20 + length, 0, 0, ttl, protocol, 0, 10, 0, source, source_host, 10, 0, egress, host
+        ">BBHHHBBHBBBBBBBB",
+        0x45,
+        tos,
+        20 + length,
+        0,
+        0,
+        ttl,
+        protocol,
+        0,
+        10,
+        0,
+        source,
+        source_host,
+        10,
+        0,
+        egress,
+        host,
     )
     total = sum(struct.unpack(">10H", header))
     total = (total & 0xFFFF) + (total >> 16)

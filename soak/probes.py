@@ -175,7 +175,9 @@ class Steady:
             while (left := due - time.monotonic()) > 0:
                 probes.receive(left)
         # What is queued behind a flood may still come.
-        probes.receive(_ANSWERS_WITHIN_S)
+        deadline = time.monotonic() + _ANSWERS_WITHIN_S
+        while (left := deadline - time.monotonic()) > 0:
+            probes.receive(left)
         self.sent, self.lost = probes.sent - began, probes.forget()
 
     def _reopen(self) -> None:

@@ -48,7 +48,8 @@ class Reader:
         A counter that the program doesn't have is empty.
         """
         try:
-            wanted = [P4CounterEntry(name, index=cell).encode(schema()) for cell in cells or [None]]
+            every: list[int | None] = [None]
+            wanted = [P4CounterEntry(name, index=cell).encode(schema()) for cell in cells or every]
         except ValueError:
             return {}
         request = p4r.ReadRequest(device_id=DEVICE_ID, entities=wanted)

@@ -151,7 +151,9 @@ class Report:
         ends = [injected.began_s + injected.lasted_s for injected in self.faults]
         lost = [100 * injected.probes_lost / max(1, injected.probes_sent) for injected in self.faults]
         below.vlines(ends, 0, lost)
-        below.plot(ends, [100.0 if injected.problems else float("nan") for injected in self.faults], "rx", label="failed")
+        below.plot(
+            ends, [100.0 if injected.problems else float("nan") for injected in self.faults], "rx", label="failed"
+        )
         below.set_ylabel("probes lost in a fault [%]")
         below.set_ylim(0, 105)
         below.set_xlabel("time [s]")

@@ -19,12 +19,13 @@ from soak.field import Field
 from soak.policies import PORTS, draw_policy
 from soak.probes import Probes, Steady
 from soak.report import MEMORY_GROWTH_MIB, Injected, Report, memory_of
-from soak.target import Target
+from soak.target import Target, Usage
 
 _SAMPLES_EVERY_S = 1.0
-# What one client may leave behind for a moment: a connection that is being closed.
 _DESCRIPTORS_SPARE = 16
 _CLOSED_WITHIN_S = 10.0
+# Its server keeps the threads that it has once needed, 352 of them; some more are those of gRPC.
+_THREADS_MOST = 400
 # Packets that the switch itself lets wait: less than hold queues, about as many, or its default.
 _BUFFERS = (16, 64, 512, None)
 _LAST_LINE = re.compile(r"stopped; (.*)")
@@ -140,7 +141,9 @@ class _Run:
             injected.problems.append(problem)
 
     def _look(self, injected: Injected) -> None:
-        self._counted, problems = checkpoint.counters(self._target, self._counted)
+        self._counted, problems = checkpoint.counters(
+            self._target, self._counted, injected.counts.get("packet-outs", 0)
+        )
         injected.problems += problems
         usage = self._settled()
         if usage is not None:
@@ -156,7 +159,7 @@ class _Run:
             if problem := self._target.push():
                 injected.problems.append(problem)
 
-    def _settled(self) -> checkpoint.Usage | None:
+    def _settled(self) -> Usage | None:
         deadline = time.monotonic() + _CLOSED_WITHIN_S
         while True:
             try:
@@ -176,7 +179,12 @@ class _Run:
             self._readings.append((self._now, injected.memory_mib))
         problems = []
         if injected.descriptors > self._descriptors:
-            problems.append(f"descriptors: {injected.descriptors} open, at first {self._descriptors - _DESCRIPTORS_SPARE}")
+            # What is spare is for a connection that is being closed.
+            problems.append(
+                f"descriptors: {injected.descriptors} open, at first {self._descriptors - _DESCRIPTORS_SPARE}"
+            )
+        if injected.threads > _THREADS_MOST:
+            problems.append(f"threads: {injected.threads}, at most {_THREADS_MOST}")
         if self._readings and injected.memory_mib > self._readings[0][1] + MEMORY_GROWTH_MIB:
             problems.append(f"memory: {injected.memory_mib:.1f} MiB, warm {self._readings[0][1]:.1f}")
         return problems
@@ -218,9 +226,7 @@ class _Run:
         found = _LAST_LINE.search(said)
         if found is None:
             return [f"the switch didn't say at its end what it had counted: {said.strip()[-200:]}"]
-        totals = {
-            words: int(count) for words, count in re.findall(r"([a-zA-Z ]+?) (\d+)(?:, |$)", found[1].strip())
-        }
+        totals = {words: int(count) for words, count in re.findall(r"([a-zA-Z ]+?) (\d+)(?:, |$)", found[1].strip())}
         self._report.totals = totals
         came = totals["received"] + totals["injected"]
         went = totals["transmitted"] + totals["to CPU"] + totals["dropped"] + totals["queued"]

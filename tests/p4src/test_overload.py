@@ -198,7 +198,9 @@ def test_after_any_overload_an_idle_line_carries_every_flow(push, policy, other,
     network.run(at + SECOND)
 
     arrived = [
-        (sequence, time) for time, frame in network.received("receiver") if (sequence := number_of(frame)) >= FIRST_PROBE
+        (sequence, time)
+        for time, frame in network.received("receiver")
+        if (sequence := number_of(frame)) >= FIRST_PROBE
     ]
     assert [sequence for sequence, _ in arrived] == [sequence for sequence, _ in due]
     # At once: no tag of the time before makes a flow wait. A nanosecond for the rounding of both times.
