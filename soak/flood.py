@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from phb_device.processes import dies_with_us
 from soak.target import tester_end
 
 _ENDS_WITHIN_S = 30.0
@@ -66,9 +66,8 @@ class Flood:
         self.counted = Flooded()
 
     def __enter__(self) -> Self:
-        dies_with_us = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         self._processes = [
-            subprocess.Popen([*dies_with_us, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            subprocess.Popen(dies_with_us(command), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             for command in self._commands
         ]
         # The switch is to be overloaded, not the tester's own machine: it goes first where both want a processor.

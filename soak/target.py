@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from phb_device import interfaces
-from phb_device.processes import SwitchProcess, phb_switch_command
+from phb_device.processes import SwitchProcess, dies_with_us, phb_switch_command
 from soak.policies import PORTS
 
 COMMAND_WITHIN_S = 60.0
@@ -83,7 +83,7 @@ class Target:
         options = ["--address", self.switch.address]
         if first in ("push", "rollback", "watch"):
             options += ["--state", str(self.folder / "state.sqlite")]
-        return [sys.executable, "-m", "phb", *groups, *options, *rest]
+        return dies_with_us([sys.executable, "-m", "phb", *groups, *options, *rest])
 
     def phb(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         """Run the command `phb` to its end.

@@ -52,6 +52,14 @@ def free_port() -> int:
         return port
 
 
+def dies_with_us(command: Sequence[str]) -> list[str]:
+    """The command as a process that ends when the thread that started it does, also where that was killed.
+
+    Without setpriv (util-linux) it is just the command.
+    """
+    return [*(["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []), *command]
+
+
 class SwitchProcess:
     """A running switch.
 
@@ -97,10 +105,8 @@ class SwitchProcess:
         self._start()
 
     def _start(self) -> None:
-        # Of util-linux: where a test is killed, its switch ends too, also one that is stopped.
-        dies_with_us = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
         self._process = subprocess.Popen(
-            [*dies_with_us, *self._line], stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+            dies_with_us(self._line), stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
         )
         try:
             for address in filter(None, (self.address, self.data_address)):
