@@ -223,10 +223,11 @@ class _Run:
 
     def _balance(self, said: str) -> list[str]:
         """The conservation law, from the switch's last words."""
-        found = _LAST_LINE.search(said)
-        if found is None:
+        # What restarts have ended has said so, too.
+        found = _LAST_LINE.findall(said)
+        if not found:
             return [f"the switch didn't say at its end what it had counted: {said.strip()[-200:]}"]
-        totals = {words: int(count) for words, count in re.findall(r"([a-zA-Z ]+?) (\d+)(?:, |$)", found[1].strip())}
+        totals = {words: int(count) for words, count in re.findall(r"([a-zA-Z ]+?) (\d+)(?:, |$)", found[-1].strip())}
         self._report.totals = totals
         came = totals["received"] + totals["injected"]
         went = totals["transmitted"] + totals["to CPU"] + totals["dropped"] + totals["queued"]
