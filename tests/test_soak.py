@@ -159,10 +159,16 @@ def test_everything_holds_in_a_short_run(tmp_path, record_property):
 @real
 @pytest.mark.alone
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_stays_behind_however_it_ends(how):
+def test_nothing_stays_behind_however_it_ends(how, tmp_path):
+    # Temporary files stay where it was killed: they go with those of the test.
     # A session of its own: whatever of it still runs is in its group.
     process = subprocess.Popen(
-        soak("--seconds", 60), stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=ROOT
+        soak("--seconds", 60),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        cwd=ROOT,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
     )
     try:
         assert "overload" in process.stderr.readline()
@@ -170,6 +176,7 @@ def test_nothing_stays_behind_however_it_ends(how):
         process.communicate(timeout=60)
         assert process.returncode == (-how if how is signal.SIGKILL else 130)
         assert not alive(process.pid)
+        assert how is signal.SIGKILL or list(tmp_path.iterdir()) == []
     finally:
         if process.poll() is None:
             process.kill()

@@ -7,6 +7,7 @@ program's account of what is queued: a port that seems full for ever is closed f
 import random
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -207,6 +208,40 @@ def test_after_any_overload_an_idle_line_carries_every_flow(push, policy, other,
     assert all(abs(time - when) <= 1 for (_, time), (_, when) in zip(arrived, due, strict=True))
     assert {name: held(switch, name) for name in OCCUPANCY} == {name: {} for name in OCCUPANCY}
     assert switch.check() == 0
+
+
+@pytest.mark.parametrize("dialect", ["ios-11.3", "ios-12", "ios-hqf"])
+def test_after_an_overload_flows_of_then_and_of_now_share_the_line(push, dialect):
+    """Tags of the time before count no more: neither flow runs ahead of the other, nor waits for it."""
+    old, new = 0, 999
+    config = {"rate_bps": 2_000_000, "overhead_bytes": LINE_OVERHEAD}
+    switch = Switch("dut", {OUT: PortConfig(buffer_packets=5, **config), IN: PortConfig()})
+    push(
+        switch,
+        "queueing:\n  - port: line\n    hold-queue: 4000\n    schedule: {kind: fair-queue, "
+        f"dialect: {dialect}, congestive-discard-threshold: 4096}}\n",
+        config["rate_bps"],
+    )
+    overload = [(1000 + at, datagram(0, flow=old, payload=1400)) for at in range(200)]
+    at = SECOND * 10
+    # The first one goes to the line at once; the others wait behind it.
+    later = [(at, datagram(FIRST_PROBE, flow=500, payload=200))]
+    later += [(at + 1, datagram(FIRST_PROBE + 1 + number, flow=old, payload=200)) for number in range(10)]
+    later += [(at + 1, datagram(FIRST_PROBE + 101 + number, flow=new, payload=200)) for number in range(10)]
+    network = Network(1)
+    network.add_switch(switch)
+    network.add_replay("sender", overload + later)
+    network.add_replay("receiver", [])
+    network.connect("sender", 0, "dut", IN)
+    network.connect("receiver", 0, "dut", OUT)
+    network.run(at - 1)
+    assert switch.statistics()["dropped"]["buffer"] > 100
+    switch.set_port(OUT, PortConfig(**config))
+    network.run(at + 10 * SECOND)
+    left = [number_of(frame) - FIRST_PROBE for _, frame in network.received("receiver")]
+    assert [number for number in left if number > 0] == [
+        number for pair in zip(range(1, 11), range(101, 111), strict=True) for number in pair
+    ]
 
 
 def number_of(frame):
