@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 SEED ?= 1
 NETWORKS ?= s390 isode e1 cip osa
 FUZZ_SECONDS ?= 12
+SECONDS ?= 3600
 # Tests side by side: half as many again as there are processors, for many tests wait for switches.
 JOBS ?= $(shell expr \( 3 \* $$(nproc 2>/dev/null || echo 2) + 1 \) / 2)
 TARGET ?=
@@ -19,10 +20,10 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o
 TYPING := build/typing
 PACKAGES := benchmarks=benchmarks phb=controller/phb phb_conform=ptf-tests/phb_conform phb_device=ptf-tests/phb_device \
 	phb_examples=examples phb_lab=topologies/phb_lab phb_model=ptf-tests/phb_model phb_p4=p4src phb_ptf=ptf-tests/phb_ptf \
-	phb_switch=switch/python/phb_switch
+	phb_switch=switch/python/phb_switch soak=soak
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab emulate test lint fuzz bench format p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
+.PHONY: help setup demo lab emulate test lint fuzz bench soak format p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,7 +59,7 @@ lint: setup ## formatting, clippy, ruff, mypy
 	@rm -rf $(TYPING) && mkdir -p $(TYPING)
 	@for pair in $(PACKAGES); do ln -s "$(CURDIR)/$${pair#*=}" "$(TYPING)/$${pair%%=*}"; done
 	MYPYPATH=$(TYPING) $(BIN)/mypy -p benchmarks -p phb -p phb_conform -p phb_device -p phb_lab -p phb_model -p phb_p4 -p phb_ptf \
-		-p phb_switch
+		-p phb_switch -p soak
 	MYPYPATH=$(TYPING) $(BIN)/python -m mypy.stubtest phb_switch._native
 	@if command -v p4fmt >/dev/null; then p4fmt --check p4src/*.p4; else echo "p4fmt: not installed, P4 formatting not checked"; fi
 
@@ -80,6 +81,9 @@ build/tools/bin/cargo-fuzz:
 
 bench: setup ## measure speed: ratios of one run, table and out/bench.json
 	$(BIN)/python -m benchmarks --json out/bench.json
+
+soak: setup ## a switch under overload, faults and misuse (root; SECONDS=3600 SEED=1): table, out/soak.json, out/soak.png
+	$(BIN)/python -m soak --seconds $(SECONDS) --seed $(SEED) --report out/soak.json --picture out/soak.png
 
 format: setup ## rewrite Rust and Python sources as lint wants them
 	cargo fmt --all

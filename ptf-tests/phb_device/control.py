@@ -90,14 +90,16 @@ class Control:
 
     Args:
         address: Of P4Runtime, ``host:port``.
+        election_id: Where others have been primary before, as high as theirs.
 
     Raises:
         ControlError: The switch doesn't answer, or another session is primary.
 
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, election_id: int = _ELECTION_ID) -> None:
         self.address = address
+        self._election_id = election_id
         self.schema = _schema()
 
     def __enter__(self) -> Self:
@@ -125,7 +127,7 @@ class Control:
         self._listener.start()
         request = p4r.StreamMessageRequest()
         request.arbitration.device_id = DEVICE_ID
-        request.arbitration.election_id.low = _ELECTION_ID
+        request.arbitration.election_id.low = self._election_id
         self._requests.put(request)
         try:
             answer = self._answer()
@@ -168,7 +170,7 @@ class Control:
         """Load phb's program: all entries go, all counters and registers are zero."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=DEVICE_ID,
-            election_id=p4r.Uint128(low=_ELECTION_ID),
+            election_id=p4r.Uint128(low=self._election_id),
             action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
             config=p4r.ForwardingPipelineConfig(
                 p4info=self.schema.p4info, p4_device_config=phb_p4.artifact_path().read_bytes()
@@ -203,7 +205,7 @@ class Control:
         """
         request = p4r.WriteRequest(
             device_id=DEVICE_ID,
-            election_id=p4r.Uint128(low=_ELECTION_ID),
+            election_id=p4r.Uint128(low=self._election_id),
             updates=list(updates),
             atomicity=atomicity,  # type: ignore[arg-type]
         )

@@ -52,6 +52,14 @@ def free_port() -> int:
         return port
 
 
+def dies_with_us(command: Sequence[str]) -> list[str]:
+    """The command as a process that ends when the thread that started it does, also where that was killed.
+
+    Without setpriv (util-linux) it is just the command.
+    """
+    return [*(["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []), *command]
+
+
 class SwitchProcess:
     """A running switch.
 
@@ -97,10 +105,8 @@ class SwitchProcess:
         self._start()
 
     def _start(self) -> None:
-        # Of util-linux: where a test is killed, its switch ends too.
-        dies_with_us = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
         self._process = subprocess.Popen(
-            [*dies_with_us, *self._line], stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+            dies_with_us(self._line), stdout=self._log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
         )
         try:
             for address in filter(None, (self.address, self.data_address)):
@@ -108,6 +114,28 @@ class SwitchProcess:
         except BaseException:
             self.stop()
             raise
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    @property
+    def ended(self) -> str:
+        """How it has ended, with the last line that it said; nothing while it runs."""
+        code = self._process.poll()
+        return "" if code is None else f"exit code {code}: {self._said()}"
+
+    def kill(self) -> None:
+        """End it by SIGKILL, as a crash would."""
+        self._process.kill()
+        self._process.wait()
+
+    def end(self) -> str:
+        """End it by SIGTERM; give all that it has said."""
+        self._end()
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
 
     def restart(self) -> None:
         """End it and start it again, with the same addresses and without a program.

@@ -35,20 +35,18 @@ class Node:
 
 
 @pytest.fixture
-def program(tmp_path):
-    """Make a switch that a policy file programs, as a user would: by a push over P4Runtime."""
+def push(tmp_path):
+    """Program a switch by a policy file, as a user would: by a push over P4Runtime."""
 
-    def make(queueing, ports, *, keyed=True):
-        draw = Random(1).getrandbits
+    def push(switch, queueing, rate_bps=RATE_BPS, *, keyed=True):
         policy = tmp_path / "policy.yaml"
         policy.write_text(
             "phb: 1\nnode: dut\n"
-            f"ports:\n  - {{number: 1, name: line, rate: {{value: {RATE_BPS}, unit: bit/s, basis: ppp}}}}\n"
+            f"ports:\n  - {{number: 1, name: line, rate: {{value: {rate_bps}, unit: bit/s, basis: ppp}}}}\n"
             "  - {number: 2, name: lan}\n"
             "routes:\n  - {destination: 10.0.2.0/24, port: line, source-mac: '02:00:00:00:00:01', "
             "destination-mac: '02:00:00:00:00:02'}\n" + queueing
         )
-        switch = Switch("dut", ports)
         server = P4RuntimeServer(switch, device_id=1)
         try:
             phb.push_sync(
@@ -57,10 +55,21 @@ def program(tmp_path):
                 device_id=1,
                 artifact=phb_p4.artifact_path(),
                 p4info=phb_p4.p4info_path(),
-                draw=draw if keyed else None,
+                draw=Random(1).getrandbits if keyed else None,
             )
         finally:
             server.stop()
+
+    return push
+
+
+@pytest.fixture
+def program(push):
+    """Make a switch that a policy file programs."""
+
+    def make(queueing, ports, *, keyed=True):
+        switch = Switch("dut", ports)
+        push(switch, queueing, keyed=keyed)
         return switch
 
     return make

@@ -1,0 +1,159 @@
+"""What has to hold whenever a fault is over: every flow passes, every counter adds up, memory is where it was."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+
+import grpc
+
+from phb_device.control import CPU_PORT
+from soak.policies import PORTS
+from soak.probes import Probes
+from soak.reading import Reader
+from soak.target import Target, switch_end
+
+RECOVERS_WITHIN_S = 30.0
+_IDLE_WITHIN_S = 30.0
+_LOOKS_EVERY_S = 0.3
+_ENOUGH = 8
+"""So many flows that don't pass say that a round failed."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Packets that an idle switch has counted.
+
+    Attributes:
+        received: By all ports, without what controllers sent.
+        to_controllers: Handed to them, or dropped on the way there.
+        dropped: By the program before the queues.
+        enqueued: By queue.
+        transmitted: By queue, what its scheduler has taken.
+        refused: By queue, what the switch's own limit dropped.
+        egress: By port, what the program saw leave.
+        left: By port, what the switch sent.
+
+    """
+
+    received: int
+    to_controllers: int
+    dropped: int
+    enqueued: dict[int, int]
+    transmitted: dict[int, int]
+    refused: dict[int, int]
+    egress: dict[int, int]
+    left: dict[int, int]
+
+    def unbalanced(self) -> list[str]:
+        """Queues that still hold packets by their counters, which an idle switch's don't."""
+        gone = {
+            queue: packets - self.transmitted.get(queue, 0) - self.refused.get(queue, 0)
+            for queue, packets in self.enqueued.items()
+        }
+        wrong = {queue: packets for queue, packets in gone.items() if packets}
+        if not wrong:
+            return []
+        example = next(iter(wrong))
+        return [
+            f"counters: {sum(wrong.values())} packets of {len(wrong)} queues are enqueued, and neither transmitted nor "
+            f"refused (queue {example}: {wrong[example]})"
+        ]
+
+    def since(self, before: Counted, injected: int) -> list[str]:
+        """What doesn't add up in the time from an earlier reading to this one, with so many packet-outs."""
+        wrong = []
+        came = self.received - before.received + injected
+        went = {
+            "dropped": self.dropped - before.dropped,
+            "enqueued": sum(self.enqueued.values()) - sum(before.enqueued.values()),
+            "to controllers": self.to_controllers - before.to_controllers,
+        }
+        if came != sum(went.values()):
+            wrong.append(f"counters: {came} packets came, but {went}")
+        for port in PORTS:
+            egress, left = (
+                each.get(port, 0) - earlier.get(port, 0)
+                for each, earlier in ((self.egress, before.egress), (self.left, before.left))
+            )
+            if egress != left:
+                wrong.append(f"counters: port {port}: egress saw {egress} packets, {left} were sent")
+        return wrong
+
+
+def recovery(probes: Probes, since: float) -> tuple[float | None, str]:
+    """Rounds of probes until every flow passes.
+
+    Args:
+        probes: Of nobody else meanwhile.
+        since: When the fault ended, by the monotonic clock.
+
+    Returns:
+        How long it took, in seconds, or None and which flows don't pass.
+
+    """
+    while True:
+        missing = probes.round(stop_after=_ENOUGH)
+        now = time.monotonic()
+        if not missing:
+            return now - since, ""
+        if now - since > RECOVERS_WITHIN_S:
+            break
+        time.sleep(_LOOKS_EVERY_S)
+    missing = probes.round(stop_after=len(probes.flows) // 2)
+    ports = sorted({flow.egress for flow in missing})
+    return None, f"flows: {len(missing)} don't pass within {RECOVERS_WITHIN_S:g} s, to ports {ports}: {missing[:1]}"
+
+
+def counters(target: Target, before: Counted | None, injected: int) -> tuple[Counted | None, list[str]]:
+    """What an idle switch counts, and what of it doesn't add up.
+
+    Args:
+        target: The switch.
+        before: An earlier reading, if counters have not begun anew since.
+        injected: Packet-outs since then.
+
+    """
+    try:
+        with Reader(target.switch.address) as reader:
+            busy = _await_idle(reader)
+            counted = read(reader)
+    except grpc.RpcError as error:
+        return None, [f"counters can't be read: {error}"]
+    problems = [*busy, *counted.unbalanced(), *(counted.since(before, injected) if before else [])]
+    shown = target.phb("show", "queue", "--json")
+    if shown.returncode != 0:
+        problems.append(f"phb show queue: exit code {shown.returncode}: {shown.stderr.strip()}")
+    else:
+        depths = {port["port"]: port["depth"] for port in json.loads(shown.stdout)}
+        if any(depths.values()):
+            problems.append(f"phb show queue: packets queued on an idle line: {depths}")
+    return counted, problems
+
+
+def _await_idle(reader: Reader) -> list[str]:
+    deadline = time.monotonic() + _IDLE_WITHIN_S
+    seen = None
+    while (now := reader.interfaces()) != seen:
+        if time.monotonic() > deadline:
+            return [f"the switch isn't idle after {_IDLE_WITHIN_S:g} s without traffic"]
+        seen = now
+        time.sleep(_LOOKS_EVERY_S)
+    return []
+
+
+def read(reader: Reader) -> Counted:
+    """Read all that is compared."""
+    interfaces = reader.interfaces()
+    cpu = interfaces[str(CPU_PORT)]
+    return Counted(
+        received=sum(each["in-pkts"] for each in interfaces.values()),
+        to_controllers=cpu["out-pkts"] + cpu["out-discards"],
+        dropped=sum(reader.counter("PhbIngress.drops").values()),
+        enqueued=reader.counter("PhbIngress.schedule.conversation_enqueued"),
+        transmitted=reader.counter("PhbEgress.conversation_transmitted"),
+        refused=reader.counter("PhbEgress.conversation_refused"),
+        egress=reader.counter("PhbEgress.port_transmit", PORTS),
+        left={port: interfaces[switch_end(port)]["out-pkts"] for port in PORTS},
+    )
