@@ -116,6 +116,7 @@ system-packages:
 		command -v slapd >/dev/null || wanted="$$wanted slapd"; \
 		command -v mnexec >/dev/null || wanted="$$wanted mininet"; \
 		for command in ethtool iperf3 mgen s3270 curl; do command -v $$command >/dev/null || wanted="$$wanted $$command"; done; \
+		ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || wanted="$$wanted libfaketime"; \
 		command -v chromium >/dev/null || wanted="$$wanted chromium"; \
 		$(BIN)/python -c 'import ldap' 2>/dev/null || wanted="$$wanted libldap2-dev libsasl2-dev gcc libc6-dev"; \
 		$(BIN)/python -c 'import netifaces' 2>/dev/null || wanted="$$wanted gcc libc6-dev"; \
