@@ -11,6 +11,7 @@ FUZZ_SECONDS ?= 12
 SECONDS ?= 3600
 # Tests side by side: half as many again as there are processors, for many tests wait for switches.
 JOBS ?= $(shell expr \( 3 \* $$(nproc 2>/dev/null || echo 2) + 1 \) / 2)
+DENY := build/tools/bin/cargo-deny --log-level error
 TARGET ?=
 SUITES ?=
 FUZZ_TARGETS := packet artifact write received rpc
@@ -23,7 +24,7 @@ PACKAGES := benchmarks=benchmarks phb=controller/phb phb_conform=ptf-tests/phb_c
 	phb_switch=switch/python/phb_switch soak=soak
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab emulate test lint fuzz bench soak format p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
+.PHONY: help setup demo lab emulate test lint fuzz bench soak format lock p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,7 +51,7 @@ test: system-packages setup ldap-library ptf-library lint ## every check and tes
 	$(BIN)/pytest -m alone
 	$(MAKE) --no-print-directory fuzz
 
-lint: setup ## formatting, clippy, ruff, mypy
+lint: setup build/tools/bin/cargo-deny ## formatting, clippy, ruff, mypy, dependencies
 	cargo fmt --all --check
 	cargo fmt --manifest-path switch/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
@@ -61,6 +62,14 @@ lint: setup ## formatting, clippy, ruff, mypy
 	MYPYPATH=$(TYPING) $(BIN)/mypy -p benchmarks -p phb -p phb_conform -p phb_device -p phb_lab -p phb_model -p phb_p4 -p phb_ptf \
 		-p phb_switch -p soak
 	MYPYPATH=$(TYPING) $(BIN)/python -m mypy.stubtest phb_switch._native
+	$(BIN)/python -m tests.dependencies
+	$(DENY) --manifest-path Cargo.toml check bans licenses sources
+	$(DENY) --manifest-path switch/fuzz/Cargo.toml check bans licenses sources
+	@if why=$$($(DENY) fetch db 2>&1); then \
+		$(DENY) --manifest-path Cargo.toml check advisories && $(DENY) --manifest-path switch/fuzz/Cargo.toml check advisories; \
+	else \
+		echo "cargo-deny: advisories can't be had, not looked at: $$(echo "$$why" | grep . | tail -1)"; \
+	fi
 	@if command -v p4fmt >/dev/null; then p4fmt --check p4src/*.p4; else echo "p4fmt: not installed, P4 formatting not checked"; fi
 
 # Stable Rust, so without a sanitizer: what is fuzzed is free of unsafe code, and panics are what is looked for.
@@ -79,6 +88,9 @@ fuzz: setup build/tools/bin/cargo-fuzz ## packets, artifacts and requests that a
 build/tools/bin/cargo-fuzz:
 	cargo install cargo-fuzz --locked --quiet --root build/tools --target-dir target/tools
 
+build/tools/bin/cargo-deny:
+	cargo install cargo-deny --locked --quiet --root build/tools --target-dir target/tools
+
 bench: setup ## measure speed: ratios of one run, table and out/bench.json
 	$(BIN)/python -m benchmarks --json out/bench.json
 
@@ -91,9 +103,17 @@ format: setup ## rewrite Rust and Python sources as lint wants them
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-p4: setup ## compile p4src and switch/programs with p4c (where installed) into their build folders
+LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --custom-compile-command 'make lock'
+lock: setup ## the newest of every Python package that pyproject.toml allows, by name and hash in requirements
+	$(BIN)/python -m pip install --quiet --upgrade uv
+	$(LOCK) --group build --group dev --output-file requirements/setup.lock pyproject.toml
+	for extra in ldap ptf; do \
+		$(BIN)/python -m tests.dependencies $$extra | $(LOCK) --constraint requirements/setup.lock --output-file requirements/$$extra.lock - || exit 1; \
+	done
+
+p4: setup ## compile p4src and every test program with p4c (where installed)
 	$(BIN)/python -m phb_p4
-	$(BIN)/python -m phb_switch.p4c switch/programs
+	$(BIN)/python -m phb_switch.p4c switch/programs switch/python/tests/programs switch/crates/*/tests/programs
 
 stf-record: setup ## run p4c's own test programs anew (P4C=its source tree), write docs/stf.md
 	$(BIN)/python -m phb_switch.stf.record $(P4C)/testdata switch/programs docs/stf.md
@@ -120,6 +140,7 @@ system-packages:
 		command -v slapd >/dev/null || wanted="$$wanted slapd"; \
 		command -v mnexec >/dev/null || wanted="$$wanted mininet"; \
 		for command in ethtool iperf3 mgen s3270 curl; do command -v $$command >/dev/null || wanted="$$wanted $$command"; done; \
+		ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || wanted="$$wanted libfaketime"; \
 		command -v chromium >/dev/null || wanted="$$wanted chromium"; \
 		$(BIN)/python -c 'import ldap' 2>/dev/null || wanted="$$wanted libldap2-dev libsasl2-dev gcc libc6-dev"; \
 		$(BIN)/python -c 'import netifaces' 2>/dev/null || wanted="$$wanted gcc libc6-dev"; \
@@ -134,25 +155,23 @@ system-packages:
 	fi
 
 # The optional part `phb[ldap]`; where it can't be built, the tests of directories skip.
-LDAP_LIBRARY = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["ldap"])
 ldap-library: setup
 	@$(BIN)/python -c 'import ldap' 2>/dev/null || \
-		$(BIN)/python -m pip install --quiet "$$($(BIN)/python -c '$(LDAP_LIBRARY)')" || \
+		$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/ldap.lock || \
 		echo "python-ldap: can't be built here (Debian: libldap2-dev libsasl2-dev gcc), directories not tested"
 
 # The optional part `phb[ptf]`; where it can't be built, the PTF suites skip.
-PTF_LIBRARY = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["ptf"])
 ptf-library: setup
 	@$(BIN)/python -c 'import ptf, netifaces' 2>/dev/null || \
-		$(BIN)/python -m pip install --quiet "$$($(BIN)/python -c '$(PTF_LIBRARY)')" || \
+		$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/ptf.lock || \
 		echo "ptf: its netifaces can't be built here (Debian: gcc libc6-dev python3-dev), PTF suites not run"
 
-$(VENV)/.installed: pyproject.toml $(RUST_SOURCES)
+$(VENV)/.installed: pyproject.toml requirements/setup.lock $(RUST_SOURCES)
 	@test -n "$(PYTHON)" || { echo "phb needs Python 3.11 or newer; found none on the PATH (set PYTHON=...)" >&2; exit 2; }
 	@command -v cargo >/dev/null || { echo "phb needs a Rust toolchain (cargo 1.91 or newer) on the PATH" >&2; exit 2; }
 	@echo "setting up $(VENV): Python packages and the Rust build, some minutes the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "no venv: on Debian, install python3-venv" >&2; exit 2; }
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/setup.lock
 	@# setuptools warns of every editable install; its errors still show.
-	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable . --group dev
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

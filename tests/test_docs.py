@@ -9,7 +9,8 @@ import phb
 from phb_lab.report import markdown
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+SECURITY = ROOT / "SECURITY.md"
+DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", SECURITY, *(ROOT / "docs").glob("*.md")])
 
 
 def test_the_readmes_tables_are_what_this_tree_measures():
@@ -65,3 +66,24 @@ def test_every_make_target_in_the_documentation_exists():
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_no_document_has_a_conflict_in_it(document):
     assert re.findall(r"^(?:<{7} |={7}$|>{7} ).*", document.read_text(), flags=re.MULTILINE) == []
+
+
+PROMISES = re.findall(
+    r"^\| (?!promise |who |-)(.+) \|$", SECURITY.read_text().replace("|---", "| -"), flags=re.MULTILINE
+)
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda line: line[:60])
+def test_every_promise_of_security_names_tests_that_are_there(promise):
+    named = re.findall(r"`([\w/.-]+/[\w.-]+)(?:::(\w+))?`", promise.split(" | ")[-1])
+    assert named
+    for path, test in named:
+        where = ROOT / path
+        assert where.exists(), path
+        assert not test or re.search(rf"^\s*(?:async )?(?:def|fn) {test}\(", where.read_text(), flags=re.MULTILINE), (
+            test
+        )
+
+
+def test_security_has_promises():
+    assert len(PROMISES) > 15

@@ -1,5 +1,6 @@
 """Entry point of `phb-switch`."""
 
+import io
 import os
 import signal
 import sys
@@ -9,6 +10,9 @@ def main() -> None:
     """Run the command; until it holds something to clean up, Ctrl-C ends it at once."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _fill_closed_descriptors()
+    # A name that the terminal's encoding doesn't have is printed in its ASCII form, as on stderr.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     # Lines of gRPC's own on stderr would come beside ours, which say the same.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Imported here so that the line above counts for the time that the imports take.

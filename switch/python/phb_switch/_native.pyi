@@ -512,7 +512,7 @@ class RealTime:
             ports: what is attached, by port number.
             busy_poll_us: how long to look for further frames after one has come, before sleeping: less delay for more
                 processor time.
-            report: called from the runner's thread with a line about each interface that goes, comes back, or fails;
+            report: called from the runner's thread with a line about each interface that goes, or comes back;
                 without it, the lines go to standard error.
 
         """
@@ -528,10 +528,12 @@ class RealTime:
     def statistics(self) -> dict[str, Any]:
         """What happened at the ports.
 
-        Keys: `running`, `error` (None, or why the thread ended), and `ports`, by number: `name`; `link` ("up", "down",
-        "absent"); `without_rings` (None, or why frames are copied one by one); `missed` (found no room before the
-        switch); `receive_errors`; `send_errors` (too long for the interface, no room, interface down); `refused` (left
-        to hardware in a way that can't be undone); `segmented` (left whole, and cut).
+        Keys: `running`, `error` (None, or why the thread ended), `failures` (a line for each file of a port that could
+        not be read or written to its end), and `ports`, by number: `name`; `link` ("up", "down", "absent");
+        `without_rings` (None, or why frames are copied one by one); `missed` (found no room before the switch);
+        `receive_errors`; `send_errors` (too long for the interface, no room, interface down); `refused` (left to
+        hardware in a way that can't be undone); `segmented` (left whole, and cut); `not_captured` (passed, but missing
+        in a capture that could not be written).
         """
 
 @final

@@ -1,6 +1,7 @@
 """The command `phb-switch`: its options, and how it ends.
 
-Exit codes: 0 stopped by Ctrl-C or SIGTERM; 1 the switch failed while running; 2 bad input.
+Exit codes: 0 stopped by Ctrl-C, SIGTERM or SIGHUP; 1 the switch failed while running, or files that it wrote are not
+whole; 2 bad input.
 """
 
 import os
@@ -36,7 +37,7 @@ _EPILOG = "\n\n".join(
         "phb-switch -i 0@veth0 -i 1@veth2 --device-id 1 program.json -- --cpu-port 510 --grpc-server-addr 0.0.0.0:9559",
         "phb-switch stf --help",
         "phb-switch --no-p4 -i 1@veth0 -i 2@ppp0 --port-rate 2=256kbit/s:-7 --transmit-ring 2=6",
-        "Options may stand before or after --. Exit codes: 0 stopped; 1 failed while running; 2 bad input.",
+        "Options may stand before or after --. Exit codes: 0 stopped; 1 failed, or files not whole; 2 bad input.",
     )
 )
 

@@ -1,7 +1,7 @@
 """Run p4c on programs, and record which sources an artifact was made from.
 
 The manifest lets a machine without p4c prove that sources and artifacts belong together: it holds the SHA-256 of every
-file on both sides. ``python -m phb_switch.p4c DIRECTORY`` compiles every program of a directory into its ``build``.
+file on both sides. ``python -m phb_switch.p4c DIRECTORY ...`` compiles every program of directories.
 """
 
 import hashlib
@@ -95,11 +95,18 @@ def read_manifest(manifest: Path) -> tuple[str, dict[str, str]]:
 
 
 class ProgramDirectory:
-    """A directory in which each file `*.p4` is a program of its own, and `build` has what p4c made of them."""
+    """A directory in which each file `*.p4` is a program of its own.
+
+    Its `build` has what p4c made of them; where there is no `build`, it is beside them, without P4Info unless a program
+    has some already.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
         self.build = self.path / "build"
+        self._beside = not self.build.is_dir()
+        if self._beside:
+            self.build = self.path
         self.manifest = self.build / "manifest.json"
 
     def programs(self) -> list[str]:
@@ -117,20 +124,24 @@ class ProgramDirectory:
     def compile(self, program: str, destination: Path) -> str:
         """Compiles a program into `destination`; returns p4c's version."""
         artifact, p4info = destination / self.artifact(program).name, destination / self.p4info(program).name
-        return compile_program(self.path / f"{program}.p4", artifact, p4info)
+        wanted = not self._beside or self.p4info(program).exists()
+        return compile_program(self.path / f"{program}.p4", artifact, p4info if wanted else None)
+
+    def made(self) -> list[Path]:
+        """Everything that p4c made."""
+        return [
+            path for suffix in ("json", "txtpb") for path in self.build.glob(f"*.{suffix}") if path != self.manifest
+        ]
 
     def digests(self) -> dict[str, str]:
         """SHA-256 of every program, of what programs include, and of every artifact, by path below the directory."""
-        patterns = ["*.p4", "*.p4i", "build/*.json", "build/*.txtpb"]
-        files = [path for pattern in patterns for path in self.path.glob(pattern) if path != self.manifest]
-        return digests(self.path, files)
+        return digests(self.path, [*self.path.glob("*.p4"), *self.path.glob("*.p4i"), *self.made()])
 
 
 def main(arguments: Sequence[str]) -> int:
     """Compiles all programs of directories; exit code 2 with one line when p4c is missing or refuses one."""
     for each in arguments:
         directory = ProgramDirectory(Path(each))
-        directory.build.mkdir(exist_ok=True)
         version = ""
         for program in directory.programs():
             try:
@@ -138,8 +149,8 @@ def main(arguments: Sequence[str]) -> int:
             except CompileError as error:
                 print(f"{error}; the artifacts in {directory.build} stay as they are", file=sys.stderr)
                 return 2
-        for path in directory.build.iterdir():
-            if path != directory.manifest and path.name.split(".")[0] not in directory.programs():
+        for path in directory.made():
+            if path.name.split(".")[0] not in directory.programs():
                 path.unlink()
         write_manifest(directory.manifest, version, directory.digests())
         print(f"{directory.build}: {len(directory.programs())} programs compiled with p4c {version}")

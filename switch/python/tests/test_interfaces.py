@@ -159,6 +159,22 @@ def received(opened: socket.socket, kind: bytes = TYPE) -> tuple[bytes, int | No
     raise TimeoutError
 
 
+def test_frames_pass_after_being_stopped(stack: ExitStack, hosts: Hosts) -> None:
+    """Also those that came meanwhile: they wait in the rings."""
+    process, client = start(stack, hosts, str(PROGRAMS / "router.json"))
+    bridge(client)
+    left, right = (stack.enter_context(hosts.raw_socket(number)) for number in range(2))
+    for number, seconds in enumerate([0.0] * 10 + [0.7] * 2):
+        frame = b"\xff" * 6 + b"\x02" * 6 + TYPE + bytes([number]) * 100
+        process.process.send_signal(signal.SIGSTOP)
+        left.send(frame)
+        time.sleep(seconds)
+        process.process.send_signal(signal.SIGCONT)
+        assert received(right) == (frame, None)
+    client.write(modify(connect(0, 1)))
+    assert process.stop()[0] == 0
+
+
 def test_frames_pass_and_stop_is_clean(stack: ExitStack, hosts: Hosts) -> None:
     process, client = start(stack, hosts, str(PROGRAMS / "router.json"))
     assert process.started["interfaces"] == {"0": hosts.ports[0], "1": hosts.ports[1]}

@@ -135,6 +135,7 @@ struct Shared {
     wake: Arc<Event>,
     epoch: Instant,
     error: Mutex<Option<String>>,
+    failures: Mutex<Vec<String>>,
 }
 
 /// A runner, with its thread while it runs.
@@ -182,6 +183,7 @@ impl RealTime {
             wake: Arc::new(Event::new()?),
             epoch: Instant::now(),
             error: Mutex::new(None),
+            failures: Mutex::default(),
         };
         Ok(Self {
             shared: Arc::new(shared),
@@ -238,6 +240,12 @@ impl RealTime {
         lock(&self.shared.error).clone()
     }
 
+    /// The ports' files that could not be read or written to their ends, and why. The node goes on without them.
+    #[must_use]
+    pub fn failures(&self) -> Vec<String> {
+        lock(&self.shared.failures).clone()
+    }
+
     /// Name and counters by port, in the order in which the ports were given.
     #[must_use]
     pub fn statistics(&self) -> Vec<(Port, String, PortCounters)> {
@@ -265,9 +273,11 @@ fn nanoseconds(duration: Duration) -> Time {
 
 impl Shared {
     fn run(&self) {
-        if let Err(error) = self.serve(&mut lock(&self.ports)) {
+        let mut ports = lock(&self.ports);
+        if let Err(error) = self.serve(&mut ports) {
             *lock(&self.error) = Some(error.to_string());
         }
+        self.collect_failures(&mut ports);
     }
 
     fn now(&self) -> Time {
@@ -363,14 +373,20 @@ impl Shared {
                 each.port.trouble();
             }
             each.readable |= each.port.next_arrival().is_some();
-            if let Some(complaint) = each.port.complaint() {
-                (self.config.report)(&complaint);
-            }
         }
+        self.collect_failures(ports);
         if waiter.is_ready(1) {
             self.follow(ports, links.changes());
         }
         Ok(())
+    }
+
+    fn collect_failures(&self, ports: &mut Ports) {
+        for each in &mut ports.attached {
+            while let Some(complaint) = each.port.complaint() {
+                lock(&self.failures).push(complaint);
+            }
+        }
     }
 
     /// Tells the ports what has changed; without `changes`, how each interface is now.

@@ -253,3 +253,41 @@ fn any_node_runs_and_frames_leave_at_their_time() {
     runner.stop();
     assert_eq!(runner.error(), None);
 }
+
+/// A file that takes no more (a pipe whose reader has gone): frames pass as before, those missing are counted.
+#[test]
+fn a_capture_that_can_not_be_written_holds_nothing_up() {
+    let directory = directory("unwritable");
+    let received = directory.join("a_in.pcap");
+    let made = std::process::Command::new("mkfifo").arg(&received).status();
+    assert!(made.expect("mkfifo runs").success());
+    // As long as it is open, making the capture doesn't wait for a reader.
+    let reader = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&received);
+    let ((first, far_first), (second, far_second)) = (memory("a"), memory("b"));
+    let first = CapturedPort::new(first, &directory).expect("files");
+    drop(reader);
+    let ports = [
+        (1, Box::new(first) as Box<dyn phb_ports::Port>),
+        (2, second),
+    ];
+    let mut runner = RealTime::new(switch(unlimited()), ports, RunnerConfig::default())
+        .expect("an event descriptor");
+    runner.start().expect("a thread");
+    let sent: Vec<_> = (0..3).map(|number| frame(2, number)).collect();
+    for each in &sent {
+        far_first.send(each.clone());
+        assert_eq!(wait_for(&far_second, 1), std::slice::from_ref(each));
+    }
+    runner.stop();
+    let failure = format!("{}: Broken pipe; no more is written", received.display());
+    assert_eq!(runner.failures(), [failure]);
+    let not_captured = runner
+        .statistics()
+        .into_iter()
+        .map(|(.., counted)| counted.not_captured);
+    assert_eq!(not_captured.collect::<Vec<_>>(), [3, 0]);
+    std::fs::remove_dir_all(directory).expect("it is there");
+}

@@ -1,25 +1,13 @@
-//! Artifacts: the test programs' are what p4c makes of them, and what cannot be run is refused with its place.
+//! Artifacts: what cannot be run is refused with its place.
 
 mod common;
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::OnceLock;
 
 use phb_pipeline::{LoadError, Options, Pipeline};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-const PROGRAMS: [&str; 8] = [
-    "sets",
-    "copies",
-    "arithmetic",
-    "booleans",
-    "checksums",
-    "matching",
-    "parsing",
-    "state",
-];
 
 fn folder() -> String {
     format!("{}/tests/programs", env!("CARGO_MANIFEST_DIR"))
@@ -28,34 +16,6 @@ fn folder() -> String {
 fn artifact(name: &str) -> Value {
     let text = std::fs::read_to_string(format!("{}/{name}.json", folder())).unwrap();
     serde_json::from_str(&text).unwrap()
-}
-
-/// Where p4c is installed, compiling again gives the committed artifact.
-#[test]
-fn artifacts_are_fresh() {
-    let out = std::env::temp_dir().join(format!("phb-pipeline-{}.json", std::process::id()));
-    for name in PROGRAMS {
-        let mut command = Command::new("p4c-bm2-ss");
-        command
-            .args(["--std", "p4-16", &format!("{name}.p4"), "-o"])
-            .arg(&out)
-            .current_dir(folder());
-        let Ok(result) = command.output() else {
-            println!("p4c-bm2-ss is not installed: not checked");
-            return;
-        };
-        assert!(
-            result.status.success(),
-            "{}",
-            String::from_utf8_lossy(&result.stderr)
-        );
-        let fresh: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
-        assert!(
-            fresh == artifact(name),
-            "{name}.json is not what p4c makes of {name}.p4"
-        );
-    }
-    std::fs::remove_file(out).unwrap();
 }
 
 fn load(artifact: &Value) -> Result<Pipeline, LoadError> {

@@ -20,7 +20,9 @@ pub(crate) struct CaptureFile {
     path: PathBuf,
     /// `None` when a write has failed: half a record may be at the end, so nothing may follow.
     writer: Option<PcapWriter<BufWriter<File>>>,
-    written: bool,
+    /// Frames added since the last flush.
+    pending: usize,
+    lost: usize,
     failure: Option<String>,
 }
 
@@ -38,39 +40,41 @@ impl CaptureFile {
         Ok(Self {
             path: path.to_owned(),
             writer: Some(writer),
-            written: false,
+            pending: 0,
+            lost: 0,
             failure: None,
         })
     }
 
-    /// Adds a frame; `false` if that can't be done any more.
-    pub(crate) fn write(&mut self, at: Timestamp, frame: &[u8]) -> bool {
+    /// Adds a frame, if that can be done any more.
+    pub(crate) fn write(&mut self, at: Timestamp, frame: &[u8]) {
         let result = self.writer.as_mut().map(|writer| writer.write(at, frame));
-        self.written = true;
-        self.settle(result)
+        self.pending += 1;
+        self.settle(result);
     }
 
-    /// Hands what was added to the operating system, so that whoever reads the file meanwhile sees whole frames.
-    pub(crate) fn flush(&mut self) {
-        if std::mem::take(&mut self.written) {
+    /// Hands what was added to the operating system, so that whoever reads the file meanwhile sees whole frames. Gives
+    /// how many frames the file doesn't have.
+    pub(crate) fn flush(&mut self) -> usize {
+        if self.pending > 0 {
             let result = self.writer.as_mut().map(PcapWriter::flush);
             self.settle(result);
+            self.pending = 0;
         }
+        std::mem::take(&mut self.lost)
     }
 
-    fn settle(&mut self, result: Option<io::Result<()>>) -> bool {
-        match result {
-            Some(Ok(())) => true,
-            Some(Err(error)) => {
-                let why = system::reason(&error);
-                self.failure = Some(format!(
-                    "{}: {why}; no more is written",
-                    self.path.display()
-                ));
-                self.writer = None;
-                false
-            }
-            None => false,
+    fn settle(&mut self, result: Option<io::Result<()>>) {
+        if let Some(Err(error)) = result {
+            let why = system::reason(&error);
+            self.failure = Some(format!(
+                "{}: {why}; no more is written",
+                self.path.display()
+            ));
+            self.writer = None;
+        }
+        if self.writer.is_none() {
+            self.lost += std::mem::take(&mut self.pending);
         }
     }
 
@@ -135,8 +139,8 @@ impl Port for CapturedPort {
 
     fn flush(&mut self) {
         self.port.flush();
-        self.received.flush();
-        self.sent.flush();
+        let lost = self.received.flush() + self.sent.flush();
+        self.port.counters().not_captured(lost);
     }
 
     fn has_rings(&self) -> bool {

@@ -51,6 +51,8 @@ pub struct PortCounters {
     pub refused: u64,
     /// Frames that senders left whole and that were cut into segments.
     pub segmented: u64,
+    /// Frames that passed and that capture files don't have, because they could not be written.
+    pub not_captured: u64,
 }
 
 /// Counters that one thread counts and others read.
@@ -63,6 +65,7 @@ pub struct Counters {
     send_errors: AtomicU64,
     refused: AtomicU64,
     segmented: AtomicU64,
+    not_captured: AtomicU64,
     socket: Mutex<Weak<OwnedFd>>,
 }
 
@@ -87,6 +90,7 @@ impl Counters {
             send_errors: load(&self.send_errors),
             refused: load(&self.refused),
             segmented: load(&self.segmented),
+            not_captured: load(&self.not_captured),
         }
     }
 
@@ -130,6 +134,11 @@ impl Counters {
 
     pub(crate) fn refuse(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn not_captured(&self, frames: usize) {
+        self.not_captured
+            .fetch_add(frames as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn segment(&self) {

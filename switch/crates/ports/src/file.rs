@@ -113,18 +113,14 @@ impl Port for FilePort {
 
     fn send(&mut self, now: Time, frame: &[u8]) {
         let at = self.clock.at_zero.saturating_add(now);
-        let written = self
-            .output
-            .as_mut()
-            .is_none_or(|file| file.write(at, frame));
-        if !written {
-            self.counters.send_errors(1);
+        if let Some(file) = &mut self.output {
+            file.write(at, frame);
         }
     }
 
     fn flush(&mut self) {
         if let Some(file) = &mut self.output {
-            file.flush();
+            self.counters.send_errors(file.flush());
         }
     }
 

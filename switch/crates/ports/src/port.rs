@@ -63,7 +63,7 @@ pub trait Port: Send {
     /// Looks why the descriptor is in trouble, so that it is not any more.
     fn trouble(&mut self) {}
 
-    /// What a person should know of what has happened since the last call.
+    /// A file that could not be read or written since the last call, and why.
     fn complaint(&mut self) -> Option<String> {
         None
     }

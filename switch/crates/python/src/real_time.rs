@@ -84,13 +84,20 @@ impl RealTime {
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (running, error, ports) = py.detach(|| {
+        let (running, error, failures, ports) = py.detach(|| {
             let runner = self.runner();
-            (runner.is_running(), runner.error(), runner.statistics())
+            let failures = runner.failures();
+            (
+                runner.is_running(),
+                runner.error(),
+                failures,
+                runner.statistics(),
+            )
         });
         let counters = PyDict::new(py);
         counters.set_item("running", running)?;
         counters.set_item("error", error)?;
+        counters.set_item("failures", failures)?;
         let by_number = PyDict::new(py);
         for (number, name, counted) in ports {
             let of_port = PyDict::new(py);
@@ -102,6 +109,7 @@ impl RealTime {
             of_port.set_item("send_errors", counted.send_errors)?;
             of_port.set_item("refused", counted.refused)?;
             of_port.set_item("segmented", counted.segmented)?;
+            of_port.set_item("not_captured", counted.not_captured)?;
             by_number.set_item(number, of_port)?;
         }
         counters.set_item("ports", by_number)?;

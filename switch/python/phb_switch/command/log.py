@@ -4,11 +4,13 @@ import logging
 import queue
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from logging.handlers import MemoryHandler, QueueHandler, RotatingFileHandler
 from typing import Final
 
 from phb_switch.command.errors import InputError
+from phb_switch.command.failures import Failures
 from phb_switch.command.options import Logging
 
 TRACE: Final = 5
@@ -30,18 +32,28 @@ _LINES_IN_MEMORY = 256
 """How many lines may wait to be written to a file, unless each is to be written at once."""
 
 
-class _Handler(logging.StreamHandler):  # type: ignore[type-arg]
-    """To a stream. A stream that is full or closed loses lines, and never stops the switch."""
+class _Lossy(logging.Handler):
+    """A full disk or a closed stream loses lines, and never stops the switch."""
+
+    lost = 0
+    failing: Callable[[str], None] | None = None
+    """Whom to tell, once, why lines are lost."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Drops the line; the inherited way would print a traceback for each."""
+        self.lost += 1
+        if self.failing is not None:
+            error = sys.exc_info()[1]
+            self.failing(error.strerror or str(error) if isinstance(error, OSError) else repr(error))
+            self.failing = None
 
 
-class _FileHandler(RotatingFileHandler):
+class _Handler(_Lossy, logging.StreamHandler):  # type: ignore[type-arg]
+    """To a stream."""
+
+
+class _FileHandler(_Lossy, RotatingFileHandler):
     """To a file that is rotated by size."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Drops the line: a full disk must not stop the switch."""
 
 
 class _Writer(QueueHandler):
@@ -71,7 +83,7 @@ class _Writer(QueueHandler):
         return not self._thread.is_alive()
 
 
-def open_log(options: Logging, stack: ExitStack) -> None:
+def open_log(options: Logging, failures: Failures, stack: ExitStack) -> None:
     """Starts logging, until `stack` is closed.
 
     Without `--log-console` and `--log-file` there are only the lines that a user has to see, on stderr.
@@ -81,25 +93,34 @@ def open_log(options: Logging, stack: ExitStack) -> None:
 
     """
     level = _LEVELS[options.level]
-    handler: logging.Handler
+    target: _Lossy
     if options.console:
-        handler = _Handler(sys.stdout)
+        target = _Handler(sys.stdout)
     elif options.file is not None:
         try:
-            handler = _FileHandler(options.file, maxBytes=options.max_bytes, backupCount=options.max_files)
+            target = _FileHandler(
+                options.file,
+                maxBytes=options.max_bytes,
+                backupCount=options.max_files,
+                encoding="utf-8",
+                errors="backslashreplace",
+            )
         except OSError as error:
             raise InputError(f"--log-file {options.file}: {error.strerror}") from None
     else:
-        handler = _Handler(sys.stderr)
+        target = _Handler(sys.stderr)
         level = max(level, logging.INFO)
     logging.addLevelName(TRACE, "TRACE")
-    plain = options.console or options.file is not None
-    handler.setFormatter(
+    plain = options.is_apart
+    where = str(options.file or "standard output")
+    if plain:
+        target.failing = lambda why: failures.say(f"{where}: {why}; the log goes on without what it doesn't take")
+    target.setFormatter(
         logging.Formatter("[%(asctime)s.%(msecs)03d] [%(levelname)s] %(message)s", "%H:%M:%S")
         if plain
         else logging.Formatter("phb-switch: %(message)s")
     )
-    target = handler
+    handler: logging.Handler = target
     if options.file is not None and not options.flush:
         # Errors are written at once in any case.
         handler = MemoryHandler(_LINES_IN_MEMORY, flushLevel=logging.WARNING, target=target)
@@ -112,10 +133,12 @@ def open_log(options: Logging, stack: ExitStack) -> None:
         LOG.removeHandler(writer)
         writer.close()
         if writer.finished():
-            # What a full disk doesn't take is lost, as it was all along; how the switch ended is not to change by that.
+            # What a full disk doesn't take by now has been said.
             with suppress(OSError):
                 handler.close()
             with suppress(OSError):
                 target.close()
+            if plain and target.lost:
+                failures.say(f"{where}: {target.lost} lines of the log could not be written")
 
     stack.callback(close)

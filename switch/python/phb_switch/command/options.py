@@ -31,6 +31,11 @@ class Logging:
     dump_bytes: int = 0
     """How much of each packet is logged in hexadecimal."""
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether there is a log besides what a user has to know, on stderr."""
+        return self.console or self.file is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:

@@ -21,7 +21,7 @@ def log_packets(switch: Switch, options: Logging, stack: ExitStack) -> None:
     bmv2.
     """
     dumping = options.dump_bytes > 0 and LOG.isEnabledFor(logging.INFO)
-    if not (options.console or options.file is not None) or not (dumping or LOG.isEnabledFor(logging.DEBUG)):
+    if not options.is_apart or not (dumping or LOG.isEnabledFor(logging.DEBUG)):
         return
     switch.log_packets(options.dump_bytes)
     stopping = threading.Event()

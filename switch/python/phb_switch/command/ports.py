@@ -40,6 +40,8 @@ def attached(given: Sequence[str]) -> dict[int, str]:
         option = f"--interface {each!r}"
         if not at or not name or not port.isdecimal():
             raise InputError(f"{option}: expected PORT@INTERFACE, for example {EXAMPLES['--interface']}")
+        if not each.isprintable():  # Bytes that are no UTF-8, too.
+            raise InputError(f"{option}: expected a name that can be printed")
         number = _port(port, option)
         if number in interfaces:
             raise InputError(f"{option}: port {number} is {interfaces[number]} already")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,15 +11,16 @@ from phb_switch._native import LoadError, Port, PortConfig, RealTime, Switch
 from phb_switch.command import bindings, tls
 from phb_switch.command import options as options_module
 from phb_switch.command.errors import FailedError, InputError
+from phb_switch.command.failures import Failures
 from phb_switch.command.log import LOG, open_log
 from phb_switch.command.options import Options
 from phb_switch.command.packets import log_packets
 from phb_switch.command.ports import TAP
+from phb_switch.command.stopping import Stopping
 from phb_switch.gnmi.service import SUBSCRIPTIONS, GnmiService
 from phb_switch.server import P4RuntimeServer
 
 _CHECK_SECONDS = 0.5
-_STOPPING = {signal.SIGINT, signal.SIGTERM}
 
 
 def start(options: Options) -> None:
@@ -29,11 +29,14 @@ def start(options: Options) -> None:
     Raises:
         InputError: it can't be started.
         PortError: a port can't be had.
-        FailedError: it has failed while running.
+        FailedError: it has failed while running, or files that it was to write are not whole.
 
     """
+    failures = Failures()
     with ExitStack() as stack:
-        open_log(options.logging, stack)
+        # Before there are other threads, which inherit what is blocked.
+        stopping = stack.enter_context(Stopping())
+        open_log(options.logging, failures, stack)
         for notice in options.notices:
             LOG.info("%s", notice)
         ports = dict(options.ports)
@@ -50,10 +53,6 @@ def start(options: Options) -> None:
             credentials = tls.credentials(options.tls)
             if options.tls.bindings is not None:
                 authorization = bindings.read(options.tls.bindings)
-        # Blocked rather than handled, and before there are threads, which inherit it: a handler could run anywhere,
-        # also in the middle of the clean-up.
-        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
-        stack.callback(signal.pthread_sigmask, signal.SIG_UNBLOCK, _STOPPING)
         runner = RealTime(
             switch,
             _opened(options, stack),
@@ -87,9 +86,17 @@ def start(options: Options) -> None:
         if options.tls is None and not options_module.is_local(options.address):
             LOG.warning("listening at %s without TLS: whoever reaches it can program the switch", options.address)
         _announce(options, _address(options.address, listening))
-        _wait(runner)
+        log = LOG if options.logging.is_apart else None
+        while not stopping.wait(_CHECK_SECONDS):
+            failures.of_ports(runner, log)
+            state = runner.statistics()
+            if not state["running"]:
+                raise FailedError(f"stopped: {state['error']}")
         runner.stop()
+        failures.of_ports(runner, log)
         _report(switch, runner)
+    # The log is written to its end by now.
+    failures.check()
 
 
 def _opened(options: Options, stack: ExitStack) -> dict[int, Port]:
@@ -150,19 +157,6 @@ def _write_at_once(path: Path, text: str) -> None:
         raise InputError(f"--ready-file {path}: {error.strerror}") from None
 
 
-def _wait(runner: RealTime) -> None:
-    """Waits for Ctrl-C or SIGTERM.
-
-    Raises:
-        FailedError: the runner's thread has ended before.
-
-    """
-    while signal.sigtimedwait(_STOPPING, _CHECK_SECONDS) is None:
-        state = runner.statistics()
-        if not state["running"]:
-            raise FailedError(f"stopped: {state['error']}")
-
-
 def _report(switch: Switch, runner: RealTime) -> None:
     counters = switch.statistics()
     print(
@@ -172,7 +166,9 @@ def _report(switch: Switch, runner: RealTime) -> None:
         file=sys.stderr,
     )
     for port, at_port in runner.statistics()["ports"].items():
-        losses = {name: at_port[name] for name in ("missed", "receive_errors", "send_errors", "refused")}
+        losses = {
+            name: at_port[name] for name in ("missed", "receive_errors", "send_errors", "refused", "not_captured")
+        }
         if any(losses.values()):
             words = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in losses.items() if count)
             print(f"phb-switch: port {port} ({at_port['name']}): {words}", file=sys.stderr)

@@ -71,6 +71,12 @@ def test_attached() -> None:
     assert attached(["0@veth0", "511@eth@1"]) == {0: "veth0", 511: "eth@1"}
 
 
+@pytest.mark.parametrize("name", ["\udcff", "a\nb", "\x1b[2J"])
+def test_names_that_can_not_be_printed(name: str) -> None:
+    with pytest.raises(InputError, match=r"^--interface .*: expected a name that can be printed$"):
+        attached([f"0@{name}"])
+
+
 def test_queues() -> None:
     configs = configured([1, 2], queue_depths=["1=10"], queue_rates=["1=1000"])
     assert configs == {1: PortConfig(queue_depth=10, queue_rate_pps=1000), 2: PortConfig()}

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,15 +29,15 @@ ANYWHERE = "127.0.0.1:0"
 
 @contextmanager
 def running(
-    folder: Path, *arguments: str, device_id: int | None = DEVICE
+    folder: Path, *arguments: str, device_id: int | None = DEVICE, prefix: Sequence[str] = ()
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A switch, and the port it listens at."""
+    """A switch, started by way of the command `prefix`, and the port it listens at."""
     ready = folder / "ready.json"
     words = ["--ready-file", str(ready), *arguments]
     if device_id is not None:
         words += ["--device-id", str(device_id)]
     process = subprocess.Popen(
-        [*COMMAND, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*prefix, *COMMAND, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         end = time.monotonic() + WAIT_SECONDS
@@ -176,6 +176,53 @@ def test_a_log_that_nobody_reads_holds_nothing_up(tmp_path: Path) -> None:
     assert output.count("received, 100 bytes") > 0
 
 
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    """As far as a process can tell: no file may be longer than 200 bytes. Only one of the captures would be."""
+    to = {port: (bytes(4) + port.to_bytes(2, "big") + bytes(8)).ljust(100 * port**2, b"x") for port in (1, 2)}
+    (tmp_path / "left_in.pcap").write_bytes(pcap(to[2], to[2], to[2], to[1]))
+    (tmp_path / "right_in.pcap").write_bytes(pcap())
+    arguments = ("--use-files", "0", "-i", "1@left", "-i", "2@right", str(PROGRAMS / "ranked.json"), "-Loff")
+    limit = ("prlimit", "--fsize=200")
+    with running(tmp_path, *arguments, "--grpc-server-addr", ANYWHERE, prefix=limit) as (process, port):
+        client = GnmiClient(port)
+        end = time.monotonic() + WAIT_SECONDS
+        while sum(client.values("/.../out-pkts").values()) < 4:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        client.channel.close()
+        code, _, errors = stopped(process)
+    assert code == 1
+    assert errors.splitlines() == [
+        "phb-switch: right_out.pcap: File too large; no more is written",
+        "phb-switch: stopped; received 4, injected 0, transmitted 4, to CPU 0, dropped 0, queued 0",
+        "phb-switch: port 2 (right): send errors 3",
+        "phb-switch: failed: not all files are whole",
+    ]
+    assert frames_of((tmp_path / "left_out.pcap").read_bytes()) == [to[1]]
+
+
+@pytest.mark.parametrize("level", ["trace", "error", "off"])
+def test_a_capture_fails_and_the_log_says_so(tmp_path: Path, level: str) -> None:
+    frame = (bytes(4) + (2).to_bytes(2, "big") + bytes(8)).ljust(3000, b"x")
+    (tmp_path / "left_in.pcap").write_bytes(pcap(frame))
+    (tmp_path / "right_in.pcap").write_bytes(pcap())
+    arguments = ("--use-files", "0", "-i", "1@left", "-i", "2@right", str(PROGRAMS / "ranked.json"))
+    log = ("--log-file", "log", "-L", level)
+    limit = ("prlimit", "--fsize=2000")
+    with running(tmp_path, *arguments, *log, "--grpc-server-addr", ANYWHERE, prefix=limit) as (process, port):
+        client = GnmiClient(port)
+        end = time.monotonic() + WAIT_SECONDS
+        while sum(client.values("/.../out-pkts").values()) < 1:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        client.channel.close()
+        code, _, errors = stopped(process)
+    failure = "right_out.pcap: File too large; no more is written"
+    assert code == 1
+    assert errors.count(f"phb-switch: {failure}\n") == 1
+    assert (tmp_path / "log").read_text().count(f"[ERROR] {failure}\n") == (level != "off")
+
+
 @pytest.mark.skipif(bool(REASON), reason=REASON or "available")
 @pytest.mark.parametrize("line", [each[1] for each in LINES[:4]], ids=[each[0] for each in LINES[:4]])
 def test_lines_of_well_known_tools(tmp_path: Path, line: str) -> None:
@@ -246,6 +293,20 @@ def test_closed_descriptors(tmp_path: Path, closed: str) -> None:
         process.kill()
         process.wait()
     assert "Traceback" not in (tmp_path / "errors").read_text()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+@pytest.mark.parametrize("log", [["--log-console"], ["--log-file", "log"]])
+def test_names_that_a_terminal_does_not_have(tmp_path: Path, encoding: str, log: list[str]) -> None:
+    name, environment = "\u00e9t\u00e9", {**os.environ, "PYTHONIOENCODING": encoding}
+    result = ended("--no-p4", "-i", f"0@{name}", *log, cwd=tmp_path, env=environment, stdout=subprocess.PIPE)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    (tmp_path / f"{name}_in.pcap").write_bytes(pcap())
+    files = ("--no-p4", "--use-files", "0", "-i", f"0@{name}", "--grpc-server-addr", ANYWHERE)
+    with running(tmp_path, *files, *log, prefix=("env", f"PYTHONIOENCODING={encoding}")) as (process, _):
+        code, _, errors = stopped(process)
+    assert (code, "Traceback" in errors) == (0, False)
 
 
 def test_help_into_a_closed_stdout() -> None:

@@ -1,0 +1,89 @@
+"""What `make lint` asks of the Python dependencies: ``python -m tests.dependencies``.
+
+The lock files have to hold, for everything that pyproject.toml asks for, a version that it allows; and no version may
+be known to be vulnerable, as far as PyPI's data on that can be had. With an extra's name it prints what that asks for.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = ROOT / "requirements"
+# Built where they can be, and locked apart for that.
+APART = ("ldap", "ptf")
+
+
+def asked_for(project: dict[str, Any]) -> dict[str, list[str]]:
+    """What a pyproject.toml asks for, by the lock file that has to hold it."""
+    extras = project["project"]["optional-dependencies"]
+    together = [each for name, extra in extras.items() if name not in APART for each in extra]
+    together += project["project"]["dependencies"] + project["build-system"]["requires"]
+    together += [each for group in project["dependency-groups"].values() for each in group]
+    return {"setup": together} | {name: extras[name] for name in APART}
+
+
+def disagreements(asked: list[str], lock: str) -> list[str]:
+    """What a lock file doesn't hold, or in no version that is allowed."""
+    pins = [Requirement(line.rstrip(" \\")) for line in lock.splitlines() if line[:1].isalnum()]
+    wrong = []
+    for wanted in map(Requirement, asked):
+        held = [pin for pin in pins if canonicalize_name(pin.name) == canonicalize_name(wanted.name)]
+        versions = [next(iter(pin.specifier)).version for pin in held]
+        if not versions:
+            wrong.append(f"{wanted} is not there")
+        wrong += [f"{wanted} is there as {each}" for each in versions if not wanted.specifier.contains(each)]
+    return wrong
+
+
+def vulnerable(report: dict[str, Any]) -> tuple[list[str], str]:
+    """What pip-audit's report has found, and why it could not look."""
+    packages = report["dependencies"]
+    found = [f"{each['name']} {each['version']}: {bad['id']}" for each in packages for bad in each.get("vulns", [])]
+    unknown = [each["skip_reason"] for each in packages if "skip_reason" in each]
+    if len(unknown) < len(packages):
+        # An index that knows about others knows about all: one it doesn't know is not to pass for sound.
+        return found + unknown, ""
+    return [], unknown[0] if unknown else "no package"
+
+
+def audit(lock: Path) -> tuple[list[str], str]:
+    """:func:`vulnerable` of a lock file."""
+    with tempfile.NamedTemporaryFile() as report:
+        command = [sys.executable, "-m", "pip_audit", "--requirement", str(lock), "--require-hashes", "--disable-pip"]
+        command += ["--vulnerability-service", "pypi", "--progress-spinner", "off"]
+        command += ["--format", "json", "--output", report.name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if text := Path(report.name).read_text():
+            return vulnerable(json.loads(text))
+    said = (done.stderr.strip() or "pip-audit said nothing").splitlines()[-1]
+    return ([], said) if "ConnectionError" in done.stderr or "Could not connect" in done.stderr else ([said], "")
+
+
+def main(arguments: list[str]) -> int:
+    """Exit code 1 where something is wrong, with a line for each."""
+    asked = asked_for(tomllib.loads((ROOT / "pyproject.toml").read_text()))
+    if arguments:
+        print("\n".join(asked[arguments[0]]))
+        return 0
+    wrong = []
+    for name, requirements in asked.items():
+        lock = LOCKS / f"{name}.lock"
+        wrong += [f"{lock}: {words} (`make lock`)" for words in disagreements(requirements, lock.read_text())]
+        found, why = audit(lock)
+        wrong += [f"{lock}: {words}" for words in found]
+        if why:
+            print(f"pip-audit: PyPI's data can't be had, {lock.name} not looked at: {why}")
+    print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
