@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, field_validator
 
 from phb.errors import InputError
+from phb.files import read_text
 from phb.formats import yaml_format
 from phb.model import Dialect, Item, Name
 from phb.model.base import unexpected
@@ -117,13 +118,7 @@ def read_inventory(path: Path) -> tuple[Switch, ...]:
         InputError: With file and line.
 
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(Origin(str(path)), f"a byte that isn't UTF-8 at offset {error.start}", "UTF-8 text") from None
-    except OSError as error:
-        words = error.strerror or str(error)
-        raise InputError(Origin(str(path)), words[:1].lower() + words[1:], "a readable inventory") from None
+    text = read_text(path, "a readable inventory")
     inventory = yaml_format.read_as(text, str(path), Inventory, VERSION_KEY)
     _check_unique(inventory)
     return tuple(_complete(switch, inventory.defaults, path.parent) for switch in inventory.switches)

@@ -17,6 +17,7 @@ from google.protobuf import text_format
 
 import phb_p4
 from phb.errors import ArtifactError
+from phb.files import read_bytes, read_text
 from phb.intent import Entry, Exact, MatchValue, Prefix, Range, Ternary
 from phb.origin import Origin
 from phb.pushing.difference import Change, MatchField, Row, Update
@@ -114,11 +115,11 @@ class Artifact:
         p4info = p4info or phb_p4.p4info_path()
         message = p4i.P4Info()
         try:
-            text_format.Parse(_read(p4info, "a readable p4info file").decode(), message)
-        except (text_format.ParseError, UnicodeDecodeError) as error:
+            text_format.Parse(read_text(p4info, "a readable p4info file", ArtifactError), message)
+        except text_format.ParseError as error:
             problem = " ".join(str(error).split())
             raise ArtifactError(Origin(str(p4info)), f"broken text ({problem})", "a P4Info message as text") from None
-        device_config = _read(artifact, "a readable bmv2 JSON file")
+        device_config = read_bytes(artifact, "a readable bmv2 JSON file", ArtifactError)
         _check_program(Origin(str(artifact)), device_config, message)
         return cls(message, device_config, str(p4info))
 
@@ -344,13 +345,6 @@ def _check_program(origin: Origin, device_config: bytes, p4info: p4i.P4Info) -> 
             raise ArtifactError(origin, f"no table '{table.preamble.name}'", "the program that the p4info describes")
 
 
-def _read(path: str | Path, expected: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise ArtifactError(Origin(str(path)), _lower(error.strerror or str(error)), expected) from None
-
-
 def _table(table: p4i.Table, actions: Mapping[int, p4i.Action]) -> TableInfo:
     return TableInfo(
         number=table.preamble.id,
@@ -383,7 +377,3 @@ def _match_values(field: FieldInfo, value: MatchValue) -> tuple[int, int] | None
         case Range(low, high) if field.kind == kinds.RANGE and not high >> field.bits:
             return low, high
     return None
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
