@@ -174,6 +174,7 @@ def open_session(prepared: Prepared, election_id: int | None = None) -> Session:
         election_id=election_id or switch.election_id,
         role=switch.role,
         tls=switch.certificates,
+        timeout_s=switch.timeout,
     )
 
 
@@ -224,7 +225,7 @@ class Recorded:
         duration = time.monotonic() - self._start
         if self._report is None:
             words = str(error) if isinstance(error, PhbError) else f"interrupted ({kind.__name__ if kind else 'ended'})"
-            # Where the state can't be written, as on a full disk, the push is one that never ended; its own error counts.
+            # On a full disk the push is remembered as one that never ended; its own error is what counts.
             with suppress(InputError):
                 self._history.end(self._number, Outcome.FAILED, duration, message=words)
             return

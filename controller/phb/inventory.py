@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
+from phb.device.deadlines import TIMEOUT_S
 from phb.errors import InputError
 from phb.files import read_text
 from phb.formats import yaml_format
@@ -53,6 +54,7 @@ class Common(Item):
     device_id: Annotated[int, Within(0, 2**64 - 1)] = 1
     target: TargetKind = TargetKind.PHB_SWITCH
     role: Annotated[str, Field(max_length=64, strict=True)] = ""
+    timeout: Annotated[float, Within(1, 3600)] = TIMEOUT_S
     election_id: Annotated[int, Within(1, 2**128 - 1)] = 1
     tls: TlsFiles | None = None
     format: Name | None = None
@@ -67,6 +69,7 @@ class Switch(Common):
         address: ``HOST:PORT`` of its P4Runtime server, or ``unix:/PATH``.
         policies: Policy files or the addresses of directories; rules of earlier ones are asked first.
         groups: Names that select several switches at once.
+        timeout: Seconds that one answer may take.
 
     """
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phb.cli.grouping import grouped as grouped
+from phb.device.deadlines import TIMEOUT_S
 from phb.errors import InputError
 from phb.origin import Origin
 
@@ -236,6 +237,7 @@ class WhichOptions:
                 dialect=_dialect(reading.dialect),
                 groups=(),
                 tls=self._files(),
+                timeout=self._timeout() or TIMEOUT_S,
             )
             return [made]
         if files:
@@ -243,9 +245,14 @@ class WhichOptions:
                 Origin(files[0]), "a policy file beside --inventory", "one of them: the inventory names files"
             )
         chosen = select(read_inventory(self.inventory), self.switch or (), self.inventory)
-        return [switch if kind is None else switch.model_copy(update={"target": kind}) for switch in chosen]
+        said = {"target": kind, "timeout": self._timeout()}
+        instead = {name: value for name, value in said.items() if value is not None}
+        return [switch.model_copy(update=instead) for switch in chosen]
 
     def _files(self) -> TlsFiles | None:
+        return None
+
+    def _timeout(self) -> float | None:
         return None
 
     def checked_address(self) -> str:
@@ -291,6 +298,17 @@ class SwitchOptions(WhichOptions):
         ),
     ] = None
 
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            max=3600,
+            metavar="SECONDS",
+            rich_help_panel=_SWITCH,
+            help="How long a switch may take for one answer.  (default: the inventory's, else 60)",
+        ),
+    ] = None
+
     def tls(self) -> Tls | None:
         """How sessions are encrypted; None is plain text.
 
@@ -325,6 +343,9 @@ class SwitchOptions(WhichOptions):
         return TlsFiles.model_construct(
             ca=text(tls.ca), certificate=text(tls.certificate), key=text(tls.key), server_name=tls.server_name
         )
+
+    def _timeout(self) -> float | None:
+        return self.timeout
 
 
 def check_address(address: str, origin: Origin) -> str:

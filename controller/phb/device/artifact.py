@@ -77,6 +77,7 @@ class Artifact:
         p4info: What P4Runtime calls the control plane's view of the program.
         device_config: The bmv2 JSON, as the switch gets it.
         cookie: Stands for exactly this p4info and JSON (P4Runtime section 7.3.1).
+        capacity: How many entries its tables have room for, all together.
 
     """
 
@@ -98,6 +99,10 @@ class Artifact:
         self._parameters = {
             action.preamble.id: tuple(parameter.id for parameter in action.params) for action in p4info.actions
         }
+        self._widths = {
+            action.preamble.id: tuple(parameter.bitwidth for parameter in action.params) for action in p4info.actions
+        }
+        self.capacity = sum(table.size for table in self.tables.values())
         self._kinds = {
             table.number: {field.number: (field.kind, field.bits) for field in table.fields.values()}
             for table in self.tables.values()
@@ -252,6 +257,11 @@ class Artifact:
 
         Servers return counters and times with an entry, may pad byte strings, need not keep the order of fields, and
         may spell out a field that matches everything.
+
+        Raises:
+            LookupError: The program has no such table or field.
+            ValueError: A value doesn't fit its field, or the action has other parameters.
+
         """
         number = _from_bytes
         match: list[MatchField] = []
@@ -275,9 +285,17 @@ class Artifact:
                     low, high = number(part.range.low), number(part.range.high)
                     if (low, high) != (0, (1 << bits) - 1):
                         match.append((field, low, high))
+            if match and (match[-1][1] >> bits or match[-1][2] >> bits):
+                raise ValueError(f"a value wider than {bits} bits in field {field} of table {message.table_id}")
         match.sort()
         action = message.action.action
         parameters = sorted((parameter.param_id, number(parameter.value)) for parameter in action.params)
+        widths = self._widths.get(action.action_id)
+        if widths is not None and (
+            len(widths) != len(parameters)
+            or any(value >> bits for (_, value), bits in zip(parameters, widths, strict=True))
+        ):
+            raise ValueError(f"parameters that action {action.action_id} doesn't have")
         return Row(
             message.table_id,
             tuple(match),

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from phb.errors import InputError
-from phb.files import open_file
 from phb.explain.arrival import Arrival
 from phb.explain.packet import IPV4, IPV6
+from phb.files import open_file
 from phb.origin import Origin
 
 _ETHERNET = 1
