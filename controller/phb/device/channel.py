@@ -27,7 +27,7 @@ _OPTIONS = (
 )
 
 
-class _Deadline(grpc.aio.UnaryUnaryClientInterceptor):  # type: ignore[misc]
+class _Deadline(grpc.aio.UnaryUnaryClientInterceptor):
     """Gives every call with one answer its deadline, whoever makes it."""
 
     def __init__(self, timeout_s: float) -> None:
