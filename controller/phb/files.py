@@ -33,14 +33,13 @@ def open_file(path: str | Path, expected: str, error: type[InputError] = InputEr
     """
     origin = Origin(str(path))
     try:
-        # Errors and the history have to name it, and neither can say an octet that is no letter.
-        os.fspath(path).encode()
         # A pipe is opened at once, as a file is; what it is can be seen then.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    except UnicodeEncodeError:
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+        descriptor = os.open(as_text(path).encode(), flags)
+    except UnicodeError:
         raise error(origin, "a file name that isn't UTF-8", expected) from None
-    except ValueError as problem:
-        raise error(origin, str(problem), expected) from None
+    except ValueError:
+        raise error(origin, "a name that no file can have", expected) from None
     except OSError as problem:
         raise error(origin, in_words(problem), expected) from None
     kind = os.fstat(descriptor).st_mode
@@ -66,6 +65,16 @@ def read_bytes(path: str | Path, expected: str, error: type[InputError] = InputE
 def read_text(path: str | Path, expected: str, error: type[InputError] = InputError) -> str:
     """What a regular file holds, as UTF-8; arguments and errors as `open_file`."""
     return decoded(read_bytes(path, expected, error), str(path), error)
+
+
+def as_text(path: str | Path) -> str:
+    """A file's name as text, whatever the locale takes its octets for: what the history keeps and formats look at.
+
+    Raises:
+        UnicodeError: Its octets are no text.
+
+    """
+    return os.fspath(path).encode("utf-8", "surrogateescape").decode("utf-8")
 
 
 def decoded(content: bytes, name: str, error: type[InputError] = InputError) -> str:

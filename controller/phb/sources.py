@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from phb.errors import InputError
-from phb.files import read_bytes
+from phb.files import as_text, read_bytes
 from phb.formats import POLICY_FILE, read_content
 from phb.formats.format import READING, ReadOptions
 from phb.merge import merge
@@ -62,7 +62,8 @@ class FileSource:
 
     def poll(self) -> Document:
         """What the file holds."""
-        return Document(self.name, read_bytes(self.name, POLICY_FILE))
+        content = read_bytes(self.name, POLICY_FILE)
+        return Document(as_text(self.name), content)
 
 
 def _directory(name: str) -> Source:

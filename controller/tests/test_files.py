@@ -50,7 +50,7 @@ def test_what_is_no_file(tmp_path, case):
     assert str(caught.value) == f"{path}: found {found}, expected a readable file"
 
 
-NAMES = {"a\0b": "embedded null byte", "\udcff": "a file name that isn't UTF-8"}
+NAMES = {"a\0b": "a name that no file can have", "\udcff": "a file name that isn't UTF-8"}
 
 
 @pytest.mark.parametrize("name", NAMES)

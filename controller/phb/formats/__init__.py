@@ -15,7 +15,7 @@ from pathlib import Path
 
 from phb.collecting import without_collecting
 from phb.errors import InputError
-from phb.files import decoded, read_bytes
+from phb.files import as_text, decoded, read_bytes
 from phb.formats import ios, ldap, policy_agent, smcat, yaml_format
 from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
 from phb.merge import merge
@@ -83,7 +83,8 @@ def read_file(path: str | Path, format_name: str | None = None, options: ReadOpt
         InputError: The file can't be read, its format isn't known, or its content is wrong.
 
     """
-    return read_content(read_bytes(path, POLICY_FILE), str(path), format_name, options)
+    content = read_bytes(path, POLICY_FILE)
+    return read_content(content, as_text(path), format_name, options)
 
 
 def read_content(

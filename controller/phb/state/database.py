@@ -217,8 +217,9 @@ class State:
 def _make_private(path: Path) -> None:
     """Let nobody else read the state: policies with addresses, and who did what when. SQLite's journals follow it.
 
-    A file that its group may write is shared with that group on purpose; only others lose it. By name and not by
-    descriptor: to close one would end SQLite's locks of this process (sqlite.org, "How To Corrupt", section 2.2).
+    People who share switches share it: in a folder that a group may write and others may not, it is the group's; one
+    that is there and that its group may write stays so. By name and not by descriptor: to close one would end SQLite's
+    locks of this process (sqlite.org, "How To Corrupt", section 2.2).
 
     Raises:
         OSError: It is no file, or can't be made.
@@ -226,6 +227,8 @@ def _make_private(path: Path) -> None:
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        if path.parent.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH) == stat.S_IWGRP:
+            path.chmod(0o660)
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):
         raise OSError(errno.EINVAL, "no regular file")

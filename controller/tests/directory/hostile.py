@@ -1,4 +1,4 @@
-"""A directory that answers whatever a test wants, octet by octet: LDAP's messages (RFC 4511) in BER, written by hand."""
+"""A directory that answers whatever a test wants, octet by octet: LDAP's messages (RFC 4511) by hand."""
 
 import socket
 import threading

@@ -127,6 +127,20 @@ def test_nobody_else_reads_it(tmp_path):
         }
 
 
+FOLDERS = {0o700: 0o600, 0o755: 0o600, 0o770: 0o660, 0o2775: 0o660, 0o1777: 0o600}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=oct)
+def test_a_group_that_may_write_the_folder_shares_it(tmp_path, folder):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(folder)
+    path = tmp_path / "shared" / "state.sqlite"
+    State(path).close()
+    assert mode(path) == FOLDERS[folder]
+    State(path).close()
+    assert mode(path) == FOLDERS[folder]
+
+
 @pytest.mark.parametrize("case", MODES)
 def test_one_that_is_there_is_closed_to_others(tmp_path, case):
     before, after = MODES[case]
