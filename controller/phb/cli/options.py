@@ -120,9 +120,13 @@ class ReadingOptions:
         if self.at is None:
             return datetime.now().astimezone()
         try:
-            return datetime.fromisoformat(self.at)
+            moment = datetime.fromisoformat(self.at)
         except ValueError:
-            raise InputError(Origin("--at"), f"'{self.at}'", "an ISO 8601 time such as 1999-03-01T12:00") from None
+            moment = None
+        # The first and the last year have moments that other zones can't say.
+        if moment is None or not 1 < moment.year < 9999:
+            raise InputError(Origin("--at"), f"'{self.at}'", "an ISO 8601 time such as 1999-03-01T12:00")
+        return moment
 
 
 @dataclass(frozen=True)

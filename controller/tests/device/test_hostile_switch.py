@@ -376,3 +376,30 @@ def test_a_push_that_is_killed_while_it_waits_leaves_no_lock(phb, hostile, examp
         code, _, err = phb("push", "--address", address, "--state", state, "--timeout", "0.3", examples / "c3640.yaml")
         assert (code, "no answer to Read" in err) == (1, True)
         assert phb("locks", "--state", state, "--json")[1] == "[]\n"
+
+
+WATCHED = {
+    "Read": ({READ: hangs_reading}, "no answer to Read within 0.5 s"),
+    "Write": ({WRITE: hangs}, "no answer to Write within 0.5 s"),
+    "arbitration": ({STREAM: hangs_reading}, "no answer to arbitration within 0.5 s"),
+    "gNMI": ({GNMI: hangs}, "no answer to gNMI within 0.5 s"),
+    "flood": ({STREAM: arbitration_for_ever}, "read back differently"),
+    "nonsense": ({READ: answering(entry(12345))}, "the switch's answer makes no sense"),
+}
+
+
+@pytest.mark.parametrize("case", WATCHED)
+def test_a_watch_tells_of_it_goes_on_and_ends_when_it_is_asked_to(phb, hostile, examples, tmp_path, case):
+    instead, words = WATCHED[case]
+    state = tmp_path / "state.sqlite"
+    command = [sys.executable, "-m", "phb", "watch", "--address", hostile(**instead), "--state", state]
+    command += ["--timeout", "0.5", examples / "c3640.yaml"]
+    with subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while words not in (line := process.stdout.readline()):
+            assert line, process.stderr.read()
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=60)[1] == ""
+        assert process.returncode == 0
+    assert phb("locks", "--state", state, "--json")[1] == "[]\n"
