@@ -47,6 +47,7 @@ ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
 ENDS_WITHIN = 1.0  # seconds, in which a switch ends the stream of a controller that has nothing more to say
 # Cells in one request. Each is an entity of some ten bytes in the request and thirty in the answer.
 CELLS = 5_000
+LONGEST_WORDS = 2_000
 WIDEST = 512  # bytes of a register's cell; the widest number of P4's that p4c takes has fewer
 
 
@@ -496,7 +497,7 @@ class Session:
             return SwitchError(self.address, f"an answer to {method} of more than {LARGEST_MESSAGE >> 20} MiB")
         try:
             return P4ClientError(error, method)
-        except DecodeError:
+        except (DecodeError, ValueError, TypeError):
             return SwitchError(
                 self.address, f"the switch refused {method} in words that make no sense ({error.code().name})"
             )
@@ -518,19 +519,31 @@ class Session:
             raise self._error(error) from None
 
     def _error(self, error: P4ClientError, updates: Sequence[Update] = ()) -> SwitchError:
+        try:
+            with understood(self.address):
+                return self._refusal(error, updates)
+        except SwitchError as odd:
+            return odd
+
+    def _refusal(self, error: P4ClientError, updates: Sequence[Update]) -> SwitchError:
         if error.code == GRPCStatusCode.UNAVAILABLE:
-            words = error.message if self._tls is None else self._tls.explain(error.message)
+            words = _brief(error.message) if self._tls is None else self._tls.explain(_brief(error.message))
             return SwitchError(self.address, f"the switch can't be reached ({words})")
         refusals = []
         for index, detail in sorted(error.details.items()):
             # The rest of an atomic batch is reported as aborted; the user wants the cause.
             if detail.canonical_code == GRPCStatusCode.ABORTED and len(error.details) > 1:
                 continue
-            words = f"{detail.canonical_code.name}: {detail.message}"
+            words = f"{detail.canonical_code.name}: {_brief(detail.message)}"
             what = describe_update(updates[index], self.artifact) if index < len(updates) else f"update {index}"
             refusals.append(f"{what}: {words}")
-        message = f"the switch refused: {error.code.name}" + (f": {error.message}" if error.message else "")
+        message = f"the switch refused: {error.code.name}" + (f": {_brief(error.message)}" if error.message else "")
         return SwitchError(self.address, message, refusals)
+
+
+def _brief(words: str) -> str:
+    """A switch's words, which the history keeps, as long as a person reads them."""
+    return words if len(words) <= LONGEST_WORDS else f"{words[:LONGEST_WORDS]}..."
 
 
 def _batches(indexes: Iterable[int] | None) -> Iterable[list[int | None]]:

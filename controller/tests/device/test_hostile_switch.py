@@ -10,7 +10,8 @@ from concurrent import futures
 
 import grpc
 import pytest
-from finsy.proto import gnmi, gnmi_grpc, p4r, p4r_grpc
+from finsy.proto import gnmi, gnmi_grpc, p4r, p4r_grpc, rpc_status
+from google.protobuf import any_pb2
 
 from phb import SwitchError
 from phb.device import session as session_module
@@ -148,6 +149,21 @@ def large(switch, request, context):
 
 def garbage_refusal(switch, request, context):
     context.set_trailing_metadata((("grpc-status-details-bin", b"\xff\xff\xff"),))
+    context.abort(grpc.StatusCode.UNKNOWN, "no")
+
+
+def talkative(switch, request, context):
+    context.abort(grpc.StatusCode.INTERNAL, "no" * 100_000)
+
+
+def odd_details(switch, request, context):
+    """A code that gRPC doesn't have, more details than updates, and one that is no error at all."""
+    status = rpc_status.Status(code=2, message="no")
+    for said in (p4r.Error(canonical_code=999, message="odd"), p4r.Error(canonical_code=3), request, p4r.Error()):
+        packed = any_pb2.Any()
+        packed.Pack(said)
+        status.details.extend([packed] * 3)
+    context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
     context.abort(grpc.StatusCode.UNKNOWN, "no")
 
 
@@ -344,6 +360,8 @@ async def test_cells_that_nobody_asked_for(hostile, artifact):
 ODD = {
     "refusals that can't be read": ({READ: garbage_refusal}, "refused Read in words that make no sense (UNKNOWN)"),
     "another program without sense": ({GET: another_program, SET: garbage_refusal}, "in words that make no sense"),
+    "refusals without end": ({READ: talkative}, "the switch refused: INTERNAL: nonono"),
+    "refusals of another kind": ({WRITE: odd_details}, "no sense"),
     "gNMI without names": (
         {GNMI: notifying(["interfaces"], gnmi.TypedValue(string_val="x"))},
         "the switch's answer makes no sense (",
@@ -360,6 +378,7 @@ def test_answers_that_make_no_sense(phb, hostile, examples, case):
     assert (code, out) == (1, "")
     assert err.startswith(f"phb: {address}: ")
     assert words in err
+    assert len(err) < 5_000
 
 
 def test_a_push_that_is_killed_while_it_waits_leaves_no_lock(phb, hostile, examples, tmp_path):
