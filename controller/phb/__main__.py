@@ -11,6 +11,8 @@ def main() -> None:
     """Run the command; until it holds something to clean up, Ctrl-C ends it at once, with the exit code of Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _fill_closed_descriptors()
+    # A letter that the terminal doesn't have is written as its number, as on standard error, and isn't an error.
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # Lines of gRPC's own on standard error would come beside ours, which say the same.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Imported here so that the first line counts for the time that the imports take.

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from phb.compiler import compile_policy
 from phb.device.artifact import Artifact
 from phb.device.session import Session
-from phb.errors import PhbError, SwitchError
+from phb.errors import InputError, PhbError, SwitchError
 from phb.formats.format import ReadOptions
 from phb.intent import NodeIntent
 from phb.inventory import Switch
@@ -173,6 +174,7 @@ def open_session(prepared: Prepared, election_id: int | None = None) -> Session:
         election_id=election_id or switch.election_id,
         role=switch.role,
         tls=switch.certificates,
+        timeout_s=switch.timeout,
     )
 
 
@@ -223,9 +225,17 @@ class Recorded:
         duration = time.monotonic() - self._start
         if self._report is None:
             words = str(error) if isinstance(error, PhbError) else f"interrupted ({kind.__name__ if kind else 'ended'})"
-            self._history.end(self._number, Outcome.FAILED, duration, message=words)
+            # On a full disk the push is remembered as one that never ended; its own error is what counts.
+            with suppress(InputError):
+                self._history.end(self._number, Outcome.FAILED, duration, message=words)
             return
-        report = self._report
+        try:
+            self._applied(self._report, duration)
+        except InputError as problem:
+            expected = f"{problem.expected}; the switch holds the new policy, the history says it never ended"
+            raise InputError(problem.origin, problem.found, expected) from None
+
+    def _applied(self, report: Report, duration: float) -> None:
         counts = (*(report.count(change) for change in Change), report.unchanged)
         self._history.end(
             self._number,

@@ -13,10 +13,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phb.origin import Origin
+from phb.visible import visible
 
 
 class PhbError(Exception):
-    """Base of every error that phb raises on purpose; its text is one message for a person."""
+    """Base of every error that phb raises on purpose; its text is one message for a person.
+
+    Whatever it quotes, a line of it is one line, and a terminal only shows it; attributes have the words as they were.
+
+    Args:
+        lines: The message; nearly always one line.
+
+    """
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(visible(line) for line in lines))
 
 
 class InputError(PhbError):
@@ -53,7 +64,7 @@ class SwitchError(PhbError):
     """
 
     def __init__(self, address: str, message: str, refusals: Sequence[str] = ()) -> None:
-        super().__init__("\n".join([f"{address}: {message}", *(f"  {refusal}" for refusal in refusals)]))
+        super().__init__(f"{address}: {message}", *(f"  {refusal}" for refusal in refusals))
         self.address = address
         self.message = message
         self.refusals = tuple(refusals)
@@ -72,7 +83,7 @@ class PushError(SwitchError):
     """
 
     def __init__(self, failures: Sequence[SwitchError]) -> None:
-        PhbError.__init__(self, "\n".join(str(failure) for failure in failures))
+        PhbError.__init__(self, *(line for failure in failures for line in str(failure).split("\n")))
         self.address = ", ".join(failure.address for failure in failures)
         self.message = "; ".join(failure.message for failure in failures)
         self.refusals = tuple(refusal for failure in failures for refusal in failure.refusals)

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
+from phb.device.deadlines import TIMEOUT_S
 from phb.errors import InputError
+from phb.files import read_text
 from phb.formats import yaml_format
 from phb.model import Dialect, Item, Name
 from phb.model.base import unexpected
@@ -52,6 +54,7 @@ class Common(Item):
     device_id: Annotated[int, Within(0, 2**64 - 1)] = 1
     target: TargetKind = TargetKind.PHB_SWITCH
     role: Annotated[str, Field(max_length=64, strict=True)] = ""
+    timeout: Annotated[float, Within(1, 3600)] = TIMEOUT_S
     election_id: Annotated[int, Within(1, 2**128 - 1)] = 1
     tls: TlsFiles | None = None
     format: Name | None = None
@@ -66,6 +69,7 @@ class Switch(Common):
         address: ``HOST:PORT`` of its P4Runtime server, or ``unix:/PATH``.
         policies: Policy files or the addresses of directories; rules of earlier ones are asked first.
         groups: Names that select several switches at once.
+        timeout: Seconds that one answer may take.
 
     """
 
@@ -117,13 +121,7 @@ def read_inventory(path: Path) -> tuple[Switch, ...]:
         InputError: With file and line.
 
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(Origin(str(path)), f"a byte that isn't UTF-8 at offset {error.start}", "UTF-8 text") from None
-    except OSError as error:
-        words = error.strerror or str(error)
-        raise InputError(Origin(str(path)), words[:1].lower() + words[1:], "a readable inventory") from None
+    text = read_text(path, "a readable inventory")
     inventory = yaml_format.read_as(text, str(path), Inventory, VERSION_KEY)
     _check_unique(inventory)
     return tuple(_complete(switch, inventory.defaults, path.parent) for switch in inventory.switches)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from phb.errors import InputError
-from phb.formats import read_content
+from phb.files import as_text, read_bytes
+from phb.formats import POLICY_FILE, read_content
 from phb.formats.format import READING, ReadOptions
 from phb.merge import merge
 from phb.model import PolicySet
@@ -62,11 +62,8 @@ class FileSource:
 
     def poll(self) -> Document:
         """What the file holds."""
-        try:
-            return Document(self.name, Path(self.name).read_bytes())
-        except OSError as error:
-            words = error.strerror or str(error)
-            raise InputError(Origin(self.name), words[:1].lower() + words[1:], "a readable policy file") from None
+        content = read_bytes(self.name, POLICY_FILE)
+        return Document(as_text(self.name), content)
 
 
 def _directory(name: str) -> Source:

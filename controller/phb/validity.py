@@ -42,7 +42,10 @@ def next_change(rules: Iterable[Rule], after: datetime, zone: ZoneInfo | None = 
     # Rules share their windows more often than not.
     for valid in {(str(rule.valid.time_zone), rule.valid.model_dump_json()): rule.valid for rule in rules}.values():
         if not _always(valid):
-            change = _next(valid, now, valid.time_zone or zone, found)
+            try:
+                change = _next(valid, now, valid.time_zone or zone, found)
+            except OverflowError:  # a clock that has jumped to where Python's calendar ends
+                change = None
             found = change if found is None else found if change is None else min(found, change)
     return found
 

@@ -142,6 +142,10 @@ WRONG = {
         ["check", "--at", "noon", "x"],
         "phb: --at: found 'noon', expected an ISO 8601 time such as 1999-03-01T12:00\n",
     ),
+    "time at the end of the calendar": (
+        ["check", "--at", "9999-12-31T23:59-12:00", "x"],
+        "phb: --at: found '9999-12-31T23:59-12:00', expected an ISO 8601 time such as 1999-03-01T12:00\n",
+    ),
     "format": (
         ["check", "--format", "ldap", "{file}"],
         "phb: --format: found 'ldap', expected one of yaml, policy-agent, ios, ldif, smcat\n",

@@ -1,12 +1,15 @@
 """The life of a policy on the command line: plan, push, history, rollback, locks; one switch and many."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
-from phb.state import Locks, State
+from phb.state import History, Locks, State
+
+PROCESS_ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 ROUTE = """\
 phb: 1
@@ -263,3 +266,62 @@ def test_bad_input(phb, inventory, policy, case):
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+from phb.__main__ import main
+sys.argv = ["phb", *sys.argv[2:]]
+main()
+"""
+
+
+def limited(size, *arguments):
+    """Run a command line in a process that can't write more than so many bytes to a file: a full disk."""
+    command = [sys.executable, "-c", LIMITED, str(size), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=PROCESS_ENVIRONMENT, check=False)
+
+
+@pytest.mark.parametrize("size", [0, 1000, 4096, 20_000])
+def test_a_full_disk_changes_nothing_and_says_which_file(policy, start_switch, tmp_path, size):
+    switch, state = start_switch(), tmp_path / "state.sqlite"
+    ended = limited(size, "push", "--address", switch.address, "--state", state, policy(3))
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"phb: {state}: found a file that can't be used (")
+    assert "rollback" not in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert switch.config is None
+
+
+def test_a_disk_that_is_full_after_the_push_says_that_it_was_done(phb, policy, start_switch, tmp_path, monkeypatch):
+    switch, state = start_switch(), tmp_path / "state.sqlite"
+
+    def full(self, *arguments, **options):
+        with self._state.reading() as cursor:
+            cursor.execute("PRAGMA max_page_count = 1")
+        with self._state.transaction() as cursor:
+            cursor.execute("INSERT INTO content VALUES ('x', ?)", (bytes(100_000),))
+
+    monkeypatch.setattr(History, "end", full)
+    code, _, err = phb("push", "--address", switch.address, "--state", state, policy(3))
+    assert code == 2
+    assert err.startswith(f"phb: {state}: found a file that can't be used (database or disk is full), ")
+    assert "the switch holds the new policy, the history says it never ended" in err
+    assert switch.table
+    # A push that failed says why, whatever becomes of the history.
+    switch.refuse = lambda update: "I am full"
+    code, _, err = phb("push", "--address", switch.address, "--state", state, policy(4))
+    assert (code, "I am full" in err, "can't be used" in err) == (1, True, False)
+    monkeypatch.undo()
+    assert phb("locks", "--state", state, "--json")[1] == "[]\n"
+
+
+def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(policy, tmp_path):
+    output = tmp_path / "out.yaml"
+    output.write_text("before")
+    ended = limited(10, "convert", "--to", "yaml", policy(3), "-o", output)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("phb: --output: found '")
+    assert output.read_text() == "before"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["out.yaml", "policy.yaml"]

@@ -23,7 +23,7 @@ def tables(report: Report) -> RenderableType:
         table = _table(document, ("section", 0), ("level", 0), ("asked", 3), ("verdict", 0), ("measured", 2))
         for row in rows:
             verdict = Text(row.verdict.value, STYLES[row.verdict])
-            table.add_row(row.section, row.level, Text(row.asks), verdict, Text(row.measured))
+            table.add_row(row.section, row.level, Text(row.asks), verdict, row.measured)
         parts.append(table)
     return Group(*parts, Text(f"{report.switch}: {report.summary}"))
 

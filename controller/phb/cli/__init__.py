@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from phb.cli.application import BAD_INPUT, INTERRUPTED, OK, REFUSED
 from phb.cli.interrupting import wake_for_ctrl_c
+from phb.cli.output import print_errors
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -54,8 +55,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _fail(message: str, code: int) -> int:
     try:
-        sys.stderr.write(f"phb: {message}\n")
-        sys.stderr.flush()
+        print_errors(f"phb: {message}")
     except OSError:
         _discard(sys.stderr.fileno())
     return code

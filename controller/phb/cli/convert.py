@@ -11,6 +11,7 @@ from phb.cli.application import REFUSED, app, epilog
 from phb.cli.options import Files, Json
 from phb.cli.output import print_json, print_losses, print_notices
 from phb.errors import InputError
+from phb.files import in_words, write_text
 from phb.origin import Origin
 
 if TYPE_CHECKING:
@@ -70,9 +71,9 @@ def convert(
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
     except OSError as error:
-        raise InputError(Origin("--output"), f"'{path}' ({error.strerror or error})", "a file to write") from None
+        raise InputError(Origin("--output"), f"'{path}' ({in_words(error)})", "a file to write") from None
 
 
 def _as_json(to: str, converted: Converted) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phb.cli.grouping import grouped as grouped
+from phb.device.deadlines import TIMEOUT_S
 from phb.errors import InputError
 from phb.origin import Origin
 
@@ -119,9 +120,13 @@ class ReadingOptions:
         if self.at is None:
             return datetime.now().astimezone()
         try:
-            return datetime.fromisoformat(self.at)
+            moment = datetime.fromisoformat(self.at)
         except ValueError:
-            raise InputError(Origin("--at"), f"'{self.at}'", "an ISO 8601 time such as 1999-03-01T12:00") from None
+            moment = None
+        # The first and the last year have moments that other zones can't say.
+        if moment is None or not 1 < moment.year < 9999:
+            raise InputError(Origin("--at"), f"'{self.at}'", "an ISO 8601 time such as 1999-03-01T12:00")
+        return moment
 
 
 @dataclass(frozen=True)
@@ -236,6 +241,7 @@ class WhichOptions:
                 dialect=_dialect(reading.dialect),
                 groups=(),
                 tls=self._files(),
+                timeout=self._timeout() or TIMEOUT_S,
             )
             return [made]
         if files:
@@ -243,9 +249,14 @@ class WhichOptions:
                 Origin(files[0]), "a policy file beside --inventory", "one of them: the inventory names files"
             )
         chosen = select(read_inventory(self.inventory), self.switch or (), self.inventory)
-        return [switch if kind is None else switch.model_copy(update={"target": kind}) for switch in chosen]
+        said = {"target": kind, "timeout": self._timeout()}
+        instead = {name: value for name, value in said.items() if value is not None}
+        return [switch.model_copy(update=instead) for switch in chosen]
 
     def _files(self) -> TlsFiles | None:
+        return None
+
+    def _timeout(self) -> float | None:
         return None
 
     def checked_address(self) -> str:
@@ -291,6 +302,17 @@ class SwitchOptions(WhichOptions):
         ),
     ] = None
 
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            max=3600,
+            metavar="SECONDS",
+            rich_help_panel=_SWITCH,
+            help="How long a switch may take for one answer.  (default: the inventory's, else 60)",
+        ),
+    ] = None
+
     def tls(self) -> Tls | None:
         """How sessions are encrypted; None is plain text.
 
@@ -325,6 +347,9 @@ class SwitchOptions(WhichOptions):
         return TlsFiles.model_construct(
             ca=text(tls.ca), certificate=text(tls.certificate), key=text(tls.key), server_name=tls.server_name
         )
+
+    def _timeout(self) -> float | None:
+        return self.timeout
 
 
 def check_address(address: str, origin: Origin) -> str:

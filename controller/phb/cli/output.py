@@ -1,4 +1,7 @@
-"""How commands print: JSON, tables, warnings. Colour only on a terminal and without NO_COLOR: rich's rule."""
+"""How commands print: JSON, lines, tables, warnings. Colour only on a terminal and without NO_COLOR: rich's rule.
+
+Everything that is printed goes through here, and what others wrote can only be seen: `phb.visible`.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+from phb.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
+    from rich.text import Text
 
     from phb.formats import Loss
     from phb.intent import Notice
@@ -18,20 +24,55 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 200  # columns; what goes into a pipe has no terminal to fit into
 
 
-def print_json(value: Any) -> None:
-    """Print one JSON value for programs."""
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+def print_json(value: Any, indent: int | None = 2) -> None:
+    """Print one JSON value for programs; without `indent` as one line."""
+    # JSON needs no escape for DEL, the one control character that the module leaves as it is.
+    sys.stdout.write(json.dumps(value, indent=indent).replace("\x7f", "\\u007f") + "\n")
+    if indent is None:
+        sys.stdout.flush()
 
 
-def console() -> Console:
-    """Standard output. A reader that has gone is an error like a full disk, not rich's silent end."""
+def print_line(text: str) -> None:
+    """Print one line at once, to be read while the command goes on."""
+    sys.stdout.write(visible(text) + "\n")
+    sys.stdout.flush()
+
+
+def print_error(text: str) -> None:
+    """Print one line on standard error."""
+    sys.stderr.write(visible(text) + "\n")
+    sys.stderr.flush()
+
+
+def print_errors(text: str) -> None:
+    """Print a message on standard error that has lines of its own, as a PhbError's."""
+    for line in text.split("\n"):
+        print_error(line)
+
+
+def console(file: TextIO | None = None) -> Console:
+    """Standard output, or another file. A string that is printed, or a cell, is one line; `lines` makes several.
+
+    A reader that has gone is an error like a full disk, not rich's silent end.
+    """
     from rich.console import Console
 
     class Output(Console):
         def on_broken_pipe(self) -> NoReturn:
             raise
 
-    return Output(markup=False, highlight=False, emoji=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(visible(text), **options)
+
+    width = None if (file or sys.stdout).isatty() else PIPE_WIDTH
+    return Output(file=file, markup=False, highlight=False, emoji=False, width=width)
+
+
+def lines(parts: Iterable[str]) -> Text:
+    """Several lines to be printed, or in one cell."""
+    from rich.text import Text
+
+    return Text("\n".join(visible(part) for part in parts))
 
 
 def table(*columns: str) -> Table:
@@ -73,20 +114,18 @@ def progress(doing: str, total: int) -> Iterator[Callable[[], None]]:
 
 def print_notices(notices: Iterable[Notice]) -> None:
     """List warnings on standard error."""
-    _print_errors(f"warning: {notice}" for notice in notices)
+    _print_warnings(f"warning: {notice}" for notice in notices)
 
 
 def print_losses(losses: Iterable[Loss]) -> None:
     """List what a format couldn't say on standard error."""
-    _print_errors(f"warning: {loss}" for loss in losses)
+    _print_warnings(f"warning: {loss}" for loss in losses)
 
 
-def _print_errors(lines: Iterable[str]) -> None:
-    from rich.console import Console
-
-    errors = Console(file=sys.stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
-    for line in lines:
-        errors.print(line, style="yellow")
+def _print_warnings(warnings: Iterable[str]) -> None:
+    errors = console(sys.stderr)
+    for warning in warnings:
+        errors.print(warning, style="yellow", soft_wrap=True)
 
 
 def notice_as_json(notice: Notice) -> dict[str, Any]:

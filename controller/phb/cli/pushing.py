@@ -8,7 +8,18 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import INTERRUPTED, OK, REFUSED
-from phb.cli.output import console, notice_as_json, print_json, print_notices, print_table, progress, table
+from phb.cli.output import (
+    console,
+    notice_as_json,
+    print_error,
+    print_errors,
+    print_json,
+    print_notices,
+    print_table,
+    progress,
+    table,
+)
+from phb.visible import visible
 
 if TYPE_CHECKING:
     from phb.deploying import Prepared
@@ -54,7 +65,7 @@ def push_all(
     from phb.deploying import deploy
 
     def waiting(holder: Holder) -> None:
-        sys.stderr.write(f"waiting for {holder}\n")
+        print_error(f"waiting for {holder}")
 
     async def one(each: Prepared) -> Result:
         report = await deploy(
@@ -143,7 +154,7 @@ def _print_many(results: Sequence[Result]) -> None:
     sys.stdout.flush()
     for result in results:
         if result.error is not None:
-            sys.stderr.write(f"phb: {result.prepared.switch.name}: {result.error}\n")
+            print_errors(f"phb: {visible(result.prepared.switch.name)}: {result.error}")
 
 
 def result_as_json(result: Result) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +18,7 @@ from phb.cli.options import (
     TargetName,
     grouped,
 )
+from phb.cli.output import print_json, print_line
 
 if TYPE_CHECKING:
     from phb.watching import Event
@@ -90,11 +89,9 @@ def watch(
 
 
 def _print(event: Event) -> None:
-    sys.stdout.write(f"{event.time} {event.switch}: {event.kind}: {event.message}\n")
-    sys.stdout.flush()
+    print_line(f"{event.time} {event.switch}: {event.kind}: {event.message}")
 
 
 def _print_json(event: Event) -> None:
     line = {"time": event.time, "switch": event.switch, "event": event.kind, "message": event.message, **event.details}
-    sys.stdout.write(json_module.dumps(line) + "\n")
-    sys.stdout.flush()
+    print_json(line, indent=None)

@@ -17,6 +17,7 @@ from google.protobuf import text_format
 
 import phb_p4
 from phb.errors import ArtifactError
+from phb.files import read_bytes, read_text
 from phb.intent import Entry, Exact, MatchValue, Prefix, Range, Ternary
 from phb.origin import Origin
 from phb.pushing.difference import Change, MatchField, Row, Update
@@ -76,6 +77,7 @@ class Artifact:
         p4info: What P4Runtime calls the control plane's view of the program.
         device_config: The bmv2 JSON, as the switch gets it.
         cookie: Stands for exactly this p4info and JSON (P4Runtime section 7.3.1).
+        capacity: How many entries its tables have room for, all together.
 
     """
 
@@ -99,6 +101,10 @@ class Artifact:
         self._parameters = {
             action.preamble.id: tuple(parameter.id for parameter in action.params) for action in p4info.actions
         }
+        self._widths = {
+            action.preamble.id: tuple(parameter.bitwidth for parameter in action.params) for action in p4info.actions
+        }
+        self.capacity = sum(table.size for table in self.tables.values())
         self._kinds = {
             table.number: {field.number: (field.kind, field.bits) for field in table.fields.values()}
             for table in self.tables.values()
@@ -116,11 +122,11 @@ class Artifact:
         p4info = p4info or phb_p4.p4info_path()
         message = p4i.P4Info()
         try:
-            text_format.Parse(_read(p4info, "a readable p4info file").decode(), message)
-        except (text_format.ParseError, UnicodeDecodeError) as error:
+            text_format.Parse(read_text(p4info, "a readable p4info file", ArtifactError), message)
+        except text_format.ParseError as error:
             problem = " ".join(str(error).split())
             raise ArtifactError(Origin(str(p4info)), f"broken text ({problem})", "a P4Info message as text") from None
-        device_config = _read(artifact, "a readable bmv2 JSON file")
+        device_config = read_bytes(artifact, "a readable bmv2 JSON file", ArtifactError)
         _check_program(Origin(str(artifact)), device_config, message)
         return cls(message, device_config, str(p4info))
 
@@ -253,6 +259,11 @@ class Artifact:
 
         Servers return counters and times with an entry, may pad byte strings, need not keep the order of fields, and
         may spell out a field that matches everything.
+
+        Raises:
+            LookupError: The program has no such table or field.
+            ValueError: A value doesn't fit its field, or the action has other parameters.
+
         """
         number = _from_bytes
         match: list[MatchField] = []
@@ -276,9 +287,17 @@ class Artifact:
                     low, high = number(part.range.low), number(part.range.high)
                     if (low, high) != (0, (1 << bits) - 1):
                         match.append((field, low, high))
+            if match and (match[-1][1] >> bits or match[-1][2] >> bits):
+                raise ValueError(f"a value wider than {bits} bits in field {field} of table {message.table_id}")
         match.sort()
         action = message.action.action
         parameters = sorted((parameter.param_id, number(parameter.value)) for parameter in action.params)
+        widths = self._widths.get(action.action_id)
+        if widths is not None and (
+            len(widths) != len(parameters)
+            or any(value >> bits for (_, value), bits in zip(parameters, widths, strict=True))
+        ):
+            raise ValueError(f"parameters that action {action.action_id} doesn't have")
         return Row(
             message.table_id,
             tuple(match),
@@ -346,13 +365,6 @@ def _check_program(origin: Origin, device_config: bytes, p4info: p4i.P4Info) -> 
             raise ArtifactError(origin, f"no table '{table.preamble.name}'", "the program that the p4info describes")
 
 
-def _read(path: str | Path, expected: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise ArtifactError(Origin(str(path)), _lower(error.strerror or str(error)), expected) from None
-
-
 def _table(table: p4i.Table, actions: Mapping[int, p4i.Action]) -> TableInfo:
     return TableInfo(
         number=table.preamble.id,
@@ -385,7 +397,3 @@ def _match_values(field: FieldInfo, value: MatchValue) -> tuple[int, int] | None
         case Range(low, high) if field.kind == kinds.RANGE and not high >> field.bits:
             return low, high
     return None
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import grpc
 from finsy import GRPCCredentialsTLS
 from finsy.proto import p4r
 
 from phb.device.artifact import Artifact
+from phb.device.deadlines import LARGEST_MESSAGE
 
 # A failed batch of 10,000 updates carries as many errors in its metadata; servers send every entry in one message.
 _OPTIONS = (
     ("grpc.max_metadata_size", 16 << 20),
     ("grpc.absolute_max_metadata_size", 16 << 20),
-    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_receive_message_length", LARGEST_MESSAGE),
     ("grpc.max_send_message_length", -1),
     # Sessions share nothing: gRPC would give all channels to one address the same connection, and thus the same fate.
     ("grpc.use_local_subchannel_pool", 1),
@@ -25,14 +27,25 @@ _OPTIONS = (
 )
 
 
-def open_channel(address: str, credentials: GRPCCredentialsTLS | None) -> grpc.aio.Channel:
-    """A channel that connects when it is used."""
+class _Deadline(grpc.aio.UnaryUnaryClientInterceptor):
+    """Gives every call with one answer its deadline, whoever makes it."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+
+    async def intercept_unary_unary(self, continuation: Any, client_call_details: Any, request: Any) -> Any:
+        return await continuation(client_call_details._replace(timeout=self._timeout_s), request)
+
+
+def open_channel(address: str, credentials: GRPCCredentialsTLS | None, timeout_s: float) -> grpc.aio.Channel:
+    """A channel that connects when it is used; calls with one answer end after so many seconds."""
+    deadline = [_Deadline(timeout_s)]
     options: list[tuple[str, int | str]] = list(_OPTIONS)
     if credentials is None:
-        return grpc.aio.insecure_channel(address, options=options)
+        return grpc.aio.insecure_channel(address, options=options, interceptors=deadline)
     if credentials.target_name_override:
         options.append(("grpc.ssl_target_name_override", credentials.target_name_override))
-    return grpc.aio.secure_channel(address, credentials.to_client_credentials(), options=options)
+    return grpc.aio.secure_channel(address, credentials.to_client_credentials(), options=options, interceptors=deadline)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from finsy import GNMIClient, GNMIPath, GRPCStatusCode
 from finsy.gnmiclient import GNMIClientError, GNMIUpdate
 from finsy.proto import gnmi
 
+from phb.device.deadlines import understood
 from phb.device.session import Session
 from phb.errors import SwitchError
 from phb.intent import PortShaper
@@ -168,6 +169,7 @@ class PortShapers:
     def __init__(self, session: Session) -> None:
         self.address = session.address
         self._channel = session.channel
+        self._timeout_s = session.timeout_s
         self._client = GNMIClient(session.address)
 
     async def __aenter__(self) -> Self:
@@ -193,20 +195,9 @@ class PortShapers:
         except GNMIClientError as error:
             if error.code is GRPCStatusCode.UNIMPLEMENTED:
                 return None
-            raise self._failed(error) from None
-        found: dict[str, Scheduler] = {}
-        for update in policies:
-            name = update.path["scheduler-policy", "name"]
-            said = {_LEAVES[leaf]: int(update.value)} if (leaf := update.path.last) in _LEAVES else {}
-            found[name] = replace(found.get(name, NO_SCHEDULER), **said)
-        bound = {update.path["interface", "interface-id"]: str(update.value) for update in bindings}
-        ports = {}
-        for update in ids:
-            interface = update.path["interface", "name"]
-            policy = bound.get(interface)
-            scheduler = NO_SCHEDULER if policy is None else found.get(policy, NO_SCHEDULER)
-            ports[int(update.value)] = PortShaping(interface, policy, scheduler)
-        return Shaping(ports, found)
+            raise self.failed(error) from None
+        with understood(self.address):
+            return _shaping(ids, bindings, policies)
 
     async def get(self, path: str) -> Sequence[GNMIUpdate]:
         """The leaves below a path; none where the switch has no such node.
@@ -250,12 +241,32 @@ class PortShapers:
         if not updates and not deletions:
             return
         try:
-            await self._client.set(update=updates, delete=deletions)
+            with understood(self.address):
+                await self._client.set(update=updates, delete=deletions)
         except GNMIClientError as error:
-            raise self._failed(error) from None
+            raise self.failed(error) from None
 
-    def _failed(self, error: GNMIClientError) -> SwitchError:
+    def failed(self, error: GNMIClientError) -> SwitchError:
+        """What a switch said, or didn't."""
+        if error.code is GRPCStatusCode.DEADLINE_EXCEEDED:
+            return SwitchError(self.address, f"no answer to gNMI within {self._timeout_s:g} s (--timeout)")
         return SwitchError(self.address, f"gNMI: {error.message or error.code.name}")
+
+
+def _shaping(ids: Sequence[GNMIUpdate], bindings: Sequence[GNMIUpdate], policies: Sequence[GNMIUpdate]) -> Shaping:
+    found: dict[str, Scheduler] = {}
+    for update in policies:
+        name = update.path["scheduler-policy", "name"]
+        said = {_LEAVES[leaf]: int(update.value)} if (leaf := update.path.last) in _LEAVES else {}
+        found[name] = replace(found.get(name, NO_SCHEDULER), **said)
+    bound = {update.path["interface", "interface-id"]: str(update.value) for update in bindings}
+    ports = {}
+    for update in ids:
+        interface = update.path["interface", "name"]
+        policy = bound.get(interface)
+        scheduler = NO_SCHEDULER if policy is None else found.get(policy, NO_SCHEDULER)
+        ports[int(update.value)] = PortShaping(interface, policy, scheduler)
+    return Shaping(ports, found)
 
 
 def _settings(port: PortShaping) -> list[tuple[GNMIPath, Any]]:

@@ -32,9 +32,11 @@ from typing import Any, Self
 import grpc
 from finsy import GRPCStatusCode, P4ClientError
 from finsy.proto import p4r, p4r_grpc
+from google.protobuf.message import DecodeError
 
 from phb.device.artifact import Artifact
 from phb.device.channel import PipelineConfig, open_channel
+from phb.device.deadlines import LARGEST_MESSAGE, MOST_ENTRIES, PATIENCE, TIMEOUT_S, understood
 from phb.device.describe import describe_update
 from phb.device.mastership import Mastership, election_id
 from phb.device.tls import Tls
@@ -43,10 +45,10 @@ from phb.pushing.difference import Row, Update
 
 ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
 ENDS_WITHIN = 1.0  # seconds, in which a switch ends the stream of a controller that has nothing more to say
-# Of one call, seconds: a server that hangs must not hang the controller. A batch of bmv2 takes milliseconds.
-CALL_TIMEOUT = 60.0
 # Cells in one request. Each is an entity of some ten bytes in the request and thirty in the answer.
 CELLS = 5_000
+LONGEST_WORDS = 2_000
+WIDEST = 512  # bytes of a register's cell; the widest number of P4's that p4c takes has fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Session:
         election_id: The controller with the highest one is primary, within its role.
         role: Name of the role (P4Runtime section 5.1); empty is the default role, which may do everything.
         tls: Certificates; None is a connection without TLS.
+        timeout_s: How long one answer may take, in seconds: `phb.device.deadlines`.
 
     Raises:
         InputError: A certificate's file is wrong.
@@ -82,8 +85,10 @@ class Session:
         election_id: int = 1,
         role: str = "",
         tls: Tls | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         self.address = address
+        self.timeout_s = timeout_s
         self.artifact = artifact
         self.device_id = device_id
         self.election_id = election_id
@@ -100,7 +105,7 @@ class Session:
         self._answers = 0
 
     async def __aenter__(self) -> Self:
-        self._channel = open_channel(self.address, self._credentials)
+        self._channel = open_channel(self.address, self._credentials, self.timeout_s)
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         return self
 
@@ -110,9 +115,10 @@ class Session:
         if self._listener is not None and self._stream is not None:
             # Half-closed first, and seen to end: until then the switch counts the session as primary, and would refuse
             # the next one with its election id.
-            with suppress(grpc.RpcError, asyncio.InvalidStateError):
-                await self._stream.done_writing()
-                await asyncio.wait([self._listener], timeout=ENDS_WITHIN)
+            with suppress(grpc.RpcError, asyncio.InvalidStateError, TimeoutError):
+                async with asyncio.timeout(ENDS_WITHIN):
+                    await self._stream.done_writing()
+                    await asyncio.wait([self._listener])
         if self._listener is not None:
             self._listener.cancel()
             await asyncio.wait([self._listener])
@@ -144,15 +150,16 @@ class Session:
         if self._stream is None or self._ended is not None:
             await self._open_stream()
         answers = self._answers
+        timeout_s = min(ARBITRATION_TIMEOUT, self.timeout_s)
         try:
-            async with asyncio.timeout(ARBITRATION_TIMEOUT):
+            async with asyncio.timeout(timeout_s):
                 # Where the stream has ended, the listener knows why.
                 with suppress(grpc.RpcError, asyncio.InvalidStateError):
                     await self._stream.write(self._arbitration())
                 async with self._changed:
                     await self._changed.wait_for(lambda: self._answers > answers or self._ended is not None)
         except TimeoutError:
-            message = f"no answer to arbitration within {ARBITRATION_TIMEOUT:g} s"
+            message = f"no answer to arbitration within {timeout_s:g} s"
             raise SwitchError(self.address, message) from None
         if self._ended is not None or self._mastership is None:
             raise self._ended or SwitchError(self.address, "the switch closed the stream")
@@ -205,8 +212,10 @@ class Session:
                     await self._announce(Mastership.of(response.arbitration), None)
             await self._announce(None, SwitchError(self.address, "the switch closed the stream"))
         except grpc.RpcError as error:
-            client_error = P4ClientError(error, "StreamChannel")
-            if client_error.is_election_id_used:
+            client_error = self._failed(error, "StreamChannel", self.timeout_s)
+            if isinstance(client_error, SwitchError):
+                await self._announce(None, client_error)
+            elif client_error.is_election_id_used:
                 message = (
                     f"another controller has election id {self.election_id} already ({client_error.message}): "
                     f"stop it, or take over with election id {self.election_id + 1}"
@@ -280,7 +289,7 @@ class Session:
         """Every table entry as the switch sends it: for a program that isn't the session's artifact."""
         request = self._read_request()
         request.entities.add().table_entry.table_id = 0
-        return [entity.table_entry async for entity in self._read(request)]
+        return [entity.table_entry async for entity in self._read(request, MOST_ENTRIES)]
 
     async def rows(self, defaults: Sequence[str] = ()) -> list[Row]:
         """Every table entry that a controller can write, without constant ones; default entries of these tables too.
@@ -296,12 +305,15 @@ class Session:
         constant = {table.number for table in self.artifact.tables.values() if table.constant}
         found: dict[Row, None] = {}
         decode = self.artifact.decode
-        async for entity in self._read(request):
+        # Of a constant table a switch may send what the program has, of any table its default entry.
+        most = self.artifact.capacity + len(self.artifact.tables)
+        async for entity in self._read(request, most):
             message = entity.table_entry
             table = message.table_id
             wanted = table in asked if message.is_default_action else table not in constant and not message.is_const
             if wanted:
-                found[decode(message)] = None
+                with understood(self.address):
+                    found[decode(message)] = None
         return list(found)
 
     async def is_atomic(self) -> bool:
@@ -364,7 +376,8 @@ class Session:
             indexes: Which cells; None is all, which takes long where an array is large.
 
         """
-        number = self.artifact.counter(name).number
+        counter = self.artifact.counter(name)
+        number = counter.number
         result: dict[int, CounterValue] = {}
         for batch in _batches(indexes):
             request = self._read_request()
@@ -373,11 +386,12 @@ class Session:
                 cell.counter_id = number
                 if index is not None:
                     cell.index.index = index
-            async for entity in self._read(request):
-                data = entity.counter_entry.data
+            cells = range(counter.size) if batch == [None] else frozenset(batch)
+            async for entity in self._read(request, len(batch) if indexes is not None else counter.size):
+                data, cell_index = entity.counter_entry.data, entity.counter_entry.index.index
+                self._check_asked(cell_index in cells, name, cell_index)
                 if data.packet_count or data.byte_count:
-                    value = CounterValue(data.packet_count, data.byte_count)
-                    result[entity.counter_entry.index.index] = value
+                    result[cell_index] = CounterValue(data.packet_count, data.byte_count)
         return dict(sorted(result.items()))
 
     async def clear_counter(self, name: str, indexes: Iterable[int]) -> None:
@@ -404,16 +418,17 @@ class Session:
                 cell = request.entities.add().register_entry
                 cell.register_id = number
                 cell.index.index = index if index is not None else 0
+            cells = frozenset(batch)
             try:
-                async for response in self._stub.Read(request, timeout=CALL_TIMEOUT):
-                    for entity in response.entities:
-                        cell = entity.register_entry
-                        result[cell.index.index] = int.from_bytes(cell.data.bitstring, "big")
-            except grpc.RpcError as error:
-                client_error = P4ClientError(error, "Read")
-                if client_error.code == GRPCStatusCode.UNIMPLEMENTED:
+                async for entity in self._entities(request, len(batch)):
+                    cell = entity.register_entry
+                    value = cell.data.bitstring
+                    self._check_asked(cell.index.index in cells and len(value) <= WIDEST, name, cell.index.index)
+                    result[cell.index.index] = int.from_bytes(value, "big")
+            except P4ClientError as error:
+                if error.code == GRPCStatusCode.UNIMPLEMENTED:
                     return None
-                raise self._error(client_error) from None
+                raise self._error(error) from None
         return None if asked and not result else result
 
     # -- inside -------------------------------------------------------------
@@ -432,17 +447,69 @@ class Session:
 
     async def _call(self, method: str, request: Any) -> Any:
         try:
-            return await getattr(self._stub, method)(request, timeout=CALL_TIMEOUT)
+            return await getattr(self._stub, method)(request)
         except grpc.RpcError as error:
-            raise P4ClientError(error, method) from None
+            raise self._failed(error, method, self.timeout_s) from None
 
-    async def _read(self, request: p4r.ReadRequest) -> AsyncIterator[p4r.Entity]:
+    async def _read(self, request: p4r.ReadRequest, most: int) -> AsyncIterator[p4r.Entity]:
+        async with self._refusals():
+            async for entity in self._entities(request, most):
+                yield entity
+
+    async def _entities(self, request: p4r.ReadRequest, most: int) -> AsyncIterator[p4r.Entity]:
+        """What a switch answers, as long as it goes on answering, and at most so many.
+
+        Raises:
+            P4ClientError: It refused.
+            SwitchError: It fell silent, doesn't end, or says more than it can hold.
+
+        """
+        call = self._stub.Read(request, timeout=PATIENCE * self.timeout_s)
+        clock = asyncio.get_running_loop().time
+        until = clock() + self.timeout_s
+        left = most
         try:
-            async for response in self._stub.Read(request, timeout=CALL_TIMEOUT):
+            while True:
+                async with asyncio.timeout_at(until):
+                    response = await call.read()
+                if response is grpc.aio.EOF:
+                    return
+                left -= len(response.entities)
+                if left < 0:
+                    raise SwitchError(self.address, f"the switch answered Read with more than {most} entries or cells")
+                # A message with nothing in it is no progress.
+                if response.entities:
+                    until = clock() + self.timeout_s
                 for entity in response.entities:
                     yield entity
+        except TimeoutError:
+            raise self._silent("Read", self.timeout_s) from None
         except grpc.RpcError as error:
-            raise self._error(P4ClientError(error, "Read")) from None
+            raise self._failed(error, "Read", PATIENCE * self.timeout_s) from None
+        finally:
+            call.cancel()
+
+    def _failed(self, error: grpc.RpcError, method: str, seconds: float) -> P4ClientError | SwitchError:
+        """A call's end as an error: the switch's refusal, or that it never came to one."""
+        if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+            return self._silent(method, seconds)
+        if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (error.details() or ""):
+            return SwitchError(self.address, f"an answer to {method} of more than {LARGEST_MESSAGE >> 20} MiB")
+        try:
+            return P4ClientError(error, method)
+        except (DecodeError, ValueError, TypeError):
+            return SwitchError(
+                self.address, f"the switch refused {method} in words that make no sense ({error.code().name})"
+            )
+
+    def _check_asked(self, fits: bool, name: str, index: int) -> None:
+        if not fits:
+            raise SwitchError(
+                self.address, f"the switch answered with cell {index} of '{name}', which wasn't asked for"
+            )
+
+    def _silent(self, method: str, seconds: float) -> SwitchError:
+        return SwitchError(self.address, f"no answer to {method} within {seconds:g} s (--timeout)")
 
     @asynccontextmanager
     async def _refusals(self) -> AsyncIterator[None]:
@@ -452,21 +519,31 @@ class Session:
             raise self._error(error) from None
 
     def _error(self, error: P4ClientError, updates: Sequence[Update] = ()) -> SwitchError:
+        try:
+            with understood(self.address):
+                return self._refusal(error, updates)
+        except SwitchError as odd:
+            return odd
+
+    def _refusal(self, error: P4ClientError, updates: Sequence[Update]) -> SwitchError:
         if error.code == GRPCStatusCode.UNAVAILABLE:
-            words = error.message if self._tls is None else self._tls.explain(error.message)
+            words = _brief(error.message) if self._tls is None else self._tls.explain(_brief(error.message))
             return SwitchError(self.address, f"the switch can't be reached ({words})")
-        if error.code == GRPCStatusCode.DEADLINE_EXCEEDED:
-            return SwitchError(self.address, f"no answer within {CALL_TIMEOUT:g} s")
         refusals = []
         for index, detail in sorted(error.details.items()):
             # The rest of an atomic batch is reported as aborted; the user wants the cause.
             if detail.canonical_code == GRPCStatusCode.ABORTED and len(error.details) > 1:
                 continue
-            words = f"{detail.canonical_code.name}: {detail.message}"
+            words = f"{detail.canonical_code.name}: {_brief(detail.message)}"
             what = describe_update(updates[index], self.artifact) if index < len(updates) else f"update {index}"
             refusals.append(f"{what}: {words}")
-        message = f"the switch refused: {error.code.name}" + (f": {error.message}" if error.message else "")
+        message = f"the switch refused: {error.code.name}" + (f": {_brief(error.message)}" if error.message else "")
         return SwitchError(self.address, message, refusals)
+
+
+def _brief(words: str) -> str:
+    """A switch's words, which the history keeps, as long as a person reads them."""
+    return words if len(words) <= LONGEST_WORDS else f"{words[:LONGEST_WORDS]}..."
 
 
 def _batches(indexes: Iterable[int] | None) -> Iterable[list[int | None]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from finsy import GRPCCredentialsTLS
 
 from phb.errors import InputError
+from phb.files import read_bytes
 from phb.origin import Origin
 
 
@@ -69,7 +70,7 @@ class Tls:
 
 
 def _check_authority(path: Path) -> None:
-    _check_readable(path, "a PEM file of certificate authorities")
+    read_bytes(path, "a PEM file of certificate authorities")
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=str(path))
     except ssl.SSLError as error:
@@ -77,8 +78,8 @@ def _check_authority(path: Path) -> None:
 
 
 def _check_pair(certificate: Path, key: Path) -> None:
-    _check_readable(certificate, "a PEM certificate")
-    _check_readable(key, "a PEM private key without a password")
+    read_bytes(certificate, "a PEM certificate")
+    read_bytes(key, "a PEM private key without a password")
     try:
         # Into an object of its own first: the errors of certificate and key would read alike.
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=str(certificate))
@@ -94,14 +95,6 @@ def _check_pair(certificate: Path, key: Path) -> None:
         if error.reason == "KEY_VALUES_MISMATCH":
             raise InputError(Origin(str(key)), "the key of another certificate", f"the key of {certificate}") from None
         raise InputError(Origin(str(key)), _reason(error), "a PEM private key without a password") from None
-
-
-def _check_readable(path: Path, expected: str) -> None:
-    try:
-        path.read_bytes()
-    except OSError as error:
-        words = error.strerror or str(error)
-        raise InputError(Origin(str(path)), words[:1].lower() + words[1:], expected) from None
 
 
 def _reason(error: ssl.SSLError) -> str:

@@ -16,6 +16,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from phb.errors import InputError
+from phb.files import open_file, read_text
 from phb.origin import Origin
 
 _PORTS: Final = {"ldap": 389, "ldaps": 636}
@@ -181,18 +182,14 @@ def _password(password: str | None, file: str | None) -> str | None:
         return password
     if password is not None:
         raise InputError(Origin("PHB_LDAP_PASSWORD"), "it beside PHB_LDAP_PASSWORD_FILE", "one of the two")
-    return _readable("PASSWORD_FILE", file).read_text(encoding="utf-8").rstrip("\r\n")
+    return read_text(file, "the readable file of PHB_LDAP_PASSWORD_FILE").rstrip("\n")
 
 
 def _file(name: str, value: str | None) -> Path | None:
-    return None if value is None else _readable(name, value)
-
-
-def _readable(name: str, value: str) -> Path:
-    path = Path(value)
-    if not path.is_file() or not os.access(path, os.R_OK):
-        raise InputError(Origin(f"PHB_LDAP_{name}"), f"'{value}'", "a readable file")
-    return path
+    if value is None:
+        return None
+    open_file(value, f"the readable file of PHB_LDAP_{name}").close()
+    return Path(value)
 
 
 def _seconds(name: str, value: str | None, default: float) -> float:

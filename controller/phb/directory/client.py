@@ -6,15 +6,27 @@ aren't.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from threading import Thread
 from types import ModuleType
 from typing import Any, TypeAlias
 
 from phb.directory.address import Access, DirectoryAddress
 from phb.errors import InputError, PhbError
+from phb.files import LARGEST
 from phb.origin import Origin
 
+PATIENCE = 6
+"""Times the time of one answer, in which the whole tree has to be there."""
+ENTRY = 500
+"""Bytes that an entry takes beside what it says."""
+
 Entries: TypeAlias = Mapping[str, Mapping[str, Sequence[bytes]]]
+
+_HANGING: dict[str, Thread] = {}
+"""By server, who still waits for it."""
 
 _INSTALL = (
     "python-ldap: on Debian `apt install libldap2-dev libsasl2-dev gcc`, then `pip install 'phb[ldap]'`; or give the "
@@ -58,20 +70,49 @@ def search(address: DirectoryAddress, access: Access) -> Entries:
             Origin(address.url), "a password to be sent in clear", "ldaps://, or PHB_LDAP_START_TLS=1 for ldap://"
         )
     try:
-        connection = ldap.initialize(address.server)
-        _prepare(ldap, connection, address, access)
-        try:
-            if access.start_tls:
-                connection.start_tls_s()
-            if bind_dn is not None and access.password is not None:
-                connection.simple_bind_s(bind_dn, access.password)
-            elif access.certificate is not None:
-                connection.sasl_external_bind_s()
-            return _pages(ldap, connection, address, access)
-        finally:
-            connection.unbind_s()
+        return _within(PATIENCE * access.timeout_s, address, lambda: _ask(ldap, address, access, bind_dn))
     except ldap.LDAPError as error:
         raise DirectoryError(address.url, _words(ldap, error, address, access)) from None
+
+
+def _within(seconds: float, address: DirectoryAddress, ask: Callable[[], Entries]) -> Entries:
+    """Ask in a thread, and leave it where it hangs.
+
+    libldap keeps its timeouts but in a TLS handshake, where it waits for ever for a server that says nothing, and
+    nothing can end it. A server of whom a thread still waits is not asked by another one.
+    """
+    if (before := _HANGING.get(address.server)) is not None and before.is_alive():
+        raise DirectoryError(address.url, "still no answer to what it was asked before")
+    answer: Future[Entries] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        return answer.result(seconds)
+    except TimeoutError:
+        _HANGING[address.server] = thread
+        raise DirectoryError(address.url, f"no answer within {seconds:g} s") from None
+
+
+def _ask(ldap: Any, address: DirectoryAddress, access: Access, bind_dn: str | None) -> Entries:
+    connection = ldap.initialize(address.server)
+    _prepare(ldap, connection, address, access)
+    try:
+        if access.start_tls:
+            connection.start_tls_s()
+        if bind_dn is not None and access.password is not None:
+            connection.simple_bind_s(bind_dn, access.password)
+        elif access.certificate is not None:
+            connection.sasl_external_bind_s()
+        return _pages(ldap, connection, address, access)
+    finally:
+        connection.unbind_s()
 
 
 def _library(address: DirectoryAddress) -> ModuleType:
@@ -108,19 +149,35 @@ def _pages(ldap: Any, connection: Any, address: DirectoryAddress, access: Access
     scope = {"base": ldap.SCOPE_BASE, "one": ldap.SCOPE_ONELEVEL, "sub": ldap.SCOPE_SUBTREE}[address.scope]
     control = ldap.controls.libldap.SimplePagedResultsControl(True, size=access.page_size, cookie="")
     found: dict[str, Mapping[str, Sequence[bytes]]] = {}
-    while True:
+    size = 0
+    # Nobody may wait any more: `_within`.
+    until = time.monotonic() + PATIENCE * access.timeout_s
+    while time.monotonic() < until:
         number = connection.search_ext(
             address.base, scope, address.search_filter, serverctrls=[control], timeout=access.timeout_s
         )
-        _, results, _, answered = connection.result3(number, timeout=access.timeout_s)
-        for dn, attributes in results:
-            if dn is None:
-                raise DirectoryError(address.url, f"refers to {', '.join(attributes)}: name that directory as a source")
-            found[dn] = attributes
+        results: Any = [None]
+        # Entry by entry: of all at once, nobody could say that it is enough.
+        while results and time.monotonic() < until:
+            _, results, _, answered = connection.result3(number, all=ldap.MSG_ONE, timeout=access.timeout_s)
+            for dn, attributes in results:
+                if dn is None:
+                    words = f"refers to {', '.join(attributes)}: name that directory as a source"
+                    raise DirectoryError(address.url, words)
+                if dn in found:
+                    raise DirectoryError(address.url, f"gives {dn} twice: its pages don't go on")
+                found[dn] = attributes
+                size += ENTRY + len(dn) + sum(len(name) + sum(map(len, values)) for name, values in attributes.items())
+                if size > LARGEST:
+                    raise DirectoryError(
+                        address.url, f"gives more than {LARGEST >> 20} MiB: a smaller base, or a filter"
+                    )
         page = next((each for each in answered if each.controlType == control.controlType), None)
         if page is None or not page.cookie:
             return found
+        # Servers may keep one cookie for all pages: what doesn't end is known by its entries and the time.
         control.cookie = page.cookie
+    raise ldap.TIMEOUT
 
 
 def _words(ldap: Any, error: Exception, address: DirectoryAddress, access: Access) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from phb.errors import InputError
 from phb.explain.arrival import Arrival
 from phb.explain.packet import IPV4, IPV6
+from phb.files import open_file
 from phb.origin import Origin
 
 _ETHERNET = 1
@@ -29,11 +30,7 @@ def read_capture(path: str | Path) -> Iterator[Arrival]:
     from scapy.utils import RawPcapNgReader, RawPcapReader
 
     whole = Origin(str(path))
-    try:
-        file = Path(path).open("rb")  # noqa: SIM115 - closed below, also where scapy refuses it
-    except OSError as error:
-        raise InputError(whole, (error.strerror or str(error)).lower(), "a readable capture file") from None
-    with file:
+    with open_file(path, "a readable capture file") as file:
         try:
             reader: Any = RawPcapReader(file)  # type: ignore[arg-type]
         except Scapy_Exception:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from phb.collecting import without_collecting
 from phb.errors import InputError
+from phb.files import as_text, decoded, read_bytes
 from phb.formats import ios, ldap, policy_agent, smcat, yaml_format
 from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
 from phb.merge import merge
@@ -23,6 +24,7 @@ from phb.origin import Origin
 
 __all__ = [
     "FORMATS",
+    "POLICY_FILE",
     "Converted",
     "Format",
     "Loss",
@@ -33,6 +35,8 @@ __all__ = [
     "read_file",
     "read_files",
 ]
+
+POLICY_FILE = "a readable policy file"
 
 FORMATS = (
     Format(
@@ -79,11 +83,8 @@ def read_file(path: str | Path, format_name: str | None = None, options: ReadOpt
         InputError: The file can't be read, its format isn't known, or its content is wrong.
 
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(Origin(str(path)), _lower(error.strerror or str(error)), "a readable policy file") from None
-    return read_content(content, str(path), format_name, options)
+    content = read_bytes(path, POLICY_FILE)
+    return read_content(content, as_text(path), format_name, options)
 
 
 def read_content(
@@ -102,12 +103,7 @@ def read_content(
 
     """
     whole_file = Origin(name)
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(whole_file, f"a byte that isn't UTF-8 at offset {error.start}", "UTF-8 text") from None
-    # As in files opened as text: every kind of line end counts as one.
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = decoded(content, name)
     chosen = _choose(whole_file, text, format_name)
     try:
         with without_collecting():
@@ -176,7 +172,3 @@ def _named(name: str) -> Format:
 
 def _names() -> str:
     return ", ".join(form.name for form in FORMATS)
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]

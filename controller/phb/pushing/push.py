@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from phb.compiler import compile_policy
 from phb.device.artifact import Artifact
+from phb.device.deadlines import TIMEOUT_S
 from phb.device.describe import Described, describe
 from phb.device.gnmi import PortShapers, ShaperChange
 from phb.device.gnmi import changes as shaper_changes
@@ -314,6 +315,7 @@ async def read_counters(
     artifact: Program = None,
     p4info: str | Path | None = None,
     tls: Tls | None = None,
+    timeout_s: float = TIMEOUT_S,
 ) -> dict[str, dict[int, CounterValue]]:
     """Indirect counters by short name, such as ``policy_traffic``; only cells that aren't zero.
 
@@ -324,6 +326,7 @@ async def read_counters(
         artifact: The program the switch runs, as in `push`.
         p4info: As in `push`.
         tls: Certificates; None is a connection without TLS.
+        timeout_s: How long one answer may take, in seconds.
 
     Raises:
         ArtifactError: The program has no such counter.
@@ -334,7 +337,7 @@ async def read_counters(
     wanted = list(program.counters) if names is None else list(names)
     for name in wanted:
         program.counter(name)
-    async with Session(address, device_id, program, tls=tls) as session:
+    async with Session(address, device_id, program, tls=tls, timeout_s=timeout_s) as session:
         cells = dict(names) if isinstance(names, Mapping) else {}
         # A counter by policy has a million cells, nearly all of policies that aren't there.
         missing = [name for name in CELLS_BY_POLICY if name in wanted and name not in cells]
@@ -353,9 +356,14 @@ def read_counters_sync(
     artifact: Program = None,
     p4info: str | Path | None = None,
     tls: Tls | None = None,
+    timeout_s: float = TIMEOUT_S,
 ) -> dict[str, dict[int, CounterValue]]:
     """`read_counters` for callers without an event loop."""
-    return asyncio.run(read_counters(address, names, device_id=device_id, artifact=artifact, p4info=p4info, tls=tls))
+    return asyncio.run(
+        read_counters(
+            address, names, device_id=device_id, artifact=artifact, p4info=p4info, tls=tls, timeout_s=timeout_s
+        )
+    )
 
 
 async def read_entries(
@@ -365,6 +373,7 @@ async def read_entries(
     artifact: Program = None,
     p4info: str | Path | None = None,
     tls: Tls | None = None,
+    timeout_s: float = TIMEOUT_S,
 ) -> list[Described]:
     """What the switch's tables hold, in the order of the program's tables.
 
@@ -373,7 +382,7 @@ async def read_entries(
 
     """
     program = _program(artifact, p4info)
-    async with Session(address, device_id, program, tls=tls) as session:
+    async with Session(address, device_id, program, tls=tls, timeout_s=timeout_s) as session:
         if not await session.runs_artifact():
             raise SwitchError(address, "the switch runs another program than the artifact, or none")
         rows = await session.rows()
@@ -389,9 +398,12 @@ def read_entries_sync(
     artifact: Program = None,
     p4info: str | Path | None = None,
     tls: Tls | None = None,
+    timeout_s: float = TIMEOUT_S,
 ) -> list[Described]:
     """`read_entries` for callers without an event loop."""
-    return asyncio.run(read_entries(address, device_id=device_id, artifact=artifact, p4info=p4info, tls=tls))
+    return asyncio.run(
+        read_entries(address, device_id=device_id, artifact=artifact, p4info=p4info, tls=tls, timeout_s=timeout_s)
+    )
 
 
 # ---------------------------------------------------------------------------

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from finsy.gnmiclient import GNMIClientError
+from finsy.gnmiclient import GNMIClientError, GNMIUpdate
 
-from phb.device.gnmi import OURS, PortShapers
+from phb.device.deadlines import understood
+from phb.device.gnmi import OURS, PortShapers, Shaping
 from phb.device.session import Session
-from phb.errors import SwitchError
 
 _STATES = "interfaces/interface[name=*]/state"
 _QUEUES = "qos/interfaces/interface[interface-id=*]/output/queues"
@@ -53,7 +53,12 @@ async def read_interfaces(session: Session) -> dict[int, Interface] | None:
             states = await server.get(_STATES)
             queues = await server.get(_QUEUES)
         except GNMIClientError as error:
-            raise SwitchError(session.address, f"gNMI: {error.message or error.code.name}") from None
+            raise server.failed(error) from None
+    with understood(session.address):
+        return _interfaces(shaping, states, queues)
+
+
+def _interfaces(shaping: Shaping, states: Sequence[GNMIUpdate], queues: Sequence[GNMIUpdate]) -> dict[int, Interface]:
     status: dict[str, str] = {}
     counters: dict[str, dict[str, int]] = {}
     for update in states:

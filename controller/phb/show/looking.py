@@ -33,7 +33,9 @@ async def look(
         SwitchError: The switch refused, can't be reached, or runs another program.
 
     """
-    async with Session(where.address, where.device_id, artifact, role=where.role, tls=where.certificates) as session:
+    async with Session(
+        where.address, where.device_id, artifact, role=where.role, tls=where.certificates, timeout_s=where.timeout
+    ) as session:
         if not await session.runs_artifact():
             raise SwitchError(where.address, "the switch runs another program than the artifact, or none")
         held = Held(await session.rows([VERSION_TABLE]), artifact)

@@ -7,15 +7,18 @@ moment leaves the state before or after it.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from phb.errors import InputError
+from phb.files import in_words
 from phb.origin import Origin
 
 SCHEMA_VERSION: Final = 1
@@ -77,6 +80,9 @@ CREATE TABLE lock (
 """
 
 
+_WRITABLE: Final = "a file that can be written"
+
+
 def default_path() -> Path:
     """Where the state lies unless the user says otherwise (XDG Base Directory specification, XDG_STATE_HOME)."""
     base = os.environ.get("XDG_STATE_HOME", "")
@@ -98,12 +104,15 @@ class State:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise self._wrong(f"no folder for it ({error.strerror})", _WRITABLE) from None
+        try:
+            _make_private(path)
             # Autocommit: transactions are begun by name, below, and never by the module behind our back.
             self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-        except OSError as error:
-            raise self._wrong(f"no folder for it ({error.strerror})", "a file that can be written") from None
-        except sqlite3.Error as error:
-            raise self._wrong(f"a file that can't be opened ({error})", "a file that can be written") from None
+        except (OSError, sqlite3.Error) as error:
+            words = in_words(error) if isinstance(error, OSError) else str(error)
+            raise self._wrong(f"a file that can't be opened ({words})", _WRITABLE) from None
         try:
             with self._errors():
                 self._prepare()
@@ -130,10 +139,9 @@ class State:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection.cursor()
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+                self._connection.execute("COMMIT")
+            finally:
+                self._undo()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Cursor]:
@@ -143,7 +151,12 @@ class State:
             try:
                 yield self._connection.cursor()
             finally:
-                self._connection.execute("ROLLBACK")
+                self._undo()
+
+    def _undo(self) -> None:
+        """Undo the transaction, if there still is one: on a full disk SQLite itself has undone it."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
 
     def switch(self, cursor: sqlite3.Cursor, address: str, device_id: int) -> int:
         """The row of a switch; made where it is missing, so only in a `transaction`."""
@@ -157,15 +170,10 @@ class State:
         execute("PRAGMA synchronous = FULL")
         version, application = self._marks()
         if version == 0 and application == 0:
-            execute("BEGIN IMMEDIATE")
-            try:
+            with self.transaction():
                 # Another process may have been quicker.
                 if self._marks() == (0, 0):
                     self._create()
-                execute("COMMIT")
-            except BaseException:
-                execute("ROLLBACK")
-                raise
             version, application = self._marks()
         if application != APPLICATION_ID:
             raise self._wrong("an SQLite file of another program", "phb's state")
@@ -204,3 +212,26 @@ class State:
 
     def _wrong(self, found: str, expected: str) -> InputError:
         return InputError(Origin(str(self.path)), found, f"{expected} (--state names another file)")
+
+
+def _make_private(path: Path) -> None:
+    """Let nobody else read the state: policies with addresses, and who did what when. SQLite's journals follow it.
+
+    People who share switches share it: in a folder that a group may write and others may not, it is the group's; one
+    that is there and that its group may write stays so. By name and not by descriptor: to close one would end SQLite's
+    locks of this process (sqlite.org, "How To Corrupt", section 2.2).
+
+    Raises:
+        OSError: It is no file, or can't be made.
+
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        if path.parent.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH) == stat.S_IWGRP:
+            path.chmod(0o660)
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode):
+        raise OSError(errno.EINVAL, "no regular file")
+    kept = stat.S_IMODE(about.st_mode) & (0o660 if about.st_mode & stat.S_IWGRP else 0o600)
+    if kept != stat.S_IMODE(about.st_mode) and about.st_uid == os.geteuid():
+        path.chmod(kept)

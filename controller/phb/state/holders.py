@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
 import os
+import pwd
 import socket
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -65,10 +65,11 @@ def now() -> str:
 
 
 def _user() -> str:
+    """Of the system, not of the environment: LOGNAME is whatever somebody writes there."""
     try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # containers run as numbers without a name
-        return str(os.getuid())
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:  # containers run as numbers without a name
+        return str(os.geteuid())
 
 
 @cache

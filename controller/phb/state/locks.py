@@ -11,10 +11,11 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from phb.errors import PhbError
+from phb.errors import InputError, PhbError
 from phb.state.database import State
 from phb.state.holders import Holder
 
@@ -125,8 +126,11 @@ class Locks:
         return lock
 
     def give_back(self, lock: Lock) -> None:
-        """Let others have it; nothing happens where somebody has taken it by force."""
-        with self._state.transaction() as cursor:
+        """Let others have it; nothing happens where somebody has taken it by force.
+
+        Where the state can't be written, as on a full disk, it is free when this process has ended.
+        """
+        with suppress(InputError), self._state.transaction() as cursor:
             cursor.execute("DELETE FROM lock WHERE token = ?", (lock.token,))
 
     def holds(self, lock: Lock) -> bool:

@@ -81,7 +81,7 @@ def test_strict_without_losses(run, policy):
     [
         (["--to", "visio"], "--to: found 'visio', expected one of yaml"),
         (["--to", "yaml", "--dialect", "ios-9"], "--dialect: found 'ios-9', expected one of ios-11.3, ios-12, ios-hqf"),
-        (["--to", "yaml", "-o", "/nowhere/x"], "--output: found '/nowhere/x' (No such file or directory), expected"),
+        (["--to", "yaml", "-o", "/nowhere/x"], "--output: found '/nowhere/x' (no such file or directory), expected"),
     ],
 )
 def test_bad_input(run, policy, arguments, message):

@@ -83,8 +83,14 @@ WRONG = {
     "PHB_LDAP_START_TLS": ({"START_TLS": "yes"}, "found 'yes', expected 1, 0 or nothing"),
     "PHB_LDAP_TIMEOUT": ({"TIMEOUT": "0"}, "found '0', expected seconds, such as 10"),
     "PHB_LDAP_INTERVAL": ({"INTERVAL": "often"}, "found 'often', expected seconds, such as 10"),
-    "PHB_LDAP_CA": ({"CA": "/nowhere"}, "found '/nowhere', expected a readable file"),
-    "PHB_LDAP_PASSWORD_FILE": ({"PASSWORD_FILE": "/nowhere"}, "found '/nowhere', expected a readable file"),
+    "/nowhere": (
+        {"CA": "/nowhere"},
+        "found no such file or directory, expected the readable file of PHB_LDAP_CA",
+    ),
+    "/dev/zero": (
+        {"PASSWORD_FILE": "/dev/zero"},
+        "found a device, expected the readable file of PHB_LDAP_PASSWORD_FILE",
+    ),
     "PHB_LDAP_CERTIFICATE": ({"KEY": "k"}, "found one of certificate and key, expected both, or none"),
     "PHB_LDAP_PASSWORD": (
         {"PASSWORD": "a", "PASSWORD_FILE": "b"},

@@ -62,7 +62,7 @@ def test_no_file(tmp_path):
 
 
 def test_folder(tmp_path):
-    with pytest.raises(InputError, match="found is a directory, expected a readable policy file"):
+    with pytest.raises(InputError, match="found a folder, expected a readable policy file"):
         read_file(tmp_path)
 
 

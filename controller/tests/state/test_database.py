@@ -3,6 +3,7 @@
 import os
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import time
@@ -101,6 +102,72 @@ def test_an_exception_undoes_the_whole_step(tmp_path):
             fail()
         with state.reading() as cursor:
             assert cursor.execute("SELECT count(*) FROM switch").fetchone() == (0,)
+
+
+MODES = {
+    "readable by all": (0o644, 0o600),
+    "writable by all": (0o666, 0o660),
+    "shared with a group": (0o660, 0o660),
+    "read by a group": (0o640, 0o600),
+    "only read": (0o400, 0o400),
+}
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_nobody_else_reads_it(tmp_path):
+    path = tmp_path / "state.sqlite"
+    with State(path) as state, state.transaction() as cursor:
+        state.switch(cursor, "a:1", 1)
+        assert {file.name: mode(file) for file in tmp_path.iterdir()} == {
+            "state.sqlite": 0o600,
+            "state.sqlite-journal": 0o600,
+        }
+
+
+FOLDERS = {0o700: 0o600, 0o755: 0o600, 0o770: 0o660, 0o2775: 0o660, 0o1777: 0o600}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=oct)
+def test_a_group_that_may_write_the_folder_shares_it(tmp_path, folder):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(folder)
+    path = tmp_path / "shared" / "state.sqlite"
+    State(path).close()
+    assert mode(path) == FOLDERS[folder]
+    State(path).close()
+    assert mode(path) == FOLDERS[folder]
+
+
+@pytest.mark.parametrize("case", MODES)
+def test_one_that_is_there_is_closed_to_others(tmp_path, case):
+    before, after = MODES[case]
+    path = tmp_path / "state.sqlite"
+    State(path).close()
+    path.chmod(before)
+    State(path).close()
+    assert mode(path) == after
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "state.sqlite")
+    with pytest.raises(InputError, match=r"found a file that can't be opened \(no regular file\)"):
+        State(tmp_path / "state.sqlite")
+
+
+def test_a_full_disk_is_one_error_and_leaves_it_as_it_was(tmp_path):
+    path = tmp_path / "state.sqlite"
+    with State(path) as state:
+        history = History(state)
+        number = history.begin("a:1", 1, "push", [File("x", b"1")])
+        with state.reading() as cursor:
+            cursor.execute("PRAGMA max_page_count = 1")  # as few as there are
+        with pytest.raises(InputError) as caught:
+            history.begin("a:1", 1, "push", [File("x", os.urandom(100_000))])
+        assert str(caught.value).startswith(f"{path}: found a file that can't be used (database or disk is full), ")
+        assert [push.number for push in history.pushes()] == [number]
 
 
 WRITER = """

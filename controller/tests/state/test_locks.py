@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -139,11 +140,17 @@ def test_who_is_dead(case):
 
 
 def test_users_without_a_name(monkeypatch):
-    def fail():
+    def fail(number):
         raise KeyError
 
-    monkeypatch.setattr(holders_module.getpass, "getuser", fail)
-    assert Holder.this("push").user == str(os.getuid())
+    monkeypatch.setattr(holders_module.pwd, "getpwuid", fail)
+    assert Holder.this("push").user == str(os.geteuid())
+
+
+@pytest.mark.parametrize("name", ["LOGNAME", "USER", "LNAME", "USERNAME", "SUDO_USER"])
+def test_the_environment_is_not_believed(monkeypatch, name):
+    monkeypatch.setenv(name, "somebody-else")
+    assert Holder.this("push").user == pwd.getpwuid(os.geteuid()).pw_name
 
 
 COUNTER = """

@@ -106,6 +106,31 @@ async def test_clock(running):
     assert rules(running.policy) == ["always", "office"]
 
 
+JUMPS = {
+    "1970": datetime(1970, 1, 1, tzinfo=BERLIN),
+    "a minute before": datetime(2026, 11, 20, 7, 58, tzinfo=BERLIN),
+    "office hours of the day before": datetime(2026, 11, 19, 12, tzinfo=BERLIN),
+    "the hour that there are two of": datetime(2026, 10, 25, 2, 30, fold=1, tzinfo=BERLIN),
+    "the hour that there is none of": datetime(2027, 3, 28, 2, 30, tzinfo=BERLIN),
+    "another zone": datetime(2026, 11, 20, 9, tzinfo=ZoneInfo("Pacific/Auckland")),
+    "after 2038": datetime(2040, 6, 1, 8, tzinfo=BERLIN),
+    "the last day that Python has": datetime(9999, 12, 31, 12, tzinfo=BERLIN),
+}
+
+
+@pytest.mark.parametrize("there", JUMPS)
+@pytest.mark.parametrize("here", JUMPS)
+async def test_wherever_the_clock_jumps_the_rules_are_those_of_the_hour(bench, monkeypatch, here, there):
+    """Looked at once after each jump: nothing depends on how long anything took."""
+    made = bench()
+    await made.policy.start()
+    for moment in (JUMPS[here], JUMPS[there], JUMPS[here]):
+        made.time[0] = moment
+        await made.policy._look_at_clock()
+        office = 8 <= moment.astimezone(BERLIN).hour < 17
+        assert rules(made.policy) == (["always", "office"] if office else ["always"])
+
+
 async def test_source(running):
     running.shelf.content = RULES.replace("always", "ever").encode()
     await running.until(Kind.POLICY)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from phb import InputError, PhbError
+from phb.cli.output import print_errors
 from phb_lab.errors import LabError, UsageError
 from phb_lab.interruption import InterruptedRunError
 
@@ -68,15 +69,15 @@ def main() -> None:
     try:
         app()
     except (InputError, UsageError) as error:
-        print(f"phb-lab: {error}", file=sys.stderr)
+        print_errors(f"phb-lab: {error}")
         sys.exit(2)
     except InterruptedRunError as error:
-        print(f"phb-lab: {error}", file=sys.stderr)
+        print_errors(f"phb-lab: {error}")
         sys.exit(130)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"phb-lab: {where}{error.strerror or error}", file=sys.stderr)
+        print_errors(f"phb-lab: {where}{error.strerror or error}")
         sys.exit(2)
     except (PhbError, LabError) as error:
-        print(f"phb-lab: {error}", file=sys.stderr)
+        print_errors(f"phb-lab: {error}")
         sys.exit(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 
 from phb.cli.application import epilog
 from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
-from phb.cli.output import console, print_json, print_table, table
+from phb.cli.output import console, print_error, print_json, print_table, table
 from phb.cli.show.application import show_app
 from phb.cli.show.live import Files, Look, StateFile
 
@@ -86,11 +85,10 @@ def _wait(seconds: int) -> float:
 
     start = time.monotonic()
     try:
-        sys.stderr.write(f"watching for {seconds // 60} minutes; Ctrl-C ends it with the report so far\n")
-        sys.stderr.flush()
+        print_error(f"watching for {seconds // 60} minutes; Ctrl-C ends it with the report so far")
         time.sleep(seconds)
     except KeyboardInterrupt:
-        sys.stderr.write("\n")
+        print_error("")
     return time.monotonic() - start
 
 

@@ -33,7 +33,12 @@ def show_counters(
 
     where = switch.one()
     counters = read_counters_sync(
-        where.address, names or None, device_id=where.device_id, artifact=program.load(), tls=where.certificates
+        where.address,
+        names or None,
+        device_id=where.device_id,
+        artifact=program.load(),
+        tls=where.certificates,
+        timeout_s=where.timeout,
     )
     if json:
         print_json(_as_json(counters))

@@ -16,7 +16,11 @@ def show_entries(switch: SwitchOptions, program: ProgramOptions, json: Json = Fa
 
     where = switch.one()
     entries = read_entries_sync(
-        where.address, device_id=where.device_id, artifact=program.load(), tls=where.certificates
+        where.address,
+        device_id=where.device_id,
+        artifact=program.load(),
+        tls=where.certificates,
+        timeout_s=where.timeout,
     )
     if json:
         print_json(

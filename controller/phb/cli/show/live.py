@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -155,8 +153,7 @@ async def _again(
 
     if json:
         while True:
-            sys.stdout.write(json_module.dumps(as_json(await once())) + "\n")
-            sys.stdout.flush()
+            print_json(as_json(await once()), indent=None)
             await asyncio.sleep(seconds)
     from rich.live import Live
 

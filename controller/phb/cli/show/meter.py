@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
 from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
-from phb.cli.output import table
+from phb.cli.output import lines, table
 from phb.cli.show.application import show_app
 from phb.cli.show.live import Files, Look, StateFile, Watch, show
 
@@ -67,8 +67,8 @@ def _render(rows: Sequence[MeterRow]) -> Table:
             str(row.stream),
             row.action + (" (output)" if row.hook == "output" else ""),
             row.kind + (", colour-aware" if row.colour_aware else ""),
-            "\n".join(f"{name} {value}".strip() for name, value in row.rates.items()),
-            "\n".join(f"{name} {value}" for name, value in row.bursts.items()),
+            lines(f"{name} {value}".strip() for name, value in row.rates.items()),
+            lines(f"{name} {value}" for name, value in row.bursts.items()),
             f"{_counted(row)} {row.overhead:+d}" if row.overhead else _counted(row),
             *(str(value.packets) if value is not None else "0" for value in cells),
         )

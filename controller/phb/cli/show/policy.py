@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
 from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
-from phb.cli.output import table
+from phb.cli.output import lines, table
 from phb.cli.show.application import show_app
 from phb.cli.show.live import Files, Look, StateFile, Watch, show
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from phb.show.policies import PolicyRow
 
@@ -59,9 +60,9 @@ def _as_json(rows: Sequence[PolicyRow]) -> list[dict[str, Any]]:
     ]
 
 
-def _name(row: PolicyRow) -> str:
+def _name(row: PolicyRow) -> Text:
     name = row.rule or ("(no rule)" if row.number == 0 else "-")
-    return name + (f" ({row.direction})" if row.direction else "") + (f"\n{row.place}" if row.place else "")
+    return lines([name + (f" ({row.direction})" if row.direction else ""), *([row.place] if row.place else [])])
 
 
 def _render(rows: Sequence[PolicyRow]) -> Table:
@@ -71,8 +72,8 @@ def _render(rows: Sequence[PolicyRow]) -> Table:
         shown.add_row(
             f"{row.number}" + (" (output)" if row.hook == "output" else ""),
             _name(row),
-            "\n".join(row.match),
-            "\n".join(row.does) or "-",
+            lines(row.match),
+            lines(row.does or ["-"]),
             row.traffic_class,
             *(str(value.packets) if value is not None else "0" for value in colours),
             str(row.seen.bytes),

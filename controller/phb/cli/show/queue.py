@@ -9,6 +9,7 @@ import typer
 
 from phb.cli.application import epilog
 from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.output import lines
 from phb.cli.show.application import show_app
 from phb.cli.show.live import Files, Look, StateFile, Watch, show
 
@@ -125,10 +126,8 @@ def _conversation_as_json(conversation: Conversation) -> dict[str, Any]:
 
 def render(ports: Sequence[PortQueues], every: bool) -> Text:
     """What the command prints."""
-    from rich.text import Text
-
-    lines = [line for port in ports for line in _lines(port, every)]
-    return Text("\n".join(lines or ["no port has a scheduler of its own"]))
+    said = [line for port in ports for line in _lines(port, every)]
+    return lines(said or ["no port has a scheduler of its own"])
 
 
 def _lines(port: PortQueues, every: bool) -> Iterator[str]:

@@ -9,7 +9,7 @@ import typer
 
 from phb.cli.application import epilog
 from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
-from phb.cli.output import table
+from phb.cli.output import lines, table
 from phb.cli.show.application import show_app
 from phb.cli.show.live import Files, Look, StateFile, Watch, show
 
@@ -76,13 +76,12 @@ def _render(rows: Sequence[ClassRow]) -> RenderableType:
 
 
 def _histograms(rows: Sequence[ClassRow]) -> RenderableType:
-    from rich.text import Text
 
     from phb.show.classes import LAST_BUCKET, below_us
 
-    lines = []
+    told = []
     for row in rows:
-        lines.append(f"{row.name}: {row.sent.packets} packets")
+        told.append(f"{row.name}: {row.sent.packets} packets")
         most = max(row.delays.values(), default=0)
         first, last = min(row.delays, default=0), max(row.delays, default=-1)
         for bucket in range(first, last + 1):
@@ -90,8 +89,8 @@ def _histograms(rows: Sequence[ClassRow]) -> RenderableType:
             words = f"< {_time(below_us(bucket))}" if bucket < LAST_BUCKET else "longer"
             # What isn't nothing is seen.
             bar = "█" * max(round(packets * _BAR / most), 1 if packets else 0)
-            lines.append(f"  {words:>10}  {bar:<{_BAR}}  {packets}")
-    return Text("\n".join(lines))
+            told.append(f"  {words:>10}  {bar:<{_BAR}}  {packets}")
+    return lines(told)
 
 
 def _time(microseconds: int | None) -> str:

@@ -28,6 +28,7 @@ from phb.model import (
     Treatment,
     Validity,
 )
+from phb.visible import words
 
 HEAD = "# Policy Agent configuration of the z/OS Communications Server; rates are kbit/s, token buckets kilobits.\n"
 
@@ -56,7 +57,7 @@ class _Writer:
     def _free(self, item: Action | Rule, kind: str) -> str:
         name = item.name
         if _has_other_name(item):
-            name = "-".join(_WORD.findall(name))[: TODAY.longest] or kind
+            name = "-".join(_WORD.findall(" ".join(words(name))))[: TODAY.longest] or kind
         free = self.unused(kind, name)
         if free != item.name:
             why = f"names are one word of at most {TODAY.longest} characters; it becomes {free}"
@@ -95,7 +96,7 @@ def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
 
 
 def _has_other_name(item: Action | Rule) -> bool:
-    return not _WORD.fullmatch(item.name) or len(item.name) > TODAY.longest
+    return not _WORD.fullmatch(item.name) or not item.name.isprintable() or len(item.name) > TODAY.longest
 
 
 def _block(head: str, lines: Iterable[str]) -> str:
@@ -121,7 +122,7 @@ def _nodes(writer: _Writer, policy: PolicySet) -> None:
         for item in each:
             writer.lose(item, "", what, why)
     for image in policy.images:
-        if not _WORD.fullmatch(image.name):
+        if not _WORD.fullmatch(image.name) or not image.name.isprintable():
             writer.lose(image, "name", f"the name of stack '{image.name}'", "names are one word")
 
 

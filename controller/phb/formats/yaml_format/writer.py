@@ -58,6 +58,11 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
+    def write_double_quoted(self, text: str, split: bool = True) -> None:
+        # PyYAML writes what turns the order of letters, or has no width, as it is.
+        self.allow_unicode = text.isprintable()
+        super().write_double_quoted(text, split)
+
     def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> yaml.SequenceNode:
         return super().represent_sequence(tag, sequence, flow_style=_short(sequence))
 

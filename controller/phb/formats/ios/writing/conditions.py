@@ -11,6 +11,7 @@ from phb.formats.ios.names import PROTOCOLS, dscp_name
 from phb.formats.ios.writing.losses import Losses
 from phb.model import DEFAULT_CLASS, BehaviourAggregate, Conditions, Rule
 from phb.values import AddressRange, PortRange
+from phb.visible import words
 
 _TCP, _UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
 _PROTOCOL_NAMES = {number: name for name, number in PROTOCOLS.items()}
@@ -85,7 +86,7 @@ class Written:
         return name
 
     def _free(self, wanted: str) -> str:
-        clean = "-".join(wanted.split())[:_LONGEST_NAME]
+        clean = "-".join(words(wanted))[:_LONGEST_NAME]
         if clean == DEFAULT_CLASS:
             # A class of this name takes everything.
             clean = "rest"

@@ -28,6 +28,7 @@ from phb.model import (
     Role,
 )
 from phb.origin import Origin
+from phb.visible import words
 
 _INTERFACE = re.compile(rf"(?P<kind>{'|'.join(PHYSICAL)})\d[\d/:]*")
 
@@ -71,7 +72,7 @@ class _Writer:
         for port in policy.ports:
             self._interface(port, self._named(port))
         self._without_words()
-        name = "-".join(policy.node.split()) if policy.node else None
+        name = "-".join(words(policy.node)) if policy.node else None
         blocks = [
             [f"hostname {name}"] if name else [],
             *self.written.access_lists.values(),
