@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from phb_switch._native import LoadError, Port, PortConfig, RealTime, Switch
-from phb_switch.command import bindings, tls
+from phb_switch.command import bindings, memory, tls
 from phb_switch.command import options as options_module
 from phb_switch.command.errors import FailedError, InputError
 from phb_switch.command.failures import Failures
@@ -32,6 +32,7 @@ def start(options: Options) -> None:
         FailedError: it has failed while running, or files that it was to write are not whole.
 
     """
+    memory.give_back()
     failures = Failures()
     with ExitStack() as stack:
         # Before there are other threads, which inherit what is blocked.
