@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-MEMORY_GROWTH_MIB = 128.0
+MEMORY_GROWTH_MIB = 64.0
 """So much more than after the first faults is a leak."""
 _MIB_S_TO_HOUR = 3600.0
 
