@@ -70,7 +70,6 @@ lint: setup build/tools/bin/cargo-deny ## formatting, clippy, ruff, mypy, depend
 	else \
 		echo "cargo-deny: advisories can't be had, not looked at: $$(echo "$$why" | grep . | tail -1)"; \
 	fi
-	@if command -v p4fmt >/dev/null; then p4fmt --check p4src/*.p4; else echo "p4fmt: not installed, P4 formatting not checked"; fi
 
 # Stable Rust, so without a sanitizer: what is fuzzed is free of unsafe code, and panics are what is looked for.
 fuzz: setup build/tools/bin/cargo-fuzz ## packets, artifacts and requests that a fuzzer makes up (FUZZ_SECONDS=12 each)

@@ -15,8 +15,8 @@ def with_limits(policy: PolicySet, target: Capabilities) -> tuple[Queueing, ...]
     """The queueing of every port, with limits where the target's own queues have some.
 
     Such a target drops without a word what its queues have no room for, so the program must drop before: also at ports
-    that the policy only names. A limit that the policy says stays. Queues of one strict level, or of none, share a queue
-    of the target: those without a limit share what the others leave of it.
+    that the policy only names. A limit that the policy says stays. Queues of one strict level, or of none, share one of
+    the target's: those without a limit share what the others leave of it.
 
     Raises:
         InputError: Nothing is left for a queue without a limit.

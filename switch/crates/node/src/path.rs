@@ -296,7 +296,10 @@ impl SwitchNode {
         match self.port_index(replica.port) {
             Some(at) => self.queue(now, copy, at, schedule, origin),
             None => {
-                let waiting = Waiting { packet: copy, origin };
+                let waiting = Waiting {
+                    packet: copy,
+                    origin,
+                };
                 self.nowhere.push_back((replica.port, waiting));
             }
         }

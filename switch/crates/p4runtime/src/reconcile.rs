@@ -55,7 +55,9 @@ impl Configuration {
         let values = {
             let mut old_node = lock(old_node);
             old_node.drop_waiting();
-            old_node.pipeline().map(|pipeline| old.values(self, pipeline))
+            old_node
+                .pipeline()
+                .map(|pipeline| old.values(self, pipeline))
         };
         // A register of another width may refuse values; those start anew.
         lock(node).write(&values.unwrap_or_default(), false);
