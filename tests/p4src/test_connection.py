@@ -23,11 +23,9 @@ POLICY = (
 PORTS = {IN: PortConfig(), OUT: PortConfig()}
 ESTABLISHED_S, TRANSITORY_S = 7440, 240  # RFC 5382, REQ-5
 SLOTS = 65536
-REGISTERS = [
-    *["connection_seen", "connection_addresses", "connection_ports", "connection_policy", "connection_maximum"],
-    *["connection_progress", "connection_finish", "connection_sent", "connection_taken", "connection_count"],
-    *["connection_followed", "window_scale", "window_segment", "window_timed_since", "window_smoothed_us"],
-]
+BY_SLOT = ["addresses", "ports", "policy", "maximum", "progress", "finish", "followed"]
+BY_SIDE = ["connection_sent", "connection_taken"]
+BY_SIDE += ["window_" + name for name in ("scale", "segment", "timed_since", "timed_until", "smoothed_us", "least_us")]
 
 
 class Wire:
@@ -56,7 +54,7 @@ class Wire:
             self.deliver(frame)
 
     def counted(self):
-        return sum(self.switch.read_register("connection_count"))
+        return sum(self.switch.read_register("connection_count", 0, 16))
 
     def refused(self):
         return self.switch.read_counter("PhbIngress.drops", DropReason.CONNECTION_LIMIT, 1)[0][0]
@@ -66,7 +64,12 @@ class Wire:
 
     def state(self):
         """All that is known of connections."""
-        return {name: tuple(self.switch.read_register(name)) for name in REGISTERS}
+        read = self.switch.read_register
+        known = {slot: [seen] for slot, seen in enumerate(read("connection_seen")) if seen}
+        for slot, cells in known.items():
+            cells += [read(f"connection_{name}", slot, 1) for name in BY_SLOT]
+            cells += [read(name, 2 * slot, 2) for name in BY_SIDE]
+        return known, read("connection_count", 0, 16)
 
 
 @pytest.fixture
@@ -355,29 +358,29 @@ def test_a_flood_of_syns_counts_for_nothing_and_displaces_nobody(wire, version):
 def test_handshakes_during_a_flood_are_seldom_lost(program):
     """A handshake of 50 ms, and 20,000 SYNs a second."""
     wire = Wire(program(POLICY.replace(f"max-connections: {LIMIT}", "max-connections: 1000"), PORTS))
-    flood(wire, 2, 2 * SLOTS, gap_us=48)
-    started = 200
+    flood(wire, 2, SLOTS, gap_us=48)
+    started = 50
     for client in range(started):
         ends = wire.ends(client)
         ends.send("S")
         ends.send("SA", back=True)
         flood(wire, client, 1000, gap_us=48)
         ends.send("A")
-    assert wire.counted() >= started - 2
+    assert wire.counted() >= started - 1
 
 
 def test_a_syn_without_a_slot_passes_and_is_counted(wire):
     """Only connections that are established keep others out."""
     random = Random(1)
     tracked = 0
-    for _ in range(20_000):
+    for _ in range(12_000):
         ends = wire.ends(server_port=81, version=6)
         ends.ports = (random.randrange(65536), 81)
         ends.said["addresses"] = [random.randbytes(16), bytes(15) + b"\1"]
         before = wire.untracked()
         assert ends.open()
         tracked += wire.untracked() == before
-    assert wire.untracked() + tracked == 20_000
+    assert wire.untracked() + tracked == 12_000
     assert wire.untracked() > 0
     assert wire.counted() == tracked
 
@@ -385,3 +388,204 @@ def test_a_syn_without_a_slot_passes_and_is_counted(wire):
 # --------------------------------------------------------------------------------------------------------------------
 # A model of two hosts
 # --------------------------------------------------------------------------------------------------------------------
+
+
+class Host:
+    """A receiver by RFC 9293 section 3.10.7 and RFC 5961, and what it sends; numbers wrap.
+
+    It keeps what overtakes other segments, takes a RST only at the number that it waits for, and answers what doesn't fit
+    with an acknowledgement.
+    """
+
+    def __init__(self, first, window, shift, isn_of_other=None):
+        self.una = self.next = first
+        self.window, self.shift = window, shift
+        self.waits = None
+        self.held = {}
+        self.peer_edge = 0
+        self.most_window = 0
+        self.alive = True
+        self.finished = False
+
+    def takes(self):
+        return self.window << self.shift
+
+    def would_take(self, seq, length, flags, ack):
+        """Whether it acts on a segment of a connection that is established."""
+        offset = (seq - self.waits + HALF) % CIRCLE - HALF
+        if "R" in flags:
+            return offset == 0
+        if "S" in flags or "A" not in flags:
+            return False
+        in_window = 0 <= offset < self.takes() or (0 < offset + length <= self.takes() and length) or offset == 0
+        behind = (self.next - ack + HALF) % CIRCLE - HALF
+        return bool(in_window) and 0 <= behind <= self.next_span()
+
+    def next_span(self):
+        return (self.next - self.una) % CIRCLE + self.most_window
+
+
+CIRCLE, HALF = 1 << 32, 1 << 31
+
+
+class Pair:
+    """Two hosts that talk through the switch over a line that loses and delays; the switch sees what leaves a host."""
+
+    def __init__(self, wire, client, numbers, shifts, version):
+        self.wire, self.version, self.ports = wire, version, (2000 + client, 80)
+        self.hosts = {False: Host(numbers[0], 60_000, shifts[0]), True: Host(numbers[1], 60_000, shifts[1])}
+        self.shifts = shifts
+
+    def options(self, back):
+        return b"\2\4\5\xb4\1\3\3" + bytes([self.shifts[back]])
+
+    def emit(self, back, flags, seq, payload=0, *, lost=False, early=False, window=None):
+        """A segment of one host; `early` is lost before the switch, `lost` behind it."""
+        host, other = self.hosts[back], self.hosts[not back]
+        ack = host.waits if "A" in flags and host.waits is not None else 0
+        said = {"options": self.options(back)} if "S" in flags else {}
+        window = host.window if window is None else window
+        frame = segment(
+            self.ports,
+            flags,
+            seq=seq,
+            ack=ack,
+            window=min(window << host.shift, 65535) if "S" in flags else window,
+            payload=bytes(payload),
+            back=back,
+            version=self.version,
+            **said,
+        )
+        if early or not self.wire.deliver(frame, back) or lost or not other.alive:
+            return
+        self.arrive(not back, flags, seq, payload, ack)
+
+    def arrive(self, at, flags, seq, payload, ack):
+        host = self.hosts[at]
+        length = payload + ("S" in flags) + ("F" in flags)
+        if "S" in flags:
+            host.waits = (seq + length) % CIRCLE
+        elif not host.would_take(seq, length, flags, ack):
+            return
+        elif "R" in flags:
+            host.alive = False
+        else:
+            host.held[seq] = max(length, host.held.get(seq, 0))
+            for start in sorted(host.held, key=lambda each: (each - host.waits + HALF) % CIRCLE):
+                behind = (host.waits - start + HALF) % CIRCLE - HALF
+                if 0 <= behind <= host.held[start]:
+                    host.waits = (start + host.held[start]) % CIRCLE
+        if "A" in flags and (ack - host.una + HALF) % CIRCLE >= HALF:
+            host.una = ack
+
+    def open(self):
+        self.emit(False, "S", self.hosts[False].next)
+        self.step(False, 1)
+        self.emit(True, "SA", self.hosts[True].next)
+        self.step(True, 1)
+        self.emit(False, "A", self.hosts[False].next)
+        for back, host in self.hosts.items():
+            host.most_window = self.hosts[not back].takes()
+
+    def step(self, back, length):
+        self.hosts[back].next = (self.hosts[back].next + length) % CIRCLE
+
+    def talk(self, back, payload, fates):
+        """Payload that is lost here and there and sent again until it arrives, and acknowledgements that may be lost."""
+        host, other = self.hosts[back], self.hosts[not back]
+        start = host.next
+        self.step(back, payload)
+        for fate in fates:
+            self.emit(back, "PA", start, payload, lost=fate == "lost", early=fate == "early")
+            self.emit(not back, "A", other.next, lost=fate == "unheard", early=fate == "unsaid")
+        self.emit(back, "PA", start, payload)
+        self.emit(not back, "A", other.next)
+
+    def finish(self, back, fates):
+        """A FIN from either end, sent until it is acknowledged."""
+        for end in (back, not back):
+            start = self.hosts[end].next
+            self.step(end, 1)
+            for fate in fates:
+                self.emit(end, "FA", start, lost=fate == "lost", early=fate == "early")
+                self.emit(not end, "A", self.hosts[not end].next, lost=fate == "unheard", early=fate == "unsaid")
+            self.emit(end, "FA", start)
+            self.emit(not end, "A", self.hosts[not end].next)
+
+
+FATES = st.lists(st.sampled_from(["lost", "early", "unheard", "unsaid", "arrives"]), max_size=3)
+NUMBERS = st.sampled_from([0, 1, 5, 0x7FFFFFF0, 0xFFFFFFFF, 0xFFFFFF00, 0x12345678])
+TALK = st.tuples(st.booleans(), st.sampled_from([1, 3, 536, 1460]), FATES)
+MADE_UP = st.tuples(
+    st.booleans(),
+    st.sampled_from(["R", "RA", "FA", "PA", "A", "S", "SA", "F", ""]),
+    st.one_of(st.integers(0, CIRCLE - 1), st.integers(-3, 3), st.integers(-70_000, 140_000)),
+    st.one_of(st.integers(0, CIRCLE - 1), st.integers(-3, 3), st.integers(-140_000, 70_000)),
+    st.sampled_from([0, 1, 100]),
+    st.booleans(),
+)
+
+
+@given(
+    st.tuples(NUMBERS, NUMBERS),
+    st.tuples(st.integers(0, 14), st.integers(0, 14)),
+    st.sampled_from([4, 6]),
+    st.lists(st.one_of(TALK, MADE_UP), max_size=12),
+    st.tuples(st.booleans(), FATES, st.sampled_from(["finish", "reset"])),
+)
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_state_is_what_two_hosts_make_it(wire, numbers, shifts, version, drawn, end):
+    """What a host would ignore changes nothing, whatever is lost; and whatever is lost, the end frees the slot."""
+    assert wire.counted() == 0
+    pair = Pair(wire, 0, numbers, shifts, version)
+    pair.open()
+    assert wire.counted() == 1
+    for each in drawn:
+        if len(each) == 3:
+            pair.talk(*each)
+            continue
+        back, flags, ahead, ack_ahead, payload, wrong = each
+        sender, receiver = pair.hosts[back], pair.hosts[not back]
+        seq, ack = (receiver.waits + ahead) % CIRCLE, (receiver.next + ack_ahead) % CIRCLE
+        length = payload + ("F" in flags) + ("S" in flags)
+        checked = wrong and set(flags) & set("SFR")
+        if not checked and receiver.would_take(seq, length, flags, ack):
+            continue
+        if flags == "A" and length == 0 and (ahead == -1):
+            continue  # a keepalive is answered, so somebody lives
+        if _old_but_plausible(receiver, ahead, length, ack_ahead):
+            continue
+        before = wire.state()
+        wire.deliver(
+            segment(
+                pair.ports,
+                flags,
+                seq=seq,
+                ack=ack,
+                window=sender.window,
+                payload=bytes(payload),
+                back=back,
+                version=version,
+                wrong=wrong and bool(checked),
+            ),
+            back,
+        )
+        assert wire.state() == before, each
+        assert wire.counted() == 1
+    back, fates, how = end
+    if how == "finish":
+        pair.finish(back, fates)
+    else:
+        pair.emit(back, "R", pair.hosts[back].next)
+    assert wire.counted() == 0
+
+
+def _old_but_plausible(receiver, ahead, length, ack_ahead):
+    """Where the switch takes what a receiver by the letter doesn't, as RFC 5961 section 5.2 knows its largest window.
+
+    Both let an acknowledgement be too old by so much; the switch by 65,535 more. And a segment that begins right where
+    the window ends is a probe (RFC 9293 section 3.8.6.1).
+    """
+    window = receiver.takes()
+    in_window = -1 <= ahead + length and ahead <= window
+    return in_window and -(receiver.next_span() + 65_535 + 1) <= ack_ahead <= 0
