@@ -43,7 +43,9 @@ control Admit(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t
 
     apply {
         permission.apply();
-        if (meta.track_connections == 1 && hdr.tcp.isValid() && meta.verdict.drop_reason == DropReason.NONE) {
+        // With a damaged IPv4 header it goes no further than forward.
+        if (meta.track_connections == 1 && hdr.tcp.isValid() && meta.verdict.drop_reason == DropReason.NONE
+            && standard_metadata.checksum_error == 0) {
             if (hdr.tcp.flags & TCP_SYN != 0) {
                 connection_limit.apply();
             }

@@ -133,21 +133,23 @@ control Applicability(in headers_t hdr, in metadata_t meta, in standard_metadata
                 connection_followed.read(phase, slot);
                 bit<32> side = (bit<32>)((bit<16>)slot ++ meta.connection.side);
                 if (hdr.tcp.flags & TCP_SYN != 0) {
-                    applicability_send.write(side, 1w1 ++ (hdr.tcp.sequence + 1));
-                    if (hdr.tcp.flags & TCP_ACK == 0 && meta.connection.known) {
-                        // A new connection, or the same SYN again.
-                        phase = Followed.OPENING;
-                        connection_followed.write(slot, phase);
-                        applicability_send.write(side ^ 1, 0);
-                        applicability_opened.write(slot, standard_metadata.ingress_global_timestamp);
-                        applicability_payload.write(slot, 0);
-                        applicability_outbound.write(slot, 0);
-                        applicability_inbound.write(slot, 0);
-                        applicability_small.write(slot, 0);
-                        applicability_medium.write(slot, 0);
+                    if (meta.connection.accepted) {
+                        applicability_send.write(side, 1w1 ++ (hdr.tcp.sequence + 1));
+                        if (hdr.tcp.flags & TCP_ACK == 0) {
+                            // A new connection, or the same SYN again.
+                            phase = Followed.OPENING;
+                            connection_followed.write(slot, phase);
+                            applicability_send.write(side ^ 1, 0);
+                            applicability_opened.write(slot, standard_metadata.ingress_global_timestamp);
+                            applicability_payload.write(slot, 0);
+                            applicability_outbound.write(slot, 0);
+                            applicability_inbound.write(slot, 0);
+                            applicability_small.write(slot, 0);
+                            applicability_medium.write(slot, 0);
+                        }
                     }
                     payload = 0;
-                } else if (phase == Followed.OPENING && hdr.tcp.flags & (TCP_RST | TCP_ACK) == TCP_ACK) {
+                } else if (phase == Followed.OPENING && meta.connection.accepted) {
                     phase = Followed.ESTABLISHED;
                     connection_followed.write(slot, phase);
                     applicability_connections.count((bit<32>)(reached ++ 1w0));

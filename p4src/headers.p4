@@ -230,6 +230,9 @@ struct verdict_t {
 struct connection_t {
     bool     known;              // whether the packet is of a tracked TCP connection
     bool     closed;             // whether it is of one that was, and nobody has taken its slot since
+    bool     accepted;           // whether its receiver would take it, as far as this node can know
+    bool     damaged;            // whether it opens or closes, and its own checksum is wrong
+    bit<16>  bytes;              // of a SYN, FIN or RST over IPv4: its length with its header
     bit<32>  slot;
     bit<1>   side;               // which of its ends sent the packet
     bit<8>   scale;              // of a SYN: its window scale (RFC 7323) as 0x80 + shift, 0 without

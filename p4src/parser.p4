@@ -89,6 +89,15 @@ parser PhbParser(packet_in packet,
         meta.flow.source_port = hdr.tcp.source_port;
         meta.flow.destination_port = hdr.tcp.destination_port;
         meta.connection.segment = 536;      // RFC 9293 section 3.7.1
+        transition select(hdr.tcp.flags & 0x07) {
+            0: accept;
+            default: parse_opening_or_closing;
+        }
+    }
+
+    // SYN, FIN and RST: their checksum is verified. Over IPv6 the length isn't asked for.
+    state parse_opening_or_closing {
+        meta.connection.bytes = hdr.ipv4.total_length - ((bit<16>)hdr.ipv4.ihl << 2);
         transition select(hdr.tcp.flags & 0x02) {
             0: accept;
             default: options_0;
@@ -159,6 +168,17 @@ control PhbVerifyChecksum(inout headers_t hdr, inout metadata_t meta) {
               hdr.ipv4.ttl, hdr.ipv4.protocol, hdr.ipv4.source, hdr.ipv4.destination,
               hdr.ipv4_options.options },
             hdr.ipv4.checksum, HashAlgorithm.csum16);
+        // Of what opens or closes a TCP connection; see segment.p4. RFC 9293 section 3.1 has the pseudo-headers.
+        verify_checksum_with_payload(hdr.ipv4.isValid() && hdr.tcp.isValid() && hdr.tcp.flags & 0x07 != 0,
+            { hdr.ipv4.source, hdr.ipv4.destination, 8w0, hdr.ipv4.protocol, meta.connection.bytes,
+              hdr.tcp.source_port, hdr.tcp.destination_port, hdr.tcp.sequence, hdr.tcp.acknowledgement,
+              hdr.tcp.data_offset, hdr.tcp.reserved, hdr.tcp.flags, hdr.tcp.window, hdr.tcp.urgent },
+            hdr.tcp.checksum, HashAlgorithm.csum16);
+        verify_checksum_with_payload(hdr.ipv6.isValid() && hdr.tcp.isValid() && hdr.tcp.flags & 0x07 != 0,
+            { hdr.ipv6.source, hdr.ipv6.destination, 16w0, hdr.ipv6.payload_length, 24w0, hdr.ipv6.next_header,
+              hdr.tcp.source_port, hdr.tcp.destination_port, hdr.tcp.sequence, hdr.tcp.acknowledgement,
+              hdr.tcp.data_offset, hdr.tcp.reserved, hdr.tcp.flags, hdr.tcp.window, hdr.tcp.urgent },
+            hdr.tcp.checksum, HashAlgorithm.csum16);
     }
 }
 

@@ -19,6 +19,7 @@
 #include "mark.p4"
 #include "forward.p4"
 #include "output.p4"
+#include "segment.p4"
 #include "window.p4"
 #include "applicability.p4"
 #include "conversation.p4"
@@ -33,6 +34,7 @@ control PhbIngress(inout headers_t hdr,
                    inout standard_metadata_t standard_metadata) {
 
     Version() version;
+    DamagedSegment() damaged_segment;
     Classify() classify;
     Admit() admit;
     Police() police;
@@ -61,6 +63,9 @@ control PhbIngress(inout headers_t hdr,
             standard_metadata.egress_spec = hdr.packet_out.egress_port;
             hdr.packet_out.setInvalid();
         } else {
+            if (standard_metadata.checksum_error == 1 && hdr.tcp.isValid()) {
+                damaged_segment.apply(hdr, meta, standard_metadata);
+            }
             classify.apply(hdr, meta, standard_metadata);
             admit.apply(hdr, meta, standard_metadata);
             if (meta.verdict.drop_reason == DropReason.NONE) {
@@ -84,7 +89,7 @@ control PhbIngress(inout headers_t hdr,
                     output_mark.apply(hdr, meta.flow, meta.connection, meta.verdict.output_policy);
                 }
             }
-            if (meta.connection.known && meta.verdict.drop_reason == DropReason.NONE) {
+            if (meta.connection.accepted && meta.verdict.drop_reason == DropReason.NONE) {
                 window.apply(hdr, meta, standard_metadata);
             }
             if (meta.track_connections == 1 && hdr.tcp.isValid() && meta.verdict.drop_reason == DropReason.NONE) {

@@ -18,8 +18,6 @@
 #include "headers.p4"
 #include "connection.p4"
 
-#define SIDES (CONNECTIONS << 1)
-
 // RFC 9293 section 3.7.1: what an end that says nothing takes. IPv6's 1220 would be more than an IPv4 end may take.
 const bit<16> DEFAULT_SEGMENT = 536;
 

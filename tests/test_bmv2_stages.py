@@ -13,6 +13,7 @@ from scapy.packet import Raw
 from phb.pipeline_names import DropReason
 
 from .both_switches import IN, OUT, alike, starts
+from .tcp_ends import Ends, segment
 
 pytestmark = pytest.mark.skipif(not starts(), reason="simple_switch_grpc is not on the PATH or does not start")
 
@@ -107,18 +108,111 @@ behaviour-aggregates:
     assert {cell // 4 for cell in seen.counted["policy_traffic"]} == {0, 1, 2, 3, 4, 5}
 
 
-def test_connection_limits():
-    text = """
+LIMITS = """
 actions: [{name: few, max-connections: 2}]
 rules:
   - {name: limited, match: [{protocol: tcp, destination-ports: 80}, {protocol: tcp, source-ports: 80}], actions: [few]}
 """
-    steps = [("S", 1, False), ("SA", 1, True), ("A", 1, False), ("S", 1, False), ("S", 2, False), ("S", 3, False)]
-    steps += [("FA", 1, True), ("FA", 1, False), ("S", 3, False), ("S", 4, True), ("R", 2, True), ("S", 4, True)]
-    steps += [("R", 9, False), ("S", 5, False), ("RA", 3, False), ("RA", 3, False), ("S", 5, False), ("S", 6, False)]
-    seen = alike(text, [tcp(flags, client=client, back=back) for flags, client, back in steps])
+
+
+class Sent:
+    """Packets for both switches, of which every one is taken to have arrived."""
+
+    def __init__(self, **said):
+        self.packets, self.said = [], said
+
+    def deliver(self, frame, back):
+        self.packets.append((OUT if back else IN, frame))
+        return True
+
+    def ends(self, client):
+        return Ends(self.deliver, client, **self.said)
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_connection_limits(version):
+    sent = Sent(version=version)
+    first, second, third, late = (sent.ends(client) for client in (1, 2, 3, 4))
+    first.open()
+    second.send("S")
+    second.send("SA", back=True)
+    third.send("S")
+    third.send("SA", back=True)
+    second.send("A", ack_ahead=1)
+    second.send("A")
+    at_limit = len(sent.packets)
+    third.send("A")
+    late.send("S")
+    assert len(sent.packets) == at_limit + 2
+    first.send("S", ahead=77)
+    first.send("R", wrong=True)
+    first.send("R", ahead=70_000)
+    first.send("R", ahead=1)
+    first.send("FA", 33, wrong=True)
+    first.send("FA", 33, ahead=-1, trailer=b"\xee")
+    first.send("PA", 1001)
+    late.next[False] -= 1
+    late.send("S")
+    still = len(sent.packets)
+    first.send("FA", 3, back=True)
+    first.send("A")
+    second.reset(back=True)
+    third.send("A")
+    late.next = {False: 5000, True: 6000}
+    late.open()
+    sent.ends(5).send("S")
+    seen = alike(LIMITS, sent.packets)
     passed = [len(left) for left in seen.left]
-    assert passed == [1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0]
+    dropped = [number for number, left in enumerate(passed) if not left]
+    assert dropped == [at_limit, at_limit + 1, still - 1, len(passed) - 1]
+
+
+SHAPES = {
+    "plain": {},
+    "odd payload": {"payload": b"odd"},
+    "options": {"options": b"\2\4\5\xb4\4\2\1\1"},
+    "options and payload": {"options": b"\1\1\1\1", "payload": b"hello"},
+    "padded with zeros": {"trailer": bytes(6)},
+    "odd and padded with zeros": {"payload": b"odd", "trailer": bytes(3)},
+    "padded otherwise": {"trailer": b"\1\2\3\4\5\6"},
+    "payload, padded otherwise": {"payload": b"four", "trailer": b"\1\2"},
+    "options, right by what pads it": {"options": b"\1\1\1\1", "trailer": b"\1\1"},
+    "first fragment": {"more_fragments": True},
+    "cut": {"options": b"\1\1\1\1"},
+}
+
+
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_which_checksums_of_segments_are_right(shape, version):
+    """Whether each of a SYN, a RST and a FIN counts shows by whether there is room for another connection."""
+    sent = Sent()
+    said = SHAPES[shape] | {"version": version}
+
+    def made(flags, numbers, *, wrong, back=False, port=1):
+        frame = segment((port, 80), flags, seq=numbers[0], ack=numbers[1], wrong=wrong, back=back, **said)
+        sent.deliver(frame[:-1] if shape == "cut" else frame, back)
+
+    sent.said = {"version": version}
+    sent.ends(7).open()
+    for wrong in (True, False):
+        opened = sent.ends(8 + wrong)
+        opened.open()
+        made("R", (opened.next[False], 0), wrong=wrong, port=opened.ports[0])
+        sent.ends(20).send("S")
+        made("FA", (opened.next[False], opened.next[True]), wrong=wrong, port=opened.ports[0])
+        opened.next[False] += len(said.get("payload", b"")) + 1
+        opened.reached[True] = opened.next[False]
+        opened.send("A", back=True)
+        sent.ends(21).send("S")
+        opened.send("R")
+        made("S", (100, 0), wrong=wrong, port=3000 + wrong)
+        end = 101 + len(said.get("payload", b""))
+        sent.deliver(segment((3000 + wrong, 80), "SA", seq=9, ack=end, back=True, version=version), True)
+        sent.deliver(segment((3000 + wrong, 80), "A", seq=end, ack=10, version=version), False)
+        sent.ends(22).send("S")
+        sent.deliver(segment((3000 + wrong, 80), "R", seq=end, version=version), False)
+    alike(LIMITS, sent.packets)
 
 
 CLAMP = """
@@ -174,23 +268,27 @@ def test_applicability(version):
     peers, own = {4: ("10.0.0.0/16", "10.0.2.0/24"), 6: ("2001:db8::/32", "2001:db8:1::/48")}[version]
     text = APPLICABILITY.replace("PEERS", f'"{peers}"').replace("DIRECT", f'"{own}"')
 
-    def segment(peer, flags, payload=0, *, seq=0, back=False):
+    def sent(peer, flags, payload=0, *, seq=0, ack=0, back=False):
         ends, ports = [host, peer], [80, 1000]
         if back:
             ends, ports = ends[::-1], ports[::-1]
         ip = (IP if version == 4 else IPv6)(src=ends[0], dst=ends[1])
         frame = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / ip
-        frame /= TCP(sport=ports[0], dport=ports[1], flags=flags, seq=seq) / Raw(bytes(payload))
+        options = [("WScale", 2)] if "S" in flags else []
+        tcp = TCP(sport=ports[0], dport=ports[1], flags=flags, seq=seq, ack=ack, window=65535, options=options)
+        frame /= tcp / Raw(bytes(payload))
         return OUT if back else IN, bytes(frame)
 
     packets = []
     for peer in (direct, routed, other):
-        packets += [segment(peer, "S", back=True), segment(peer, "SA", seq=99), segment(peer, "A", seq=1, back=True)]
-        packets += [segment(peer, "PA", 300, seq=1, back=True), segment(peer, "PA", 900, seq=100)]
+        packets += [sent(peer, "S", back=True), sent(peer, "SA", seq=99, ack=1)]
+        packets += [sent(peer, "A", seq=1, ack=100, back=True)]
+        packets += [sent(peer, "PA", 300, seq=1, ack=100, back=True), sent(peer, "PA", 900, seq=100, ack=301)]
         if peer != routed:
-            packets += [segment(peer, "A", 1000, seq=1000), segment(peer, "PA", 600, seq=2000)]
-            packets += [segment(peer, "PA", 600, seq=2000), segment(peer, "PA", 1000, seq=102_600)]
-        packets += [segment(peer, "FA", seq=103_600), segment(peer, "FA", seq=301, back=True), segment(peer, "A")]
+            packets += [sent(peer, "A", 1000, seq=1000, ack=301), sent(peer, "PA", 600, seq=2000, ack=301)]
+            packets += [sent(peer, "PA", 600, seq=2000, ack=301), sent(peer, "PA", 1000, seq=102_600, ack=301)]
+        packets += [sent(peer, "FA", seq=103_600, ack=301), sent(peer, "FA", seq=301, ack=103_601, back=True)]
+        packets += [sent(peer, "A", seq=103_601, ack=302)]
     seen = alike(text, packets)
     counted = {name: cells for name, cells in seen.counted.items() if name.startswith("applicability_")}
     packets_of = {name: {index: each for index, (each, _) in cells.items()} for name, cells in counted.items()}

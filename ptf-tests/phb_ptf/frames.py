@@ -81,12 +81,15 @@ def tcp(
     tag: int | None = None,
     options: list[Any] | None = None,
     sequence: int = 0,
+    acknowledgement: int = 0,
+    checksum: int | None = None,
     window: int = 8192,
     macs: tuple[str, str] = (HOST_MAC, PEER_MAC),
     **fields: Any,
 ) -> bytes:
-    """A TCP segment to a port; other arguments as those of `frame` and `ip`."""
-    segment = TCP(sport=source_port, dport=port, flags=flags, options=options or [], seq=sequence, window=window)
+    """A TCP segment to a port, with the right checksum if none is given; other arguments as those of `frame` and `ip`."""
+    numbers = {"seq": sequence, "ack": acknowledgement, "window": window, "chksum": checksum}
+    segment = TCP(sport=source_port, dport=port, flags=flags, options=options or [], **numbers)
     return frame(ip(version, **fields), segment, size=size, tag=tag, macs=macs)
 
 

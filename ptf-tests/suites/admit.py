@@ -100,22 +100,47 @@ LIMITED_BY_HAND = ByHand(
 )
 
 
-def there(client: int, flags: str, **fields: Any) -> Send:
-    """A segment of a client that passes."""
-    return forwarded(tcp(80, flags, source_port=1024 + client, **fields), rule="web")
+# Each side's first sequence number; the client's wraps.
+CLIENT_FIRST, SERVER_FIRST = 0xFFFFFFFF, 100
 
 
-def refused(client: int, **fields: Any) -> Send:
-    """A SYN of a client that there are too many of."""
-    sent = tcp(80, "S", source_port=1024 + client, **fields)
-    return dropped(sent, DropReason.CONNECTION_LIMIT, rule="web")
+def there(client: int, flags: str, *, sent: int = 1, heard: int = 1, **fields: Any) -> Send:
+    """A segment of a client that passes; `sent` and `heard` of either side's numbers came before."""
+    return forwarded(_of_client(client, flags, sent, heard, **fields), rule="web")
 
 
-def back(client: int, flags: str, version: int = 4) -> Send:
+def refused(client: int, flags: str = "S", *, sent: int = 0, heard: int = 1, **fields: Any) -> Send:
+    """A segment of a client that there are too many of."""
+    return dropped(_of_client(client, flags, sent, heard, **fields), DropReason.CONNECTION_LIMIT, rule="web")
+
+
+def _of_client(client: int, flags: str, sent: int, heard: int, **fields: Any) -> bytes:
+    numbers = {"sequence": (CLIENT_FIRST + sent) % 2**32, "acknowledgement": SERVER_FIRST + heard}
+    if "A" not in flags:
+        numbers["acknowledgement"] = 0
+    return tcp(80, flags, source_port=1024 + client, **(numbers | fields))
+
+
+def back(client: int, flags: str, version: int = 4, *, sent: int = 1, heard: int = 1, **fields: Any) -> Send:
     """A segment of the server, which is no rule's."""
     ends = {4: (PEER, HOST), 6: (PEER6, HOST6)}[version]
-    sent = tcp(1024 + client, flags, source_port=80, version=version, src=ends[0], dst=ends[1])
-    return forwarded(sent, at=1, to=2)
+    numbers = {"sequence": SERVER_FIRST + sent, "acknowledgement": (CLIENT_FIRST + heard) % 2**32}
+    addresses = {"src": ends[0], "dst": ends[1]}
+    made = tcp(1024 + client, flags, source_port=80, version=version, **(numbers | addresses | fields))
+    return forwarded(made, at=1, to=2)
+
+
+def syn(client: int, **fields: Any) -> Send:
+    """The first segment of a connection."""
+    return there(client, "S", sent=0, **fields)
+
+
+def opened(client: int, version: int = 4, **fields: Any) -> list[Step]:
+    """A handshake."""
+    answer = back(client, "SA", version, sent=0, **(
+        {"src": fields.get("dst", PEER), "dst": fields.get("src", HOST)} if version == 4 else {}
+    ))
+    return [syn(client, version=version, **fields), answer, there(client, "A", version=version, **fields)]
 
 
 def limited(name: str, why: str, steps: Sequence[Step]) -> Case:
@@ -123,51 +148,90 @@ def limited(name: str, why: str, steps: Sequence[Step]) -> Case:
     return Case(name, why, steps, LIMITED, LIMITED_BY_HAND, counts=[Count("untracked_connections", 0, 0)])
 
 
+TWO = [*opened(1), *opened(2)]
+
+
+def ignored(name: str, why: str, *steps: Step) -> Case:
+    """At the limit, something that receivers ignore: there is no more room than before."""
+    return limited(name, why, [*TWO, *steps, refused(3), there(1, "PA"), back(1, "PA")])
+
+
 cases(
     globals(),
     limited("third_connection", "more connections than the limit, or fewer",
-            [there(1, "S"), there(2, "S"), refused(3)]),
+            [*TWO, refused(3)]),
     limited("repeated_syn", "a SYN that is sent once more counts twice",
-            [there(1, "S"), there(1, "S"), there(1, "S"), there(2, "S"), refused(3)]),
+            [syn(1), syn(1), *opened(1), syn(1), *opened(2), refused(3)]),
     limited("refused_again", "a refused SYN is counted as a connection, or let through the second time",
-            [there(1, "S"), there(2, "S"), refused(3), refused(3), there(1, "FA"), there(3, "S")]),
-    limited("fin_of_client", "a FIN doesn't end a connection",
-            [there(1, "S"), there(2, "S"), there(1, "FA"), there(3, "S")]),
+            [*TWO, refused(3), refused(3), there(1, "FA"), back(1, "A", heard=2), *opened(3), refused(4)]),
+    limited("half_open", "a SYN that nobody answers, or whose answer nobody acknowledges, counts",
+            [syn(1), syn(2), syn(3), back(3, "SA", sent=0), syn(4), *opened(5), *opened(6), refused(7)]),
+    limited("too_late", "handshakes that began together all pass, or one that was refused can't enter later",
+            [*(syn(client) for client in (1, 2, 3)), *(back(client, "SA", sent=0) for client in (1, 2, 3)),
+             there(1, "A"), there(2, "A"), refused(3, "A", sent=1), refused(3, "PA", sent=1),
+             there(1, "R"), there(3, "A"), refused(4)]),
+    limited("blind_handshake", "who doesn't see the answer to a SYN establishes connections",
+            [*(each for client in (1, 2) for each in (syn(client), back(client, "SA", sent=0),
+               there(client, "A", heard=2), there(client, "PA", heard=0))), *opened(3), *opened(4), refused(5)]),
+    limited("fin_of_client", "a FIN that is acknowledged doesn't end a connection",
+            [*TWO, there(1, "FA"), back(1, "A", heard=2), *opened(3), refused(4)]),
     limited("fin_of_server", "the other side's FIN doesn't end a connection",
-            [there(1, "S"), back(1, "SA"), there(2, "S"), back(1, "FA"), there(3, "S")]),
+            [*TWO, back(1, "FA"), there(1, "A", heard=2), *opened(3), refused(4)]),
+    limited("fin_unacknowledged", "a FIN ends a connection before the other side has it",
+            [*TWO, there(1, "FA"), refused(3), back(1, "A"), refused(3), back(1, "A", heard=2), *opened(3)]),
     limited("rst_of_client", "a RST doesn't end a connection",
-            [there(1, "S"), there(2, "S"), there(2, "R"), there(3, "S")]),
+            [*TWO, there(2, "R"), *opened(3), refused(4)]),
     limited("rst_of_server", "the other side's RST doesn't end a connection",
-            [there(1, "S"), there(2, "S"), back(2, "RA"), there(3, "S")]),
+            [*TWO, back(2, "RA"), *opened(3), refused(4)]),
+    limited("rst_padded", "a RST in a frame of Ethernet's least size doesn't end a connection",
+            [*TWO, there(2, "R", size=60), *opened(3), refused(4)]),
+    limited("refused_by_server", "a RST that answers the SYN doesn't end the connection, or any other does",
+            [syn(1), back(1, "RA", sent=-SERVER_FIRST, heard=5), back(1, "SA", sent=0), there(1, "A"),
+             syn(2), back(2, "RA", sent=-SERVER_FIRST), back(2, "SA", sent=0), there(2, "A"), *opened(3), refused(4)]),
     limited("both_fins", "the second FIN ends another connection",
-            [there(1, "S"), there(2, "S"), there(1, "FA"), back(1, "FA"), there(1, "A"), there(3, "S"), refused(4)]),
-    limited("unknown_fin", "a FIN of no connection ends one",
-            [there(1, "S"), there(2, "S"), there(9, "FA"), refused(3)]),
+            [*TWO, there(1, "FA"), back(1, "FA", heard=2), there(1, "A", sent=2, heard=2), *opened(3), refused(4)]),
+    ignored("unknown_fin", "a FIN of no connection ends one", there(9, "FA")),
+    ignored("rst_outside_window", "a RST that the receiver ignores frees a slot",
+            there(1, "R", sent=70_000), back(1, "RA", sent=70_000), there(1, "R", sent=0)),
+    ignored("rst_inside_window", "a RST in the window, but not at the number that is waited for, frees a slot",
+            there(1, "R", sent=2), back(1, "R", sent=2)),
+    ignored("rst_wrong_checksum", "a RST with a wrong checksum frees a slot",
+            there(1, "R", checksum=0x1234), there(1, "R", checksum=0x1234, size=60), there(1, "R", sent=70_000,
+                  checksum=0x1234), back(1, "RA", checksum=0x1234)),
+    ignored("fin_wrong_checksum", "a FIN with a wrong checksum frees a slot",
+            there(1, "FA", checksum=0x1234), there(1, "PA", size=55), back(1, "A", heard=2)),
+    ignored("fin_outside_window", "a FIN that the receiver ignores frees a slot",
+            there(1, "FA", sent=70_000), there(1, "FA", heard=2), there(1, "FA", sent=-1)),
+    ignored("syn_of_known", "a SYN for an established connection opens it anew",
+            there(1, "S", sent=5000), back(1, "SA", sent=5000, heard=5001), there(1, "R", sent=5001)),
     limited("established", "packets of connections are held to the limit of connections",
-            [there(1, "S"), back(1, "SA"), there(1, "A"), there(2, "S"), refused(3),
-             there(1, "PA"), back(1, "A"), there(1, "A")]),
+            [*opened(1), *opened(2), refused(3), there(1, "PA"), back(1, "A"), there(1, "A")]),
     limited("without_syn", "what is no SYN opens a connection, or is dropped at the limit",
-            [there(1, "A"), there(2, "PA"), there(3, "A"), there(4, "S"), there(5, "S"), refused(6), there(7, "A")]),
+            [there(1, "A"), there(2, "PA"), there(3, "A"), *opened(4), *opened(5), refused(6), there(7, "A")]),
     limited("syn_ack_opens_nothing", "a SYN of the server's opens a connection",
-            [there(1, "SA"), there(2, "SA"), there(3, "S"), there(4, "S"), refused(5)]),
+            [there(1, "SA", sent=0), there(2, "SA", sent=0), *opened(3), *opened(4), refused(5)]),
     limited("reopened", "a connection whose ports come back isn't counted",
-            [there(1, "S"), there(1, "FA"), there(1, "S"), there(2, "S"), refused(3)]),
-    limited("ipv6", "connections over IPv6 aren't counted, or not with those over IPv4",
-            [there(1, "S", version=6), there(1, "S"), refused(2, version=6), refused(3), there(1, "FA",
-                   version=6), there(4, "S")]),
+            [*opened(1), there(1, "FA"), back(1, "A", heard=2), *opened(1), *opened(2), refused(3)]),
+    limited("ipv6", "connections over IPv6 aren't counted, or not with those over IPv4, or don't end",
+            [*opened(1, 6), *opened(1), refused(2, version=6), refused(3),
+             there(1, "R", version=6, checksum=0x1234), there(1, "R", version=6, sent=2), refused(3),
+             there(1, "R", version=6), *opened(4), refused(5, version=6)]),
     limited("other_addresses", "connections between other hosts are taken for one",
-            [there(1, "S"), there(1, "S", src="10.0.1.2"), refused(1, src="10.0.1.3"), refused(1, dst="10.0.2.9")]),
+            [*opened(1), *opened(1, src="10.0.1.2"), refused(1, src="10.0.1.3"), refused(1, dst="10.0.2.9")]),
     limited("other_rules", "connections of no rule are counted",
-            [*(forwarded(tcp(81, "S",
-               source_port=port)) for port in (1, 2, 3)), there(1, "S"), there(2, "S"), refused(3)]),
+            [*(forwarded(tcp(81, "S", source_port=port)) for port in (1, 2, 3)), *TWO, refused(3)]),
     limited("blocked_udp", "datagrams are held to the limit",
-            [there(1, "S"), there(2, "S"), forwarded(udp(80)), refused(3)]),
+            [*TWO, forwarded(udp(80)), refused(3)]),
     Case(
         "each_rule_its_own",
         "connections of one rule count for another's limit",
         [
-            there(1, "S"),
-            forwarded(tcp(81, "S"), rule="other"),
+            *opened(1),
+            forwarded(tcp(81, "S", sequence=CLIENT_FIRST), rule="other"),
+            forwarded(
+                tcp(1025, "SA", source_port=81, sequence=100, acknowledgement=0, src=PEER, dst=HOST), at=1, to=2
+            ),
+            forwarded(tcp(81, "A", acknowledgement=101), rule="other"),
             dropped(tcp(80, "S", source_port=9), DropReason.CONNECTION_LIMIT, rule="web"),
             dropped(tcp(81, "S", source_port=9), DropReason.CONNECTION_LIMIT, rule="other"),
         ],

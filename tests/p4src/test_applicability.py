@@ -110,7 +110,9 @@ class Connection:
         if inbound:
             ends, ports = ends[::-1], ports[::-1]
         sequence = self.next[inbound] - again
-        tcp = TCP(sport=ports[0], dport=ports[1], flags=flags, seq=sequence & 0xFFFFFFFF)
+        numbers = {"seq": sequence & 0xFFFFFFFF, "ack": self.next[not inbound] & 0xFFFFFFFF if "A" in flags else 0}
+        options = [("WScale", 14)] if "S" in flags else []
+        tcp = TCP(sport=ports[0], dport=ports[1], flags=flags, window=65535, options=options, **numbers)
         ip = IP(src=ends[0], dst=ends[1])
         frame = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / ip / tcp / Raw(bytes(payload))
         self.switch.process(OUT if inbound else IN, bytes(frame), self.now_ns)

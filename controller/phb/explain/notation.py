@@ -170,7 +170,7 @@ def _tos(values: dict[str, int]) -> int:
 
 
 def _transport(protocol: int, source: int, destination: int, values: dict[str, int], length: int) -> bytes:
-    """Header and payload of zeros; checksums of TCP and UDP are left out, nothing in the pipeline asks for them."""
+    """Header and payload of zeros; UDP's checksum is left out, nothing in the pipeline asks for it."""
     header = b""
     if protocol == TCP:
         flags = values.get("flags", ACK)
@@ -186,6 +186,10 @@ def _transport(protocol: int, source: int, destination: int, values: dict[str, i
 
 def _ip(source: AnyAddress, destination: AnyAddress, protocol: int, values: dict[str, int], body: bytes) -> bytes:
     tos, ttl = _tos(values), values.get("ttl", _TTL)
+    if protocol == TCP:
+        pseudo_header = source.packed + destination.packed + struct.pack(">II", len(body), protocol)
+        checksum = internet_checksum(pseudo_header + body)
+        body = body[:16] + checksum.to_bytes(2, "big") + body[18:]
     if isinstance(source, IPv6Address):
         first = 6 << 28 | tos << 20
         return struct.pack(">IHBB", first, len(body), protocol, ttl) + source.packed + destination.packed + body

@@ -206,6 +206,7 @@ class Connection:
     Attributes:
         known: It is tracked.
         closed: It was, and nobody has taken its slot since.
+        accepted: Its receiver would take the packet, as far as the node can know.
         side: Which of its ends sent the packet.
         clamp: The entry that says the rates of what this end sends.
 
@@ -213,6 +214,7 @@ class Connection:
 
     known: bool = False
     closed: bool = False
+    accepted: bool = False
     slot: int = 0
     side: int = 0
     clamp: Entry | None = None

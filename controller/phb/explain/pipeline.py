@@ -157,7 +157,7 @@ class Pipeline:
             mark("output_mark", packet.output_policy, packet, tables)
             if self._track_connections:
                 ask_clamp("output_mark", packet.output_policy, packet, tables)
-        if packet.connection.known:
+        if packet.connection.accepted:
             clamp(packet, state)
         if self._track_connections:
             count_applicability(packet, tables, state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from phb.intent import Entry
 
@@ -54,13 +55,59 @@ class Account:
     shared: int = 0
 
 
+class Progress(IntEnum):
+    """What has become of a TCP connection; numbered as in p4src/connection.p4."""
+
+    OPENING = 0
+    ANSWERED = 1
+    DOUBTFUL = 4
+    ESTABLISHED = 5
+    FINISHING = 6
+
+
+@dataclass(slots=True)
+class TcpEnd:
+    """One end of a TCP connection: what it has sent and what it takes.
+
+    Attributes:
+        scale: Window scale that its SYN offered, as 0x80 + shift; 0 without.
+        next: The sequence number behind the last one that it has sent.
+        acknowledged: The first that it hasn't acknowledged.
+        edge: The one behind the last that it has offered to take.
+
+    """
+
+    scale: int = 0
+    next: int = 0
+    acknowledged: int = 0
+    edge: int = 0
+
+
 @dataclass(slots=True)
 class TcpConnection:
-    """A tracked TCP connection: the time of its last packet, and the policy whose limit it counts for."""
+    """A tracked TCP connection.
+
+    Attributes:
+        seen_us: The time of its last packet.
+        policy: Whose limit it counts for once it is established.
+        maximum: That limit when it was opened.
+        side: The end that opened it, or that sent the FIN or RST.
+        finish: What acknowledges that FIN.
+
+    """
 
     seen_us: int
     policy: int
-    established: bool = False
+    maximum: int = 0
+    progress: Progress = Progress.OPENING
+    side: int = 0
+    finish: int = 0
+    ends: tuple[TcpEnd, TcpEnd] = field(default_factory=lambda: (TcpEnd(), TcpEnd()))
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is established, and not closed for certain."""
+        return self.progress >= Progress.DOUBTFUL
 
 
 @dataclass(slots=True)
@@ -121,7 +168,7 @@ class State:
         pools: Bytes that all packets hold of a shared buffer, by pool.
         connections: TCP connections, by slot.
         connection_owners: Whose connection took a slot last: its ends.
-        connections_open: How many count for a policy's limit, by policy.
+        connections_open: How many are established and not closed, by policy.
         connection_swept: The slot that is looked at next, whether it has been idle for too long.
         windows: By slot and end of the connection.
         followed: Connections whose applicability is judged, by slot.

@@ -53,18 +53,24 @@ def test_every_table_is_modelled(artifact):
 
 
 def test_flags_of_single_packets(artifact):
-    first, second, third, late = told(
+    ends, back = "10.0.0.1:1000 > 10.0.0.2:80", "10.0.0.2:80 > 10.0.0.1:1000"
+    first, _, third, second, _, _, last, late = told(
         artifact,
         POLICY,
-        "tcp 10.0.0.1:1000 > 10.0.0.2:80 flags S in lan",
+        f"tcp {ends} flags S length 40 in lan",
+        f"tcp {back} flags SA length 40 acknowledgement 1 in line",
+        f"tcp {ends} flags A length 40 sequence 1 acknowledgement 1 in lan",
         "tcp 10.0.0.1:1001 > 10.0.0.2:80 flags S in lan",
-        "tcp 10.0.0.1:1000 > 10.0.0.2:80 flags FA in lan",
+        f"tcp {ends} flags R sequence 7 in lan",
+        f"tcp {ends} flags FA length 40 sequence 1 acknowledgement 1 in lan",
+        f"tcp {back} flags A length 40 sequence 1 acknowledgement 2 in line",
         "tcp 10.0.0.1:1002 > 10.0.0.2:80 in lan",
     )
-    assert words(first, "admit") == ["opens TCP connection 1 of at most 1"]
+    assert words(first, "admit") == ["opens a TCP connection; 0 of at most 1 are established"]
+    assert words(third, "admit") == ["establishes TCP connection 1 of at most 1"]
     assert (second.drop_reason, second.decided_by) == ("connection limit", "admit")
     assert words(second, "admit") == ["1 TCP connections are open, as many as the rule may have"]
-    assert words(third, "admit") == ["closes its TCP connection"]
+    assert words(last, "admit") == ["closes its TCP connection"]
     assert words(late, "window") == ["no window is clamped: the connection's SYN was not seen, or it is closed"]
     assert (late.outcome, words(late, "admit")) == ("to line", [])
 

@@ -33,6 +33,7 @@ class Packet:
         tos: The ToS octet or traffic class, with all marks so far; of what isn't IP, one that is written nowhere.
         pcp: The 802.1p priority; 0 without a tag.
         protocol: Of IPv6 the first next header: extension headers are not walked.
+        transport: Where the TCP or UDP header begins; None where it isn't whole.
         source_port: 0 where there is no whole TCP or UDP header, as in later fragments.
 
     """
@@ -47,7 +48,7 @@ class Packet:
     protocol: int = 0
     source_port: int = 0
     destination_port: int = 0
-    tcp_flags: int | None = None
+    transport: int | None = None
 
     @property
     def source(self) -> int:
@@ -212,5 +213,4 @@ def _parse_transport(packet: Packet, at: int) -> None:
         return
     packet.source_port = int.from_bytes(packet.data[at : at + 2])
     packet.destination_port = int.from_bytes(packet.data[at + 2 : at + 4])
-    if packet.protocol == TCP:
-        packet.tcp_flags = packet.data[at + 13]
+    packet.transport = at

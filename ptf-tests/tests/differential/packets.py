@@ -110,11 +110,29 @@ def _aim(asked, numbers, wired, rule):
 PROTOCOLS = [6, 6, 6, 17, 17, 1, 0, 44, 50, 58]
 HOPS = [64] * 10 + [255, 2, 1, 0]
 SIZES = [0, 0, 4, 100, 100, 1000, 1460]
-FLAGS = ["S", "S", "S", "S", "S", "A", "SA", "FA", "R", "PA", "SF", ""]
+FLAGS = ["S", "S", "S", "A", "A", "SA", "FA", "FA", "R", "RA", "PA", "SF", ""]
 
 
-def packet(chance, found, earlier, controller, repeats):
-    """One packet.
+class Talk:
+    """What ends of TCP connections have sent, so that segments can be near what they would send next."""
+
+    def __init__(self):
+        self._next = {}
+
+    def numbers(self, chance, version, values, flags, payload):
+        """Sequence and acknowledgement number of a segment, mostly the right ones."""
+        here = (version, values["source"], values["sport"], values["destination"], values["dport"])
+        there = (version, values["destination"], values["dport"], values["source"], values["sport"])
+        sequence = self._next.get(here, 0xFFFFFFFF)
+        self._next[here] = sequence + payload + ("S" in flags) + ("F" in flags) & 0xFFFFFFFF
+        numbers = [sequence, self._next.get(there, 0) if "A" in flags else 0]
+        if chance.one_in(8):
+            numbers[chance.randint(0, 1)] += chance.choice([-1, 1, 40_000, 70_000, 1 << 31])
+        return [number & 0xFFFFFFFF for number in numbers]
+
+
+def packet(chance, found, earlier, controller, repeats, talk):
+    """One packet, or three of a handshake.
 
     Args:
         chance: Decides.
@@ -122,6 +140,7 @@ def packet(chance, found, earlier, controller, repeats):
         earlier: What packets before it had in their headers: more of the same flow may follow, or answers.
         controller: Whether it may come from the controller.
         repeats: The part of packets that are of the flow of an earlier one, or answer it.
+        talk: The numbers of TCP connections so far.
 
     """
     values = {}
@@ -147,12 +166,18 @@ def packet(chance, found, earlier, controller, repeats):
     }
     values = {name: values[name] if name in values else draw() for name, draw in unsaid.items()}
     earlier.append((version, values))
-    kind, frame = _frame(chance, version, values)
+    if values["protocol"] == 6 and chance.one_in(3):
+        # Drawn one by one, segments seldom establish anything.
+        steps = [(values, "S"), (_answer(values), "SA"), (values, "A")]
+        return [
+            Sent(1000, said["port"], _frame(chance, version, said, talk, flags)[1], "handshake") for said, flags in steps
+        ]
+    kind, frame = _frame(chance, version, values, talk)
     gap = chance.choice(GAPS)
     if controller and chance.one_in(30):
         out = chance.randint(1, 4)
-        return Sent(gap, CPU_PORT, (out << 7).to_bytes(2) + frame, "packet-out, " + kind, out)
-    return Sent(gap, values["port"], frame, kind)
+        return [Sent(gap, CPU_PORT, (out << 7).to_bytes(2) + frame, "packet-out, " + kind, out)]
+    return [Sent(gap, values["port"], frame, kind)]
 
 
 def _answer(values):
@@ -160,8 +185,8 @@ def _answer(values):
     return {swapped.get(name, name): value for name, value in values.items()} | {"port": 3 - min(values["port"], 2)}
 
 
-def _frame(chance, version, values):
-    kind = chance.choice(ODD[version])
+def _frame(chance, version, values, talk, flags=None):
+    kind = chance.choice(ODD[version]) if flags is None else "plain"
     if kind == "random bytes":
         return kind, chance.randbytes(chance.randint(0, 80))
     if kind == "random bytes as IP":
@@ -176,7 +201,9 @@ def _frame(chance, version, values):
     if kind == "ARP":
         return kind, bytes(link / ARP(pdst="10.0.0.1"))
     hop, size = chance.choice(HOPS), 9000 if kind == "jumbo" else chance.choice(SIZES)
-    transport = _transport(values, chance.choice(FLAGS)) / Raw(bytes(size))
+    flags = flags or chance.choice(FLAGS)
+    numbers = talk.numbers(chance, version, values, flags, size) if values["protocol"] == 6 else (0, 0)
+    transport = _transport(values, flags, *numbers) / Raw(bytes(size))
     network = _ipv4(values, hop, kind) if version == 4 else _ipv6(values, hop, kind)
     frame = bytearray(bytes(link / network / transport))
     at = 14 + 4 * (values["pcp"] is not None)
@@ -254,10 +281,10 @@ def _ipv6(values, hop, kind):
     return header / extension(nh=values["protocol"])
 
 
-def _transport(values, flag):
+def _transport(values, flags, sequence, acknowledgement):
     match values["protocol"]:
         case 6:
-            return TCP(sport=values["sport"], dport=values["dport"], flags=flag)
+            return TCP(sport=values["sport"], dport=values["dport"], flags=flags, seq=sequence, ack=acknowledgement)
         case 17:
             return UDP(sport=values["sport"], dport=values["dport"])
         case 1:
@@ -268,5 +295,6 @@ def _transport(values, flag):
 @st.composite
 def sequences(draw, policy, most=10, controller=True, least=4, repeats=0.25):
     """Packets one after the other, aimed at the policy."""
-    found, earlier = aims(policy), []
-    return [packet(chance, found, earlier, controller, repeats) for chance in draw(parts(most, least))]
+    found, earlier, talk = aims(policy), [], Talk()
+    drawn = [packet(chance, found, earlier, controller, repeats, talk) for chance in draw(parts(most, least))]
+    return [sent for stretch in drawn for sent in stretch]

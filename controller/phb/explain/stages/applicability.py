@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from phb.explain.packet import ACK, FIN, PSH, RST, SYN, Packet
+from phb.explain.packet import ACK, FIN, PSH, SYN, Packet
 from phb.explain.stages.window import payload_bytes
 from phb.explain.state import Followed, State
 from phb.explain.tables import Tables
@@ -63,14 +63,15 @@ def _follow(packet: Packet, state: State, connectivity: Connectivity) -> Followe
     """What is known of the packet's connection; None without its SYN."""
     slot, side, flags = packet.connection.slot, packet.connection.side, packet.tcp_flags
     assert packet.headers.tcp is not None
-    if flags & SYN:
+    accepted = packet.connection.accepted
+    if flags & SYN and accepted:
         state.send_starts[slot, side] = packet.headers.number(packet.headers.tcp + 4, 4) + 1 & _ALL
-        if not flags & ACK and packet.connection.known:
+        if not flags & ACK:
             # A new connection, or the same SYN again.
             state.send_starts.pop((slot, side ^ 1), None)
             state.followed[slot] = Followed(packet.time_ns // 1000)
     followed = state.followed.get(slot)
-    if followed is not None and not followed.established and flags & (SYN | RST | ACK) == ACK:
+    if followed is not None and not followed.established and not flags & SYN and accepted:
         followed.established = True
         state.applicability["connections", connections_cell(connectivity, well_suited=False)] += 1
     return followed

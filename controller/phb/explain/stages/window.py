@@ -35,7 +35,7 @@ def clamp(packet: Packet, state: State) -> None:
     there = state.windows[connection.slot, connection.side ^ 1]
     here.clamp = connection.clamp
     if flags & SYN:
-        here.segment, here.scale = _options(packet)
+        here.segment, here.scale = syn_options(packet)
         here.timed_since = None
         here.smoothed_us = here.least_us = 0
     if flags & ACK:
@@ -107,7 +107,7 @@ def _offer(packet: Packet, here: WindowSide, there: WindowSide) -> None:
     packet.say(STAGE, f"window {before} becomes {scaled}: {measured}", entry.origin)
 
 
-def _options(packet: Packet) -> tuple[int, int]:
+def syn_options(packet: Packet) -> tuple[int, int]:
     """Segment size and window scale of a SYN, in the layouts that p4src/parser.p4 knows; the scale as 0x80 + shift."""
     headers = packet.headers
     assert headers.tcp is not None
