@@ -84,9 +84,7 @@ class Ends:
     def send(self, flags, payload=0, *, back=False, ahead=0, ack_ahead=0, **said):
         """The next segment of an end, or one that is so far off; it arrives if it passes."""
         seq, ack = self.next[back] + ahead, self.reached[back] + ack_ahead if "A" in flags else 0
-        frame = segment(
-            self.ports, flags, seq=seq, ack=ack, back=back, payload=bytes(payload), **(self.said | said)
-        )
+        frame = segment(self.ports, flags, seq=seq, ack=ack, back=back, payload=bytes(payload), **(self.said | said))
         passed = self.deliver(frame, back)
         if passed and not said.get("wrong") and not ahead and not ack_ahead:
             self.next[back] += payload + ("S" in flags) + ("F" in flags)

@@ -87,8 +87,8 @@ def tcp(
     macs: tuple[str, str] = (HOST_MAC, PEER_MAC),
     **fields: Any,
 ) -> bytes:
-    """A TCP segment to a port, with the right checksum if none is given; other arguments as those of `frame` and `ip`."""
-    numbers = {"seq": sequence, "ack": acknowledgement, "window": window, "chksum": checksum}
+    """A TCP segment to a port, its checksum right if none is given; other arguments as those of `frame` and `ip`."""
+    numbers: dict[str, Any] = {"seq": sequence, "ack": acknowledgement, "window": window, "chksum": checksum}
     segment = TCP(sport=source_port, dport=port, flags=flags, options=options or [], **numbers)
     return frame(ip(version, **fields), segment, size=size, tag=tag, macs=macs)
 

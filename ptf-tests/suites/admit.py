@@ -137,9 +137,13 @@ def syn(client: int, **fields: Any) -> Send:
 
 def opened(client: int, version: int = 4, **fields: Any) -> list[Step]:
     """A handshake."""
-    answer = back(client, "SA", version, sent=0, **(
-        {"src": fields.get("dst", PEER), "dst": fields.get("src", HOST)} if version == 4 else {}
-    ))
+    answer = back(
+        client,
+        "SA",
+        version,
+        sent=0,
+        **({"src": fields.get("dst", PEER), "dst": fields.get("src", HOST)} if version == 4 else {}),
+    )
     return [syn(client, version=version, **fields), answer, there(client, "A", version=version, **fields)]
 
 

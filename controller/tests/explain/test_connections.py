@@ -47,9 +47,7 @@ OPTIONS = [
 ]
 
 
-def segment(
-    version, back, ports, flags, sequence, acknowledgement, window, options, payload, *, more_fragments=False
-):
+def segment(version, back, ports, flags, sequence, acknowledgement, window, options, payload, *, more_fragments=False):
     source, destination = ENDS[version][::-1] if back else ENDS[version]
     sport, dport = ports[::-1] if back else ports
     tcp = TCP(sport=sport, dport=dport, flags=flags, seq=sequence, ack=acknowledgement, window=window, options=options)
@@ -111,10 +109,7 @@ RIGHT = (0, 0, 65535, [], 0, "")
 
 def handshake(back, version, ports, gap=US):
     """Three segments."""
-    return [
-        (gap, who, version, ports, flags, *RIGHT)
-        for who, flags in ((back, "S"), (not back, "SA"), (back, "A"))
-    ]
+    return [(gap, who, version, ports, flags, *RIGHT) for who, flags in ((back, "S"), (not back, "SA"), (back, "A"))]
 
 
 # Drawn one by one, segments seldom make a handshake.

@@ -1,8 +1,8 @@
 """How many TCP connections of a rule there are.
 
-A connection counts from its handshake's third segment until the first FIN that is acknowledged, or a RST, for the rule that
-took its SYN, in whichever direction, if that rule has a limit. Only what a receiver would act on (RFC 9293, RFC 5961)
-counts; a RST whose receiver may wait for another number leaves the connection open.
+A connection counts from its handshake's third segment until the first FIN that is acknowledged, or a RST, for the rule
+that took its SYN, in whichever direction, if that rule has a limit. Only what a receiver would act on (RFC 9293, RFC
+5961) counts; a RST whose receiver may wait for another number leaves the connection open.
 """
 
 from __future__ import annotations
@@ -107,9 +107,7 @@ class Connections:
     def _count(self, rule: str | None) -> int:
         return sum(each.established and each.rule == rule for each in self._known.values())
 
-    def _open(
-        self, key: frozenset[End], source: End, destination: End, segment: Segment, taken: Taken | None
-    ) -> bool:
+    def _open(self, key: frozenset[End], source: End, destination: End, segment: Segment, taken: Taken | None) -> bool:
         limit = taken.action.max_connections if taken is not None and taken.action is not None else None
         name = taken.name if taken is not None and limit is not None else None
         if limit is not None and self._count(name) >= limit:

@@ -170,7 +170,8 @@ def packet(chance, found, earlier, controller, repeats, talk):
         # Drawn one by one, segments seldom establish anything.
         steps = [(values, "S"), (_answer(values), "SA"), (values, "A")]
         return [
-            Sent(1000, said["port"], _frame(chance, version, said, talk, flags)[1], "handshake") for said, flags in steps
+            Sent(1000, said["port"], _frame(chance, version, said, talk, flags)[1], "handshake")
+            for said, flags in steps
         ]
     kind, frame = _frame(chance, version, values, talk)
     gap = chance.choice(GAPS)
