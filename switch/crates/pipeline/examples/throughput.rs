@@ -257,6 +257,22 @@ fn qos() -> Pipeline {
             );
         }
     }
+    // As every push draws them.
+    let keys: Vec<u64> = (1..=5)
+        .map(|number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        .collect();
+    let keys: Vec<(&str, u64)> = ["key0", "key1", "key2", "key3", "key4"]
+        .into_iter()
+        .zip(keys)
+        .collect();
+    insert(
+        &mut pipeline,
+        "PhbIngress.conversation.flow_key",
+        0,
+        vec![("ipv4", exact(1)), ("ipv6", exact(0))],
+        "PhbIngress.conversation.keyed_ipv4",
+        &keys,
+    );
     for port in 1..=PORTS {
         insert(
             &mut pipeline,
@@ -334,7 +350,9 @@ fn frames() -> Vec<Vec<u8>> {
             frame.extend_from_slice(&(random(60_000) as u16).to_be_bytes());
             frame.extend_from_slice(&(random(4_000) as u16).to_be_bytes());
             frame.resize(length, 0x5a);
+            // A TCP segment that neither opens nor closes, as nearly all are.
             frame[46] = 0x50;
+            frame[47] = 0x10;
             frame
         })
         .collect()
