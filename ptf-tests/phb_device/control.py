@@ -166,12 +166,17 @@ class Control:
             raise _refusal(answer, self.address)
         return answer
 
-    def set_program(self) -> None:
-        """Load phb's program: all entries go, all counters and registers are zero."""
+    def set_program(
+        self,
+        action: p4r.SetForwardingPipelineConfigRequest.Action.ValueType = (
+            p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
+        ),
+    ) -> None:
+        """Load phb's program: all entries go, all counters and registers are zero, unless it is reconciled."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=DEVICE_ID,
             election_id=p4r.Uint128(low=self._election_id),
-            action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
+            action=action,
             config=p4r.ForwardingPipelineConfig(
                 p4info=self.schema.p4info, p4_device_config=phb_p4.artifact_path().read_bytes()
             ),
