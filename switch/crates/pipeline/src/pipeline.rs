@@ -177,7 +177,8 @@ impl Pipeline {
     pub(crate) fn fresh(&mut self, frame: &[u8]) -> Box<Packet> {
         let mut packet = self.pooled();
         let (words, bytes) = (self.program.words, self.program.bytes);
-        packet.reset(words as usize, bytes as usize, frame.len());
+        let cleared = &self.program.cleared;
+        packet.reset(words as usize, cleared, bytes as usize, frame.len());
         packet
     }
 
