@@ -75,9 +75,10 @@ MANY = r"gives more than 1 MiB: a smaller base, or a filter"
 CASES = {
     "pages": (pages_for_ever, MANY),
     "one page": (one_page_for_ever, r"gives cn=a,o=x twice: its pages don't go on"),
-    "empty pages": (empty_pages_for_ever, r"no answer within 1\.8 s"),
+    # By the deadline of the whole answer, or of one page where the machine is slow.
+    "empty pages": (empty_pages_for_ever, r"no answer within (1\.8|0\.3) s"),
     "entries": (entries_for_ever, MANY),
-    "entries in time": (entries_in_time_for_ever, r"no answer within 1\.8 s"),
+    "entries in time": (entries_in_time_for_ever, r"no answer within (1\.8|0\.3) s"),
     "half an entry": (half_an_entry, r"no answer within 0\.3 s"),
     "octet by octet": (octet_by_octet, r"no answer within 0\.3 s"),
     "garbage": (garbage, r"can't contact LDAP server"),

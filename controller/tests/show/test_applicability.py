@@ -54,13 +54,14 @@ def pushed(address, write_file):
 
 def talk(switch, peer, bytes_sent):
     """A connection that the peer opens; the host sends once."""
+    sent = 100 + bytes_sent
     segments = (
         (1, f"tcp {peer} > {HOST} flags S sequence 9 length 40"),
-        (2, f"tcp {HOST} > {peer} flags SA sequence 99 length 40"),
-        (1, f"tcp {peer} > {HOST} flags A sequence 10 length 40"),
-        (2, f"tcp {HOST} > {peer} flags PA sequence 100 length {bytes_sent + 40}"),
-        (1, f"tcp {peer} > {HOST} flags FA sequence 10 length 40"),
-        (2, f"tcp {HOST} > {peer} flags FA sequence {100 + bytes_sent} length 40"),
+        (2, f"tcp {HOST} > {peer} flags SA sequence 99 acknowledgement 10 length 40"),
+        (1, f"tcp {peer} > {HOST} flags A sequence 10 acknowledgement 100 length 40"),
+        (2, f"tcp {HOST} > {peer} flags PA sequence 100 acknowledgement 10 length {bytes_sent + 40}"),
+        (1, f"tcp {peer} > {HOST} flags FA sequence 10 acknowledgement {sent} length 40"),
+        (2, f"tcp {HOST} > {peer} flags FA sequence {sent} acknowledgement 11 length 40"),
     )
     for port, text in segments:
         switch.process(port, parse_packet(text, Origin("test")).frame, 0)
