@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import grpc
 from finsy import P4CounterEntry, P4PacketIn, P4PacketOut, P4Schema
-from finsy.proto import p4r, p4r_grpc, rpc_status
+from finsy.proto import p4r, p4r_grpc, rpc_code, rpc_status
 
 import phb_p4
 from phb_device.entries import Entry
@@ -90,7 +90,7 @@ class Control:
 
     Args:
         address: Of P4Runtime, ``host:port``.
-        election_id: Where others have been primary before, as high as theirs.
+        election_id: Higher than that of another session which is to give way.
 
     Raises:
         ControlError: The switch doesn't answer, or another session is primary.
@@ -125,18 +125,25 @@ class Control:
         self._stream = self._stub.StreamChannel(iter(self._requests.get, None), wait_for_ready=True)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        request = p4r.StreamMessageRequest()
-        request.arbitration.device_id = DEVICE_ID
-        request.arbitration.election_id.low = self._election_id
-        self._requests.put(request)
         try:
-            answer = self._answer()
+            answer = self._arbitrate()
+            if answer.arbitration.status.code == rpc_code.NOT_FOUND:
+                # Nobody is primary, but somebody has been, with a higher number: the switch remembers it (P4Runtime 5.3).
+                self._election_id = answer.arbitration.election_id.low
+                answer = self._arbitrate()
         except ControlError:
             self.__exit__(None, None, None)
             raise
         if answer.arbitration.status.code != 0:
             self.__exit__(None, None, None)
             raise ControlError("another session is primary", self.address)
+
+    def _arbitrate(self) -> p4r.StreamMessageResponse:
+        request = p4r.StreamMessageRequest()
+        request.arbitration.device_id = DEVICE_ID
+        request.arbitration.election_id.low = self._election_id
+        self._requests.put(request)
+        return self._answer()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
