@@ -128,7 +128,7 @@ class Control:
         try:
             answer = self._arbitrate()
             if answer.arbitration.status.code == rpc_code.NOT_FOUND:
-                # Nobody is primary, but somebody has been, with a higher number: the switch remembers it (P4Runtime 5.3).
+                # Nobody is primary, but somebody was, with a higher number: the switch remembers it (P4Runtime 5.3).
                 self._election_id = answer.arbitration.election_id.low
                 answer = self._arbitrate()
         except ControlError:
