@@ -19,9 +19,6 @@ pub(crate) enum Slot {
     },
 }
 
-/// In words that no program reads before it writes them; where checks are on, so that one that does is found.
-const POISON: u64 = 0xdead_beef_dead_beef;
-
 /// One packet on its way through ingress, the queue, and egress.
 ///
 /// Opaque outside this crate. Give it to [`crate::Pipeline::recycle`] when it is sent or dropped, so that its buffers serve the next packet.
@@ -84,26 +81,9 @@ impl Packet {
         self.truncate_to = Some(self.truncate_to.map_or(limit, |before| before.min(limit)));
     }
 
-    /// Makes it a new packet of a program. Memory of an earlier packet of the same program is cleared only where the
-    /// program may look before it writes.
-    pub(crate) fn reset(
-        &mut self,
-        words: usize,
-        cleared: &[(u32, u32)],
-        bytes: usize,
-        length: usize,
-    ) {
-        if self.words.len() == words {
-            if cfg!(debug_assertions) {
-                self.words.fill(POISON);
-            }
-            for &(start, end) in cleared {
-                self.words[start as usize..end as usize].fill(0);
-            }
-        } else {
-            self.words.clear();
-            self.words.resize(words, 0);
-        }
+    pub(crate) fn reset(&mut self, words: usize, bytes: usize, length: usize) {
+        self.words.clear();
+        self.words.resize(words, 0);
         self.bytes.clear();
         self.bytes.resize(bytes, 0);
         self.payload.clear();

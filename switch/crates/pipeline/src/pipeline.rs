@@ -177,8 +177,7 @@ impl Pipeline {
     pub(crate) fn fresh(&mut self, frame: &[u8]) -> Box<Packet> {
         let mut packet = self.pooled();
         let (words, bytes) = (self.program.words, self.program.bytes);
-        let cleared = &self.program.cleared;
-        packet.reset(words as usize, cleared, bytes as usize, frame.len());
+        packet.reset(words as usize, bytes as usize, frame.len());
         packet
     }
 

@@ -17,8 +17,6 @@ pub(crate) struct Program {
     /// Words and bytes a packet needs.
     pub(crate) words: u32,
     pub(crate) bytes: u32,
-    /// From and up to which words a new packet has to be cleared: what may be read before it is written.
-    pub(crate) cleared: Vec<(u32, u32)>,
     pub(crate) layouts: Vec<Layout>,
     pub(crate) stacks: Vec<Stack>,
     pub(crate) standard: StandardMetadata,

@@ -1,12 +1,9 @@
-//! Which results nobody reads before they are overwritten, and which words may be read before they are written.
+//! Which results nobody reads before they are overwritten.
 
 use crate::instruction::{Address, Instruction, Place};
 
 /// Words of memory this may take; longer programs keep what they have.
 const MOST_MEMORY: usize = 1 << 22;
-
-/// Rounds after which nothing is taken for found out. Programs need a few, more only where jumps lead back.
-const MOST_ROUNDS: usize = 64;
 
 /// A set of words of a packet.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,31 +34,15 @@ impl Words {
     }
 }
 
-/// What is known of a program's words.
-pub(super) struct Liveness {
-    /// Whether each instruction sets a word that nothing reads after it.
-    pub(super) dead: Vec<bool>,
-    /// The words that may be read before an instruction writes them, wherever control comes to; `None` where that was not
-    /// found out: it may be any.
-    unset: Option<Words>,
-}
-
-impl Liveness {
-    /// Whether a word may be read before an instruction has written it.
-    pub(super) fn may_be_unset(&self, place: Place) -> bool {
-        self.unset.as_ref().is_none_or(|unset| unset.has(place))
-    }
-}
-
-/// Looks for what is written for nobody and read without being written. `targets` are the addresses control comes to other
+/// Whether each instruction sets a word that nothing reads after it. `targets` are the addresses control comes to other
 /// than from the instruction before, `entries` those of them that something else than an instruction leads to; `seen`
 /// says which words are read outside of the instructions.
-pub(super) fn of(
+pub(super) fn dead(
     code: &[Instruction],
     targets: &[bool],
     entries: &[Address],
     seen: impl Fn(Place) -> bool,
-) -> Liveness {
+) -> Vec<bool> {
     let mut dead = vec![false; code.len()];
     let mut highest = 0;
     for instruction in code {
@@ -75,7 +56,7 @@ pub(super) fn of(
     let length = usize::from(highest) / 64 + 1;
     let meetings = targets.iter().filter(|target| **target).count();
     if meetings * length > MOST_MEMORY {
-        return Liveness { dead, unset: None };
+        return dead;
     }
     // What is read after a table, an action, or the end: at first what is seen, then what is read from any entry on too.
     let mut later = Words(vec![0; length]);
@@ -83,18 +64,17 @@ pub(super) fn of(
         .filter(|place| seen(*place))
         .for_each(|place| later.add(place));
     let seen = later.clone();
-    let nothing = Words(vec![0; length]);
+    let all = Words(vec![u64::MAX; length]);
     let mut before: Vec<Option<Words>> = vec![None; code.len() + 1];
-    for _ in 0..MOST_ROUNDS {
+    loop {
         let known = later.clone();
-        let mut changed = false;
         let mut live = known.clone();
         for (at, instruction) in code.iter().enumerate().rev() {
-            // What leads back is known from the round before; the first knows nothing yet.
             let from = |to: Address| match before.get(to as usize) {
+                // Jumps lead forward; if one did not, all might be read.
+                Some(Some(live)) if to as usize > at => live,
                 _ if to as usize >= code.len() => &known,
-                Some(Some(live)) => live,
-                _ => &nothing,
+                _ => &all,
             };
             dead[at] = instruction.pure_result().is_some_and(|to| !live.has(to));
             match *instruction {
@@ -124,9 +104,8 @@ pub(super) fn of(
                     place
                 });
             }
-            if targets[at] && before[at].as_ref() != Some(&live) {
+            if targets[at] {
                 before[at] = Some(live.clone());
-                changed = true;
             }
         }
         for entry in entries {
@@ -144,16 +123,9 @@ pub(super) fn of(
                 }
             }
         }
-        if later == known && !changed {
-            return Liveness {
-                dead,
-                unset: Some(later),
-            };
+        if later == known {
+            return dead;
         }
-    }
-    Liveness {
-        dead: vec![false; code.len()],
-        unset: None,
     }
 }
 
@@ -175,41 +147,7 @@ mod tests {
         for to in led.flatten().chain(entries.iter().copied()) {
             targets[to as usize] = true;
         }
-        of(code, &targets, entries, |place| Some(place) == seen).dead
-    }
-
-    #[test]
-    fn read_before_it_is_written_on_some_way() {
-        let skip = JumpIfEqual {
-            left: 2,
-            to: 3,
-            value: 0,
-        };
-        let count = Count {
-            counter: 0,
-            index: 1,
-        };
-        let unset = |code: &[Instruction], entries: &[Address]| {
-            let mut targets = vec![false; code.len()];
-            let led = code.iter().flat_map(|instruction| instruction.addresses());
-            for to in led.flatten().chain(entries.iter().copied()) {
-                targets[to as usize] = true;
-            }
-            let found = of(code, &targets, entries, |_| false);
-            (0..=4)
-                .filter(|place| found.may_be_unset(*place))
-                .collect::<Vec<_>>()
-        };
-        // Written before; by one of two ways; in another part than where it is read.
-        assert!(unset(&[constant(1), count, End], &[0]).is_empty());
-        assert_eq!(
-            unset(
-                &[Constant { to: 2, value: 1 }, skip, constant(1), count, End],
-                &[0]
-            ),
-            [1]
-        );
-        assert_eq!(unset(&[constant(1), End, count, End], &[0, 2]), [1]);
+        dead(code, &targets, entries, |place| Some(place) == seen)
     }
 
     #[test]

@@ -7,9 +7,6 @@
 //! 2. a word that is the copy of another, or a constant, is replaced where it is read, up to where jumps meet; what a
 //!    word holds already is not computed again;
 //! 3. what writes a word that nothing reads, or nothing before it is overwritten, goes.
-//!
-//! At last it notes which words of a packet have to be cleared: those that may be read before they are written. Most of
-//! p4c's own fields are not.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,9 +24,6 @@ const ROUNDS: usize = 8;
 /// Words known at a time; so that the loader's time grows with the program's length only.
 const MOST_FACTS: usize = 256;
 
-/// Words that are cleared with those around them, rather than left out: a range costs as much as some words.
-const SHORT_GAP: u32 = 8;
-
 /// Jumps followed from one place: they lead forward, so this is only to bound the loader's time.
 const HOPS: usize = 64;
 
@@ -41,9 +35,6 @@ pub(crate) fn optimise(
     private: impl Fn(Place) -> bool,
 ) {
     let observed = observed(program, tables);
-    let seen = |place: Place| {
-        !private(place) || observed.get(usize::from(place)).is_some_and(|seen| *seen)
-    };
     for _ in 0..ROUNDS {
         let mut changed = thread_jumps(program, tables);
         let targets = targets(program, tables);
@@ -55,7 +46,12 @@ pub(crate) fn optimise(
                 && !reads.get(usize::from(place)).is_some_and(|read| *read)
         };
         let reads = reads(program);
-        let dead = liveness(program, tables, seen).dead;
+        let mut entries = Vec::new();
+        for_each_entry(program, tables, |entry| entries.push(*entry));
+        let seen = |place: Place| {
+            !private(place) || observed.get(usize::from(place)).is_some_and(|seen| *seen)
+        };
+        let dead = liveness::dead(&program.code, &targets, &entries, seen);
         let kept: Vec<bool> = program
             .code
             .iter()
@@ -72,37 +68,10 @@ pub(crate) fn optimise(
             })
             .collect();
         if kept.iter().all(|kept| *kept) && !changed {
-            break;
+            return;
         }
         compact(program, tables, &kept);
     }
-    let found = liveness(program, tables, seen);
-    program.cleared = ranges(program.words, |word| {
-        Place::try_from(word).map_or(true, |place| seen(place) || found.may_be_unset(place))
-    });
-}
-
-fn liveness(
-    program: &mut Program,
-    tables: &mut [Table],
-    seen: impl Fn(Place) -> bool,
-) -> liveness::Liveness {
-    let targets = targets(program, tables);
-    let mut entries = Vec::new();
-    for_each_entry(program, tables, |entry| entries.push(*entry));
-    liveness::of(&program.code, &targets, &entries, seen)
-}
-
-/// Ranges that hold all words that fit, and a few others: what lies between two is worth clearing if it is short.
-fn ranges(words: u32, fits: impl Fn(u32) -> bool) -> Vec<(u32, u32)> {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for word in (0..words).filter(|word| fits(*word)) {
-        match ranges.last_mut() {
-            Some((_, end)) if word - *end <= SHORT_GAP => *end = word + 1,
-            _ => ranges.push((word, word + 1)),
-        }
-    }
-    ranges
 }
 
 /// Every place where control comes to not from the instruction before.

@@ -305,7 +305,7 @@ fn run<T>(
 
 fn packet(values: &[u64]) -> Packet {
     let mut packet = Packet::default();
-    packet.reset(WORDS as usize, &[(0, WORDS)], 0, 0);
+    packet.reset(WORDS as usize, 0, 0);
     for (word, value) in values.iter().enumerate() {
         packet.set_word(word as u32, *value);
     }
