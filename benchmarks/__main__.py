@@ -15,8 +15,8 @@ from benchmarks.figures import DEMANDS, Figure, read, write
 
 # Groups in the order they run; a group is a module of this package. Those whose result depends on nothing else being
 # in memory run as processes of their own.
-GROUPS = ("programs", "lab", "p4runtime", "push", "watching", "veth")
-SEPARATE = ("p4runtime", "push", "watching", "veth")
+GROUPS = ("programs", "lab", "p4runtime", "control", "push", "watching", "veth")
+SEPARATE = ("p4runtime", "control", "push", "watching", "veth")
 
 error_console = Console(stderr=True)
 

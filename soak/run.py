@@ -24,8 +24,8 @@ from soak.target import Target, Usage
 _SAMPLES_EVERY_S = 1.0
 _DESCRIPTORS_SPARE = 16
 _CLOSED_WITHIN_S = 10.0
-# Its server keeps the threads that it has once needed, 352 of them; some more are those of gRPC.
-_THREADS_MOST = 400
+# Clients and their streams have no threads of their own, however many there are.
+_THREADS_MOST = 32
 # Packets that the switch itself lets wait: less than hold queues, about as many, or its default.
 _BUFFERS = (16, 64, 512, None)
 _LAST_LINE = re.compile(r"stopped; (.*)")

@@ -10,7 +10,6 @@ from phb_device.control import CPU_PORT, DEVICE_ID, Control, ControlError
 from phb_device.device import Device
 from phb_device.packets import Arrival, Departure, Line
 from phb_switch import Network, P4RuntimeServer, PortConfig, Shaper, Switch
-from phb_switch.gnmi import GnmiService
 
 _BETWEEN_FRAMES_NS = 1_000
 _SECOND_NS = 1_000_000_000
@@ -41,8 +40,7 @@ class InProcess(Device):
         """
         self._strict_priority = strict_priority
         self.switch = Switch("dut", {port: self._port() for port in self.ports}, cpu_port=CPU_PORT)
-        gnmi = GnmiService(self.switch, device_id=DEVICE_ID)
-        self._server = P4RuntimeServer(self.switch, device_id=DEVICE_ID, services=[gnmi.add_to])
+        self._server = P4RuntimeServer(self.switch, device_id=DEVICE_ID)
         self.address = f"127.0.0.1:{self._server.start()}"
         self._now = 0
         self._left: deque[Departure] = deque()

@@ -27,7 +27,6 @@ from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
 from phb_switch import Network as NativeNetwork
 from phb_switch import P4RuntimeServer, PortConfig, Switch
-from phb_switch.gnmi import GnmiService
 
 # When virtual time starts, for policy rules with a time of day: a Monday at noon, inside every window of the sources.
 EPOCH = datetime(2000, 1, 3, 12, 0)
@@ -126,8 +125,7 @@ class VirtualRun:
         for described in self._network.switches:
             switch = self._switches[described.name]
             # Shapers come by gNMI, as the rest of the policy comes by P4Runtime.
-            gnmi = GnmiService(switch, device_id=described.device_id)
-            self._servers.append(P4RuntimeServer(switch, device_id=described.device_id, services=[gnmi.add_to]))
+            self._servers.append(P4RuntimeServer(switch, device_id=described.device_id))
         addresses = [f"127.0.0.1:{server.start()}" for server in self._servers]
         self._addresses = {switch.name: at for switch, at in zip(self._network.switches, addresses, strict=True)}
         event_loop.run(self._push(addresses))

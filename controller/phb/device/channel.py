@@ -41,6 +41,9 @@ def open_channel(address: str, credentials: GRPCCredentialsTLS | None, timeout_s
     """A channel that connects when it is used; calls with one answer end after so many seconds."""
     deadline = [_Deadline(timeout_s)]
     options: list[tuple[str, int | str]] = list(_OPTIONS)
+    if address.startswith("unix:"):
+        # gRPC would send the socket's path, in a form that is no host's name and that not every server takes.
+        options.append(("grpc.default_authority", "localhost"))
     if credentials is None:
         return grpc.aio.insecure_channel(address, options=options, interceptors=deadline)
     if credentials.target_name_override:

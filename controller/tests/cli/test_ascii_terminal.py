@@ -46,6 +46,8 @@ def test_names(tmp_path, how, words):
 @pytest.mark.parametrize("how", ASCII)
 @pytest.mark.parametrize("command", ["phb check", "phb_lab run", "phb_switch --json x"])
 def test_errors(tmp_path, how, command):
+    if command.startswith("phb_switch") and how == "PYTHONIOENCODING":
+        pytest.skip("phb-switch is no Python program: it goes by the locale")
     ended = run(how, *command.split(), tmp_path / "fehlt-für-immer")
     assert ended.returncode == 2
     assert b"Traceback" not in ended.stderr
@@ -56,7 +58,7 @@ def test_the_switch_says_where_it_listens(tmp_path):
     ready = tmp_path / "bereit-für-alles"
     command = [sys.executable, "-m", "phb_switch", "--no-p4", "--grpc-server-addr", f"unix:{tmp_path}/ö"]
     command += ["--ready-file", str(ready)]
-    environment = ENVIRONMENT | ASCII["PYTHONIOENCODING"]
+    environment = ENVIRONMENT | ASCII["C locale"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         line = process.stdout.readline()
         process.terminate()

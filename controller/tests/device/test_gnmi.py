@@ -15,7 +15,6 @@ from phb.intent import PortShaper
 from phb.origin import Origin
 from phb.state import History, Outcome, State
 from phb_switch import P4RuntimeServer, PortConfig, Shaper, Switch
-from phb_switch.gnmi import GnmiService
 
 STARTED = {1: PortConfig(), 2: PortConfig(rate_bps=1_000_000, buffer_packets=77), 3: PortConfig()}
 
@@ -27,8 +26,7 @@ def switch():
 
 @pytest.fixture
 def address(switch):
-    service = GnmiService(switch, device_id=1, names={1: "eth1", 2: "eth2"})
-    server = P4RuntimeServer(switch, device_id=1, services=[service.add_to])
+    server = P4RuntimeServer(switch, device_id=1, names={1: "eth1", 2: "eth2"})
     yield f"127.0.0.1:{server.start()}"
     server.stop()
 
@@ -115,14 +113,14 @@ async def test_a_refusal_is_the_switchs_word(switch, address, artifact):
 
 @pytest.fixture
 def without_gnmi(switch):
-    server = P4RuntimeServer(switch, device_id=1)
+    server = P4RuntimeServer(switch, device_id=1, gnmi=False)
     yield f"127.0.0.1:{server.start()}"
     server.stop()
 
 
 async def test_a_switch_without_interfaces_rates_and_bindings(artifact):
     switch = Switch("dut", {})
-    server = P4RuntimeServer(switch, device_id=1, services=[GnmiService(switch, device_id=1).add_to])
+    server = P4RuntimeServer(switch, device_id=1)
     assert await shape(f"127.0.0.1:{server.start()}", artifact) == ([], Shaping({}, {}))
     server.stop()
 

@@ -17,7 +17,7 @@ from phb_switch import P4RuntimeServer, PortConfig, Switch
 def server():
     switch = Switch("dut", {1: PortConfig()})
     server = P4RuntimeServer(switch, device_id=1)
-    server.address = f"127.0.0.1:{server.start()}"
+    server.start()
     yield server
     server.stop()
 
@@ -127,8 +127,9 @@ async def test_a_session_arbitrates_again_after_the_switch_has_restarted(server,
         await session.become_primary()
         await session.set_artifact()
         assert await session.runs_artifact()
+        address = server.address
         await asyncio.to_thread(server.stop)
-        again = P4RuntimeServer(Switch("dut", {1: PortConfig()}), device_id=1, address=server.address)
+        again = P4RuntimeServer(Switch("dut", {1: PortConfig()}), device_id=1, address=address)
         again.start()
         try:
             async with asyncio.timeout(10):

@@ -1,9 +1,9 @@
 """Mutual TLS: who is let in, and errors that say which file is wrong."""
 
-import grpc
 import pytest
 import trustme
 
+import phb_switch
 from phb import InputError, SwitchError
 from phb.device.session import Session
 from phb.device.tls import Tls
@@ -27,9 +27,9 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def address(files):
-    pair = ((files / "ca-switch.example.key").read_bytes(), (files / "ca-switch.example.pem").read_bytes())
-    credentials = grpc.ssl_server_credentials([pair], (files / "ca.pem").read_bytes(), require_client_auth=True)
-    server = P4RuntimeServer(Switch("dut", {1: PortConfig()}), device_id=1, credentials=credentials)
+    certificate, key = files / "ca-switch.example.pem", files / "ca-switch.example.key"
+    of_switch = phb_switch.Tls(certificate, key, client_authority=files / "ca.pem")
+    server = P4RuntimeServer(Switch("dut", {1: PortConfig()}), device_id=1, tls=of_switch)
     yield f"127.0.0.1:{server.start()}"
     server.stop()
 

@@ -9,7 +9,6 @@ from phb.cli import run
 from phb.device.session import Session
 from phb.show.interfaces import COUNTERS
 from phb_switch import P4RuntimeServer, PortConfig, Switch
-from phb_switch.gnmi import GnmiService
 
 POLICY = """
 phb: 1
@@ -52,8 +51,7 @@ def switch():
 
 @pytest.fixture
 def address(switch):
-    service = GnmiService(switch, device_id=1, names={1: "eth1", 2: "eth2"})
-    server = P4RuntimeServer(switch, device_id=1, services=[service.add_to])
+    server = P4RuntimeServer(switch, device_id=1, names={1: "eth1", 2: "eth2"})
     yield f"127.0.0.1:{server.start()}"
     server.stop()
 
@@ -215,7 +213,7 @@ def test_interfaces_of_ports_and_their_shapers(show, address, write_file):
 
 def test_ports_of_a_switch_without_gnmi(show, pushed, switch, capsys):
     path, _ = pushed
-    server = P4RuntimeServer(switch, device_id=1)
+    server = P4RuntimeServer(switch, device_id=1, gnmi=False)
     where = ["--address", f"127.0.0.1:{server.start()}"]
     try:
         assert run(["push", *where, path]) == 0

@@ -21,16 +21,16 @@ fuzz_target!(|data: &[u8]| {
     let switches = switches();
     let (configuration, node) = &switches[usize::from(*program) % switches.len()];
     if what % 2 == 0 {
-        if let Ok(request) = ReadRequest::decode(request) {
+        if let Ok(request) = ReadRequest::decode(request.to_vec().into()) {
             read(configuration, node, request);
         }
         return;
     }
-    let Ok(request) = WriteRequest::decode(request) else {
+    let Ok(request) = WriteRequest::decode(request.to_vec().into()) else {
         return;
     };
     let before = everything(configuration, node);
-    let Ok(outcomes) = configuration.write(node, request, &Role::default()) else {
+    let Ok(outcomes) = configuration.write(node, &request, &Role::default()) else {
         assert_eq!(
             everything(configuration, node),
             before,
@@ -68,7 +68,7 @@ fn read(
     node: &Mutex<SwitchNode>,
     request: ReadRequest,
 ) -> Vec<Vec<u8>> {
-    let mut reader = configuration.read(request, &Role::default());
+    let mut reader = configuration.read(&request, &Role::default());
     std::iter::from_fn(|| reader.next_piece(node)).collect()
 }
 
@@ -77,7 +77,7 @@ fn everything(configuration: &Configuration, node: &Mutex<SwitchNode>) -> Vec<Ve
         .iter()
         .flat_map(|field| [0x12, 2, field << 3 | 2, 0])
         .collect();
-    let request = ReadRequest::decode(&request).expect("a request made here can be read");
+    let request = ReadRequest::decode(request.into()).expect("a request made here can be read");
     let mut pieces = read(configuration, node, request);
     pieces.sort();
     pieces

@@ -9,11 +9,14 @@ from os import PathLike
 from typing import Any, final
 
 __all__ = [
+    "LIMITS",
     "Adapter",
+    "Binding",
     "Configuration",
     "LoadError",
     "Match",
     "Network",
+    "P4RuntimeServer",
     "Port",
     "PortConfig",
     "PortError",
@@ -21,9 +24,11 @@ __all__ = [
     "Reader",
     "RealTime",
     "RefusedError",
+    "Role",
     "Shaper",
     "Switch",
     "Table",
+    "Tls",
     "Update",
     "Write",
 ]
@@ -330,21 +335,6 @@ class Switch:
             For each the name of its list, and its fields, big-endian in as many bytes as they take.
 
         """
-    def log_packets(self, bytes: int | None = 0) -> None:
-        """Starts a log of packets, with the first `bytes` of each frame, and of `log_msg`; None ends it.
-
-        The switch never waits for whoever reads it: lines that find no room are lost and counted.
-        """
-    def packet_log(self, timeout_ms: int = 0) -> tuple[list[tuple[int, str, int | None, int, str | None, bytes]], int]:
-        """Takes the lines of the log, waiting up to `timeout_ms` for the first, and how many were lost.
-
-        A line is time in ns, event ("received", "transmitted", "to_controller", "dropped", "message"), port, length of
-        the frame (0 if dropped), why it was dropped, and the frame's first bytes, or the program's message.
-
-        Raises:
-            RuntimeError: packets are not logged.
-
-        """
     def process(self, port: int, frame: bytes, now_ns: int) -> list[tuple[int, int, bytes]]:
         """Drives the switch by hand: a frame arrives, and everything that follows happens until it is idle.
 
@@ -478,18 +468,6 @@ class Configuration:
         """Hands the program with its state to `switch`, whose own state is gone."""
     def packet_in(self, frame: bytes) -> bytes:
         """The serialized StreamMessageResponse for a frame from the CPU port; RefusedError if it is too short."""
-    def digest(self, name: str) -> tuple[int, int, int, int] | None:
-        """None if clients have not enabled the digest, else its id and how it is to be sent.
-
-        That is the longest delay in ns, the most messages of a list (0: no limit) and the time in ns for which a
-        message that has not been acknowledged is not sent again.
-        """
-    def take_idle(self) -> list[tuple[int, bytes]]:
-        """Takes the entries that have become idle: the id of the table of each, and a serialized TableEntry."""
-    def has_digest(self, id: int) -> bool:
-        """Whether the p4info has a digest with this id."""
-    def digest_data(self, name: str, fields: Sequence[bytes]) -> bytes | None:
-        """One message of a digest as a serialized p4.v1.P4Data; None if the p4info has no such digest."""
     def packet_out(self, packet: bytes) -> bytes:
         """The frame for a serialized p4.v1.PacketOut; RefusedError if its metadata are not those of the program."""
 
@@ -535,6 +513,139 @@ class RealTime:
         hardware in a way that can't be undone); `segmented` (left whole, and cut); `not_captured` (passed, but missing
         in a capture that could not be written).
         """
+
+@final
+class Tls:
+    """Files of TLS in PEM, read anew when they change, and what clients have to show."""
+
+    def __new__(
+        cls,
+        certificate: str | PathLike[str],
+        key: str | PathLike[str],
+        *,
+        client_authority: str | PathLike[str] | None = None,
+        clients: str = "required",
+    ) -> Tls:
+        """Names files.
+
+        Args:
+            certificate: the server's certificate chain.
+            key: its private key, without a password.
+            client_authority: what clients' certificates are checked against; without it they aren't asked.
+            clients: `required`, `optional` (those without one may read) or `none`.
+
+        """
+
+@final
+class Binding:
+    """What the holder of a certificate may do."""
+
+    def __new__(
+        cls,
+        name: str,
+        *,
+        roles: Set[str] | None = None,
+        device_ids: Set[int] | None = None,
+        read_only: bool = False,
+    ) -> Binding:
+        """Binds a certificate.
+
+        Args:
+            name: its common name, or one of its alternative names (DNS name, URI, IP address, e-mail).
+            roles: which it may name; "" is the default role, None any.
+            device_ids: which it may speak with; None any.
+            read_only: neither writes nor configures nor becomes primary.
+
+        """
+    @property
+    def name(self) -> str: ...
+
+@final
+class Role:
+    """What a role may do, whatever its clients say in `role.config`."""
+
+    def __new__(
+        cls,
+        name: str,
+        *,
+        objects: Sequence[int | str] | None = None,
+        packet_in: bool = False,
+        packet_out: bool = False,
+        pipeline: bool = False,
+        replication: bool = False,
+        gnmi: Sequence[str] = ...,
+    ) -> Role:
+        """Describes a role.
+
+        Args:
+            name: of the role.
+            objects: ids or names of what in the p4info is the role's; None all.
+            packet_in: whether packet-ins are for it.
+            packet_out: whether it may send packets.
+            pipeline: whether it may set the forwarding-pipeline config.
+            replication: whether it may write multicast groups and clone sessions.
+            gnmi: paths that its clients may set, with all below them.
+
+        """
+
+@final
+class P4RuntimeServer:
+    """P4Runtime, gNMI, health and reflection for one switch, on threads of their own.
+
+    Several may run in one process. The switch may be driven by a virtual network, by a real-time runner, or not at all.
+    """
+
+    def __new__(
+        cls,
+        switch: Switch,
+        *,
+        device_id: int,
+        address: str = ...,
+        names: Mapping[int, str] = ...,
+        runner: RealTime | None = None,
+        tls: Tls | None = None,
+        bindings: Sequence[Binding] | None = None,
+        roles: Sequence[Role] = ...,
+        gnmi: bool = True,
+        like_bmv2: bool = False,
+        workers: int = 1,
+    ) -> P4RuntimeServer:
+        """Prepares a server.
+
+        Args:
+            switch: what it programs.
+            device_id: the only device it answers for.
+            address: `HOST:PORT` or `unix:PATH`; port 0 takes a free one. By default any on loopback.
+            names: of the interfaces, by port number, for gNMI; other ports are called by their number.
+            runner: counts what happens at the interfaces, for gNMI.
+            tls: without it, it listens in clear text.
+            bindings: what clients may do by their certificates; without them anybody may do anything.
+            roles: what roles may do, where there are bindings.
+            gnmi: whether it speaks gNMI.
+            like_bmv2: whether bmv2's word holds where it differs from the specification.
+            workers: threads that serve.
+
+        """
+    def start(self) -> int:
+        """Starts serving.
+
+        Returns:
+            The port it listens at; 0 for a Unix socket.
+
+        Raises:
+            OSError: the address can not be used, or a file of TLS.
+
+        """
+    def stop(self) -> None:
+        """Ends all streams and stops serving. A stopped server can not be started again."""
+    @property
+    def address(self) -> str:
+        """Where it listens; before the start, where it is to."""
+    def __enter__(self) -> P4RuntimeServer: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
+LIMITS: Mapping[str, int]
+"""What clients may take of a server; docs/p4runtime.md has them with their reasons."""
 
 @final
 class Adapter:

@@ -67,6 +67,11 @@ class Stream:
         assert isinstance(response, p4r.StreamMessageResponse), response
         return response
 
+    def answer(self) -> p4r.StreamMessageResponse | None:
+        """The next message; None if the server has ended the stream instead."""
+        response = self._responses.get(timeout=WAIT_SECONDS)
+        return response if isinstance(response, p4r.StreamMessageResponse) else None
+
     def end(self) -> grpc.RpcError | None:
         """How the server ended the stream."""
         response = self._responses.get(timeout=WAIT_SECONDS)
@@ -95,9 +100,21 @@ class Stream:
 class Client:
     """Raw stubs, with the boilerplate of requests filled in."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, where: int | str, credentials: grpc.ChannelCredentials | None = None) -> None:
+        """A client of a server at a port, or at an address of gRPC's; with credentials, by TLS."""
         # The default 8 KB of metadata would lose the errors of larger batches.
-        self.channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.max_metadata_size", 1 << 20)])
+        options: list[tuple[str, int | str]] = [
+            ("grpc.max_metadata_size", 1 << 20),
+            ("grpc.use_local_subchannel_pool", 1),
+        ]
+        address = f"127.0.0.1:{where}" if isinstance(where, int) else where
+        if address.startswith("unix:"):
+            # Without it, gRPC's client names the path with percent signs, which the server's HTTP takes for no name.
+            options.append(("grpc.default_authority", "localhost"))
+        if credentials is None:
+            self.channel = grpc.insecure_channel(address, options)
+        else:
+            self.channel = grpc.secure_channel(address, credentials, options)
         self.stub = p4r_grpc.P4RuntimeStub(self.channel)
         self._streams: list[Stream] = []
 

@@ -8,8 +8,7 @@ import grpc
 import pytest
 from finsy.proto import p4r, p4r_grpc, rpc_code
 
-from phb_switch import P4RuntimeServer, Switch
-from phb_switch.authorization import Authorization, Binding
+from phb_switch import Binding, P4RuntimeServer, Switch, Tls
 
 from .support import DEVICE, Stream
 
@@ -17,10 +16,10 @@ DENIED = grpc.StatusCode.PERMISSION_DENIED
 
 BINDINGS = [
     Binding("operator"),
-    Binding("router", roles=frozenset({"routing", ""}), device_ids=frozenset({DEVICE})),
-    Binding("elsewhere", device_ids=frozenset({DEVICE + 1})),
+    Binding("router", roles={"routing", ""}, device_ids={DEVICE}),
+    Binding("elsewhere", device_ids={DEVICE + 1}),
     Binding("monitor", read_only=True),
-    Binding("alternative.example", roles=frozenset({"routing"})),
+    Binding("alternative.example", roles={"routing"}),
 ]
 
 
@@ -52,10 +51,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def address(switch: Switch, folder: Path) -> Iterator[str]:
-    pair = ((folder / "localhost.key").read_bytes(), (folder / "localhost.crt").read_bytes())
-    credentials = grpc.ssl_server_credentials([pair], (folder / "ca.crt").read_bytes(), require_client_auth=True)
-    with_bindings = Authorization(BINDINGS)
-    server = P4RuntimeServer(switch, device_id=DEVICE, credentials=credentials, authorization=with_bindings)
+    tls = Tls(folder / "localhost.crt", folder / "localhost.key", client_authority=folder / "ca.crt")
+    server = P4RuntimeServer(switch, device_id=DEVICE, tls=tls, bindings=BINDINGS)
     yield f"localhost:{server.start()}"
     server.stop()
 

@@ -1,4 +1,4 @@
-"""Digests: what is bundled, sent once, and sent again; over the stream and against a clock of our own."""
+"""Digests: what is bundled, sent once, and sent again, over the stream; lists and their times are in phb-server."""
 
 import time
 
@@ -7,11 +7,8 @@ import pytest
 from finsy.proto import p4d, p4r, rpc_code
 
 from phb_switch import Switch
-from phb_switch._native import Configuration, Write
-from phb_switch.digests import Digests
-from phb_switch.errors import StatusError
 
-from .support import Client, Names, Stream, artifact, entity, errors, new_switch, p4info, update
+from .support import Client, Names, Stream, artifact, entity, errors, p4info, update
 
 NAMES = Names(p4info("features"))
 LEARNED = NAMES.digest["learned_t"]
@@ -120,84 +117,3 @@ def test_what_is_not_enabled(client: Client, stream: Stream) -> None:
         with pytest.raises(grpc.RpcError) as caught:
             client.write(update(operation, config()))
         assert errors(caught.value)[0][0] == rpc_code.NOT_FOUND
-
-
-class Clock:
-    """Time that passes when told to."""
-
-    def __init__(self) -> None:
-        self.now_ns = 0
-
-    def __call__(self) -> int:
-        return self.now_ns
-
-    def pass_ms(self, milliseconds: int) -> None:
-        self.now_ns += milliseconds * MILLISECOND
-
-
-def digests(entry: p4r.DigestEntry | None) -> tuple[Digests, Clock]:
-    switch = new_switch()
-    switch.load(artifact("features").decode())
-    configuration = Configuration(switch, p4info("features").SerializeToString())
-    if entry is not None:
-        request = p4r.WriteRequest(updates=[update(INSERT, entry)])
-        assert configuration.write(Write(request.SerializeToString())) is None
-    clock = Clock()
-    return Digests(configuration, clock), clock
-
-
-def message(source: int) -> tuple[str, list[bytes]]:
-    return "learned_t", [source.to_bytes(6, "big"), b"\0\0"]
-
-
-def sources(lists: list[p4r.DigestList]) -> list[list[int]]:
-    return [[data.struct.members[0].bitstring[-1] for data in each.data] for each in lists]
-
-
-def test_nobody_has_asked() -> None:
-    made, _ = digests(None)
-    assert made.add([message(7)]) == made.due() == []
-
-
-def test_lists_are_full_or_due() -> None:
-    made, clock = digests(config(timeout_ms=10, size=2))
-    assert sources(made.add([message(1), message(1), message(2), message(3)])) == [[1, 2]]
-    assert made.wait_ns(10**9) == 10 * MILLISECOND
-    clock.pass_ms(9)
-    assert made.due() == []
-    clock.pass_ms(1)
-    assert sources(made.due()) == [[3]]
-    assert made.wait_ns(10**9) == 10**9
-    # Without an acknowledge timeout nothing is remembered.
-    assert sources(made.add([message(1), message(2)])) == [[1, 2]]
-
-
-def test_what_is_not_acknowledged_is_sent_again_later() -> None:
-    made, clock = digests(config(ack_ms=100))
-    (first,) = made.add([message(1)])
-    assert made.add([message(1)]) == []
-    clock.pass_ms(99)
-    assert made.add([message(1)]) == []
-    clock.pass_ms(1)
-    (again,) = made.add([message(1)])
-    # The acknowledgement of the first list says nothing about the second.
-    made.acknowledge(p4r.DigestListAck(digest_id=LEARNED, list_id=first.list_id))
-    assert made.add([message(1)]) == []
-    made.acknowledge(p4r.DigestListAck(digest_id=LEARNED, list_id=again.list_id))
-    assert len(made.add([message(1)])) == 1
-    with pytest.raises(StatusError, match="no digest"):
-        made.acknowledge(p4r.DigestListAck(digest_id=1))
-
-
-def test_memory_is_bounded() -> None:
-    made, _ = digests(config(timeout_ms=10**9, size=0, ack_ms=10**9))
-    lists = made.add(("learned_t", [source.to_bytes(6, "big"), b"\0"]) for source in range(80_000))
-    assert {len(each.data) for each in lists} == {4096}
-    # The oldest are forgotten, the newest are not.
-    assert len(made.add([message(0)]) + made.due()) == 0
-    assert made.add([("learned_t", [(75_000).to_bytes(6, "big"), b"\0"])]) == []
-
-
-def test_other_names_are_left_alone() -> None:
-    made, _ = digests(config())
-    assert made.add([("of a program before", [b"\0"])]) == []

@@ -1,15 +1,17 @@
 """What clients do to a server: connect and go away, stop listening, name huge numbers. It goes on serving others."""
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 
 import grpc
 import pytest
 from finsy.proto import p4r, p4r_grpc, rpc_code
 
-from phb_switch.server import STREAMS
+from phb_switch import LIMITS
 
-from .support import DEVICE, NAMES, Client, Stream, connect, errors, insert
+from . import http2
+from .support import DEVICE, NAMES, Client, connect, errors, insert
 
 HUGE = (1 << 64) - 1
 
@@ -35,7 +37,7 @@ def test_a_thousand_connections(client: Client, port: int) -> None:
             else:
                 call.cancel()
 
-    threads = threading.active_count()
+    threads = len(list(Path("/proc/self/task").iterdir()))
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(come_and_go, range(1000)))
     assert serves(client)
@@ -43,28 +45,40 @@ def test_a_thousand_connections(client: Client, port: int) -> None:
     stream = client.stream()
     stream.arbitrate(10_000)
     assert stream.receive().arbitration.status.code == rpc_code.OK
-    # The server's own pool keeps its threads; streams keep none of theirs.
-    assert threading.active_count() < threads + STREAMS + 64
+    # Streams keep no threads: what has come are those of gRPC's client.
+    assert len(list(Path("/proc/self/task").iterdir())) < threads + 64
 
 
-def test_too_many_streams(client: Client, port: int) -> None:
-    channels = [
-        grpc.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.use_local_subchannel_pool", 1)]) for _ in range(4)
-    ]
+async def test_too_many_streams(client: Client, port: int) -> None:
+    options = [("grpc.use_local_subchannel_pool", 1)]
+    channels = [grpc.aio.insecure_channel(f"127.0.0.1:{port}", options=options) for _ in range(4)]
     stubs = [p4r_grpc.P4RuntimeStub(channel) for channel in channels]
-    streams = [Stream(stubs[number % 4]) for number in range(STREAMS)]
-    for number, stream in enumerate(streams):
-        stream.arbitrate(None, role=f"role {number // 32}")
-        stream.receive()
-    refused = Stream(stubs[0])
-    error = refused.end()
-    assert error is not None
-    assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    streams = []
+    for number in range(LIMITS["streams_of_one"]):
+        request = p4r.StreamMessageRequest()
+        request.arbitration.device_id = DEVICE
+        request.arbitration.role.name = f"role {number // 32}"
+        streams.append(stubs[number % 4].StreamChannel())
+        await streams[-1].write(request)
+    for stream in streams:
+        assert (await stream.read()).HasField("arbitration")
+    refused = stubs[0].StreamChannel()
+    with pytest.raises(grpc.RpcError) as caught:
+        await refused.read()
+    assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert caught.value.details() == "this client has 1024 streams, which is the limit"
     assert serves(client)
-    for stream in [*streams, refused]:
-        stream.close()
+    for stream in streams:
+        stream.cancel()
+    again = None
+    while again is None:  # until the server has seen one of them go
+        stream = stubs[0].StreamChannel()
+        with suppress(grpc.RpcError):
+            await stream.write(arbitration(DEVICE, 0, 1))
+            again = await stream.read()
+    assert again.arbitration.status.code == rpc_code.OK
     for channel in channels:
-        channel.close()
+        await channel.close()
 
 
 def test_the_largest_numbers(configured: Client) -> None:
@@ -89,7 +103,7 @@ def test_the_largest_numbers(configured: Client) -> None:
 
 
 def test_a_client_that_does_not_listen(configured: Client) -> None:
-    """One message after the other without reading an answer: the answers that do not fit are dropped."""
+    """One message after the other, each of which has to be answered: others do not wait."""
     deaf = configured.stream()
     deaf.arbitrate(5)
     for _ in range(20_000):
@@ -97,6 +111,23 @@ def test_a_client_that_does_not_listen(configured: Client) -> None:
     other = configured.stream()
     other.arbitrate(6)
     assert other.receive().arbitration.status.code == rpc_code.OK
+
+
+def test_many_short_messages_at_once(configured: Client, port: int) -> None:
+    """As many as a stream's window has room for, in one go: that is allowed, if hasty."""
+    ack = p4r.StreamMessageRequest(digest_ack=p4r.DigestListAck(digest_id=1, list_id=1))
+    kinds = []
+    with http2.Connection(port) as connection:
+        connection.send(http2.headers(1, http2.call("/p4.v1.P4Runtime/StreamChannel")))
+        connection.send(http2.message(1, arbitration(DEVICE, 0, 9).SerializeToString()))
+        connection.send(http2.message(1, ack.SerializeToString()) * 4000)
+        connection.send(http2.frame(http2.DATA, http2.END_STREAM, 1))
+        for kind, flags, stream, _ in connection.frames():
+            kinds.append(kind)
+            if stream == 1 and flags & http2.END_STREAM:
+                break
+    assert http2.GOAWAY not in kinds
+    assert serves(configured)
 
 
 def test_a_half_closed_stream_ends(client: Client) -> None:

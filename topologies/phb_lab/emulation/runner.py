@@ -392,7 +392,9 @@ def _refuse(network: Network) -> None:
 
 def _wait_for_server(address: str, switch: Process) -> None:
     deadline = time.monotonic() + _START_S
-    with grpc.insecure_channel(address, options=[("grpc.max_reconnect_backoff_ms", 200)]) as channel:
+    with grpc.insecure_channel(
+        address, options=[("grpc.max_reconnect_backoff_ms", 200), ("grpc.default_authority", "localhost")]
+    ) as channel:
         ready = grpc.channel_ready_future(channel)
         while True:
             try:

@@ -23,7 +23,6 @@ from phb_lab.errors import LabError, UsageError
 from phb_lab.results import NANOSECONDS
 from phb_lab.whatif.passages import Seen, measure, pair
 from phb_switch import Network, P4RuntimeServer, PortConfig, Switch
-from phb_switch.gnmi import GnmiService
 
 By = Literal["class", "rule", "dscp"]
 Values = dict[str, dict[str, float]]
@@ -141,7 +140,7 @@ def run(
         frames = [(at_ns, frame) for at_ns, port, frame in capture.frames if port == number]
         network.add_replay(f"port {number}", frames)
         network.connect(f"port {number}", 0, "switch", number)
-    server = P4RuntimeServer(switch, device_id=1, services=[GnmiService(switch, device_id=1).add_to])
+    server = P4RuntimeServer(switch, device_id=1)
     try:
         address = f"127.0.0.1:{server.start()}"
         event_loop.run(

@@ -1,42 +1,68 @@
 //! Messages of the program on their way to whoever speaks with controllers.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use phb_pipeline::Digest;
 
+use crate::packet_in::Listener;
+
 /// Messages that wait for a controller; what comes on top is dropped and counted by the switch.
 const CAPACITY: usize = 4096;
 
-/// A bounded queue between the thread that runs the switch and the one that serves controllers.
-#[derive(Debug, Default)]
+#[derive(Default)]
+struct Queue {
+    messages: VecDeque<Digest>,
+    listener: Option<Listener>,
+}
+
+/// A bounded queue between the thread that runs the switch and those who serve controllers.
+#[derive(Default)]
 pub struct Digests {
-    messages: Mutex<VecDeque<Digest>>,
+    queue: Mutex<Queue>,
     arrived: Condvar,
 }
 
 impl Digests {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Adds messages; gives how many found no room.
     #[must_use]
     pub fn push(&self, messages: Vec<Digest>) -> usize {
-        let mut queue = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = CAPACITY - queue.len().min(CAPACITY);
+        let mut queue = self.lock();
+        let first = queue.messages.is_empty();
+        let room = CAPACITY - queue.messages.len().min(CAPACITY);
         let refused = messages.len().saturating_sub(room);
-        queue.extend(messages.into_iter().take(room));
-        self.arrived.notify_one();
+        queue.messages.extend(messages.into_iter().take(room));
+        if first && !queue.messages.is_empty() {
+            let listener = queue.listener.clone();
+            drop(queue);
+            self.arrived.notify_one();
+            if let Some(tell) = listener {
+                tell();
+            }
+        }
         refused
     }
 
     /// Takes all messages, after waiting up to `timeout` for the first.
     #[must_use]
     pub fn take(&self, timeout: Duration) -> Vec<Digest> {
-        let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut messages, _) = self
-            .arrived
-            .wait_timeout_while(messages, timeout, |messages| messages.is_empty())
-            .unwrap_or_else(PoisonError::into_inner);
-        messages.drain(..).collect()
+        let mut queue = self.lock();
+        if !timeout.is_zero() {
+            let empty = |queue: &mut Queue| queue.messages.is_empty();
+            let waited = self.arrived.wait_timeout_while(queue, timeout, empty);
+            (queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.messages.drain(..).collect()
+    }
+
+    /// Sets whom to tell when there is something to take.
+    pub fn set_listener(&self, listener: Option<Listener>) {
+        self.lock().listener = listener;
     }
 }
 

@@ -31,7 +31,7 @@ pub mod switch;
 pub mod write;
 
 pub use digests::Digests;
-pub use packet_in::PacketIns;
+pub use packet_in::{Listener, PacketIns};
 pub use packet_log::{LoggedPacket, PacketEvent, PacketLog};
 pub use phb_traffic_manager::DEFAULT_BUFFER_PACKETS;
 pub use realtime::{LiveNode, RealTime, Report, RunnerConfig};

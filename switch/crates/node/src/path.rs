@@ -6,7 +6,7 @@
 //! Nothing here calls itself. What a packet causes (a copy in a queue, another pass through ingress) is noted, and
 //! [`settle`](SwitchNode::settle) does one after the other until nothing is left to do now. So that this comes to an
 //! end with every program, a packet and its copies pass no more than [`PASSES`] times, and one event causes no more than
-//! [`BUDGET`] passes and copies.
+//! [`BUDGET`] passes and copies, and [`STEPS`](phb_pipeline::STEPS) of the program's loops.
 
 use std::sync::Arc;
 
@@ -78,6 +78,9 @@ impl SwitchNode {
     pub(crate) fn advance(&mut self, now: Time, at: usize, out: &mut Output) {
         self.budget = BUDGET;
         self.now = now;
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.grant_steps();
+        }
         self.serve(now, at, out);
         self.settle(now, out);
     }
@@ -145,6 +148,10 @@ impl SwitchNode {
             Verdict::Unicast { .. } | Verdict::Drop => {
                 self.recycle(packet);
                 self.drop_early(origin, DropReason::Ingress);
+            }
+            Verdict::Exhausted => {
+                self.recycle(packet);
+                self.drop_early(origin, DropReason::Passes);
             }
             Verdict::Multicast {
                 group,
@@ -477,9 +484,14 @@ impl SwitchNode {
             self.clone_egress(now, &packet, request, origin);
         }
         let pipeline = self.pipeline.as_mut()?;
-        if departing.verdict == EgressVerdict::Drop {
+        let reason = match departing.verdict {
+            EgressVerdict::Transmit => None,
+            EgressVerdict::Drop => Some(DropReason::Egress),
+            EgressVerdict::Exhausted => Some(DropReason::Passes),
+        };
+        if let Some(reason) = reason {
             pipeline.recycle(packet);
-            self.drop(at, DropReason::Egress);
+            self.drop(at, reason);
             return None;
         }
         let mut frame = out.buffer();

@@ -34,11 +34,11 @@ pub enum DropReason {
     /// It was cloned to a session that is unknown or empty.
     CloneSession,
     /// It has been resubmitted, recirculated or cloned too often (see [`PASSES`](crate::path::PASSES) and
-    /// [`BUDGET`](crate::path::BUDGET)).
+    /// [`BUDGET`](crate::path::BUDGET)), or the program's loops took too many steps (see [`STEPS`](phb_pipeline::STEPS)).
     Passes,
     /// It waited in a queue when another program was loaded, which cannot make sense of it.
     Reloaded,
-    /// Too many packets were waiting for a controller.
+    /// It was for a controller, and too many were waiting, or none was there to take it.
     CpuBuffer,
 }
 
@@ -86,7 +86,12 @@ pub struct Drops([u64; DropReason::ALL.len()]);
 impl Drops {
     /// Counts one.
     pub fn count(&mut self, reason: DropReason) {
-        self.0[reason as usize] += 1;
+        self.add(reason, 1);
+    }
+
+    /// Counts several.
+    pub fn add(&mut self, reason: DropReason, count: u64) {
+        self.0[reason as usize] += count;
     }
 
     /// How many were dropped for `reason`.

@@ -63,6 +63,7 @@ pub struct SwitchNode {
     index: Vec<Option<usize>>,
     pub(crate) replication: Replication,
     packet_outs: Vec<Vec<u8>>,
+    packet_out_bytes: usize,
     pub(crate) packet_ins: Arc<PacketIns>,
     pub(crate) digests: Arc<Digests>,
     pub(crate) idle: Idle,
@@ -96,6 +97,7 @@ impl SwitchNode {
             index: Vec::new(),
             replication: Replication::default(),
             packet_outs: Vec::new(),
+            packet_out_bytes: 0,
             packet_ins: Arc::default(),
             digests: Arc::default(),
             idle: Idle::default(),
@@ -235,9 +237,16 @@ impl SwitchNode {
             return false;
         }
         self.statistics.injected += 1;
+        self.packet_out_bytes += frame.len();
         self.packet_outs.push(frame);
         self.wake();
         true
+    }
+
+    /// How many frames from controllers have not entered the pipeline yet, and their bytes.
+    #[must_use]
+    pub fn packet_outs_waiting(&self) -> (usize, usize) {
+        (self.packet_outs.len(), self.packet_out_bytes)
     }
 
     /// Wakes a runner that waits, for what it waited for may not be the next thing any more.
@@ -263,10 +272,18 @@ impl SwitchNode {
     pub fn statistics(&self) -> Statistics {
         let mut statistics = self.statistics.clone();
         statistics.queued = self.packet_outs.len() as u64;
+        let (lost, lost_bytes) = self.packet_ins.lost();
+        statistics.to_cpu -= lost;
+        statistics.dropped.add(DropReason::CpuBuffer, lost);
         for index in self.index.iter().flatten() {
             let port = &self.ports[*index];
             let mut of_port = port.statistics;
             of_port.queued = port.queue.held() as u64;
+            if self.config.cpu_port == Some(port.number) {
+                of_port.dropped.add(DropReason::CpuBuffer, lost);
+                of_port.transmitted_packets = of_port.transmitted_packets.saturating_sub(lost);
+                of_port.transmitted_bytes = of_port.transmitted_bytes.saturating_sub(lost_bytes);
+            }
             statistics.queued += of_port.queued;
             statistics.ports.push((port.number, of_port));
         }
@@ -357,6 +374,7 @@ impl SwitchNode {
         let Some(cpu_port) = self.config.cpu_port else {
             return;
         };
+        self.packet_out_bytes = 0;
         for frame in std::mem::take(&mut self.packet_outs) {
             self.enter(now, cpu_port, &frame, out);
             out.recycle(Frame::new(frame));

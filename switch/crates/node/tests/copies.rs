@@ -337,6 +337,47 @@ fn no_packet_passes_without_end() {
     }
 }
 
+/// Whatever else it asks for is not done; the next packet passes.
+#[test]
+fn a_packet_in_a_loop_without_end_is_dropped() {
+    let drop = "\"op\" : \"mark_to_drop\"";
+    let itself =
+        "\"op\" : \"_jump\", \"parameters\" : [{\"type\" : \"hexstr\", \"value\" : \"0x0\"}]";
+    assert_eq!(STEERED.matches(drop).count(), 2);
+    let artifact = STEERED.replace(drop, &format!("{itself}}}, {{{drop}"));
+    let everything = DROP | MULTICAST | CLONE | AGAIN | DIGEST;
+    for (ingress, egress) in [(everything, 0), (0, everything)] {
+        let mut switch = three_ports(&artifact);
+        switch.set_multicast_group(5, Some(replicas(&[(1, 0), (2, 0)])));
+        switch.set_clone_session(7, session(&[(1, 0), (2, 0)]));
+        let steering = Steering {
+            ingress,
+            egress,
+            times: 2,
+            port: 1,
+            group: 5,
+            session: 7,
+            ..Steering::default()
+        };
+        assert_eq!(receive(&mut switch, 0, steering).len(), 0);
+        let statistics = switch.statistics();
+        assert_eq!(statistics.dropped.of(DropReason::Passes), 1);
+        assert_eq!(statistics.dropped.total(), 1);
+        let others = [
+            statistics.copied,
+            statistics.resubmitted,
+            statistics.recirculated,
+            statistics.digests,
+        ];
+        assert_eq!(others, [0; 4]);
+        let steering = Steering {
+            port: 1,
+            ..Steering::default()
+        };
+        assert_eq!(receive(&mut switch, 1000, steering).len(), 1);
+    }
+}
+
 #[test]
 fn digests_wait_for_a_controller() {
     let mut switch = three_ports(STEERED);

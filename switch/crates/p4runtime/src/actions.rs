@@ -258,12 +258,12 @@ pub(crate) fn call(given: &mut Action, action: &schema::Action) -> Result<Call> 
         };
         params.swap(position, place);
         let value = &mut params[position].value;
-        canonical(
+        let number = known.form.receive(
             value,
             known.bits,
             format_args!("action {}, parameter {}", action.name, known.name),
         )?;
-        translated.push((known.name.clone(), value.clone()));
+        translated.push((known.name.clone(), number));
     }
     match params.get(action.params.len()) {
         None => Ok((action.name.clone(), translated)),

@@ -11,6 +11,9 @@ const UNKNOWN: i32 = 2;
 /// What clients accept as metadata unless told otherwise is 8 KB, and there are other headers.
 const COMFORTABLE_BYTES: usize = 7 << 10;
 
+/// Beyond this the message has to do: clients take no megabytes of metadata, which take many times as much to be sent.
+const MOST_BYTES: usize = 1 << 20;
+
 /// google.rpc.Status.
 #[derive(Clone, PartialEq, Message)]
 struct Status {
@@ -71,6 +74,9 @@ impl Failure {
         let mut status = serialized(outcomes, &message, |_| true);
         if status.len() > COMFORTABLE_BYTES {
             status = serialized(outcomes, &message, |code| code != Code::Aborted);
+        }
+        if status.len() > MOST_BYTES {
+            status = serialized(&[], &message, |_| false);
         }
         Some(Self { message, status })
     }

@@ -17,7 +17,7 @@ pub struct DigestConfig {
 }
 
 impl Configuration {
-    /// How digests of the kind with this name are to be sent; None if clients have not enabled it.
+    /// How digests of the kind with this name in the artifact are to be sent; None if clients have not enabled it.
     #[must_use]
     pub fn digest_config(&self, name: &str) -> Option<DigestConfig> {
         let digest = self.digest(name)?;
@@ -47,6 +47,6 @@ impl Configuration {
         self.schema
             .digests
             .values()
-            .find(|digest| digest.name == name)
+            .find(|digest| digest.native == name)
     }
 }

@@ -28,15 +28,19 @@ pub(crate) fn fill(store: &mut Store, schema: &Schema, pipeline: &Pipeline) {
                 store.tables_with_constants.insert(table.id);
             }
         }
-        if let Ok(Some((action, params))) = pipeline.default_action(&table.name) {
-            let entry = TableEntry {
-                table_id: table.id,
-                is_default_action: true,
-                action: action_of(&action, &params, table, schema),
-                ..TableEntry::default()
-            };
-            store.program_defaults.insert(table.id, entry);
-        }
+        let action = match pipeline.default_action(&table.name) {
+            Ok(Some((action, params))) => action_of(&action, &params, table, schema),
+            Ok(None) => continue,
+            // Of a table that is not in the program the p4info knows more.
+            Err(_) => table.initial_default.clone(),
+        };
+        let entry = TableEntry {
+            table_id: table.id,
+            is_default_action: true,
+            action,
+            ..TableEntry::default()
+        };
+        store.program_defaults.insert(table.id, entry);
     }
 }
 
@@ -69,28 +73,25 @@ fn short(value: &[u8]) -> Vec<u8> {
 
 /// None for a match of anything.
 fn match_of(given: &Match, field: &KeyField) -> Option<FieldMatchKind> {
+    let one = |value: &[u8]| OneValue {
+        value: field.form.give(short(value)),
+    };
     let two = |first: &[u8], second: &[u8]| TwoValues {
         first: short(first),
         second: short(second),
     };
     Some(match given {
-        Match::Exact(value) => FieldMatchKind::Exact(OneValue {
-            value: short(value),
-        }),
+        Match::Exact(value) => FieldMatchKind::Exact(one(value)),
         Match::Lpm { value, prefix_len } => FieldMatchKind::Lpm(Prefix {
             value: short(value),
             prefix_len: i32::try_from(*prefix_len).ok()?,
         }),
         Match::Ternary { value, .. } if field.kind == MatchKind::Optional => {
-            FieldMatchKind::Optional(OneValue {
-                value: short(value),
-            })
+            FieldMatchKind::Optional(one(value))
         }
         Match::Ternary { value, mask } => FieldMatchKind::Ternary(two(value, mask)),
         Match::Range { low, high } => FieldMatchKind::Range(two(low, high)),
-        Match::Optional(value) => FieldMatchKind::Optional(OneValue {
-            value: short(value.as_deref()?),
-        }),
+        Match::Optional(value) => FieldMatchKind::Optional(one(value.as_deref()?)),
     })
 }
 
@@ -105,7 +106,7 @@ fn action_of(name: &str, params: &[Param], table: &Table, schema: &Schema) -> Op
         let (_, value) = params.iter().find(|(name, _)| *name == field.name)?;
         Some(ActionParam {
             param_id: field.id,
-            value: short(value),
+            value: field.form.give(short(value)),
         })
     });
     Some(TableAction {

@@ -106,12 +106,15 @@ fn one(
     let bits = field.bits;
     match (field.kind, given) {
         (MatchKind::Exact, Some(FieldMatchKind::Exact(exact))) => {
-            canonical(&mut exact.value, bits, Words(&what, ""))?;
-            Ok(Match::Exact(exact.value.clone()))
+            let number = field
+                .form
+                .receive(&mut exact.value, bits, Words(&what, ""))?;
+            Ok(Match::Exact(number))
         }
         (MatchKind::Optional, Some(FieldMatchKind::Optional(optional))) => {
-            canonical(&mut optional.value, bits, Words(&what, ""))?;
-            Ok(Match::Optional(Some(optional.value.clone())))
+            let value = &mut optional.value;
+            let number = field.form.receive(value, bits, Words(&what, ""))?;
+            Ok(Match::Optional(Some(number)))
         }
         (MatchKind::Lpm, Some(FieldMatchKind::Lpm(lpm))) => {
             canonical(&mut lpm.value, bits, Words(&what, ""))?;

@@ -10,7 +10,7 @@
 //! Requests and answers are serialized protobuf here, so that whoever speaks gRPC only passes bytes on. Who may write, and
 //! which configuration is the one in use, is decided there too.
 //!
-//! In reading order: `message` (the protocol's messages), [`status`] (refusals), `schema` (a p4info by id),
+//! In reading order: `message` (the protocol's messages), [`requests`] (batches, decoded piece by piece), [`status`] (refusals), `schema` (a p4info by id),
 //! `bytestring`, `keys` and `actions` (the parts of entities), `store` (what clients read back), `write`, `read`,
 //! `reconcile` (what a new program keeps of the old one's state), `packet_io`, `digest`, `idle`, `batch` (how outcomes travel).
 
@@ -25,6 +25,7 @@ mod message;
 mod packet_io;
 mod read;
 mod reconcile;
+mod requests;
 mod role;
 mod schema;
 pub mod status;
@@ -34,16 +35,15 @@ mod write;
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use phb_node::SwitchNode;
-use prost::Message;
-
 pub use batch::Failure as BatchFailure;
 pub use digest::DigestConfig;
+pub use packet_io::PacketIn;
+use phb_node::SwitchNode;
 pub use read::Reader;
+pub use requests::{ReadRequest, WriteRequest};
 pub use role::Role;
 pub use status::{Code, Outcome, Refusal};
 
-use crate::message::request;
 use crate::schema::Schema;
 use crate::status::{Result, invalid};
 use crate::store::Store;
@@ -88,17 +88,22 @@ impl Configuration {
     pub fn write(
         &self,
         node: &Mutex<SwitchNode>,
-        request: WriteRequest,
+        request: &WriteRequest,
         role: &Role,
     ) -> Result<Vec<Outcome>> {
-        let updates = request.0.updates;
-        let apply = match request.0.atomicity {
+        let apply = match request.atomicity() {
             0 => write::one_by_one,
             // A packet sees the switch between two batches only, so both are atomic for the data plane.
             1 | 2 => write::all_or_none,
             other => return invalid(format!("there is no atomicity {other}")),
         };
-        Ok(apply(&self.schema, &mut self.store(), node, role, updates))
+        Ok(apply(
+            &self.schema,
+            &mut self.store(),
+            node,
+            role,
+            request.updates(),
+        ))
     }
 
     /// Hands the program with its state from one switch to another, whose own state is gone.
@@ -116,81 +121,16 @@ impl Configuration {
 
     /// Begins to answer a batch of reads; what is not the role's is left out.
     #[must_use]
-    pub fn read(&self, request: ReadRequest, role: &Role) -> Reader {
-        let schema = match role.0 {
-            None => Cow::Borrowed(&self.schema),
-            Some(_) => Cow::Owned(self.schema.of_role(role)),
+    pub fn read(&self, request: &ReadRequest, role: &Role) -> Reader {
+        let schema = match role.sees_all() {
+            true => Cow::Borrowed(&self.schema),
+            false => Cow::Owned(self.schema.of_role(role)),
         };
-        Reader::new(&schema, &self.store(), role, request.0.entities)
+        Reader::new(&schema, &self.store(), role, request.entities())
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A p4.v1.WriteRequest.
-#[derive(Default)]
-pub struct WriteRequest(request::Write);
-
-impl WriteRequest {
-    /// Reads a serialized request.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidArgument`, if it is not one.
-    pub fn decode(serialized: &[u8]) -> Result<Self> {
-        request::Write::decode(serialized)
-            .map(Self)
-            .map_err(|error| malformed(&error))
-    }
-
-    /// Which device it is for.
-    #[must_use]
-    pub fn device_id(&self) -> u64 {
-        self.0.device_id
-    }
-
-    /// The role of the client.
-    #[must_use]
-    pub fn role(&self) -> &str {
-        &self.0.role
-    }
-
-    /// The election id, if it is set.
-    #[must_use]
-    pub fn election_id(&self) -> Option<u128> {
-        let id = self.0.election_id?;
-        Some(u128::from(id.high) << 64 | u128::from(id.low))
-    }
-}
-
-/// A p4.v1.ReadRequest.
-#[derive(Default)]
-pub struct ReadRequest(request::Read);
-
-impl ReadRequest {
-    /// Reads a serialized request.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidArgument`, if it is not one.
-    pub fn decode(serialized: &[u8]) -> Result<Self> {
-        request::Read::decode(serialized)
-            .map(Self)
-            .map_err(|error| malformed(&error))
-    }
-
-    /// Which device it is for.
-    #[must_use]
-    pub fn device_id(&self) -> u64 {
-        self.0.device_id
-    }
-
-    /// The role of the client.
-    #[must_use]
-    pub fn role(&self) -> &str {
-        &self.0.role
     }
 }
 

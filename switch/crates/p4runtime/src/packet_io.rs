@@ -2,20 +2,39 @@
 
 use prost::Message;
 
-use crate::bytestring::{canonical, shorten};
+use crate::bytestring::shorten;
 use crate::message::request::{Packet, PacketMetadata, PacketResponse};
 use crate::schema::Field;
 use crate::status::{Result, invalid};
 use crate::{Code, Configuration, Refusal, malformed};
 
+/// A packet on its way to controllers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacketIn(PacketResponse);
+
+impl PacketIn {
+    /// Whether it has this metadata field with this value, in canonical form.
+    #[must_use]
+    pub fn has(&self, metadata_id: u32, value: &[u8]) -> bool {
+        let mut metadata = self.0.packet.iter().flat_map(|packet| &packet.metadata);
+        metadata.any(|each| each.metadata_id == metadata_id && each.value == value)
+    }
+
+    /// The packet as a serialized p4.v1.StreamMessageResponse.
+    #[must_use]
+    pub fn response(&self) -> Vec<u8> {
+        self.0.encode_to_vec()
+    }
+}
+
 impl Configuration {
-    /// Splits a frame from the CPU port, as the program's deparser wrote it, into metadata and payload; a serialized
-    /// p4.v1.StreamMessageResponse. A program without such a header has payload only.
+    /// Splits a frame from the CPU port, as the program's deparser wrote it, into metadata and payload. A program without
+    /// such a header has payload only.
     ///
     /// # Errors
     ///
     /// `Internal`, if the frame is shorter than the header.
-    pub fn packet_in(&self, frame: &[u8]) -> Result<Vec<u8>> {
+    pub fn packet_in(&self, frame: &[u8]) -> Result<PacketIn> {
         let header = &self.schema.packet_in;
         let bits: u32 = header.iter().map(|field| field.bits).sum();
         let length = (bits / 8) as usize;
@@ -30,7 +49,7 @@ impl Configuration {
         };
         let mut first = 0;
         let metadata = header.iter().map(|field| {
-            let value = bits_of(bytes, first, field.bits);
+            let value = field.form.give(bits_of(bytes, first, field.bits));
             first += field.bits;
             PacketMetadata {
                 metadata_id: field.id,
@@ -38,11 +57,9 @@ impl Configuration {
             }
         });
         let metadata = metadata.collect();
-        let packet = Some(Packet {
-            payload: payload.to_vec(),
-            metadata,
-        });
-        Ok(PacketResponse { packet }.encode_to_vec())
+        let payload = payload.to_vec();
+        let packet = Some(Packet { payload, metadata });
+        Ok(PacketIn(PacketResponse { packet }))
     }
 
     /// The frame that goes into the CPU port for a serialized p4.v1.PacketOut: the header, then the payload.
@@ -75,8 +92,8 @@ impl Configuration {
                 ));
             }
             let what = format_args!("packet_out, {}", field.name);
-            canonical(&mut value.value, field.bits, what)?;
-            put_bits(&mut frame, first, field, &value.value);
+            let number = field.form.receive(&mut value.value, field.bits, what)?;
+            put_bits(&mut frame, first, field, &number);
             first += field.bits;
         }
         let unknown = packet
@@ -126,6 +143,7 @@ fn put_bits(bytes: &mut [u8], first: u32, field: &Field, value: &[u8]) {
 mod tests {
     use super::*;
     use crate::bytestring::of_number;
+    use crate::schema::Form;
     use proptest::prelude::*;
 
     proptest! {
@@ -138,7 +156,7 @@ mod tests {
             let mut expected = Vec::new();
             for (number, bits) in numbers {
                 let number = number & ((1u64 << bits) - 1) as u32;
-                let field = Field { id: 1, name: String::new(), bits, translated: false };
+                let field = Field { id: 1, name: String::new(), bits, form: Form::Number };
                 put_bits(&mut bytes, first, &field, &of_number(number.into()));
                 total |= u128::from(number) << (128 - first - bits);
                 expected.push((first, bits, of_number(number.into())));

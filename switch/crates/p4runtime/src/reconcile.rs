@@ -39,7 +39,14 @@ impl Configuration {
             Some(pipeline) => old.updates(self, pipeline),
             None => return Ok(()),
         };
-        let outcomes = all_or_none(&self.schema, &mut self.store(), node, &Role(None), updates);
+        let updates = updates.into_iter().map(Ok);
+        let outcomes = all_or_none(
+            &self.schema,
+            &mut self.store(),
+            node,
+            &Role::default(),
+            updates,
+        );
         let refusals = || outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
         let first = refusals().find(|refusal| refusal.code != Code::Aborted);
         if let Some(refusal) = first.or_else(|| refusals().next()) {

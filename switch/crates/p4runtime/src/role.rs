@@ -1,18 +1,38 @@
 //! What a role may see and write.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Configuration;
 use crate::message::entity::Kind;
 use crate::schema::Schema;
 use crate::status::{Code, Refusal, Result};
 
-/// The p4info ids that are a role's; without a list, all.
-#[derive(Clone, Debug, Default)]
-pub struct Role(pub Option<BTreeSet<u32>>);
+/// What of a switch is a role's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Role {
+    /// The p4info ids that it sees and writes; without a list, all.
+    pub ids: Option<BTreeSet<u32>>,
+    /// Whether multicast groups and clone sessions, which have no ids, are among it.
+    pub replication: bool,
+}
+
+impl Default for Role {
+    /// Full access.
+    fn default() -> Self {
+        Self {
+            ids: None,
+            replication: true,
+        }
+    }
+}
 
 impl Role {
     pub(crate) fn has(&self, id: u32) -> bool {
-        self.0.as_ref().is_none_or(|ids| ids.contains(&id))
+        self.ids.as_ref().is_none_or(|ids| ids.contains(&id))
+    }
+
+    pub(crate) fn sees_all(&self) -> bool {
+        self.ids.is_none()
     }
 
     /// Whether what an entity is about is the role's. An id that is not set names everything, of which a role sees its part.
@@ -21,11 +41,9 @@ impl Role {
     }
 
     pub(crate) fn may_write(&self, kind: &Kind) -> Result<()> {
-        if self.0.is_none() {
-            return Ok(());
-        }
         let message = match id(kind) {
             Some(id) if self.has(id) => return Ok(()),
+            None if self.replication => return Ok(()),
             Some(id) => format!("id {id} is not among those of the role"),
             None => {
                 "the packet replication engine has no id, so only roles with full access have it"
@@ -52,6 +70,29 @@ fn id(kind: &Kind) -> Option<u32> {
         Kind::Register(entry) => entry.register_id,
         Kind::Digest(entry) => entry.digest_id,
     })
+}
+
+impl Configuration {
+    /// The p4info ids of what has this name: a table, counter, meter, register, action profile, value set or digest.
+    #[must_use]
+    pub fn ids_named(&self, name: &str) -> BTreeSet<u32> {
+        let schema = &self.schema;
+        let names = [
+            named(&schema.tables, |each| &each.name, name),
+            named(&schema.counters, |each| &each.name, name),
+            named(&schema.meters, |each| &each.name, name),
+            named(&schema.registers, |each| &each.name, name),
+            named(&schema.profiles, |each| &each.name, name),
+            named(&schema.value_sets, |each| &each.name, name),
+            named(&schema.digests, |each| &each.name, name),
+        ];
+        names.into_iter().flatten().collect()
+    }
+}
+
+fn named<T>(all: &BTreeMap<u32, T>, name_of: impl Fn(&T) -> &String, name: &str) -> Vec<u32> {
+    let fitting = all.iter().filter(|(_, each)| name_of(each) == name);
+    fitting.map(|(id, _)| *id).collect()
 }
 
 impl Schema {

@@ -111,6 +111,7 @@ impl Pipeline {
         packet.current_length = of.current_length;
         packet.truncate_to = of.truncate_to;
         packet.wishes = Wishes::default();
+        packet.exhausted = of.exhausted;
         packet
     }
 

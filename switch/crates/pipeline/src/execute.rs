@@ -15,18 +15,22 @@ pub(crate) struct Machine<'a> {
     /// Nanoseconds since the start of the run.
     pub(crate) now: u64,
     pub(crate) drop_port: u16,
+    /// Steps that loops may still take.
+    pub(crate) steps: &'a mut u32,
 }
 
 /// An instruction that needs more of a packet than its words.
 enum Pending {
     Table(u32),
     Extern(u32),
+    /// A loop that may not go on.
+    Exhausted,
 }
 
 impl Machine<'_> {
     /// Runs instructions from `start` on, until an `End`.
     ///
-    /// Jumps lead forward only (the loader refuses loops), so this ends.
+    /// Every loop takes of the steps that are left, so this ends.
     pub(crate) fn apply(&mut self, tables: &mut [Table], packet: &mut Packet, start: Address) {
         let program = self.program;
         let mut at = start;
@@ -46,6 +50,10 @@ impl Machine<'_> {
                 }
                 Pending::Extern(number) => {
                     self.perform(&program.externs[number as usize], packet);
+                }
+                Pending::Exhausted => {
+                    packet.exhausted = true;
+                    break;
                 }
             }
         }
@@ -161,6 +169,13 @@ impl Machine<'_> {
                     set(words, to, limited);
                 }
                 Instruction::Jump(to) => rest = from(to),
+                Instruction::Repeat { to, steps } => match self.steps.checked_sub(steps) {
+                    Some(left) => {
+                        *self.steps = left;
+                        rest = from(to);
+                    }
+                    None => break Some(Pending::Exhausted),
+                },
                 Instruction::JumpIfEqual { left, to, value } => {
                     if get(words, left) == value {
                         rest = from(to);

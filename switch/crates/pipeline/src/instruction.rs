@@ -172,6 +172,12 @@ pub(crate) enum Instruction {
         limit: u64,
     },
     Jump(Address),
+    /// Back to where a loop begins; `steps` are what another round takes of those that an arrival may cause. No other
+    /// jump makes a loop.
+    Repeat {
+        to: Address,
+        steps: u32,
+    },
     JumpIfEqual {
         left: Place,
         to: Address,
@@ -414,6 +420,7 @@ impl Instruction {
     pub(crate) fn moved(mut self, by: Address) -> Self {
         match &mut self {
             Self::Jump(to)
+            | Self::Repeat { to, .. }
             | Self::JumpIfEqual { to, .. }
             | Self::JumpIfNotEqual { to, .. }
             | Self::JumpIfConstant { to, .. }
@@ -484,6 +491,7 @@ impl Instruction {
             }
             Self::Constant { .. }
             | Self::Jump(_)
+            | Self::Repeat { .. }
             | Self::Return
             | Self::End
             | Self::Table(_)
@@ -497,6 +505,7 @@ impl Instruction {
     pub(crate) fn addresses(self) -> [Option<Address>; 2] {
         match self {
             Self::Jump(to)
+            | Self::Repeat { to, .. }
             | Self::JumpIfEqual { to, .. }
             | Self::JumpIfNotEqual { to, .. }
             | Self::JumpIfConstant { to, .. }
@@ -520,6 +529,7 @@ impl Instruction {
     pub(crate) fn lead(&mut self, address: Address) {
         match self {
             Self::Jump(to)
+            | Self::Repeat { to, .. }
             | Self::JumpIfEqual { to, .. }
             | Self::JumpIfNotEqual { to, .. }
             | Self::JumpIfConstant { to, .. }

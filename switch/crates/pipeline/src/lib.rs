@@ -24,7 +24,8 @@
 //!   meters ignore such an index. An element beyond the end of a header stack reads zero and ignores writes, where bmv2
 //!   ends the process.
 //! - `assert` and `assume` count failures and go on.
-//! - A parser that passes 4096 states ends in ParserTimeout.
+//! - A parser that passes 4096 states ends in ParserTimeout. Loops in actions take [`STEPS`] at most, then the packet is
+//!   dropped.
 //! - The `random` hash is a random number, and the custom CRCs have the standard ones' parameters.
 
 mod bits;
@@ -53,11 +54,11 @@ pub use externs::counter::Count;
 pub use externs::meter::MeterRates;
 pub use packet::{CloneRequest, FieldList, Packet};
 pub use pipeline::{
-    Departing, EgressVerdict, Options, Pipeline, Processed, QueueMetadata, Time, Verdict,
+    Departing, EgressVerdict, Options, Pipeline, Processed, QueueMetadata, STEPS, Time, Verdict,
 };
 pub use runtime::{
-    ActionInfo, Entry, Group, GroupMember, Indirect, KeyInfo, Match, Member, Param, ProfileInfo,
-    TableInfo, WeightedAction,
+    ActionInfo, Entry, Group, GroupMember, HeaderTypeInfo, Indirect, KeyInfo, Match, Member, Param,
+    ProfileInfo, TableInfo, WeightedAction,
 };
 pub use tables::MatchKind;
 pub use value_sets::ValueSetInfo;

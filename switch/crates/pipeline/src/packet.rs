@@ -34,6 +34,8 @@ pub struct Packet {
     /// Set by `truncate`: bytes to send at most.
     pub(crate) truncate_to: Option<u64>,
     pub(crate) wishes: Wishes,
+    /// A loop of the program took more steps than there were: what it left behind means nothing.
+    pub(crate) exhausted: bool,
 }
 
 /// What a program asks for besides where its packet goes; the last of each kind counts.
@@ -91,6 +93,7 @@ impl Packet {
         self.current_length = self.received_length;
         self.truncate_to = None;
         self.wishes = Wishes::default();
+        self.exhausted = false;
     }
 
     pub(crate) fn word(&self, word: u32) -> u64 {

@@ -7,7 +7,7 @@ use crate::error::LoadError;
 use crate::execute::{Machine, set_field as set};
 use crate::externs::Externs;
 use crate::load;
-use crate::packet::{CloneRequest, FieldList, Packet};
+use crate::packet::{CloneRequest, FieldList, Packet, Wishes};
 use crate::program::{Program, Store};
 use crate::tables::Table;
 
@@ -37,6 +37,8 @@ impl Default for Options {
 pub enum Verdict {
     /// Drop it.
     Drop,
+    /// Drop it: the program's loops took more than [`STEPS`].
+    Exhausted,
     /// Queue it for one port.
     Unicast {
         /// `standard_metadata.egress_spec`.
@@ -62,6 +64,8 @@ pub enum Verdict {
 pub enum EgressVerdict {
     /// Drop it.
     Drop,
+    /// Drop it: the program's loops took more than [`STEPS`].
+    Exhausted,
     /// Deparse and send it.
     Transmit,
 }
@@ -118,7 +122,12 @@ pub struct Pipeline {
     pool: Vec<Box<Packet>>,
     scratch: Vec<u8>,
     pub(crate) digests: Digests,
+    /// Steps that loops may still take.
+    steps: u32,
 }
+
+/// Steps that the loops of a program may take for one arrival with all its passes and copies: about as many instructions.
+pub const STEPS: u32 = 1 << 20;
 
 /// `standard_metadata.instance_type` of a packet for one port.
 const NORMAL: u64 = 0;
@@ -152,6 +161,7 @@ impl Pipeline {
             pool: Vec::new(),
             scratch: Vec::new(),
             digests: Digests::default(),
+            steps: STEPS,
         })
     }
 
@@ -165,12 +175,18 @@ impl Pipeline {
 
     /// Parses a frame, verifies its checksums, and applies the ingress control.
     pub fn ingress(&mut self, now: Time, port: u16, frame: &[u8]) -> Processed {
+        self.grant_steps();
         let mut packet = self.fresh(frame);
         let standard = &self.program.standard;
         set(&mut packet, standard.ingress_port, port.into());
         set(&mut packet, standard.packet_length, frame.len() as u64);
         set(&mut packet, standard.ingress_global_timestamp, now / 1000);
         self.process(now, packet, frame)
+    }
+
+    /// Gives loops all their [`STEPS`] again: to be called where packets go on for another reason than an arrival.
+    pub fn grant_steps(&mut self) {
+        self.steps = STEPS;
     }
 
     /// A packet with nothing but its length.
@@ -200,6 +216,7 @@ impl Pipeline {
             &mut self.scratch,
             now,
             self.options.drop_port,
+            &mut self.steps,
         );
         let program = machine.program;
         let standard = &program.standard;
@@ -213,7 +230,7 @@ impl Pipeline {
         }
 
         machine.apply(tables, &mut packet, program.ingress);
-        let verdict = self.verdict(&packet);
+        let verdict = self.verdict(&mut packet);
         let program = &self.program;
         if let Verdict::Unicast { .. } = verdict {
             set(&mut packet, program.standard.instance_type, NORMAL);
@@ -240,6 +257,7 @@ impl Pipeline {
             &mut self.scratch,
             now,
             self.options.drop_port,
+            &mut self.steps,
         );
         let parsed = machine.parse(packet, frame);
         packet.payload.extend_from_slice(&frame[parsed.consumed..]);
@@ -255,7 +273,12 @@ impl Pipeline {
         )
     }
 
-    fn verdict(&self, packet: &Packet) -> Verdict {
+    /// Where the packet goes. One that is exhausted has no wishes.
+    fn verdict(&self, packet: &mut Packet) -> Verdict {
+        if packet.exhausted {
+            packet.wishes = Wishes::default();
+            return Verdict::Exhausted;
+        }
         let standard = &self.program.standard;
         let read = |field: Option<Store>| field.map_or(0, |field| packet.word(field.word));
         let group = read(standard.mcast_grp) as u16;
@@ -288,6 +311,7 @@ impl Pipeline {
             &mut self.scratch,
             now,
             drop_port,
+            &mut self.steps,
         );
         let program = machine.program;
         let standard = &program.standard;
@@ -309,7 +333,11 @@ impl Pipeline {
         // Any other value than the drop port: what ingress left there means nothing in egress.
         set(packet, standard.egress_spec, u64::from(drop_port) + 1);
         machine.apply(tables, packet, program.egress);
+        if packet.exhausted {
+            packet.wishes = Wishes::default();
+        }
         let verdict = match standard.egress_spec {
+            _ if packet.exhausted => EgressVerdict::Exhausted,
             Some(field) if packet.word(field.word) == u64::from(drop_port) => EgressVerdict::Drop,
             _ => EgressVerdict::Transmit,
         };
@@ -339,6 +367,7 @@ impl Pipeline {
             &mut self.scratch,
             0,
             self.options.drop_port,
+            &mut self.steps,
         );
         machine.deparse(packet, out);
     }
@@ -364,6 +393,7 @@ fn machine<'a>(
     scratch: &'a mut Vec<u8>,
     now: Time,
     drop_port: u16,
+    steps: &'a mut u32,
 ) -> (Machine<'a>, &'a mut [Table]) {
     (
         Machine {
@@ -372,6 +402,7 @@ fn machine<'a>(
             scratch,
             now,
             drop_port,
+            steps,
         },
         tables,
     )

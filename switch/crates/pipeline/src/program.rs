@@ -7,6 +7,7 @@ use crate::instruction::{
     Address, ExternOperation, HeaderReference, Instruction, Place, Span, WideOperation,
 };
 use crate::packet::{Fit, Slot};
+use crate::runtime::HeaderTypeInfo;
 
 /// "No further node" in control flow, "accept" in the parser.
 pub(crate) const END: u32 = u32::MAX;
@@ -18,6 +19,8 @@ pub(crate) struct Program {
     pub(crate) words: u32,
     pub(crate) bytes: u32,
     pub(crate) layouts: Vec<Layout>,
+    /// The same types as the sources name them.
+    pub(crate) header_types: Vec<HeaderTypeInfo>,
     pub(crate) stacks: Vec<Stack>,
     pub(crate) standard: StandardMetadata,
     /// `tm.rank`, the field a program gives its scheduling rank in.

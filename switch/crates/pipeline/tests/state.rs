@@ -4,7 +4,7 @@ mod common;
 
 use common::{load, run};
 use phb_pipeline::{
-    Code, EgressVerdict, MeterRates, Options, Pipeline, Processed, QueueMetadata, Verdict,
+    Code, EgressVerdict, Entry, MeterRates, Options, Pipeline, Processed, QueueMetadata, Verdict,
 };
 
 fn pipeline() -> Pipeline {
@@ -50,6 +50,29 @@ fn ask(pipeline: &mut Pipeline, now: u64, frame: &[u8]) -> Answer {
         queue: [out[28], out[29]],
         rest: out[30..].to_vec(),
     }
+}
+
+/// It is the program's, with nothing to look up and nothing to change; packets do without it.
+#[test]
+fn a_table_that_is_only_a_call_stays_known() {
+    let mut pipeline = pipeline();
+    let name = "IngressControl.drop_copied";
+    let known = pipeline.tables();
+    let table = known.iter().find(|table| table.name == name).unwrap();
+    assert!(table.keys.is_empty() && table.constant_default);
+    // p4c's own are nobody's business.
+    assert!(known.iter().all(|table| !table.name.starts_with("tbl_")));
+    let default = pipeline.default_action(name).unwrap();
+    assert_eq!(default, Some(("drop".to_owned(), Vec::new())));
+    let written = pipeline.set_default_action(name, Some(("drop", &[])));
+    assert_eq!(written.unwrap_err().code, Code::PermissionDenied);
+    let entry = Entry {
+        action: "drop".to_owned(),
+        ..Entry::default()
+    };
+    let inserted = pipeline.table_insert(name, &entry);
+    assert_eq!(inserted.unwrap_err().code, Code::InvalidArgument);
+    assert_eq!(pipeline.table_entries(name), Ok(Vec::new()));
 }
 
 #[test]

@@ -18,6 +18,12 @@ pub struct LinkChange {
     pub up: bool,
 }
 
+/// The kernel's index of an interface; None if there is none of the name.
+#[must_use]
+pub fn interface_index(name: &str) -> Option<u32> {
+    system::interface_index(name).ok()
+}
+
 impl LinkChange {
     /// What an interface is now, for whoever has missed how it became so.
     #[must_use]

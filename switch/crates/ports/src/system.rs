@@ -451,3 +451,20 @@ pub fn event() -> io::Result<OwnedFd> {
     // SAFETY: takes and gives numbers only.
     check(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) }).map(own)
 }
+
+/// Lowers the priority of the calling thread, as nice(1) does of a process.
+pub fn be_nice(by: i32) {
+    // SAFETY: the call takes three numbers; on Linux 0 is the calling thread.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, by);
+    }
+}
+
+/// mallopt(3).
+#[cfg(target_env = "gnu")]
+pub fn set_malloc_option(option: i32, value: i32) {
+    // SAFETY: the call takes two numbers.
+    unsafe {
+        libc::mallopt(option, value);
+    }
+}

@@ -28,6 +28,13 @@ fn refused(py: Python<'_>, refusal: Refusal) -> PyErr {
     set.err().unwrap_or(raised)
 }
 
+fn role(ids: Option<BTreeSet<u32>>) -> Role {
+    Role {
+        replication: ids.is_none(),
+        ids,
+    }
+}
+
 type Failed<'py> = Option<(String, Bound<'py, PyBytes>)>;
 
 fn failed(py: Python<'_>, failure: Option<BatchFailure>) -> Failed<'_> {
@@ -72,7 +79,7 @@ impl Configuration {
         let node = self.node();
         let request = request.take();
         let outcomes = py.detach(|| {
-            let outcomes = self.inner.write(&node, request, &Role(ids))?;
+            let outcomes = self.inner.write(&node, &request, &role(ids))?;
             Ok(BatchFailure::of(&outcomes, "write"))
         });
         let failure = outcomes.map_err(|refusal| refused(py, refusal))?;
@@ -82,7 +89,7 @@ impl Configuration {
     #[pyo3(signature = (request, ids=None))]
     fn read(&self, py: Python<'_>, request: &Read, ids: Option<BTreeSet<u32>>) -> Reader {
         let request = request.take();
-        let reader = py.detach(|| self.inner.read(request, &Role(ids)));
+        let reader = py.detach(|| self.inner.read(&request, &role(ids)));
         Reader {
             inner: Mutex::new(reader),
             node: self.node(),
@@ -105,40 +112,7 @@ impl Configuration {
     fn packet_in<'py>(&self, py: Python<'py>, frame: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let message = self.inner.packet_in(frame);
         let message = message.map_err(|refusal| refused(py, refusal))?;
-        Ok(PyBytes::new(py, &message))
-    }
-
-    fn digest(&self, name: &str) -> Option<(u32, u64, usize, u64)> {
-        let config = self.inner.digest_config(name)?;
-        Some((
-            config.id,
-            config.max_timeout_ns,
-            config.max_list_size,
-            config.ack_timeout_ns,
-        ))
-    }
-
-    fn take_idle<'py>(&self, py: Python<'py>) -> Vec<(u32, Bound<'py, PyBytes>)> {
-        let node = self.node();
-        let idle = py.detach(|| self.inner.take_idle(&node));
-        let told = idle
-            .iter()
-            .map(|(table, entry)| (*table, PyBytes::new(py, entry)));
-        told.collect()
-    }
-
-    fn has_digest(&self, id: u32) -> bool {
-        self.inner.has_digest(id)
-    }
-
-    fn digest_data<'py>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-        fields: Vec<Vec<u8>>,
-    ) -> Option<Bound<'py, PyBytes>> {
-        let data = self.inner.digest_data(name, fields)?;
-        Some(PyBytes::new(py, &data))
+        Ok(PyBytes::new(py, &message.response()))
     }
 
     fn packet_out<'py>(&self, py: Python<'py>, packet: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
@@ -172,7 +146,7 @@ impl Write {
     #[new]
     fn new(py: Python<'_>, serialized: &[u8]) -> PyResult<Self> {
         let request = py
-            .detach(|| WriteRequest::decode(serialized))
+            .detach(|| WriteRequest::decode(serialized.to_vec().into()))
             .map_err(|refusal| refused(py, refusal))?;
         Ok(Self {
             device_id: request.device_id(),
@@ -204,7 +178,8 @@ impl Read {
 impl Read {
     #[new]
     fn new(py: Python<'_>, serialized: &[u8]) -> PyResult<Self> {
-        let request = ReadRequest::decode(serialized).map_err(|refusal| refused(py, refusal))?;
+        let request = ReadRequest::decode(serialized.to_vec().into())
+            .map_err(|refusal| refused(py, refusal))?;
         Ok(Self {
             device_id: request.device_id(),
             role: request.role().to_owned(),

@@ -9,6 +9,7 @@ mod control;
 mod network;
 mod port;
 mod real_time;
+mod server;
 mod statistics;
 mod switch;
 
@@ -37,6 +38,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<configuration::Read>()?;
     module.add_class::<configuration::Reader>()?;
     module.add_class::<real_time::RealTime>()?;
+    module.add_class::<server::Tls>()?;
+    module.add_class::<server::Binding>()?;
+    module.add_class::<server::Role>()?;
+    module.add_class::<server::P4RuntimeServer>()?;
+    module.add("LIMITS", server::limits(module.py())?)?;
     module.add_class::<network::Adapter>()?;
     module.add_class::<network::Network>()
 }

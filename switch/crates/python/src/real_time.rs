@@ -15,11 +15,32 @@ use crate::switch::Switch;
 
 /// Runs a switch or an adapter on ports, in a thread of its own, by the monotonic clock.
 #[pyclass(module = "phb_switch._native", frozen)]
-pub struct RealTime(Mutex<phb_node::RealTime>);
+pub struct RealTime(Arc<Mutex<phb_node::RealTime>>);
 
 impl RealTime {
     fn runner(&self) -> MutexGuard<'_, phb_node::RealTime> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is counted at the interfaces, for gNMI.
+    pub(crate) fn attachments(&self) -> phb_gnmi::Attachments {
+        let runner = Arc::clone(&self.0);
+        Arc::new(move || {
+            let runner = runner.lock().unwrap_or_else(PoisonError::into_inner);
+            let ports = runner.statistics().into_iter();
+            let attached = ports.map(|(number, name, counters)| {
+                let attachment = phb_gnmi::Attachment {
+                    link: counters.link,
+                    missed: counters.missed,
+                    refused: counters.refused,
+                    receive_errors: counters.receive_errors,
+                    send_errors: counters.send_errors,
+                    ifindex: phb_ports::interface_index(&name),
+                };
+                (number, attachment)
+            });
+            attached.collect()
+        })
     }
 }
 
@@ -69,7 +90,7 @@ impl RealTime {
                 "node: expected a Switch or an Adapter",
             ));
         };
-        Ok(Self(Mutex::new(runner)))
+        Ok(Self(Arc::new(Mutex::new(runner))))
     }
 
     fn start(&self, py: Python<'_>) -> PyResult<()> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use phb_network::{Frame, Node, Output, Time};
-use phb_node::{Digests, PacketEvent, PacketIns, PacketLog, SwitchConfig, SwitchNode};
+use phb_node::{Digests, PacketIns, SwitchConfig, SwitchNode};
 use phb_pipeline::{Options, Pipeline, WriteError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
@@ -28,19 +28,8 @@ pub struct Switch {
     pub(crate) node: Arc<Mutex<SwitchNode>>,
     packet_ins: Arc<PacketIns>,
     digests: Arc<Digests>,
-    packet_log: Mutex<Option<Arc<PacketLog>>>,
     config: SwitchConfig,
 }
-
-/// Time, event, port, length, reason and first bytes of a line of the packet log.
-type LogLine<'py> = (
-    Time,
-    &'static str,
-    Option<u16>,
-    usize,
-    Option<&'static str>,
-    Bound<'py, PyBytes>,
-);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -119,7 +108,6 @@ impl Switch {
             node: Arc::new(Mutex::new(node)),
             packet_ins,
             digests,
-            packet_log: Mutex::default(),
             config,
         })
     }
@@ -343,41 +331,6 @@ impl Switch {
             Some((list.name.clone(), fields.collect()))
         });
         named.collect()
-    }
-
-    #[pyo3(signature = (bytes=0))]
-    fn log_packets(&self, py: Python<'_>, bytes: Option<usize>) {
-        let log = bytes.map(|bytes| Arc::new(PacketLog::new(bytes)));
-        self.with(py, |node| node.set_packet_log(log.clone()));
-        *lock(&self.packet_log) = log;
-    }
-
-    #[pyo3(signature = (timeout_ms=0))]
-    fn packet_log<'py>(
-        &self,
-        py: Python<'py>,
-        timeout_ms: u64,
-    ) -> PyResult<(Vec<LogLine<'py>>, u64)> {
-        let Some(log) = lock(&self.packet_log).clone() else {
-            return Err(PyRuntimeError::new_err("packets are not logged"));
-        };
-        let (lines, lost) = py.detach(|| log.take(Duration::from_millis(timeout_ms)));
-        let lines = lines.iter().map(|line| {
-            let reason = match line.event {
-                PacketEvent::Dropped(reason) => Some(reason.name()),
-                _ => None,
-            };
-            let bytes = PyBytes::new(py, &line.bytes);
-            (
-                line.time,
-                line.event.name(),
-                line.port,
-                line.length,
-                reason,
-                bytes,
-            )
-        });
-        Ok((lines.collect(), lost))
     }
 
     fn process<'py>(

@@ -3,10 +3,13 @@
 Exit codes: 0 all passed; 1 failures; 2 bad input.
 """
 
+import io
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -107,3 +110,20 @@ def run(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         print(f"phb-switch stf: {error.format_message()}", file=sys.stderr)
     return _BAD_INPUT
+
+
+def main() -> NoReturn:
+    """Entry point of `phb-switch-stf`, as which `phb-switch stf` goes on."""
+    # A name that the terminal's encoding doesn't have is printed in its ASCII form, as on stderr.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        print(f"phb-switch stf: standard output: {error.strerror}", file=sys.stderr)
+        code = 1
+        # What is left in the buffer would fail once more, with a traceback, when the interpreter closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)

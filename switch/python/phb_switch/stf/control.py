@@ -1,53 +1,29 @@
 """Entries, counters, registers and meters: what an STF file says about them, put to the switch."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Generic
 
-from phb_switch._native import Match, Switch, Table, Update
 from phb_switch.stf.names import find, find_key
 from phb_switch.stf.parser import COMPARISONS
+from phb_switch.stf.plane import Change, Entry, Plane, Table
 from phb_switch.stf.replication import Replication
 from phb_switch.stf.statements import Add, Call, CheckCounter, Command, Key, Remove, SetDefault, StatementError
-from phb_switch.stf.values import KeyMatch, match_key, number, to_bytes
+from phb_switch.stf.values import match_key, number, to_bytes
 
 # Kinds of keys by which several entries may match, so that a priority has to decide.
 _PRIORITY_KINDS = {"ternary", "range", "optional"}
 _PER_SECOND = 1_000_000
-# Of google.rpc.Code.
-_ABORTED = 10
 _LARGEST = 2**63
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """An entry that was added: all that names it again."""
+class Control(Generic[Change]):
+    """What one run does to a control plane."""
 
-    table: str
-    keys: tuple[tuple[str, KeyMatch], ...]
-    priority: int
-
-    @property
-    def matches(self) -> list[tuple[str, Match]]:
-        return [(name, key.native()) for name, key in self.keys]
-
-
-class Control:
-    """The control plane of one run."""
-
-    def __init__(self, switch: Switch, artifact: str) -> None:
-        self._switch = switch
-        self._tables = switch.tables()
-        self._entries: list[_Entry] = []
-        self._handles: dict[str, _Entry] = {}
-        self._replication = Replication()
-        # The native module names tables; a file names their counters and meters.
-        program = json.loads(artifact)
-        self._direct_counters = {
-            counter["name"]: counter["binding"]
-            for counter in program.get("counter_arrays", [])
-            if counter.get("is_direct")
-        }
+    def __init__(self, plane: Plane[Change]) -> None:
+        self._plane = plane
+        self._entries: list[Entry] = []
+        self._handles: dict[str, Entry] = {}
+        self._replication = Replication(plane)
 
     def add(self, statement: Add) -> None:
         """Adds an entry."""
@@ -56,7 +32,7 @@ class Control:
         if table.is_const:
             raise StatementError(f"table {table.name} has const entries, which can't be changed")
         action, arguments = _call(table, statement.call)
-        self._write([Update.insert(entry.table, entry.matches, entry.priority, action, arguments)])
+        self._plane.write([self._plane.insert(entry, action, arguments)])
         self._entries.append(entry)
         if statement.handle is not None:
             self._handles[statement.handle] = entry
@@ -65,7 +41,7 @@ class Control:
         """Gives a table its default action."""
         table = self._table(statement.table)
         action, arguments = _call(table, statement.call)
-        self._write([Update.default_action(table.name, action, arguments)])
+        self._plane.write([self._plane.default_action(table.name, action, arguments)])
 
     def remove(self, statement: Remove) -> None:
         """Removes the entries that a statement names."""
@@ -75,7 +51,7 @@ class Control:
             removed = [self._entry(self._table(statement.table), statement.priority, statement.keys)]
         else:
             removed = list(self._entries)
-        self._write([Update.delete(entry.table, entry.matches, entry.priority) for entry in removed])
+        self._plane.write([self._plane.delete(entry) for entry in removed])
         self._entries = [entry for entry in self._entries if entry not in removed]
 
     def check_counter(self, statement: CheckCounter) -> str | None:
@@ -91,7 +67,7 @@ class Control:
         """Carries out one of simple_switch_CLI's commands."""
         name, words = statement.name, statement.words
         if name.startswith(("mirroring_", "mc_")):
-            self._write(self._replication.command(name, words))
+            self._plane.write(self._replication.command(name, words))
         elif name.startswith("register_"):
             self._register(name, words)
         elif name.startswith("meter_"):
@@ -100,9 +76,9 @@ class Control:
             self._counter_command(name, words)
 
     def _table(self, name: str) -> Table:
-        return find("table", name, self._tables, lambda table: table.name)
+        return find("table", name, self._plane.tables, lambda table: table.name)
 
-    def _entry(self, table: Table, priority: int | None, keys: Sequence[Key]) -> _Entry:
+    def _entry(self, table: Table, priority: int | None, keys: Sequence[Key]) -> Entry:
         given: dict[str, str] = {}
         for key in keys:
             full = find_key(table.name, key.name, table.keys)[0]
@@ -119,9 +95,9 @@ class Control:
                 matches.append((name, one))
         # P4Runtime's priorities begin at 1, those of files at 0; where nothing needs one, bmv2 drops it.
         ordered = any(kind in _PRIORITY_KINDS for _, kind, _ in table.keys)
-        return _Entry(table.name, tuple(matches), (priority or 0) + 1 if ordered else 0)
+        return Entry(table.name, tuple(matches), (priority or 0) + 1 if ordered else 0)
 
-    def _handle(self, name: str) -> _Entry:
+    def _handle(self, name: str) -> Entry:
         if name not in self._handles:
             raise StatementError(
                 f"found ${name}, expected one of: {', '.join(self._handles) or 'no entry has a handle'}"
@@ -129,17 +105,14 @@ class Control:
         return self._handles[name]
 
     def _counter(self, name: str, index: str) -> tuple[int, int]:
-        counters = [*self._switch.counters(), *self._direct_counters]
-        full = find("counter", name, counters, str)
-        if full not in self._direct_counters:
-            return self._switch.read_counter(full, number(index), 1)[0]
-        if index.startswith("$"):
-            entry = self._handle(index[1:])
-        else:
-            entry = self._by_order(self._direct_counters[full], number(index))
-        return self._switch.read_direct_counter(entry.table, entry.matches, entry.priority)
+        direct = self._plane.direct_counters
+        full = find("counter", name, [*self._plane.counters, *direct], str)
+        if full not in direct:
+            return self._plane.read_counter(full, number(index))
+        entry = self._handle(index[1:]) if index.startswith("$") else self._by_order(direct[full], number(index))
+        return self._plane.read_direct_counter(entry)
 
-    def _by_order(self, table: str, index: int) -> _Entry:
+    def _by_order(self, table: str, index: int) -> Entry:
         """An entry by bmv2's handle, which counts the entries of a table from 0."""
         entries = [entry for entry in self._entries if entry.table == table]
         if index >= len(entries):
@@ -150,51 +123,45 @@ class Control:
         if name == "counter_read":
             self._counter(words[0], words[1])
             return
-        full = find("counter", words[0], [*self._switch.counters(), *self._direct_counters], str)
-        table = self._direct_counters.get(full)
+        plane = self._plane
+        full = find("counter", words[0], [*plane.counters, *plane.direct_counters], str)
+        table = plane.direct_counters.get(full)
         if name == "counter_write":
             index, packets, octets = (number(word) for word in words[1:])
             if table is None:
-                self._write([Update.counter(full, index, packets, octets)])
+                plane.write([plane.set_counter(full, index, packets, octets)])
             else:
-                entry = self._by_order(table, index)
-                self._write([Update.direct_counter(entry.table, entry.matches, entry.priority, packets, octets)])
+                plane.write([plane.set_direct_counter(self._by_order(table, index), packets, octets)])
         elif table is None:
-            self._write([Update.counter(full, index, 0, 0) for index in range(self._switch.counters()[full])])
+            plane.write([plane.set_counter(full, index, 0, 0) for index in range(plane.counters[full])])
         else:
             entries = [entry for entry in self._entries if entry.table == table]
-            self._write([Update.direct_counter(entry.table, entry.matches, entry.priority, 0, 0) for entry in entries])
+            plane.write([plane.set_direct_counter(entry, 0, 0) for entry in entries])
 
     def _register(self, name: str, words: Sequence[str]) -> None:
-        registers = self._switch.registers()
-        full = find("register", words[0], registers, str)
-        cells, bits = registers[full]
+        plane = self._plane
+        full = find("register", words[0], plane.registers, str)
+        cells, bits = plane.registers[full]
         if name == "register_read":
-            self._switch.read_register(full, *((number(words[1]), 1) if len(words) > 1 else ()))
+            plane.read_register(full, number(words[1]) if len(words) > 1 else None)
         elif name == "register_write":
-            self._write([Update.register(full, number(words[1]), to_bytes(number(words[2], bits)))])
+            plane.write([plane.set_register(full, number(words[1]), to_bytes(number(words[2], bits)))])
         else:
-            self._write([Update.register(full, index, b"\0") for index in range(cells)])
+            plane.write([plane.set_register(full, index, b"\0") for index in range(cells)])
 
     def _meter(self, name: str, words: Sequence[str]) -> None:
-        meters = self._switch.meters()
-        full = find("meter", words[0], meters, str)
+        plane = self._plane
+        full = find("meter", words[0], plane.meters, str)
+        cells = plane.meters[full]
         if name == "meter_array_set_rates":
             rates = _rates(words[1], words[2])
-            self._write([Update.meter(full, index, rates) for index in range(meters[full])])
+            plane.write([plane.set_meter(full, index, rates) for index in range(cells)])
             return
         index = number(words[1])
-        if index >= meters[full]:
-            raise StatementError(f"found cell {index} of {full}, which has {meters[full]}")
+        if index >= cells:
+            raise StatementError(f"found cell {index} of {full}, which has {cells}")
         if name == "meter_set_rates":
-            self._write([Update.meter(full, index, _rates(words[2], words[3]))])
-
-    def _write(self, updates: Sequence[Update]) -> None:
-        failed = [(code, message) for code, message in self._switch.write(updates, atomic=True) if code]
-        for code, message in failed:
-            # The others of the batch are told no more than that it failed.
-            if code != _ABORTED or len(failed) == 1:
-                raise StatementError(message)
+            plane.write([plane.set_meter(full, index, _rates(words[2], words[3]))])
 
 
 def _call(table: Table, call: Call) -> tuple[str, list[tuple[str, bytes]]]:

@@ -1,11 +1,13 @@
 """Write down what became of p4c's own test programs: ``python -m phb_switch.stf.record TESTDATA PROGRAMS DOCUMENT``.
 
-TESTDATA is the folder of that name in p4c's source tree, PROGRAMS the folder of our own programs. Exit codes: 0 every
-exception has a reason; 1 some has none; 2 no p4c.
+TESTDATA is the folder of that name in p4c's source tree, PROGRAMS the folder of our own programs. Programs and entries
+go over P4Runtime, to phb-switch and, where it is installed, to bmv2. Exit codes: 0 every exception has a reason; 1 some
+has none; 2 no p4c.
 """
 
-import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -14,26 +16,47 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from phb_switch._native import LoadError, PortConfig, Switch
-from phb_switch.p4c import CompileError, ProgramDirectory, compile_program, compiler_version
-from phb_switch.stf.command import run_pair
-from phb_switch.stf.pairs import Pair, other_architecture
-from phb_switch.stf.report import Status, why
+from finsy.proto import p4i
+from google.protobuf import text_format
 
+from phb_switch.p4c import CompileError, ProgramDirectory, compile_program, compiler_version
+from phb_switch.stf import bmv2, p4runtime
+from phb_switch.stf.pairs import other_architecture
+from phb_switch.stf.parser import parse
+from phb_switch.stf.runner import Outcome
+from phb_switch.stf.statements import StfError
+
+_EXTERNS = (
+    "Has an extern that the test brings along as a C++ module for bmv2 (compiled with `--emit-externs`). An artifact "
+    "with externs that v1model doesn't have is refused; bmv2 takes it, but without the module it doesn't run it."
+)
 # Why a program of p4c's doesn't do what its file says, or isn't loaded.
 REASONS = {
-    "extern-funcs-bmv2": "Calls an extern function that the test brings along as a C++ module for bmv2 (compiled with "
-    "`--emit-externs`). An artifact with externs that v1model doesn't have is refused.",
+    "extern-funcs-bmv2": _EXTERNS,
+    "issue1882-bmv2": _EXTERNS,
+    "issue1882-1-bmv2": _EXTERNS,
     "extract_for_header_union": "p4c's artifact names the header type of a header union that isn't among its header "
-    "types; bmv2 refuses it as well.",
+    "types; bmv2 takes it, but doesn't run it either.",
     "proliferation1": "A stress test of the compiler: an artifact of 30 MB with one action of 24,574 nested "
     "operations, for which the switch would need more instructions than it lets a program have.",
     "counter3": "Expects bytes with the Ethernet frame check sequence, which neither bmv2 nor we see; p4c's runner for "
     "bmv2 ignores `check_counter`.",
 }
 _NO_REASON = "**not explained**"
-_ARGUMENTS = {"extern-funcs-bmv2": ["--emit-externs"]}
-_PASSED = "passed"
+_ARGUMENTS = {name: ["--emit-externs"] for name, reason in REASONS.items() if reason is _EXTERNS}
+_COMPILED, _OTHER, _NOT_COMPILED = "for v1model", "not for v1model", "not compiled by p4c"
+# bmv2 waits most of the time.
+_AT_ONCE = 4
+_PASSED = ""
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What became of one program; `ours` and `theirs` are what went wrong on phb-switch and on bmv2."""
+
+    outcome: str
+    ours: str = _PASSED
+    theirs: str = _PASSED
 
 
 @dataclass
@@ -42,54 +65,88 @@ class _Set:
 
     title: str
     exceptions: dict[str, str] = field(default_factory=dict)
+    of_bmv2: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def _compiled(program: Path, language: Sequence[str], scratch: Path) -> Path | None:
+_Compiled = tuple[str, p4i.P4Info]
+
+
+def _compiled(program: Path, language: Sequence[str], scratch: Path) -> _Compiled | None:
+    """Artifact and p4info of a program."""
     artifact = scratch / f"{program.parent.name}-{program.stem}.json"
-    if not artifact.exists():
+    info = artifact.with_suffix(".p4info.txtpb")
+    if not info.exists():
         try:
-            compile_program(program, artifact, arguments=[*language, *_ARGUMENTS.get(program.stem, [])])
+            compile_program(program, artifact, info, [*language, *_ARGUMENTS.get(program.stem, [])])
         except CompileError:
             return None
-    return artifact
+    return artifact.read_text(encoding="utf-8"), text_format.Parse(info.read_text(encoding="utf-8"), p4i.P4Info())
 
 
-def _packets(stf: Path, language: Sequence[str], scratch: Path) -> tuple[str, str]:
+def _tried(run: Callable[[], Outcome | None]) -> str:
+    """In one line what went wrong."""
+    try:
+        outcome = run()
+    except (p4runtime.RefusedError, StfError) as error:
+        return str(error).partition("\n")[0]
+    if outcome is None or not outcome.failures:
+        return _PASSED
+    more = f" (and {len(outcome.failures) - 1} more)" if len(outcome.failures) > 1 else ""
+    return f"line {outcome.failures[0].line}: {outcome.failures[0].message}{more}"
+
+
+def _packets(stf: Path, language: Sequence[str], scratch: Path) -> _Done:
     program = stf.with_suffix(".p4")
     if not program.exists() or other_architecture(program, language):
-        return "not for v1model", ""
-    artifact = _compiled(program, language, scratch)
-    if artifact is None:
-        return "not compiled by p4c", ""
-    result = run_pair(Pair(artifact, stf))
-    return (_PASSED, "") if result.status is Status.PASSED else ("exceptions", why(result))
+        return _Done(_OTHER)
+    made = _compiled(program, language, scratch)
+    if made is None:
+        return _Done(_NOT_COMPILED)
+    return _Done(
+        _COMPILED,
+        _tried(lambda: p4runtime.run(*made, parse(stf))),
+        _tried(lambda: bmv2.run(*made, parse(stf))) if _has_bmv2() else _PASSED,
+    )
 
 
-def _load(program: Path, language: Sequence[str], scratch: Path) -> tuple[str, str]:
+def _load(program: Path, language: Sequence[str], scratch: Path) -> _Done:
     if other_architecture(program, language):
-        return "not for v1model", ""
-    artifact = _compiled(program, language, scratch)
-    if artifact is None:
-        return "not compiled by p4c", ""
-    try:
-        Switch("record", {0: PortConfig()}).load(artifact.read_text(encoding="utf-8"))
-    except LoadError as error:
-        return "exceptions", str(error)
-    return _PASSED, ""
+        return _Done(_OTHER)
+    made = _compiled(program, language, scratch)
+    if made is None:
+        return _Done(_NOT_COMPILED)
+    return _Done(
+        _COMPILED,
+        _tried(lambda: p4runtime.load(*made)),
+        _tried(lambda: bmv2.load(*made)) if _has_bmv2() else _PASSED,
+    )
 
 
-_Check = Callable[[Path, Sequence[str], Path], tuple[str, str]]
+def _has_bmv2() -> bool:
+    return shutil.which(bmv2.COMMAND) is not None
+
+
+def _bmv2_version() -> str | None:
+    if not _has_bmv2():
+        return None
+    done = subprocess.run([bmv2.COMMAND, "--version"], capture_output=True, text=True, check=False)
+    return done.stdout.strip().partition("-")[0] or "unknown"
+
+
+_Check = Callable[[Path, Sequence[str], Path], _Done]
 
 
 def _run(title: str, files: Sequence[Path], check: _Check, language: Sequence[str], scratch: Path) -> _Set:
     made = _Set(title)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        outcomes = pool.map(lambda path: check(path, language, scratch), files)
-        for path, (outcome, message) in zip(files, outcomes, strict=True):
-            made.counts[outcome] += 1
-            if outcome == "exceptions":
-                made.exceptions[path.stem] = message
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        done = pool.map(lambda path: check(path, language, scratch), files)
+        for path, each in zip(files, done, strict=True):
+            made.counts[each.outcome] += 1
+            if each.ours != _PASSED:
+                made.exceptions[path.stem] = each.ours
+            if each.theirs != _PASSED:
+                made.of_bmv2[path.stem] = each.theirs
     print(f"{title}: {dict(made.counts)}", file=sys.stderr)
     return made
 
@@ -99,12 +156,14 @@ def _sets(testdata: Path) -> list[_Set]:
     new, old = ["--std", "p4-16"], ["--std", "p4-14"]
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        return [
+        sets = [
             _run("packets, P4_16 (`*-bmv2.stf`)", sorted(sixteen.glob("*-bmv2.stf")), _packets, new, scratch),
-            _run("packets, P4_14 (`*.stf`)", sorted(fourteen.glob("*.stf")), _packets, old, scratch),
             _run("loading, P4_16 (`*.p4`)", sorted(sixteen.glob("*.p4")), _load, new, scratch),
+            _run("packets, P4_14 (`*.stf`)", sorted(fourteen.glob("*.stf")), _packets, old, scratch),
             _run("loading, P4_14 (`*.p4`)", sorted(fourteen.glob("*.p4")), _load, old, scratch),
         ]
+    # p4c is built without P4_14 unless told otherwise.
+    return [each for each in sets if each.counts[_COMPILED]]
 
 
 def own_programs(directory: ProgramDirectory) -> str:
@@ -124,26 +183,45 @@ def _escaped(match: re.Match[str]) -> str:
     return f"\\{match[1]}"
 
 
-def document(version: str, sets: Sequence[_Set], directory: ProgramDirectory) -> str:
-    """The whole document."""
+def document(versions: tuple[str, str | None], sets: Sequence[_Set], directory: ProgramDirectory) -> str:
+    """The whole document; `versions` are p4c's and, if it is there, bmv2's."""
+    p4c, theirs = versions
     counts = [
-        "| set | for v1model | passed | exceptions | not for v1model | not compiled by p4c |",
+        "| set | for v1model | phb-switch | bmv2 | not for v1model | not compiled by p4c |",
         "|---|---|---|---|---|---|",
     ]
     exceptions = ["| program | what happens | why |", "|---|---|---|"]
+    of_bmv2 = ["| program | what happens |", "|---|---|"]
     for each in sets:
-        passed, failed = each.counts[_PASSED], each.counts["exceptions"]
-        others = f"{each.counts['not for v1model']} | {each.counts['not compiled by p4c']}"
-        counts.append(f"| {each.title} | {passed + failed} | {passed} | {failed} | {others} |")
+        meant = each.counts[_COMPILED]
+        on_bmv2 = "-" if theirs is None else str(meant - len(each.of_bmv2))
+        others = f"{each.counts[_OTHER]} | {each.counts[_NOT_COMPILED]}"
+        counts.append(f"| {each.title} | {meant} | {meant - len(each.exceptions)} | {on_bmv2} | {others} |")
         for name, message in each.exceptions.items():
             if not any(f"| `{name}` |" in line for line in exceptions):
-                exceptions.append(
-                    f"| `{name}` | {message.replace('|', chr(92) + '|')} | {REASONS.get(name, _NO_REASON)} |"
-                )
+                exceptions.append(f"| `{name}` | {_cell(message)} | {REASONS.get(name, _NO_REASON)} |")
+        of_bmv2 += [
+            f"| `{name}` | {_cell(message)} |"
+            for name, message in each.of_bmv2.items()
+            if not any(f"| `{name}` |" in line for line in of_bmv2)
+        ]
+    fourteen = "" if any("P4_14" in each.title for each in sets) else _WITHOUT_14
     return _DOCUMENT.format(
-        version=version, counts="\n".join(counts), exceptions="\n".join(exceptions), own=own_programs(directory)
+        p4c=p4c,
+        bmv2=theirs or "not installed",
+        fourteen=fourteen,
+        counts="\n".join(counts),
+        exceptions="\n".join(exceptions),
+        of_bmv2="\n".join(of_bmv2),
+        own=own_programs(directory),
     )
 
+
+def _cell(message: str) -> str:
+    return re.sub("([|<>])", _escaped, message)
+
+
+_WITHOUT_14 = "\nThis p4c was built without P4_14, as it is unless told otherwise: its programs were not run.\n"
 
 _DOCUMENT = """# Test programs
 
@@ -157,15 +235,21 @@ where PATH is p4c's source tree.
 
 ## p4c's own programs
 
-p4c {version} and the programs of its source tree (`testdata/p4_16_samples`, `testdata/p4_14_samples`), which are not
-part of this repository. *Packets*: the program runs with the entries and packets of its STF file, and exactly the
-expected packets leave. *Loading*: the switch accepts the artifact.
-
+p4c {p4c} and the programs of its source tree (`testdata/p4_16_samples`, `testdata/p4_14_samples`), which are not
+part of this repository, over P4Runtime (gRPC, `SetForwardingPipelineConfig` with p4info and artifact): on phb-switch,
+and to compare on bmv2 {bmv2}. *Packets*: the program runs with the entries and packets of its STF file, and exactly
+the expected packets leave. *Loading*: the switch takes p4info and artifact.
+{fourteen}
 {counts}
 
 Each exception and its reason:
 
 {exceptions}
+
+What bmv2 does otherwise. It answers that all is well to some programs that it then says it can't run; these count as
+not loaded. Files that count on bmv2's own command line, on what it never had, or on time, fail here too.
+
+{of_bmv2}
 
 ## Our own programs
 
@@ -185,7 +269,7 @@ def main(arguments: Sequence[str]) -> int:
         print("p4c-bm2-ss has to be on the PATH, and TESTDATA p4c's folder testdata", file=sys.stderr)
         return 2
     sets = _sets(testdata)
-    target.write_text(document(version, sets, ProgramDirectory(programs)), encoding="utf-8")
+    target.write_text(document((version, _bmv2_version()), sets, ProgramDirectory(programs)), encoding="utf-8")
     unexplained = [name for each in sets for name in each.exceptions if name not in REASONS]
     if unexplained:
         print(f"without a reason: {', '.join(unexplained)}", file=sys.stderr)

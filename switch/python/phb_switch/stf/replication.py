@@ -5,9 +5,10 @@ the switch has groups and sessions with their replicas. Each command changes the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Generic
 
-from phb_switch._native import Update
+from phb_switch.stf.plane import Change, Replicating
 from phb_switch.stf.statements import StatementError
 from phb_switch.stf.values import number
 
@@ -22,17 +23,18 @@ class _Node:
     ports: list[int]
 
 
-@dataclass
-class Replication:
+class Replication(Generic[Change]):
     """What the commands have made so far."""
 
-    _groups: dict[int, list[int]] = field(default_factory=dict)
-    _nodes: dict[int, _Node] = field(default_factory=dict)
-    _created: int = 0
-    # Session to ("port" or "group", number).
-    _sessions: dict[int, tuple[str, int]] = field(default_factory=dict)
+    def __init__(self, plane: Replicating[Change]) -> None:
+        self._plane = plane
+        self._groups: dict[int, list[int]] = {}
+        self._nodes: dict[int, _Node] = {}
+        self._created = 0
+        # Session to ("port" or "group", number).
+        self._sessions: dict[int, tuple[str, int]] = {}
 
-    def command(self, name: str, words: tuple[str, ...]) -> list[Update]:
+    def command(self, name: str, words: tuple[str, ...]) -> list[Change]:
         """Carries out a command; returns what the switch has to change.
 
         Raises:
@@ -41,7 +43,21 @@ class Replication:
         """
         before = self._replicas()
         getattr(self, f"_{name}")(*words)
-        return _difference(before, self._replicas())
+        return self._difference(before, self._replicas())
+
+    def _difference(
+        self,
+        before: tuple[dict[int, Replicas], dict[int, Replicas]],
+        after: tuple[dict[int, Replicas], dict[int, Replicas]],
+    ) -> list[Change]:
+        changes = []
+        for group in sorted(before[0].keys() | after[0].keys()):
+            if before[0].get(group) != after[0].get(group):
+                changes.append(self._plane.multicast_group(group, after[0].get(group)))
+        for session in sorted(before[1].keys() | after[1].keys()):
+            if before[1].get(session) != after[1].get(session):
+                changes.append(self._plane.clone_session(session, after[1].get(session)))
+        return changes
 
     def _replicas(self) -> tuple[dict[int, Replicas], dict[int, Replicas]]:
         groups = {
@@ -110,16 +126,3 @@ def _ports(words: tuple[str, ...]) -> list[int]:
     if "|" in words:
         raise StatementError("found '|', but link aggregation groups don't exist in P4Runtime; name the ports")
     return [number(word, _PORT_BITS) for word in words]
-
-
-def _difference(
-    before: tuple[dict[int, Replicas], dict[int, Replicas]], after: tuple[dict[int, Replicas], dict[int, Replicas]]
-) -> list[Update]:
-    updates = []
-    for group in sorted(before[0].keys() | after[0].keys()):
-        if before[0].get(group) != after[0].get(group):
-            updates.append(Update.multicast_group(group, after[0].get(group)))
-    for session in sorted(before[1].keys() | after[1].keys()):
-        if before[1].get(session) != after[1].get(session):
-            updates.append(Update.clone_session(session, after[1].get(session), 0, None))
-    return updates

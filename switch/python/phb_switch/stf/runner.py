@@ -1,13 +1,15 @@
-"""Run the statements of one file on a switch, by virtual time."""
+"""Run the statements of one file: on a switch of this process by virtual time, or on any other."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from phb_switch._native import PortConfig, Switch
 from phb_switch.stf.compare import Difference, Sent, compare
 from phb_switch.stf.control import Control
 from phb_switch.stf.parser import HIGHEST_PORT
+from phb_switch.stf.plane import InProcess, Plane
 from phb_switch.stf.statements import (
     Add,
     CheckCounter,
@@ -38,6 +40,47 @@ class Outcome:
     """Packets that left on ports that the file doesn't name, which p4c's runner doesn't see, by port."""
 
 
+class Device(Protocol):
+    """What packets are put to."""
+
+    def process(self, port: int, data: bytes) -> Sequence[tuple[int, bytes]]:
+        """Has a frame arrive; the frames that leave, with their ports, in their order."""
+
+    def wait(self) -> None:
+        """Lets a second pass."""
+
+    def rest(self) -> Sequence[tuple[int, bytes]]:
+        """Frames that leave late, after the last has arrived."""
+
+
+class VirtualTime:
+    """A switch of this process; a millisecond passes from one packet to the next."""
+
+    def __init__(self, switch: Switch) -> None:
+        self._switch = switch
+        self._now = 0
+
+    def process(self, port: int, data: bytes) -> Sequence[tuple[int, bytes]]:
+        """Has a frame arrive."""
+        self._now += _BETWEEN_PACKETS_NS
+        sent = self._switch.process(port, data, self._now)
+        self._now = max([self._now, *(time for time, _, _ in sent)])
+        return [(to, bytes(frame)) for _, to, frame in sent]
+
+    def wait(self) -> None:
+        """Lets a second pass."""
+        self._now += _WAIT_NS
+
+    def rest(self) -> Sequence[tuple[int, bytes]]:
+        """None: what leaves is known at once."""
+        return ()
+
+
+def new_switch(seed: int) -> Switch:
+    """A switch with every port that a file may name."""
+    return Switch("stf", {port: PortConfig(queues=_QUEUES) for port in range(HIGHEST_PORT + 1)}, seed=seed)
+
+
 def run(artifact: str, statements: Sequence[Statement], seed: int = 1) -> Outcome:
     """Loads a program and runs a file's statements on it.
 
@@ -45,16 +88,20 @@ def run(artifact: str, statements: Sequence[Statement], seed: int = 1) -> Outcom
         LoadError: the switch refuses the program.
 
     """
-    switch = Switch("stf", {port: PortConfig(queues=_QUEUES) for port in range(HIGHEST_PORT + 1)}, seed=seed)
+    switch = new_switch(seed)
     switch.load(artifact)
-    return _Run(switch, Control(switch, artifact)).run(statements)
+    return run_on(VirtualTime(switch), InProcess(switch, artifact), statements)
+
+
+def run_on(device: Device, plane: Plane[Any], statements: Sequence[Statement]) -> Outcome:
+    """Runs a file's statements on a device that has its program."""
+    return _Run(device, Control(plane)).run(statements)
 
 
 class _Run:
-    def __init__(self, switch: Switch, control: Control) -> None:
-        self._switch = switch
+    def __init__(self, device: Device, control: Control[Any]) -> None:
+        self._device = device
         self._control = control
-        self._now = 0
         self._sent: dict[int, list[Sent]] = defaultdict(list)
         self._expected: dict[int, list[Expect]] = defaultdict(list)
         self._last: list[tuple[int, bytes]] = []
@@ -67,6 +114,8 @@ class _Run:
             except (StatementError, KeyError, IndexError, ValueError) as error:
                 message = error.args[0] if error.args else str(error)
                 self._outcome.failures.append(Difference(statement.line, str(message)))
+        for port, frame in self._device.rest():
+            self._sent[port].append(Sent(max((each.line for each in statements), default=0), frame))
         named = {each.port for each in statements if isinstance(each, Packet | Expect)}
         for port in sorted(named):
             self._outcome.failures += compare(port, self._expected[port], self._sent[port])
@@ -86,7 +135,7 @@ class _Run:
                     message = f"expected no packet, but port {port} sent one"
                     self._outcome.failures.append(Difference(statement.line, message, got=frame))
             case Wait():
-                self._now += _WAIT_NS
+                self._device.wait()
             case Add():
                 self._control.add(statement)
             case SetDefault():
@@ -101,10 +150,7 @@ class _Run:
                 self._control.command(statement)
 
     def _packet(self, statement: Packet) -> None:
-        self._now += _BETWEEN_PACKETS_NS
         self._outcome.packets += 1
-        sent = self._switch.process(statement.port, statement.data, self._now)
-        self._last = [(port, frame) for _, port, frame in sent]
-        for time, port, frame in sent:
-            self._now = max(self._now, time)
-            self._sent[port].append(Sent(statement.line, bytes(frame)))
+        self._last = list(self._device.process(statement.port, statement.data))
+        for port, frame in self._last:
+            self._sent[port].append(Sent(statement.line, frame))

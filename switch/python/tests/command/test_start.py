@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,33 @@ from finsy.proto import p4r
 from ..gnmi.support import Client as GnmiClient
 from ..support import DEVICE, PROGRAMS, Client, connect, insert
 from ..test_interfaces import REASON, Hosts
-from .test_options import LINES
 
 WAIT_SECONDS = 20.0
+LINES = (
+    (
+        "bmv2's mininet/p4_mininet.py",
+        "-i 1@s1-eth1 -i 2@s1-eth2 --pcap --thrift-port 9090 --nanolog ipc:///tmp/bm-0-log.ipc "
+        "--device-id 0 build/basic.json --debugger --log-console",
+    ),
+    (
+        "p4lang/tutorials utils/p4runtime_switch.py",
+        "-i 1@s1-eth1 --pcap {tmp} --nanolog ipc:///tmp/bm-3-log.ipc --device-id 3 --no-p4 --log-console "
+        "--thrift-port 9091 -- --grpc-server-addr 0.0.0.0:50052 --cpu-port 510 --priority-queues 8",
+    ),
+    (
+        "ONOS tools/dev/mininet/bmv2.py",
+        "--device-id 1 -i 1@leaf1-eth1 --thrift-port 40123 --notifications-addr "
+        "ipc:///tmp/bmv2-leaf1-n.ipc --nanolog ipc:///tmp/bmv2-leaf1-nanolog.ipc --debugger-addr "
+        "ipc:///tmp/bmv2-leaf1-debug.ipc --log-console --pcap --dump-packet-data 80 -Linfo --no-p4 -- "
+        "--cpu-port 255 --grpc-server-addr 0.0.0.0:50001",
+    ),
+    (
+        "p4-utils p4utils/mininetlib/node.py",
+        "-i 1@s1-eth1 --pcap={tmp} --thrift-port 9090 --nanolog ipc:///tmp/bm-1-log.ipc --device-id 1 "
+        "s1.json --log-console -- --grpc-server-addr 0.0.0.0:9559",
+    ),
+)
+
 COMMAND = [sys.executable, "-m", "phb_switch"]
 ANYWHERE = "127.0.0.1:0"
 
@@ -224,7 +248,7 @@ def test_a_capture_fails_and_the_log_says_so(tmp_path: Path, level: str) -> None
 
 
 @pytest.mark.skipif(bool(REASON), reason=REASON or "available")
-@pytest.mark.parametrize("line", [each[1] for each in LINES[:4]], ids=[each[0] for each in LINES[:4]])
+@pytest.mark.parametrize("line", [each[1] for each in LINES], ids=[each[0] for each in LINES])
 def test_lines_of_well_known_tools(tmp_path: Path, line: str) -> None:
     """As they are, but for the names of interfaces and files, and the address."""
     with ExitStack() as stack:
@@ -316,23 +340,6 @@ def test_help_into_a_closed_stdout() -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_interrupt_while_importing() -> None:
-    """SIGINT as soon as there is a process that has reached its entry point."""
-    words = (
-        "import os, signal, sys\n"
-        "sys.argv = ['phb-switch', '--no-p4']\n"
-        "class Interrupt:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'grpc':\n"
-        "            os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interrupt())\n"
-        "from phb_switch.__main__ import main\n"
-        "main()\n"
-    )
-    result = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False, timeout=60)
-    assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
-
-
 def test_version() -> None:
     result = ended("--version", stdout=subprocess.PIPE)
     assert result.returncode == 0
@@ -341,18 +348,11 @@ def test_version() -> None:
     assert ended("--json-version", stdout=subprocess.PIPE).stdout == "2.24\n"
 
 
-def test_completion() -> None:
-    environment: Mapping[str, str] = {
-        **os.environ,
-        "_PHB_SWITCH_COMPLETE": "complete_bash",
-        "COMP_WORDS": "phb-switch --grpc-server-a",
-        "COMP_CWORD": "1",
-    }
-    words = "import sys; sys.argv = ['phb-switch']; from phb_switch.__main__ import main; main()"
-    result = subprocess.run(
-        [sys.executable, "-c", words], env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert result.stdout.split() == ["--grpc-server-addr"]
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    result = ended("--show-completion", shell, stdout=subprocess.PIPE)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "grpc-server-addr" in result.stdout
 
 
 def test_a_ready_file_that_can_not_be_written(tmp_path: Path) -> None:

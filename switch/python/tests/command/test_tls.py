@@ -1,8 +1,9 @@
 """Certificates: files that are wrong, clients that may and that may not."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import grpc
@@ -11,13 +12,24 @@ import trustme
 from finsy import GNMIClient, GNMIPath, GRPCCredentialsTLS
 from finsy.proto import gnmi, gnmi_grpc, p4r, p4r_grpc
 
-from phb_switch import P4RuntimeServer, PortConfig, Switch
-from phb_switch.command import bindings, tls
-from phb_switch.command.errors import InputError
-from phb_switch.command.options import Tls
-from phb_switch.gnmi import GnmiService
+from .test_start import ANYWHERE, DEVICE, ended, pcap, running
 
-DEVICE = 7
+
+@dataclass(frozen=True)
+class Files:
+    """What the switch is told of TLS."""
+
+    certificate: Path
+    key: Path
+    client_authority: Path | None
+    client_required: bool
+
+    @property
+    def options(self) -> list[str]:
+        options = ["--grpc-server-ssl", "--grpc-server-cert", str(self.certificate), "--grpc-server-key", str(self.key)]
+        if self.client_authority is not None:
+            options += ["--grpc-server-cacert", str(self.client_authority)]
+        return [*options, "--grpc-server-with-client-auth"] if self.client_required else options
 
 
 class Certificates:
@@ -28,7 +40,7 @@ class Certificates:
         self.authority = trustme.CA()
         self.authority.cert_pem.write_to_path(str(folder / "ca.pem"))
         self.write("server", self.authority.issue_cert("localhost", "127.0.0.1"))
-        self.files = Tls(
+        self.files = Files(
             certificate=folder / "server.pem",
             key=folder / "server.key",
             client_authority=folder / "ca.pem",
@@ -57,26 +69,15 @@ def certificates(tmp_path: Path) -> Certificates:
 
 
 @contextmanager
-def serving(files: Tls, bound: str = "") -> Iterator[int]:
-    authorization = None
+def serving(files: Files, bound: str = "") -> Iterator[int]:
+    folder = files.certificate.parent
+    (folder / "eth1_in.pcap").write_bytes(pcap())
+    options = ["--no-p4", "--use-files", "0", "-i", "1@eth1", "--grpc-server-addr", ANYWHERE, *files.options]
     if bound:
-        path = files.certificate.with_name("bindings.toml")
-        path.write_text(bound)
-        authorization = bindings.read(path)
-    switch = Switch("test", {1: PortConfig()})
-    service = GnmiService(switch, device_id=DEVICE, names={1: "eth1"}, authorization=authorization)
-    server = P4RuntimeServer(
-        switch,
-        device_id=DEVICE,
-        credentials=tls.credentials(files),
-        authorization=authorization,
-        services=[service.add_to],
-    )
-    port = server.start()
-    try:
+        (folder / "bindings.toml").write_text(bound)
+        options += ["--client-bindings", "bindings.toml"]
+    with running(folder, *options) as (_, port):
         yield port
-    finally:
-        server.stop()
 
 
 def capabilities(port: int, credentials: grpc.ChannelCredentials) -> grpc.StatusCode:
@@ -198,5 +199,7 @@ def test_wrong_files(certificates: Certificates, change: dict[str, str], words: 
         )
     )
     files = replace(certificates.files, **{name: certificates.folder / file for name, file in change.items()})  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=words):
-        tls.credentials(files)
+    result = ended("--no-p4", "--grpc-server-addr", ANYWHERE, *files.options)
+    assert result.returncode == 2
+    assert re.search(words, result.stderr), result.stderr
+    assert len(result.stderr.splitlines()) == 1

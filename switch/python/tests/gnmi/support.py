@@ -9,8 +9,6 @@ import pytest
 from finsy.proto import gnmi, gnmi_grpc
 
 from phb_switch import P4RuntimeServer, PortConfig, Switch
-from phb_switch.gnmi import GnmiService
-from phb_switch.gnmi.paths import Element, write
 
 DEVICE = 7
 NAMES = {1: "eth1", 2: "eth2"}
@@ -59,17 +57,13 @@ def scalar(value: gnmi.TypedValue) -> Any:
     return getattr(value, str(value.WhichOneof("value")))
 
 
-def elements(given: str) -> list[Element]:
+def path(given: str) -> gnmi.Path:
     """Reads /a/b[k=v]; what keys have is never a slash here."""
-    found = []
+    found = gnmi.Path()
     for part in given.strip("/").split("/") if given.strip("/") else []:
         name, *keys = part.replace("]", "").split("[")
-        found.append(Element(name, tuple(sorted((key.partition("=")[0], key.partition("=")[2]) for key in keys))))
+        found.elem.add(name=name, key=dict(key.split("=", 1) for key in keys))
     return found
-
-
-def path(given: str) -> gnmi.Path:
-    return write(elements(given))
 
 
 def text(given: gnmi.Path) -> str:
@@ -81,8 +75,7 @@ def text(given: gnmi.Path) -> str:
 @contextmanager
 def serving(ports: dict[int, PortConfig] | None = None, **more: Any) -> Iterator[tuple[Switch, Client]]:
     switch = Switch("test", ports or {1: PortConfig(), 2: PortConfig()})
-    service = GnmiService(switch, device_id=DEVICE, names=NAMES, **more)
-    server = P4RuntimeServer(switch, device_id=DEVICE, services=[service.add_to], threads=40)
+    server = P4RuntimeServer(switch, device_id=DEVICE, names=NAMES, **more)
     port = server.start()
     client = Client(port)
     try:

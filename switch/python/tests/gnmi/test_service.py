@@ -31,6 +31,7 @@ def test_capabilities() -> None:
             "openconfig-p4rt",
             "openconfig-qos",
             "phb-qos",
+            "phb-server",
         }
         assert set(response.supported_encodings) == {gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO}
         assert response.gNMI_version == "0.10.0"
@@ -77,7 +78,7 @@ def test_get_json() -> None:
         assert content["openconfig-interfaces:type"] == "iana-if-type:ethernetCsmacd"
         assert content["openconfig-interfaces:counters"]["in-octets"] == "0"
         (root,) = client.get("/", encoding=gnmi.JSON)
-        assert set(json.loads(root.val.json_val)) == {"interfaces", "qos"}
+        assert set(json.loads(root.val.json_val)) == {"interfaces", "qos", "server"}
         entries = client.get("/interfaces/interface", encoding=gnmi.JSON)
         assert [text(each.path) for each in entries] == [f"/interfaces/interface[name=eth{n}]" for n in (1, 2)]
 

@@ -10,6 +10,8 @@ import grpc
 import pytest
 from finsy.proto import gnmi
 
+from phb_switch import LIMITS
+
 from .support import Client, path, scalar, serving, text
 from .test_service import BINDING, SHAPER, SPEED
 
@@ -117,22 +119,6 @@ def test_on_change_of_settings() -> None:
         assert not response.update.update
 
 
-def test_on_change_of_links() -> None:
-    links = {1: {"link": "up"}, 2: {"link": "down"}}
-    counts = dict.fromkeys(("missed", "refused", "receive_errors", "send_errors"), 0)
-    where = "/interfaces/interface[name=eth1]/state/oper-status"
-    with (
-        serving(attachments=lambda: {port: {**link, **counts} for port, link in links.items()}) as (_, client),
-        streaming(client) as stream,
-    ):
-        stream.subscribe(gnmi.SubscriptionList.STREAM, of(where, MODE.ON_CHANGE), encoding=gnmi.PROTO)
-        assert stream.updates() == {where: "UP"}
-        stream.synchronized()
-        for link, status in (("absent", "NOT_PRESENT"), ("down", "DOWN"), ("up", "UP")):
-            links[1] = {"link": link}
-            assert stream.updates() == {where: status}
-
-
 def test_samples() -> None:
     with serving() as (switch, client), streaming(client) as stream:
         stream.subscribe(
@@ -212,10 +198,8 @@ def test_refused(fields: dict[str, Any], words: str) -> None:
 
 
 def test_there_is_a_limit_and_places_become_free() -> None:
-    from phb_switch.gnmi.service import SUBSCRIPTIONS
-
     with serving() as (_, client):
-        streams = [Stream(client) for _ in range(SUBSCRIPTIONS)]
+        streams = [Stream(client) for _ in range(LIMITS["subscriptions_of_one"])]
         for each in streams:
             each.subscribe(gnmi.SubscriptionList.STREAM, of(SPEED, MODE.ON_CHANGE))
             each.synchronized()

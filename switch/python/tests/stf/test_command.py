@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from phb_switch import cli
 from phb_switch.stf import command
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
@@ -24,7 +23,7 @@ def run(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
 
     def run(*arguments):
-        code = cli.run(["stf", *map(str, arguments)])
+        code = command.run([*map(str, arguments)])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

@@ -396,7 +396,7 @@ pub(crate) struct RegisterEntry {
 /// p4.v1.P4Data: only the kinds that v1model's registers and digests need.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct P4Data {
-    #[prost(oneof = "DataKind", tags = "1, 3, 4, 5, 6, 12")]
+    #[prost(oneof = "DataKind", tags = "1, 3, 4, 5, 6, 10, 11, 12")]
     pub kind: Option<DataKind>,
 }
 
@@ -412,6 +412,10 @@ pub(crate) enum DataKind {
     Struct(Members),
     #[prost(message, tag = "6")]
     Header(Header),
+    #[prost(string, tag = "10")]
+    Enum(String),
+    #[prost(string, tag = "11")]
+    Error(String),
     #[prost(bytes, tag = "12")]
     EnumValue(Vec<u8>),
 }

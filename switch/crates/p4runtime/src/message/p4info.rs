@@ -52,6 +52,9 @@ pub(crate) struct Table {
     pub action_refs: Vec<ActionRef>,
     #[prost(uint32, tag = "4")]
     pub const_default_action_id: u32,
+    /// TableActionCall, whose fields are numbered as those of p4.v1.Action.
+    #[prost(message, optional, tag = "5")]
+    pub initial_default_action: Option<super::entity::Action>,
     #[prost(uint32, tag = "6")]
     pub implementation_id: u32,
     #[prost(uint32, repeated, tag = "7")]
@@ -215,6 +218,10 @@ pub(crate) struct TypeInfo {
     pub structs: BTreeMap<String, StructType>,
     #[prost(btree_map = "string, message", tag = "2")]
     pub headers: BTreeMap<String, HeaderType>,
+    #[prost(btree_map = "string, message", tag = "4")]
+    pub enums: BTreeMap<String, EnumType>,
+    #[prost(message, optional, tag = "5")]
+    pub error: Option<ErrorType>,
     #[prost(btree_map = "string, message", tag = "6")]
     pub serializable_enums: BTreeMap<String, SerializableEnum>,
     #[prost(btree_map = "string, message", tag = "7")]
@@ -250,6 +257,24 @@ pub(crate) struct HeaderMember {
 }
 
 #[derive(Clone, PartialEq, Eq, Message)]
+pub(crate) struct EnumType {
+    #[prost(message, repeated, tag = "1")]
+    pub members: Vec<EnumMember>,
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(crate) struct EnumMember {
+    #[prost(string, tag = "1")]
+    pub name: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
+pub(crate) struct ErrorType {
+    #[prost(string, repeated, tag = "1")]
+    pub members: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct SerializableEnum {
     #[prost(message, optional, tag = "1")]
     pub underlying_type: Option<Width>,
@@ -280,7 +305,7 @@ pub(crate) struct Translated {
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct DataType {
-    #[prost(oneof = "DataTypeKind", tags = "1, 2, 3, 4, 5, 11, 12")]
+    #[prost(oneof = "DataTypeKind", tags = "1, 2, 3, 4, 5, 9, 10, 11, 12")]
     pub kind: Option<DataTypeKind>,
 }
 
@@ -296,6 +321,10 @@ pub(crate) enum DataTypeKind {
     Struct(NamedType),
     #[prost(message, tag = "5")]
     Header(NamedType),
+    #[prost(message, tag = "9")]
+    Enum(NamedType),
+    #[prost(message, tag = "10")]
+    Error(Any),
     #[prost(message, tag = "11")]
     SerializableEnum(NamedType),
     #[prost(message, tag = "12")]

@@ -12,7 +12,8 @@ pub(crate) struct Uint128 {
     pub low: u64,
 }
 
-#[derive(Clone, PartialEq, Message)]
+/// p4.v1.WriteRequest without its updates, which are decoded one at a time.
+#[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct Write {
     #[prost(uint64, tag = "1")]
     pub device_id: u64,
@@ -20,8 +21,6 @@ pub(crate) struct Write {
     pub role_id: u64,
     #[prost(message, optional, tag = "3")]
     pub election_id: Option<Uint128>,
-    #[prost(message, repeated, tag = "4")]
-    pub updates: Vec<Update>,
     #[prost(int32, tag = "5")]
     pub atomicity: i32,
     #[prost(string, tag = "6")]
@@ -36,12 +35,11 @@ pub(crate) struct Update {
     pub entity: Option<Entity>,
 }
 
-#[derive(Clone, PartialEq, Message)]
+/// p4.v1.ReadRequest without its entities, which are decoded one at a time.
+#[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct Read {
     #[prost(uint64, tag = "1")]
     pub device_id: u64,
-    #[prost(message, repeated, tag = "2")]
-    pub entities: Vec<Entity>,
     #[prost(string, tag = "3")]
     pub role: String,
 }

@@ -19,7 +19,7 @@ use crate::write::config;
 
 /// Entries of one table that are still to be given out, if they fit what was asked for.
 pub(super) struct Entries {
-    table: Table,
+    table: Arc<Table>,
     entries: Arc<store::Entries>,
     place: u64,
     filter: Filter,
@@ -249,7 +249,7 @@ pub(super) fn table_entries(
 fn of_one_table(
     schema: &Schema,
     store: &Store,
-    table: &Table,
+    table: &Arc<Table>,
     mut wanted: TableEntry,
     answer: Answer,
 ) -> Result<Vec<Source>> {
@@ -276,7 +276,7 @@ fn of_one_table(
         store::Entries::only(store.entry(table.id, &identity(&wanted)))
     };
     Ok(vec![Source::Entries(Box::new(Entries {
-        table: table.clone(),
+        table: Arc::clone(table),
         entries,
         place: 0,
         filter,
@@ -340,7 +340,7 @@ fn resources(
     has: impl Fn(&Table) -> bool,
     answer: Answer,
 ) -> Result<Vec<Source>> {
-    let tables: Vec<&Table> = if wanted.table_id == 0 {
+    let tables: Vec<&Arc<Table>> = if wanted.table_id == 0 {
         schema.tables.values().filter(|table| has(table)).collect()
     } else {
         let table = schema.table(wanted.table_id)?;

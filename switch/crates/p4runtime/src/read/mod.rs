@@ -21,7 +21,7 @@ use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, k
 use crate::message::entity::{Entity, Kind};
 use crate::role::Role;
 use crate::schema::Schema;
-use crate::status::{Outcome, Result, invalid, unimplemented};
+use crate::status::{Code, Outcome, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 use crate::write::lock;
 
@@ -31,6 +31,14 @@ const PIECE_BYTES: usize = 256 << 10;
 
 /// Entities that are looked at before packets get their turn, whether they fit what was asked for or not.
 const AT_A_TIME: usize = 8192;
+
+/// Tables, arrays and cells that one read may name, wildcards counted by what they stand for.
+const MOST_SOURCES: usize = 1 << 13;
+
+fn too_much() -> Refusal {
+    let message = format!("a read names {MOST_SOURCES} tables, arrays and cells at most");
+    Refusal::new(Code::ResourceExhausted, message)
+}
 
 /// A read in progress.
 pub struct Reader {
@@ -47,13 +55,22 @@ enum Source {
 }
 
 impl Reader {
-    pub(crate) fn new(schema: &Schema, store: &Store, role: &Role, entities: Vec<Entity>) -> Self {
+    pub(crate) fn new(
+        schema: &Schema,
+        store: &Store,
+        role: &Role,
+        entities: impl Iterator<Item = Result<Entity>>,
+    ) -> Self {
         let mut reader = Self {
             sources: VecDeque::new(),
             outcomes: Vec::new(),
         };
         for entity in entities {
-            let found = sources(schema, store, role, entity);
+            let full = reader.sources.len() >= MOST_SOURCES;
+            let found = entity.and_then(|entity| match full {
+                true => Err(too_much()),
+                false => sources(schema, store, role, entity),
+            });
             reader
                 .outcomes
                 .push(found.map(|sources| reader.sources.extend(sources)));

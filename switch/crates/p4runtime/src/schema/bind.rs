@@ -1,16 +1,26 @@
 //! Whether everything the p4info names is in the program, with the same shape.
 
-use phb_pipeline::{MatchKind, Pipeline, TableInfo};
+use std::sync::Arc;
 
-use super::{KeyField, Schema, Table};
+use phb_pipeline::{DigestList, MatchKind, Pipeline, TableInfo};
+
+use super::{Digest, Field, Form, KeyField, Schema, Table};
 use crate::status::{Result, invalid};
 
+/// Bits of the longest number that clients may have as a string.
+const LONGEST_TEXT: u32 = 128;
+
 impl Schema {
-    /// Checks the schema against the program. Fields of translated types take the program's width.
+    /// Checks the schema against the program. What has a translated type, or no width in the p4info, takes the
+    /// program's width.
     pub fn bind(&mut self, program: &Pipeline) -> Result<()> {
         let known = program.tables();
-        for table in self.tables.values_mut() {
+        for table in self.tables.values_mut().map(Arc::make_mut) {
             let Some(native) = known.iter().find(|native| native.name == table.name) else {
+                if may_be_absent(table) {
+                    table.absent = true;
+                    continue;
+                }
                 return disagree(&format!("table {} is not in the artifact", table.name));
             };
             bind_keys(table, native)?;
@@ -27,9 +37,7 @@ impl Schema {
                     native.params.len() == action.params.len()
                         && action.params.iter_mut().all(|param| {
                             let found = native.params.iter().find(|(name, _)| *name == param.name);
-                            found.is_some_and(|(_, bits)| {
-                                fits(&mut param.bits, *bits, param.translated)
-                            })
+                            found.is_some_and(|(_, bits)| fits(&mut param.bits, *bits, param.form))
                         })
                 });
                 if !same {
@@ -51,7 +59,7 @@ impl Schema {
                         && set.fields.iter_mut().all(|field| {
                             widths
                                 .next()
-                                .is_some_and(|bits| fits(&mut field.bits, *bits, field.translated))
+                                .is_some_and(|bits| fits(&mut field.bits, *bits, field.form))
                         })
             });
             if !same {
@@ -61,17 +69,47 @@ impl Schema {
                 ));
             }
         }
-        for digest in self.digests.values() {
-            let lists = program.digest_lists();
-            let list = lists.iter().find(|list| list.name == digest.name);
-            if list.is_none_or(|list| list.fields.len() != digest.shape.leaves()) {
+        self.bind_digests(program)?;
+        for (fields, name) in [
+            (&mut self.packet_in, "packet_in"),
+            (&mut self.packet_out, "packet_out"),
+        ] {
+            bind_header(fields, name, program)?;
+        }
+        self.bind_arrays(program)
+    }
+
+    /// Digests go by the name of their struct. p4c gives those of a tuple a name in the p4info and another in the
+    /// artifact, so they go by their fields, and equal ones by their order.
+    fn bind_digests(&mut self, program: &Pipeline) -> Result<()> {
+        let lists = program.digest_lists();
+        let named = |name: &str| self.digests.values().any(|digest| digest.name == name);
+        let mut nameless: Vec<&DigestList> =
+            lists.iter().filter(|list| !named(&list.name)).collect();
+        nameless.sort_by_key(|list| list.id);
+        let mut digests: Vec<&mut Digest> = self.digests.values_mut().collect();
+        // Their ids are made of their names, which count them.
+        digests.sort_by(|left, right| {
+            (left.name.len(), &left.name).cmp(&(right.name.len(), &right.name))
+        });
+        for digest in digests {
+            let shape = &digest.shape;
+            let list = match lists.iter().find(|list| list.name == digest.name) {
+                Some(list) => Some(list).filter(|list| list.fields.len() == shape.leaves()),
+                None => nameless
+                    .iter()
+                    .position(|list| shape.is_tuple_of(list.fields.iter().map(|(_, bits)| *bits)))
+                    .map(|place| nameless.remove(place)),
+            };
+            let Some(list) = list else {
                 return disagree(&format!(
                     "digest {} is not in the artifact, or has other fields there",
                     digest.name
                 ));
-            }
+            };
+            digest.native.clone_from(&list.name);
         }
-        self.bind_arrays(program)
+        Ok(())
     }
 
     fn bind_arrays(&self, program: &Pipeline) -> Result<()> {
@@ -108,7 +146,7 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
     for field in &mut table.fields {
         let key = native.keys.iter().find(|key| key.name == field.native);
         same &= key.is_some_and(|key| {
-            fits(&mut field.bits, key.bits, field.translated) && same_kind(field.kind, key.kind)
+            fits(&mut field.bits, key.bits, field.form) && same_kind(field.kind, key.kind)
         });
     }
     if same {
@@ -167,12 +205,58 @@ fn listed(words: &[String]) -> String {
     }
 }
 
-/// Whether a width is the program's. A translated type may be wider for clients; it takes the program's width.
-fn fits(bits: &mut u32, native: u32, translated: bool) -> bool {
-    if translated && *bits > native {
-        *bits = native;
+/// Whether a width is the program's, which a type takes that clients have in another form.
+fn fits(bits: &mut u32, native: u32, form: Form) -> bool {
+    match form {
+        Form::Number => *bits == native,
+        Form::Text if native > LONGEST_TEXT => false,
+        Form::Translated | Form::Text => {
+            *bits = native;
+            true
+        }
     }
-    *bits == native
+}
+
+/// Whether p4c may have found that a table does nothing, and taken it out: then it has no key, and nothing of its own that
+/// anybody could look at.
+fn may_be_absent(table: &Table) -> bool {
+    table.fields.is_empty()
+        && table.profile.is_none()
+        && !table.direct_counter
+        && table.direct_meter.is_none()
+}
+
+/// Gives the fields of a packet-in or packet-out header the widths that they have in the program. The artifact doesn't
+/// say which header it is, but its type has fields of these names.
+fn bind_header(fields: &mut [Field], name: &str, program: &Pipeline) -> Result<()> {
+    if fields.iter().all(|field| field.form == Form::Number) {
+        return Ok(());
+    }
+    let fit = |fields: &mut [Field], native: &[(String, u32)]| {
+        fields.len() == native.len()
+            && fields.iter_mut().zip(native).all(|(field, (name, bits))| {
+                field.name == *name && *bits > 0 && fits(&mut field.bits, *bits, field.form)
+            })
+    };
+    let mut found: Vec<Vec<Field>> = Vec::new();
+    for header in program.header_types() {
+        let mut bound = fields.to_vec();
+        if fit(&mut bound, &header.fields) && !found.contains(&bound) {
+            found.push(bound);
+        }
+    }
+    match found.as_slice() {
+        [bound] => {
+            fields.clone_from_slice(bound);
+            Ok(())
+        }
+        [] => disagree(&format!(
+            "no header of the artifact has the fields of {name}"
+        )),
+        _ => disagree(&format!(
+            "headers of several shapes in the artifact have the fields of {name}"
+        )),
+    }
 }
 
 fn same_kind(ours: MatchKind, native: MatchKind) -> bool {

@@ -1,14 +1,20 @@
 //! What a p4info says, indexed by id, and whether it agrees with the artifact it came with.
 
 mod bind;
+mod form;
 mod read;
+#[cfg(test)]
+mod tests;
 mod types;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use phb_pipeline::MatchKind;
 
+use crate::message::entity::TableAction;
 use crate::status::{Refusal, Result, invalid};
+pub(crate) use form::Form;
 pub(crate) use types::DataShape;
 
 /// A key of a table or of a parser's value set.
@@ -21,17 +27,16 @@ pub(crate) struct KeyField {
     pub native: String,
     pub bits: u32,
     pub kind: MatchKind,
-    /// The type has a translation for clients, so the p4info's width need not be the program's.
-    pub translated: bool,
+    pub form: Form,
 }
 
 /// A parameter of an action, or a field of a packet-in or packet-out header.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     pub id: u32,
     pub name: String,
     pub bits: u32,
-    pub translated: bool,
+    pub form: Form,
 }
 
 #[derive(Clone, Debug)]
@@ -65,6 +70,10 @@ pub(crate) struct Table {
     /// The action profile that holds its actions.
     pub profile: Option<u32>,
     pub idle_timeout: bool,
+    /// The default action of the program, as far as the p4info says it.
+    pub initial_default: Option<TableAction>,
+    /// p4c has taken the table out of the program, where it did nothing: clients only know it.
+    pub absent: bool,
 }
 
 /// MeterSpec.Type.
@@ -124,13 +133,16 @@ pub(crate) struct ValueSet {
 pub(crate) struct Digest {
     pub id: u32,
     pub name: String,
+    /// The name of its list of fields in the artifact.
+    pub native: String,
     pub shape: DataShape,
 }
 
 /// A p4info, by id.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schema {
-    pub tables: BTreeMap<u32, Table>,
+    /// Shared with the reads that are about them.
+    pub tables: BTreeMap<u32, Arc<Table>>,
     pub actions: BTreeMap<u32, Action>,
     pub counters: BTreeMap<u32, Array>,
     pub meters: BTreeMap<u32, Meter>,
@@ -143,7 +155,7 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    pub fn table(&self, id: u32) -> Result<&Table> {
+    pub fn table(&self, id: u32) -> Result<&Arc<Table>> {
         find(&self.tables, id, "table")
     }
 
@@ -166,7 +178,8 @@ impl Schema {
 
 impl Schema {
     pub fn table_named(&self, name: &str) -> Option<&Table> {
-        self.tables.values().find(|table| table.name == name)
+        let mut tables = self.tables.values();
+        tables.find(|table| table.name == name).map(Arc::as_ref)
     }
 }
 

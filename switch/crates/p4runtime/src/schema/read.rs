@@ -1,14 +1,17 @@
 //! A p4info becomes a schema.
 
+use std::sync::Arc;
+
 use std::collections::BTreeMap;
 
 use phb_pipeline::MatchKind;
 use prost::Message;
 
 use super::{
-    Action, Array, DataShape, Digest, Field, KeyField, Meter, MeterKind, Profile, Register, Schema,
-    Scope, Table, ValueSet,
+    Action, Array, DataShape, Digest, Field, Form, KeyField, Meter, MeterKind, Profile, Register,
+    Schema, Scope, Table, ValueSet,
 };
+use crate::message::entity::{TableAction, TableActionKind};
 use crate::message::p4info::{self, NamedType, P4Info, Preamble, Representation, TypeInfo};
 use crate::status::{Refusal, Result, invalid, unimplemented};
 
@@ -45,7 +48,7 @@ impl Schema {
         let meters = ids(&info.direct_meters);
         for table in &info.tables {
             let table = table_of(table, &schema, types, &counters, &meters)?;
-            schema.tables.insert(table.id, table);
+            schema.tables.insert(table.id, Arc::new(table));
         }
         schema.read_arrays(&info);
         schema.read_rest(&info, types)?;
@@ -86,10 +89,17 @@ impl Schema {
             let shape = DataShape::of(digest.type_spec.as_ref(), info.type_info.as_ref());
             let Some(shape) = shape else {
                 return unimplemented(format!(
-                    "p4info: digest {name}: only numbers, and structs, headers and tuples of them, are supported"
+                    "p4info: digest {name}: header unions, stacks and varbits are not supported"
                 ));
             };
-            self.digests.insert(id, Digest { id, name, shape });
+            let native = name.clone();
+            let digest = Digest {
+                id,
+                name,
+                native,
+                shape,
+            };
+            self.digests.insert(id, digest);
         }
         for header in &info.controller_packet_metadata {
             let (_, name) = identity(header.preamble.as_ref());
@@ -103,12 +113,6 @@ impl Schema {
                 )
             });
             let fields: Vec<Field> = fields.collect::<Result<_>>()?;
-            if let Some(field) = fields.iter().find(|field| field.translated) {
-                return unimplemented(format!(
-                    "p4info: {name}, {}: fields of translated types are not supported in packet headers",
-                    field.name
-                ));
-            }
             match name.as_str() {
                 "packet_in" => self.packet_in = fields,
                 "packet_out" => self.packet_out = fields,
@@ -212,6 +216,13 @@ fn table_of(
         direct_meter: direct.iter().find_map(|id| meters.get(id).copied()),
         profile,
         idle_timeout: table.idle_timeout_behavior != 0,
+        initial_default: table
+            .initial_default_action
+            .as_ref()
+            .map(|call| TableAction {
+                kind: Some(TableActionKind::Action(call.clone())),
+            }),
+        absent: false,
         name,
     })
 }
@@ -221,9 +232,23 @@ fn table_of(
 struct Types<'a>(Option<&'a TypeInfo>);
 
 impl Types<'_> {
-    fn translated(&self, name: Option<&NamedType>) -> bool {
-        let known = || self.0?.new_types.get(&name?.name)?.representation.as_ref();
-        matches!(known(), Some(Representation::Translated(_)))
+    /// The form of a type with its width in the p4info, which is 0 if the program decides it.
+    fn form(
+        &self,
+        owner: &str,
+        name: &str,
+        bits: i32,
+        named: Option<&NamedType>,
+    ) -> Result<(Form, u32)> {
+        let known = || self.0?.new_types.get(&named?.name)?.representation.as_ref();
+        match (known(), u32::try_from(bits)) {
+            (Some(Representation::Translated(_)), Ok(0)) => Ok((Form::Text, 0)),
+            (Some(Representation::Translated(_)), Ok(bits)) => Ok((Form::Translated, bits)),
+            // p4c gives no width and no type to what the program has as an `error`.
+            (_, Ok(0)) => Ok((Form::Translated, 0)),
+            (_, Ok(bits)) => Ok((Form::Number, bits)),
+            (_, Err(_)) => invalid(format!("p4info: {owner}, {name}: a width of {bits} bits")),
+        }
     }
 
     fn field(
@@ -234,11 +259,12 @@ impl Types<'_> {
         bits: i32,
         named: Option<&NamedType>,
     ) -> Result<Field> {
+        let (form, bits) = self.form(owner, name, bits, named)?;
         Ok(Field {
             id,
             name: name.to_owned(),
-            bits: width(owner, name, bits)?,
-            translated: self.translated(named),
+            bits,
+            form,
         })
     }
 
@@ -260,23 +286,20 @@ impl Types<'_> {
                 ));
             }
         };
+        let (form, bits) = self.form(owner, name, field.bitwidth, field.type_name.as_ref())?;
+        if form == Form::Text && !matches!(kind, MatchKind::Exact | MatchKind::Optional) {
+            return unimplemented(format!(
+                "p4info: {owner}, key {name}: a string can only be matched whole"
+            ));
+        }
         Ok(KeyField {
             id: field.id,
             name: name.to_owned(),
             native: native_name(name),
-            bits: width(owner, name, field.bitwidth)?,
+            bits,
             kind,
-            translated: self.translated(field.type_name.as_ref()),
+            form,
         })
-    }
-}
-
-fn width(owner: &str, name: &str, bits: i32) -> Result<u32> {
-    match u32::try_from(bits) {
-        Ok(bits @ 1..) => Ok(bits),
-        _ => unimplemented(format!(
-            "p4info: {owner}, {name}: only numbers of a known width are supported, no strings"
-        )),
     }
 }
 

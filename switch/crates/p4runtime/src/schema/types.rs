@@ -1,6 +1,7 @@
 //! The types of what registers hold and digests carry (P4DataTypeSpec), as far as v1model's can be.
 
-use crate::bytestring::shorten;
+use super::Form;
+use crate::bytestring::{self, hexadecimal, shorten};
 use crate::message::entity::{DataKind, Header, Members, P4Data};
 use crate::message::p4info::{
     BitstringKind, BitstringType, DataType, DataTypeKind, Representation, TypeInfo,
@@ -14,6 +15,12 @@ pub(crate) enum DataShape {
     Bool,
     /// A number of this many bits with names for some values.
     Enum(u32),
+    /// One of these names, which p4c numbers in their order.
+    Name(Vec<String>),
+    /// One of the program's errors, likewise.
+    Error(Vec<String>),
+    /// A number that clients have as a string.
+    Text,
     Struct(Vec<DataShape>),
     Tuple(Vec<DataShape>),
     /// A header, always valid, with the widths of its fields.
@@ -41,9 +48,31 @@ impl DataShape {
     /// How many numbers there are in it.
     pub fn leaves(&self) -> usize {
         match self {
-            Self::Number(_) | Self::Bool | Self::Enum(_) => 1,
+            Self::Number(_)
+            | Self::Bool
+            | Self::Enum(_)
+            | Self::Name(_)
+            | Self::Error(_)
+            | Self::Text => 1,
             Self::Struct(members) | Self::Tuple(members) => members.iter().map(Self::leaves).sum(),
             Self::Header(fields) => fields.len(),
+        }
+    }
+
+    /// Whether it is a tuple of fields of these widths.
+    pub fn is_tuple_of(&self, mut bits: impl Iterator<Item = u32>) -> bool {
+        matches!(self, Self::Tuple(_)) && self.takes(&mut bits) && bits.next().is_none()
+    }
+
+    fn takes(&self, bits: &mut dyn Iterator<Item = u32>) -> bool {
+        match self {
+            Self::Number(own) | Self::Enum(own) => bits.next() == Some(*own),
+            // The program decides their width.
+            Self::Bool | Self::Name(_) | Self::Error(_) | Self::Text => bits.next().is_some(),
+            Self::Struct(members) | Self::Tuple(members) => {
+                members.iter().all(|member| member.takes(bits))
+            }
+            Self::Header(fields) => fields.iter().all(|own| bits.next() == Some(*own)),
         }
     }
 
@@ -57,6 +86,9 @@ impl DataShape {
         let kind = match self {
             Self::Number(_) => DataKind::Bitstring(next()),
             Self::Enum(_) => DataKind::EnumValue(next()),
+            Self::Name(names) => DataKind::Enum(name(names, &next())),
+            Self::Error(names) => DataKind::Error(name(names, &next())),
+            Self::Text => DataKind::Bitstring(Form::Text.give(next())),
             Self::Bool => DataKind::Bool(next().iter().any(|byte| *byte != 0)),
             Self::Struct(members) => DataKind::Struct(all(members, numbers)),
             Self::Tuple(members) => DataKind::Tuple(all(members, numbers)),
@@ -67,6 +99,13 @@ impl DataShape {
         };
         P4Data { kind: Some(kind) }
     }
+}
+
+/// The name of a number; its digits, if it has none.
+fn name(names: &[String], number: &[u8]) -> String {
+    let place = bytestring::number(number).and_then(|number| usize::try_from(number).ok());
+    let known = place.and_then(|place| names.get(place));
+    known.cloned().unwrap_or_else(|| hexadecimal(number))
 }
 
 fn all(members: &[DataShape], numbers: &mut impl Iterator<Item = Vec<u8>>) -> Members {
@@ -102,12 +141,21 @@ fn shape(data: &DataType, types: Option<&TypeInfo>, depth: u32) -> Option<DataSh
             let bits = u32::try_from(known.underlying_type?.bitwidth).ok()?;
             Some(DataShape::Enum(bits))
         }
+        DataTypeKind::Enum(named) => {
+            let members = types?.enums.get(&named.name)?.members.iter();
+            Some(DataShape::Name(
+                members.map(|member| member.name.clone()).collect(),
+            ))
+        }
+        DataTypeKind::Error(_) => Some(DataShape::Error(types?.error.as_ref()?.members.clone())),
         DataTypeKind::NewType(named) => {
             match types?.new_types.get(&named.name)?.representation.as_ref()? {
                 Representation::Original(original) => below(original),
                 Representation::Translated(translated) => {
-                    let bits = u32::try_from(translated.sdn_bitwidth).ok();
-                    bits.filter(|bits| *bits > 0).map(DataShape::Number)
+                    match u32::try_from(translated.sdn_bitwidth).ok()? {
+                        0 => Some(DataShape::Text),
+                        bits => Some(DataShape::Number(bits)),
+                    }
                 }
             }
         }

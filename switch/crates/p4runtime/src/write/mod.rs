@@ -70,14 +70,15 @@ pub(crate) fn one_by_one(
     store: &mut Store,
     node: &Mutex<SwitchNode>,
     role: &Role,
-    updates: Vec<Update>,
+    updates: impl ExactSizeIterator<Item = Result<Update>>,
 ) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(updates.len());
-    let mut updates = updates.into_iter().peekable();
+    let mut updates = updates.peekable();
     while updates.peek().is_some() {
         let mut node = lock(node);
         for update in updates.by_ref().take(AT_A_TIME) {
-            outcomes.push(plan(update, schema, store, role).and_then(|step| {
+            let step = update.and_then(|update| plan(update, schema, store, role));
+            outcomes.push(step.and_then(|step| {
                 for result in node.write_unsettled(&step.changes, step.changes.len() > 1) {
                     match result {
                         Ok(()) | Err(phb_node::Failure::Aborted) => {}
@@ -101,14 +102,15 @@ pub(crate) fn all_or_none(
     store: &mut Store,
     node: &Mutex<SwitchNode>,
     role: &Role,
-    updates: Vec<Update>,
+    updates: impl ExactSizeIterator<Item = Result<Update>>,
 ) -> Vec<Outcome> {
     store.begin();
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(updates.len());
     let mut changes = Vec::with_capacity(updates.len());
     let mut owners = Vec::with_capacity(updates.len());
     for update in updates {
-        outcomes.push(plan(update, schema, store, role).map(|step| {
+        let step = update.and_then(|update| plan(update, schema, store, role));
+        outcomes.push(step.map(|step| {
             owners.extend(step.changes.iter().map(|_| outcomes.len()));
             changes.extend(step.changes);
             if let Some(remember) = step.remember {

@@ -255,11 +255,15 @@ pub(super) fn default_entry(
         Some(action) => Some(actions::of_default(action, table, schema)?),
     };
     let reset = action.is_none();
-    let change = Change::DefaultAction {
-        table: name.clone(),
-        action,
+    // No packet comes to a table that is not in the program.
+    let changes = match table.absent {
+        true => Vec::new(),
+        false => vec![Change::DefaultAction {
+            table: name.clone(),
+            action,
+        }],
     };
-    Ok(Step::new(vec![change], move |store| {
+    Ok(Step::new(changes, move |store| {
         let defaults = &mut store.rest_mut().defaults;
         if reset {
             defaults.remove(&id);

@@ -10,7 +10,7 @@ use super::headers::Headers;
 use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::instruction::{ExternOperation, HeaderReference, Instruction, Place, Span};
+use crate::instruction::{Address, ExternOperation, HeaderReference, Instruction, Place, Span};
 use crate::packet::FieldList;
 use crate::program::{Action, LogMessage, Parameter, Program};
 
@@ -106,13 +106,15 @@ pub(crate) fn load_primitives(
     additions: &mut Additions,
 ) -> Result<(), LoadError> {
     let items = json.items()?;
-    // Where each primitive begins, and the jumps that lead to it.
+    // Jumps by the primitive that they lead to, and where the primitives begin.
     let mut waiting: HashMap<usize, Jumps> = HashMap::new();
+    let mut starts: Vec<Address> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         if let Some(jumps) = waiting.remove(&index) {
             out.land(jumps);
         }
         out.statement();
+        starts.push(out.here());
         let mut primitive = Primitive {
             json: item,
             arguments: item.list("parameters")?,
@@ -122,11 +124,16 @@ pub(crate) fn load_primitives(
             additions,
         };
         if let Some((jumps, to)) = primitive.emit()? {
-            if to <= index || to > items.len() {
-                return item.refuse("jumps lead forward, within the action");
+            if to > items.len() {
+                return item.refuse("jumps stay within the action");
             }
-            let others = waiting.remove(&to).unwrap_or_default();
-            waiting.insert(to, others.and(jumps));
+            match starts.get(to) {
+                Some(start) => out.repeat(*start, jumps),
+                None => {
+                    let others = waiting.remove(&to).unwrap_or_default();
+                    waiting.insert(to, others.and(jumps));
+                }
+            }
         }
     }
     if let Some(jumps) = waiting.remove(&items.len()) {

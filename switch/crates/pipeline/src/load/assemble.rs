@@ -98,6 +98,43 @@ impl<'p> Assembler<'p> {
         }
     }
 
+    /// Lets jumps lead back to `start`, which only one instruction may do.
+    pub(crate) fn repeat(&mut self, start: Address, jumps: Jumps) {
+        let on = self.jump(Instruction::Jump(0));
+        self.land(jumps);
+        let steps = self.steps_since(start);
+        self.push(Instruction::Repeat { to: start, steps });
+        self.land(on);
+    }
+
+    /// About how many plain instructions take as long as those from `start` on.
+    fn steps_since(&self, start: Address) -> u32 {
+        let steps = |instruction: &Instruction| match *instruction {
+            Instruction::Wide(number) => {
+                let operation = &self.pool.wide[number as usize];
+                let (left, right) = (operation.left.words.into(), operation.right.words.into());
+                match operation.kind {
+                    Wide::Multiply => u32::saturating_mul(left, right),
+                    // Bit by bit.
+                    Wide::Divide(_) | Wide::Modulo(_) => {
+                        left.saturating_mul(left).saturating_mul(64)
+                    }
+                    _ => left.max(right).max(operation.to.words.into()),
+                }
+            }
+            Instruction::Extern(number) => match self.pool.externs[number as usize] {
+                // Perhaps over the whole packet.
+                ExternOperation::Hash { .. } => 1024,
+                _ => 64,
+            },
+            _ => 1,
+        };
+        let body = self.code.get(start as usize..).unwrap_or_default();
+        body.iter().fold(1, |sum: u32, instruction| {
+            sum.saturating_add(steps(instruction))
+        })
+    }
+
     pub(crate) fn wide(&mut self, operation: WideOperation) {
         self.push(Instruction::Wide(self.pool.wide.len() as u32));
         self.pool.wide.push(operation);

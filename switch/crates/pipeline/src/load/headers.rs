@@ -8,6 +8,7 @@ use crate::error::LoadError;
 use crate::extract::ExtractPlan;
 use crate::packet::{Fit, Slot};
 use crate::program::{HeaderSpan, Layout, LayoutField, Program, StandardMetadata, Store};
+use crate::runtime::HeaderTypeInfo;
 
 /// The longest header accepted, in bytes: more than any IP packet.
 const LONGEST_HEADER: u32 = 65_536;
@@ -89,6 +90,13 @@ impl Headers {
         for item in root.get("header_types")?.items()? {
             let (header_type, layout) = load_type(&item)?;
             type_numbers.insert(item.get("name")?.text()?, headers.types.len() as u32);
+            let fields = header_type.fields.iter();
+            program.header_types.push(HeaderTypeInfo {
+                name: item.get("name")?.text()?.to_owned(),
+                fields: fields
+                    .map(|field| (field.name.clone(), field.bits))
+                    .collect(),
+            });
             headers.types.push(header_type);
             program.layouts.push(layout);
         }

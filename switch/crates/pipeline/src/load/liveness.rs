@@ -71,14 +71,14 @@ pub(super) fn dead(
         let mut live = known.clone();
         for (at, instruction) in code.iter().enumerate().rev() {
             let from = |to: Address| match before.get(to as usize) {
-                // Jumps lead forward; if one did not, all might be read.
+                // Of what a jump back leads to nothing is known yet: all may be read.
                 Some(Some(live)) if to as usize > at => live,
                 _ if to as usize >= code.len() => &known,
                 _ => &all,
             };
             dead[at] = instruction.pure_result().is_some_and(|to| !live.has(to));
             match *instruction {
-                Instruction::Jump(to) => live = from(to).clone(),
+                Instruction::Jump(to) | Instruction::Repeat { to, .. } => live = from(to).clone(),
                 Instruction::Return | Instruction::End | Instruction::Table(_) => {
                     live = known.clone();
                 }

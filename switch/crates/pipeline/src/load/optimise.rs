@@ -24,7 +24,7 @@ const ROUNDS: usize = 8;
 /// Words known at a time; so that the loader's time grows with the program's length only.
 const MOST_FACTS: usize = 256;
 
-/// Jumps followed from one place: they lead forward, so this is only to bound the loader's time.
+/// Jumps followed from one place: none of them makes a loop, so this is only to bound the loader's time.
 const HOPS: usize = 64;
 
 /// Improves the program. `private` are the words of p4c's own fields, which only instructions and what is seen here may
@@ -151,6 +151,7 @@ fn single(program: &mut Program, tables: &mut [Table]) -> Vec<bool> {
         if !matches!(
             instruction,
             Instruction::Jump(_)
+                | Instruction::Repeat { .. }
                 | Instruction::Return
                 | Instruction::End
                 | Instruction::Table(_)
@@ -279,6 +280,7 @@ fn propagate(code: &mut [Instruction], targets: &[bool], single: &[bool]) -> boo
         }
         match instruction {
             Instruction::Jump(_)
+            | Instruction::Repeat { .. }
             | Instruction::Return
             | Instruction::End
             | Instruction::Table(_)

@@ -4,7 +4,7 @@ use super::control::{Control, Node};
 use super::json::Json;
 use crate::error::LoadError;
 use crate::packet::Slot;
-use crate::program::Program;
+use crate::program::{END, Program};
 use crate::tables::{
     ActionChoice, Choice, Entry, Key, MatchKind, Shape, Table, TableAction, column_mask,
     columns_of, prefix_words, words_of,
@@ -72,10 +72,17 @@ impl<'a> Control<'a, '_> {
             // What p4c makes of a plain action call: nothing to look up, nothing to change.
             let taken = shape.actions[choice.action as usize];
             if program.actions[taken.action as usize].words == 0 {
-                return Ok(Node::Action {
+                let call = Node::Action {
                     action: taken.action,
                     next: shape.miss.unwrap_or(taken.next),
-                });
+                };
+                // The control plane goes on knowing a table of the sources; no packet comes to it, so it leads nowhere.
+                if !is_made_up(&shape.name) {
+                    (shape.hit, shape.miss, shape.otherwise) = (None, None, END);
+                    shape.actions.iter_mut().for_each(|known| known.next = END);
+                    tables.push(Table::new(shape, profile));
+                }
+                return Ok(call);
             }
         }
         let entries = item.list("entries")?;
@@ -304,6 +311,12 @@ impl<'a> Control<'a, '_> {
             idle_timeout: 0,
         })
     }
+}
+
+/// Whether p4c has made the table for an action that the sources call without one. Those of the sources have the names of
+/// their controls before their own.
+fn is_made_up(name: &str) -> bool {
+    name.starts_with("tbl_") && !name.contains('.')
 }
 
 /// The priority of an entry of the program.

@@ -166,6 +166,15 @@ pub struct ActionInfo {
     pub params: Vec<(String, u32)>,
 }
 
+/// A header type, or a struct of metadata.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderTypeInfo {
+    /// Its name in the artifact.
+    pub name: String,
+    /// Fields in order: name and width in bits, which is zero for a varbit.
+    pub fields: Vec<(String, u32)>,
+}
+
 /// Name and big-endian value of an action parameter.
 pub type Param = (String, Vec<u8>);
 

@@ -1,6 +1,6 @@
 //! Tables by name: entries and default actions.
 
-use super::{ActionInfo, Entry, KeyInfo, Param, Result, TableInfo};
+use super::{ActionInfo, Entry, HeaderTypeInfo, KeyInfo, Param, Result, TableInfo};
 use crate::error::{Code, WriteError};
 use crate::pipeline::Pipeline;
 use crate::tables::Table;
@@ -51,6 +51,12 @@ impl Pipeline {
             has_priorities: table.has_priorities(),
         };
         self.tables.iter().map(describe).collect()
+    }
+
+    /// Every header type of the artifact.
+    #[must_use]
+    pub fn header_types(&self) -> &[HeaderTypeInfo] {
+        &self.program().header_types
     }
 
     /// Adds an entry.

@@ -298,6 +298,7 @@ fn run<T>(
         scratch: &mut scratch,
         now: 0,
         drop_port: 0,
+        steps: &mut 0,
     }
     .apply(&mut [], &mut packet, 0);
     Ok((result, packet))

@@ -172,6 +172,8 @@ pub(crate) struct Classifier {
     /// Entries that came, and entries that went, since the blocks were made.
     added: usize,
     removed: usize,
+    /// Which of the two arrangements was better by trial, and of how many entries.
+    tried: Option<(bool, usize)>,
 }
 
 impl Classifier {
@@ -457,13 +459,28 @@ impl Classifier {
             self.best_from = Vec::new();
             return;
         }
-        let step = orders.len().div_ceil(SAMPLE);
-        let sample: Vec<u64> = orders.iter().copied().step_by(step).collect();
-        let by_cluster = self.cost(&sample, true, matches);
-        let clustered = by_cluster.is_some() && by_cluster < self.cost(&sample, false, matches);
+        let clustered = self.is_better_clustered(&orders, matches);
         if !self.arrange(&orders, clustered, matches) {
             self.arrange(&orders, false, matches);
         }
+    }
+
+    /// Which arrangement is better. A trial takes twice as long as the arrangement itself, so one holds until there are twice
+    /// as many entries, or half.
+    fn is_better_clustered(&mut self, orders: &[u64], matches: Matches<'_>) -> bool {
+        let now = orders.len();
+        if let Some((clustered, then)) = self.tried
+            && now < 2 * then
+            && then < 2 * now
+        {
+            return clustered;
+        }
+        let step = now.div_ceil(SAMPLE);
+        let sample: Vec<u64> = orders.iter().copied().step_by(step).collect();
+        let by_cluster = self.cost(&sample, true, matches);
+        let clustered = by_cluster.is_some() && by_cluster < self.cost(&sample, false, matches);
+        self.tried = Some((clustered, now));
+        clustered
     }
 
     /// What look-ups cost of entries in one of the two arrangements; none if nothing tells them apart.

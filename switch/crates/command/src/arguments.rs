@@ -1,0 +1,189 @@
+//! bmv2's way of spelling a command line.
+//!
+//! bmv2 reads its options with Boost.Program_options: a long option may be abbreviated as long as it stays unambiguous, an
+//! option with a value may be given once only, and `--pcap` has a value that may be missing. `--` stands before the
+//! options of the target; here all options are known on both sides of it, and it separates nothing.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use crate::ending::{Ended, input};
+use crate::quoted::quoted;
+
+/// How an option is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spelling {
+    /// What it is called by those who ask for it: without dashes, in full.
+    pub id: String,
+    /// Whether it has one.
+    pub takes_value: bool,
+    /// Whether it may be given more than once.
+    pub repeatable: bool,
+    /// What it means when it is given without its value; none where the value has to be there.
+    pub without_value: Option<String>,
+    /// What it means when it isn't given.
+    pub default: Option<String>,
+}
+
+/// All options by all their names, with their dashes.
+pub type Spellings = BTreeMap<String, Spelling>;
+
+/// A command line that has been read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Options in the order in which they were given, by id.
+    options: Vec<(String, Option<OsString>)>,
+    defaults: BTreeMap<String, OsString>,
+    /// What is no option.
+    pub words: Vec<OsString>,
+}
+
+impl Given {
+    /// The ids of the options that were given, in the order in which they were.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.options.iter().map(|(id, _)| id.as_str())
+    }
+
+    /// Whether an option was given.
+    pub fn has(&self, id: &str) -> bool {
+        self.ids().any(|given| given == id)
+    }
+
+    /// All values of an option.
+    pub fn all(&self, id: &str) -> Vec<&OsStr> {
+        let of_it = self.options.iter().filter(|(given, _)| given == id);
+        of_it.filter_map(|(_, value)| value.as_deref()).collect()
+    }
+
+    /// The value of an option, the last if it was given by more than one name, or its default.
+    pub fn one(&self, id: &str) -> Option<&OsStr> {
+        let default = || self.defaults.get(id).map(OsString::as_os_str);
+        self.all(id).last().copied().or_else(default)
+    }
+
+    /// The value of an option that is a path.
+    pub fn path(&self, id: &str) -> Option<&Path> {
+        self.one(id).map(Path::new)
+    }
+
+    /// The value of an option that is text.
+    pub fn text(&self, id: &str) -> Option<String> {
+        self.one(id).map(|value| value.to_string_lossy().into())
+    }
+}
+
+/// Reads a command line, without the program's name.
+pub fn read(
+    arguments: impl IntoIterator<Item = OsString>,
+    spellings: &Spellings,
+) -> Result<Given, Ended> {
+    let mut given = Given::default();
+    for spelling in spellings.values() {
+        if let Some(default) = &spelling.default {
+            given
+                .defaults
+                .insert(spelling.id.clone(), default.clone().into());
+        }
+    }
+    let mut names = BTreeSet::new();
+    let mut rest: VecDeque<OsString> = arguments.into_iter().collect();
+    while let Some(word) = rest.pop_front() {
+        let bytes = word.as_bytes();
+        if bytes == b"--" {
+            continue;
+        }
+        if bytes.len() < 2 || bytes[0] != b'-' {
+            given.words.push(word);
+            continue;
+        }
+        let (name, value) = if bytes[1] == b'-' {
+            split_long(bytes, spellings)?
+        } else {
+            split_short(bytes, spellings)?
+        };
+        let spelling = &spellings[&name];
+        if spelling.takes_value && !spelling.repeatable && names.contains(&name) {
+            return input(format!("{name} is given twice"));
+        }
+        let value = match (spelling.takes_value, value) {
+            (true, Some(value)) => Some(value),
+            (true, None) => Some(following(&name, &mut rest, spelling)?),
+            (false, None) => None,
+            (false, Some(value)) => {
+                return input(format!("{name} takes no value, got {}", quoted(value)));
+            }
+        };
+        given.options.push((spelling.id.clone(), value));
+        names.insert(name);
+    }
+    Ok(given)
+}
+
+/// A name in full, and the value that is written in the same word.
+type Split = (String, Option<OsString>);
+
+fn split_long(word: &[u8], spellings: &Spellings) -> Result<Split, Ended> {
+    let equals = word.iter().position(|byte| *byte == b'=');
+    let abbreviation = String::from_utf8_lossy(&word[..equals.unwrap_or(word.len())]);
+    let value = equals.map(|at| OsString::from_vec(word[at + 1..].to_vec()));
+    Ok((full_name(&abbreviation, spellings)?, value))
+}
+
+/// The value of a short option may follow without a space: `-Linfo`.
+fn split_short(word: &[u8], spellings: &Spellings) -> Result<Split, Ended> {
+    let text = String::from_utf8_lossy(word);
+    let end = text.char_indices().nth(2).map(|(at, _)| at);
+    let name = &text[..end.unwrap_or(text.len())];
+    if !spellings.contains_key(name) {
+        return input(format!("there is no option {name}; --help lists them"));
+    }
+    // A name that is known is ASCII, so that the lossy text and the word have it at the same place.
+    let value = end.map(|at| OsString::from_vec(word[at..].to_vec()));
+    Ok((name.to_owned(), value))
+}
+
+fn full_name(abbreviation: &str, spellings: &Spellings) -> Result<String, Ended> {
+    if spellings.contains_key(abbreviation) {
+        return Ok(abbreviation.to_owned());
+    }
+    let names = spellings.keys().map(String::as_str);
+    let candidates: Vec<&str> = names
+        .filter(|name| name.starts_with(abbreviation))
+        .collect();
+    match candidates[..] {
+        [] => input(format!(
+            "there is no option {abbreviation}; --help lists them"
+        )),
+        [name] => Ok(name.to_owned()),
+        _ => input(format!("{abbreviation} may be {}", candidates.join(" or "))),
+    }
+}
+
+/// The value of an option that stands in the next word.
+fn following(
+    name: &str,
+    rest: &mut VecDeque<OsString>,
+    spelling: &Spelling,
+) -> Result<OsString, Ended> {
+    let next = rest.front().map(|word| word.as_bytes());
+    if let Some(default) = &spelling.without_value {
+        // The next word may be the value or the program. A program is a file, and ends in .json.
+        let is_value = next.is_some_and(|word| {
+            !word.starts_with(b"-")
+                && !word.ends_with(b".json")
+                && !Path::new(OsStr::from_bytes(word)).is_file()
+        });
+        let value = if is_value { rest.pop_front() } else { None };
+        return Ok(value.unwrap_or_else(|| default.clone().into()));
+    }
+    match next {
+        None | Some(b"--") => input(format!("{name}: the value is missing")),
+        Some(_) => Ok(rest.pop_front().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+#[path = "arguments_tests.rs"]
+mod tests;

@@ -1,0 +1,53 @@
+//! How the command ends otherwise than well.
+
+use std::fmt;
+use std::io;
+
+/// Stopped, and all files are whole.
+pub const OK: u8 = 0;
+
+/// Why it ends; shown as one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// What the user gave can't be used.
+    Input(String),
+    /// The switch failed while running.
+    Failed(String),
+}
+
+impl Ended {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Failed(_) => 1,
+            Self::Input(_) => 2,
+        }
+    }
+
+    /// Standard output takes no more.
+    pub fn stdout(error: &io::Error) -> Self {
+        Self::Failed(format!("standard output: {}", reason(error)))
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(message) | Self::Failed(message) => formatter.write_str(message),
+        }
+    }
+}
+
+/// What the user gave can't be used.
+pub fn input<T>(message: impl Into<String>) -> Result<T, Ended> {
+    Err(Ended::Input(message.into()))
+}
+
+/// What an error means, without the number that std appends.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((words, _)) => words.to_owned(),
+        None => text,
+    }
+}

@@ -1,0 +1,66 @@
+//! Files that could not be written, or read, to their ends while the switch ran.
+//!
+//! The switch goes on without them. Each is said once, when it happens, and the exit code says that there was one.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use phb_node::RealTime;
+
+use crate::ending::Ended;
+
+/// What is wrong with the files of one run.
+#[derive(Default)]
+pub struct Failures(AtomicBool);
+
+impl Failures {
+    /// Says what is wrong with a file, on stderr, whatever becomes of the log.
+    pub fn say(&self, failure: &str) {
+        self.0.store(true, Ordering::Relaxed);
+        // Where stderr can't be written there is nobody to tell.
+        let line = format!("phb-switch: {failure}");
+        let _ = writeln!(std::io::stderr(), "{}", crate::terminal::shown(&line));
+    }
+
+    /// Ends a run.
+    ///
+    /// # Errors
+    /// Not all files are whole.
+    pub fn check(&self) -> Result<(), Ended> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(Ended::Failed("failed: not all files are whole".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// Failures of ports as they come.
+pub struct OfPorts<'a> {
+    failures: &'a Failures,
+    /// Whether there is a log besides stderr, in which they are to be, too.
+    is_log_apart: bool,
+    said: usize,
+}
+
+impl<'a> OfPorts<'a> {
+    /// None yet.
+    pub fn new(failures: &'a Failures, is_log_apart: bool) -> Self {
+        Self {
+            failures,
+            is_log_apart,
+            said: 0,
+        }
+    }
+
+    /// Says which files have failed since the last call.
+    pub fn say(&mut self, runner: &RealTime) {
+        let all = runner.failures();
+        for failure in all.iter().skip(self.said) {
+            self.failures.say(failure);
+            if self.is_log_apart {
+                tracing::error!(target: "ports", "{failure}");
+            }
+        }
+        self.said = all.len();
+    }
+}

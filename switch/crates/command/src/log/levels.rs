@@ -1,0 +1,158 @@
+//! How important a line is, which part of the switch says it, and which are written.
+
+/// How important a line is; as a limit, the lowest that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Below debug, as in bmv2.
+    Trace,
+    /// For who looks for a mistake.
+    Debug,
+    /// What a user may want to know.
+    Info,
+    /// What a user should know.
+    Warn,
+    /// Something doesn't work.
+    Error,
+    /// As a limit: nothing is written.
+    Off,
+}
+
+impl Level {
+    /// All, the lowest first.
+    pub const ALL: [Self; 6] = [
+        Self::Trace,
+        Self::Debug,
+        Self::Info,
+        Self::Warn,
+        Self::Error,
+        Self::Off,
+    ];
+
+    /// What it is called on the command line and in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Trace => "trace",
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+            Self::Off => "off",
+        }
+    }
+
+    /// What it is called in lines of text.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Trace => "TRACE",
+            Self::Debug => "DEBUG",
+            Self::Info => "INFO",
+            Self::Warn => "WARNING",
+            Self::Error => "ERROR",
+            Self::Off => "OFF",
+        }
+    }
+
+    /// The level of this word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.word() == word)
+    }
+}
+
+impl From<tracing::Level> for Level {
+    fn from(level: tracing::Level) -> Self {
+        match level {
+            tracing::Level::TRACE => Self::Trace,
+            tracing::Level::DEBUG => Self::Debug,
+            tracing::Level::INFO => Self::Info,
+            tracing::Level::WARN => Self::Warn,
+            tracing::Level::ERROR => Self::Error,
+        }
+    }
+}
+
+/// A part of the switch that says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Whatever isn't one of the others.
+    Switch,
+    /// What is common to the protocols: listening, connections.
+    Server,
+    /// gNMI.
+    Gnmi,
+    /// P4Runtime.
+    P4runtime,
+    /// What happens to packets.
+    Packets,
+    /// Interfaces and files.
+    Ports,
+    /// Certificates.
+    Tls,
+}
+
+impl Part {
+    /// All.
+    pub const ALL: [Self; 7] = [
+        Self::Switch,
+        Self::Server,
+        Self::Gnmi,
+        Self::P4runtime,
+        Self::Packets,
+        Self::Ports,
+        Self::Tls,
+    ];
+
+    /// What it is called.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Switch => "switch",
+            Self::Server => "server",
+            Self::Gnmi => "gnmi",
+            Self::P4runtime => "p4runtime",
+            Self::Packets => "packets",
+            Self::Ports => "ports",
+            Self::Tls => "tls",
+        }
+    }
+
+    /// The part of this word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.word() == word)
+    }
+
+    /// The part whose lines have this target: its word, or the path of a module of ours. None for other crates.
+    pub fn of_target(target: &str) -> Option<Self> {
+        match target.strip_prefix("phb_") {
+            None => Self::of_word(target),
+            Some(path) => {
+                let known = path.rsplit("::").find_map(Self::of_word);
+                Some(known.unwrap_or(Self::Switch))
+            }
+        }
+    }
+}
+
+/// The lowest level that is written, by part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels([Level; Part::ALL.len()]);
+
+impl Levels {
+    /// The same for all parts.
+    pub fn all(level: Level) -> Self {
+        Self([level; Part::ALL.len()])
+    }
+
+    /// Sets that of a part.
+    pub fn set(&mut self, part: Part, level: Level) {
+        self.0[part as usize] = level;
+    }
+
+    /// Whether a line is written.
+    pub fn has(&self, part: Part, level: Level) -> bool {
+        level >= self.0[part as usize]
+    }
+
+    /// The lowest level that any part writes.
+    pub fn lowest(&self) -> Level {
+        self.0.into_iter().min().unwrap_or(Level::Off)
+    }
+}

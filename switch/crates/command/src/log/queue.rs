@@ -1,0 +1,81 @@
+//! Lines between those who say them and the thread that writes them.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::format::Line;
+
+/// Lines that wait for the thread.
+const CAPACITY: usize = 16_384;
+
+/// A bounded queue. Its lock is held for as long as it takes to move a line.
+#[derive(Default)]
+pub struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    lines: VecDeque<Line>,
+    /// Lines that found no room since the last that did.
+    lost: u64,
+    /// No more lines come.
+    closed: bool,
+    /// All have been written.
+    finished: bool,
+}
+
+impl Queue {
+    /// Hands a line over, if there is room.
+    pub fn put(&self, line: Line) {
+        let mut state = self.lock();
+        if state.closed {
+            return;
+        }
+        if state.lines.len() >= CAPACITY {
+            state.lost += 1;
+            return;
+        }
+        state.lines.push_back(line);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Waits for the next line; with it comes how many are missing before those that have just found room again. None
+    /// when there are no more.
+    pub fn take(&self) -> Option<(Line, u64)> {
+        let state = self.lock();
+        let mut state = self
+            .changed
+            .wait_while(state, |state| state.lines.is_empty() && !state.closed)
+            .unwrap_or_else(PoisonError::into_inner);
+        let line = state.lines.pop_front()?;
+        let lost = std::mem::take(&mut state.lost);
+        Some((line, lost))
+    }
+
+    /// Says that all lines have been written.
+    pub fn finish(&self) {
+        self.lock().finished = true;
+        self.changed.notify_all();
+    }
+
+    /// Takes no more lines; waits until those that are here have been written, but not for longer than this. Whether they
+    /// have been.
+    pub fn close(&self, longest: Duration) -> bool {
+        let mut state = self.lock();
+        state.closed = true;
+        self.changed.notify_all();
+        let (state, _) = self
+            .changed
+            .wait_timeout_while(state, longest, |state| !state.finished)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.finished
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

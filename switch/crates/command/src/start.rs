@@ -1,0 +1,244 @@
+//! Starts a switch by its options, and runs it until it is told to stop.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use phb_node::{RealTime, RunnerConfig, SwitchConfig, SwitchNode};
+use phb_pipeline::Pipeline;
+use phb_ports::{CapturedPort, Counters, FilePort, PacketPort, Port, PortError, TapPort};
+
+use crate::announce;
+use crate::bindings;
+use crate::ending::{Ended, input, reason};
+use crate::failures::{Failures, OfPorts};
+use crate::listening;
+use crate::log::Log;
+use crate::options::Options;
+use crate::packets::Packets;
+use crate::ports::TAP;
+use crate::serve::{self, Attachment, Attachments, Server, ServerConfig};
+use crate::stopping::Stopping;
+use crate::system;
+
+/// How often to look whether all is well.
+const CHECK: Duration = Duration::from_millis(500);
+
+type Node = Arc<Mutex<SwitchNode>>;
+
+/// Runs a switch.
+///
+/// # Errors
+/// It can't be started, has failed while running, or files that it was to write are not whole.
+pub fn start(options: &Options) -> Result<(), Ended> {
+    phb_ports::give_memory_back();
+    system::allow_descriptors();
+    let stopping = Stopping::new()?;
+    let failures = Arc::new(Failures::default());
+    let log = Log::open(&options.logging, &failures)?;
+    let ended = run(options, &stopping, &failures);
+    log.close();
+    ended?;
+    // The log is written to its end by now.
+    failures.check()
+}
+
+fn run(options: &Options, stopping: &Stopping, failures: &Failures) -> Result<(), Ended> {
+    for notice in &options.notices {
+        tracing::info!(target: "switch", "{notice}");
+    }
+    let node = switch(options)?;
+    let authorization = match &options.tls {
+        None => None,
+        Some(tls) => {
+            serve::check(&tls.files)?;
+            tls.bindings.as_deref().map(bindings::read).transpose()?
+        }
+    };
+    let ports = open_all(options)?;
+    let attachments = attachments(options, &ports);
+    let mut runner = runner(options, &node, ports)?;
+    let server = ServerConfig {
+        unix: options.unix.clone(),
+        tls: options.tls.as_ref().map(|tls| tls.files.clone()),
+        authorization,
+        names: options.interfaces.iter().cloned().collect(),
+        attachments,
+        manners: options.manners,
+        workers: serve::workers(),
+        ..ServerConfig::new(options.device_id, &options.address)
+    };
+    let server = match Server::start(Arc::clone(&node), server) {
+        Ok(server) => server,
+        Err(error) => return input(error.to_string()),
+    };
+    let ended = serve(options, stopping, failures, &node, &mut runner, &server);
+    runner.stop();
+    server.stop();
+    ended
+}
+
+/// Forwards packets until told to stop, with a server that listens.
+fn serve(
+    options: &Options,
+    stopping: &Stopping,
+    failures: &Failures,
+    node: &Node,
+    runner: &mut RealTime,
+    server: &Server,
+) -> Result<(), Ended> {
+    let _packets = Packets::start(node, &options.logging)?;
+    if let Err(error) = runner.start() {
+        return Err(Ended::Failed(format!("stopped: {}", reason(&error))));
+    }
+    if options.tls.is_none() && !listening::is_local(&options.address) {
+        let address = &options.address;
+        tracing::warn!(
+            target: "server",
+            "listening at {address} without TLS: whoever reaches it can program the switch"
+        );
+    }
+    announce::started(options, &listening_at(&options.address, server.address()))?;
+    let mut of_ports = OfPorts::new(failures, options.logging.is_apart());
+    while !stopping.wait(CHECK) {
+        of_ports.say(runner);
+        if !runner.is_running() {
+            // A thread that has panicked says so when it is waited for.
+            runner.stop();
+            let why = runner
+                .error()
+                .unwrap_or_else(|| "the thread ended".to_owned());
+            return Err(Ended::Failed(format!("stopped: {why}")));
+        }
+    }
+    runner.stop();
+    of_ports.say(runner);
+    announce::stopped(&lock(node).statistics(), runner);
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The switch, with its program if it has one.
+fn switch(options: &Options) -> Result<Node, Ended> {
+    let config = SwitchConfig {
+        name: "switch".to_owned(),
+        cpu_port: options.cpu_port,
+        drop_port: options.drop_port,
+        seed: options.seed,
+    };
+    let mut node = SwitchNode::new(config, options.ports.clone());
+    if let Some(path) = &options.program {
+        node.install(load(path, options)?);
+        let path = path.display();
+        tracing::info!(
+            target: "switch",
+            "loaded {path}; a controller's p4info has to come with SetForwardingPipelineConfig"
+        );
+    }
+    Ok(Arc::new(Mutex::new(node)))
+}
+
+fn load(path: &Path, options: &Options) -> Result<Pipeline, Ended> {
+    let name = path.display();
+    let artifact = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => return input(format!("{name}: {}", reason(&error))),
+    };
+    let Ok(artifact) = String::from_utf8(artifact) else {
+        return input(format!("{name}: not a bmv2 JSON: it is not UTF-8"));
+    };
+    let config = phb_pipeline::Options {
+        seed: options.seed,
+        drop_port: options.drop_port,
+    };
+    Pipeline::load(&artifact, config).or_else(|error| input(format!("{name}: {error}")))
+}
+
+/// Opened ports by number.
+type Ports = Vec<(u16, Box<dyn Port>)>;
+
+fn open_all(options: &Options) -> Result<Ports, Ended> {
+    let mut ports = Vec::new();
+    for (number, name) in &options.interfaces {
+        match open(name, options) {
+            Ok(port) => ports.push((*number, port)),
+            Err(error) => return input(error.to_string()),
+        }
+    }
+    // What is said of ports is said in their order.
+    ports.sort_by_key(|(number, _)| *number);
+    Ok(ports)
+}
+
+fn open(name: &str, options: &Options) -> Result<Box<dyn Port>, PortError> {
+    let port: Box<dyn Port> = if let Some(after) = options.files_after {
+        let wait = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
+        let (input, output) = (format!("{name}_in.pcap"), format!("{name}_out.pcap"));
+        let files = [&input, &output].map(|file| Some(Path::new(file)));
+        Box::new(FilePort::open(name, files[0], files[1], wait)?)
+    } else if let Some(name) = name.strip_prefix(TAP) {
+        Box::new(TapPort::open(name)?)
+    } else {
+        Box::new(PacketPort::open(name)?)
+    };
+    match &options.pcap {
+        None => Ok(port),
+        Some(directory) => Ok(Box::new(CapturedPort::new(port, directory)?)),
+    }
+}
+
+fn runner(options: &Options, node: &Node, ports: Ports) -> Result<RealTime, Ended> {
+    let config = RunnerConfig {
+        busy_poll: options.busy_poll,
+        report: Arc::new(|line| tracing::info!(target: "ports", "{line}")),
+    };
+    RealTime::new(Arc::clone(node), ports, config)
+        .map_err(|error| Ended::Failed(format!("stopped: {}", reason(&error))))
+}
+
+/// What gNMI tells about what ports are attached to.
+fn attachments(options: &Options, ports: &Ports) -> Attachments {
+    let are_files = options.files_after.is_some();
+    let ports: Vec<(u16, String, Arc<Counters>)> = ports
+        .iter()
+        .map(|(number, port)| {
+            let counters = Arc::clone(port.counters());
+            (*number, port.name().to_owned(), counters)
+        })
+        .collect();
+    Arc::new(move || {
+        let attached = ports.iter().map(|(number, name, counters)| {
+            let counted = counters.read();
+            let index = if are_files { None } else { index(name) };
+            let attachment = Attachment {
+                link: counted.link,
+                missed: counted.missed,
+                refused: counted.refused,
+                receive_errors: counted.receive_errors,
+                send_errors: counted.send_errors,
+                ifindex: index,
+            };
+            (*number, attachment)
+        });
+        attached.collect::<BTreeMap<_, _>>()
+    })
+}
+
+/// The index of an interface, which it has anew when it comes back.
+fn index(name: &str) -> Option<u32> {
+    nix::net::if_::if_nametoindex(name).ok()
+}
+
+/// Where it listens, in the user's words, now that a port 0 has become one of the system's choice.
+fn listening_at(given: &str, listening: &str) -> String {
+    match (given.rsplit_once(':'), listening.rsplit_once(':')) {
+        (Some((host, _)), Some((_, port))) if !given.starts_with("unix:") => {
+            format!("{host}:{port}")
+        }
+        _ => given.to_owned(),
+    }
+}

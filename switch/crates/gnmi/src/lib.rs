@@ -1,0 +1,37 @@
+//! gNMI without gRPC: what Capabilities, Get, Set and Subscribe mean for one switch, with `OpenConfig` paths.
+//!
+//! ```text
+//!   SetRequest -> paths, leaves -> a copy of the settings -> checked whole -> ports of the SwitchNode
+//!
+//!   SwitchNode, attachments, settings, server's counters -> snapshot -> Get: documents or leaves
+//!                                                                   \-> Subscribe: samples and changes
+//! ```
+//!
+//! Whoever speaks gRPC passes messages on, says what time it is, and decides who may call.
+//!
+//! In reading order: [`message`] (the protocol's messages), `schema` (the models' leaves), `paths` and `pattern`,
+//! `encoding` and `flatten` (values out and in), `settings`, `state` and `snapshot` (all leaves of one moment), `tree`,
+//! `get`, `subscribe`.
+
+mod counters;
+mod encoding;
+mod flatten;
+mod get;
+mod json;
+pub mod message;
+mod paths;
+mod pattern;
+mod refusal;
+mod schema;
+mod settings;
+mod snapshot;
+mod state;
+mod subscribe;
+mod tree;
+mod value;
+
+pub use counters::ServerCounters;
+pub use paths::{Element, Path};
+pub use phb_p4runtime::status::{Code, Refusal};
+pub use subscribe::Subscriber;
+pub use tree::{Attachment, Attachments, Tree};

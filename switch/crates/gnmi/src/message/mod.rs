@@ -1,0 +1,19 @@
+//! The messages of gNMI 0.10 (package gnmi) as far as they are looked into here.
+//!
+//! Field numbers are the protocol's. What is not declared is skipped when a message is read, as protobuf wants it, and
+//! never written. Enumerations are numbers, since clients may send any.
+
+mod get;
+mod path;
+mod set;
+mod subscribe;
+mod value;
+
+pub use get::{CapabilityRequest, CapabilityResponse, GetRequest, GetResponse, ModelData, data};
+pub use path::{Path, PathElem};
+pub use set::{SetRequest, SetResponse, UpdateResult, operation};
+pub use subscribe::{
+    Poll, SubscribeRequest, SubscribeResponse, Subscription, SubscriptionList, list_mode, mode,
+    request, response,
+};
+pub use value::{Notification, TypedValue, Unread, Update, encoding, typed_value};

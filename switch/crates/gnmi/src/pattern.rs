@@ -1,0 +1,36 @@
+//! A path of a request, prepared to be compared with many leaves.
+
+use crate::paths::{ANY, ANY_DEPTH, Element, Path, covers, covers_by};
+use crate::schema::{LEAVES, Leaf};
+
+/// A path that may have wildcards.
+///
+/// Which leaves of the models have the right names is found out once: of all data, keys are compared for those only.
+pub(crate) struct Pattern {
+    path: Path,
+    by_leaf: Vec<bool>,
+}
+
+impl Pattern {
+    pub(crate) fn new(path: Path) -> Self {
+        let named = |leaf: &Leaf| {
+            covers_by(
+                &path,
+                &leaf.names,
+                |part| part.name == ANY_DEPTH,
+                |part, name| part.name == ANY || part.name == *name,
+            )
+        };
+        let by_leaf = LEAVES.iter().map(named).collect();
+        Self { path, by_leaf }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether a leaf is at or below what this stands for.
+    pub(crate) fn covers(&self, path: &[Element], leaf: &Leaf) -> bool {
+        self.by_leaf[leaf.index] && covers(&self.path, path)
+    }
+}

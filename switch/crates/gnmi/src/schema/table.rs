@@ -1,0 +1,180 @@
+//! The leaves, one by one.
+//!
+//! The names are those of openconfig-interfaces, -if-ethernet, -p4rt and -qos as published at
+//! github.com/openconfig/public, and of two models of our own, docs/phb-qos.yang and docs/phb-server.yang.
+
+use super::{Kind, Leaf};
+use crate::counters;
+
+pub(super) const INTERFACES: &str = "openconfig-interfaces";
+pub(super) const ETHERNET: &str = "openconfig-if-ethernet";
+const P4RT: &str = "openconfig-p4rt";
+pub(super) const QOS: &str = "openconfig-qos";
+const OWN_QOS: &str = "phb-qos";
+pub(super) const SERVER: &str = "phb-server";
+
+const OPENCONFIG: &str = "OpenConfig working group";
+
+/// Name, organization and version of each model.
+pub(crate) const MODELS: [(&str, &str, &str); 6] = [
+    (INTERFACES, OPENCONFIG, "3.7.1"),
+    (ETHERNET, OPENCONFIG, "2.13.0"),
+    (P4RT, OPENCONFIG, "0.4.0"),
+    (QOS, OPENCONFIG, "0.7.0"),
+    (OWN_QOS, "phb", "0.1.0"),
+    (SERVER, "phb", "0.1.0"),
+];
+
+/// Identities of `ETHERNET_SPEED`, in bit/s.
+pub(crate) const SPEEDS: [(&str, u64); 14] = [
+    ("SPEED_10MB", 10_000_000),
+    ("SPEED_100MB", 100_000_000),
+    ("SPEED_1GB", 1_000_000_000),
+    ("SPEED_2500MB", 2_500_000_000),
+    ("SPEED_5GB", 5_000_000_000),
+    ("SPEED_10GB", 10_000_000_000),
+    ("SPEED_25GB", 25_000_000_000),
+    ("SPEED_40GB", 40_000_000_000),
+    ("SPEED_50GB", 50_000_000_000),
+    ("SPEED_100GB", 100_000_000_000),
+    ("SPEED_200GB", 200_000_000_000),
+    ("SPEED_400GB", 400_000_000_000),
+    ("SPEED_600GB", 600_000_000_000),
+    ("SPEED_800GB", 800_000_000_000),
+];
+
+const INTERFACE: &str = "interfaces/interface";
+const INTERFACE_STATE: &str = "interfaces/interface/state";
+const POLICY: &str = "qos/scheduler-policies/scheduler-policy";
+const SCHEDULER: &str = "qos/scheduler-policies/scheduler-policy/schedulers/scheduler";
+const SHAPER: &str =
+    "qos/scheduler-policies/scheduler-policy/schedulers/scheduler/one-rate-two-color";
+const QOS_INTERFACE: &str = "qos/interfaces/interface";
+const QUEUE: &str = "qos/interfaces/interface/output/queues/queue";
+
+/// The key of each list.
+pub(super) const LISTS: [(&str, &str); 5] = [
+    (INTERFACE, "name"),
+    (POLICY, "name"),
+    (SCHEDULER, "sequence"),
+    (QOS_INTERFACE, "interface-id"),
+    (QUEUE, "name"),
+];
+
+const INTERFACE_COUNTERS: [&str; 8] = [
+    "in-octets",
+    "in-pkts",
+    "in-discards",
+    "in-errors",
+    "out-octets",
+    "out-pkts",
+    "out-discards",
+    "out-errors",
+];
+
+#[derive(Default)]
+struct Table(Vec<Leaf>);
+
+impl Table {
+    fn leaf(&mut self, container: &str, name: &str, kind: Kind, module: &'static str) -> &mut Leaf {
+        let index = self.0.len();
+        let names = container.split('/').chain([name]);
+        self.0.push(Leaf {
+            index,
+            names: names.map(str::to_owned).collect(),
+            kind,
+            module,
+            writable: false,
+            is_counter: false,
+            identity_module: "",
+        });
+        &mut self.0[index]
+    }
+
+    fn counters(&mut self, container: &str, module: &'static str, names: &[&str]) {
+        for name in names {
+            self.leaf(container, name, Kind::Uint64, module).is_counter = true;
+        }
+    }
+
+    /// A list's key: what it says is in the path already, so that it may be set to that.
+    fn key(&mut self, container: &str, name: &str, kind: Kind, module: &'static str) {
+        self.leaf(container, name, kind, module).writable = true;
+        self.configured(container, name, kind, module);
+    }
+
+    /// A leaf that can be set, and the one beside it that tells what is in force.
+    fn configured(&mut self, container: &str, name: &str, kind: Kind, module: &'static str) {
+        self.identity(container, name, kind, module, "");
+    }
+
+    fn identity(
+        &mut self,
+        container: &str,
+        name: &str,
+        kind: Kind,
+        module: &'static str,
+        identity_module: &'static str,
+    ) {
+        for (place, writable) in [("config", true), ("state", false)] {
+            let leaf = self.leaf(&format!("{container}/{place}"), name, kind, module);
+            leaf.writable = writable;
+            leaf.identity_module = identity_module;
+        }
+    }
+}
+
+pub(super) fn leaves() -> Vec<Leaf> {
+    let mut table = Table::default();
+    table.key(INTERFACE, "name", Kind::Text, INTERFACES);
+    table.identity(
+        INTERFACE,
+        "type",
+        Kind::Identity,
+        INTERFACES,
+        "iana-if-type",
+    );
+    table.configured(INTERFACE, "enabled", Kind::Boolean, INTERFACES);
+    table.leaf(INTERFACE_STATE, "id", Kind::Uint32, P4RT);
+    // The kernel's index of the interface, or P4Runtime's port number where there is no interface or no kernel's.
+    table.leaf(INTERFACE_STATE, "ifindex", Kind::Uint32, INTERFACES);
+    for name in ["admin-status", "oper-status"] {
+        table.leaf(INTERFACE_STATE, name, Kind::Enumeration, INTERFACES);
+    }
+    table.counters(
+        &format!("{INTERFACE_STATE}/counters"),
+        INTERFACES,
+        &INTERFACE_COUNTERS,
+    );
+    table.identity(
+        &format!("{INTERFACE}/ethernet"),
+        "port-speed",
+        Kind::Identity,
+        ETHERNET,
+        ETHERNET,
+    );
+    table.key(POLICY, "name", Kind::Text, QOS);
+    table.key(SCHEDULER, "sequence", Kind::Uint32, QOS);
+    table.configured(SHAPER, "cir", Kind::Uint64, QOS);
+    table.configured(SHAPER, "bc", Kind::Uint32, QOS);
+    table.configured(SHAPER, "overhead", Kind::Int32, OWN_QOS);
+    table.configured(SHAPER, "queuing-behavior", Kind::Text, QOS);
+    table.configured(SHAPER, "max-queue-depth-packets", Kind::Uint32, QOS);
+    table.key(QOS_INTERFACE, "interface-id", Kind::Text, QOS);
+    table.configured(
+        &format!("{QOS_INTERFACE}/output/scheduler-policy"),
+        "name",
+        Kind::Text,
+        QOS,
+    );
+    table.leaf(QUEUE, "name", Kind::Text, QOS);
+    let queue_state = format!("{QUEUE}/state");
+    table.leaf(&queue_state, "name", Kind::Text, QOS);
+    table.counters(
+        &queue_state,
+        QOS,
+        &["transmit-pkts", "transmit-octets", "dropped-pkts"],
+    );
+    table.counters("server/state/counters", SERVER, counters::LEAVES);
+    table.0
+}

@@ -1,0 +1,139 @@
+//! What can be set: line rates, shapers, queue limits. A request is worked out on a copy, checked whole, then applied.
+//!
+//! The line rate of a port is the smaller of what it had at the start and its Ethernet speed. The scheduler in its
+//! scheduler policy is a shaper in front of it.
+
+mod change;
+mod ports;
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use phb_traffic_manager::{DEFAULT_BUFFER_PACKETS, PortConfig};
+
+use crate::paths::{Element, Path};
+use crate::schema::{self, Kind};
+use crate::value::Value;
+
+pub(crate) use change::{changed, check_size};
+pub(crate) use ports::port_configs;
+
+/// Every writable leaf that has a value.
+pub(crate) type Settings = BTreeMap<Path, Value>;
+
+/// The interfaces' ports, by name.
+pub(crate) type Ports = BTreeMap<String, PortConfig>;
+
+const ETHERNET: &str = "ethernetCsmacd";
+const SHAPE: &str = "SHAPE";
+
+/// The path of an interface.
+pub(crate) fn interface_path(name: &str) -> Path {
+    let elements = [
+        Element::new("interfaces"),
+        Element::with_key("interface", "name", name),
+    ];
+    elements.into_iter().collect()
+}
+
+/// The path of an interface's quality of service.
+pub(crate) fn qos_interface_path(name: &str) -> Path {
+    let elements = [
+        Element::new("qos"),
+        Element::new("interfaces"),
+        Element::with_key("interface", "interface-id", name),
+    ];
+    elements.into_iter().collect()
+}
+
+/// The path of a scheduler policy.
+fn policy_path(name: &str) -> Path {
+    let elements = [
+        Element::new("qos"),
+        Element::new("scheduler-policies"),
+        Element::with_key("scheduler-policy", "name", name),
+    ];
+    elements.into_iter().collect()
+}
+
+fn first_scheduler_path(policy: &Path) -> Path {
+    let scheduler = Element::with_key("scheduler", "sequence", "0");
+    policy.below("schedulers").with(scheduler)
+}
+
+/// Where an interface says which scheduler policy it has.
+fn binding_path(interface: &str) -> Path {
+    qos_interface_path(interface).below("output/scheduler-policy/config/name")
+}
+
+/// The settings that a switch starts with: shapers and queue limits become a policy named after the interface.
+pub(crate) fn initial(ports: &Ports) -> Settings {
+    let mut settings = Settings::new();
+    for (name, config) in ports {
+        let limited = config.buffer_packets != DEFAULT_BUFFER_PACKETS;
+        if config.shaper.is_none() && !limited {
+            continue;
+        }
+        let shaper = first_scheduler_path(&policy_path(name)).below("one-rate-two-color/config");
+        let mut say = |leaf, value| set(&mut settings, shaper.below(leaf), value);
+        say("queuing-behavior", Value::text(SHAPE));
+        if let Some(shaper) = config.shaper {
+            say("cir", Value::Unsigned(shaper.rate_bps));
+            say("bc", Value::Unsigned(u64::from(shaper.burst_bytes)));
+            say("overhead", Value::Signed(shaper.overhead_bytes));
+        }
+        if limited {
+            let packets = Value::Unsigned(config.buffer_packets as u64);
+            say("max-queue-depth-packets", packets);
+        }
+        set(&mut settings, binding_path(name), Value::text(name));
+    }
+    add_interfaces(&mut settings, ports.keys());
+    settings
+}
+
+/// Interfaces are there whatever is deleted.
+fn add_interfaces<'a>(settings: &mut Settings, names: impl Iterator<Item = &'a String>) {
+    for name in names {
+        let config = interface_path(name).below("config");
+        set(settings, config.below("name"), Value::text(name));
+        let defaults = [
+            ("type", Value::text(ETHERNET)),
+            ("enabled", Value::Boolean(true)),
+        ];
+        for (leaf, value) in defaults {
+            settings.entry(config.below(leaf)).or_insert(value);
+        }
+        let id = qos_interface_path(name).below("config/interface-id");
+        set(settings, id, Value::text(name));
+    }
+}
+
+/// Sets a leaf, and with it the keys of the list entries that it is in. Those win: they are what the path says.
+fn set(settings: &mut Settings, path: Path, value: Value) {
+    let mut keys = Vec::new();
+    for (depth, element) in path.iter().enumerate() {
+        for (key, text) in &element.keys {
+            let entry: Path = path.iter().take(depth + 1).cloned().collect();
+            let leaf = entry.below(key);
+            let value = match schema::leaf(&leaf).map(|leaf| leaf.kind) {
+                Some(Kind::Uint32) => Value::Unsigned(text.parse().unwrap_or_default()),
+                _ => Value::text(text),
+            };
+            keys.push((entry.below("config").below(key), value.clone()));
+            keys.push((leaf, value));
+        }
+    }
+    settings.insert(path, value);
+    settings.extend(keys);
+}
+
+/// The settings at and below a path without wildcards.
+fn at_or_below<'a>(
+    settings: &'a Settings,
+    path: &'a [Element],
+) -> impl Iterator<Item = (&'a Path, &'a Value)> {
+    settings
+        .range::<[Element], _>((Bound::Included(path), Bound::Unbounded))
+        .take_while(move |(each, _)| each.starts_with(path))
+}

@@ -1,0 +1,173 @@
+//! All leaves of one moment, those that belong together side by side.
+//!
+//! Which leaves there are changes seldom, their values always. So the places are worked out once (a layout), and a
+//! snapshot adds values to it; who looks for certain leaves looks at the layout and remembers where they are.
+
+use std::sync::Arc;
+
+use phb_node::{QueueStatistics, Statistics};
+
+use crate::counters::ServerCounters;
+use crate::paths::{Element, Path};
+use crate::schema::{self, Leaf};
+use crate::settings::Settings;
+use crate::state;
+use crate::tree::{Attachment, Interface};
+use crate::value::Value;
+
+/// A leaf with its value.
+#[derive(Clone, Copy)]
+pub(crate) struct Datum<'a> {
+    pub path: &'a Path,
+    pub leaf: &'static Leaf,
+    pub value: &'a Value,
+}
+
+/// Where one leaf is.
+pub(crate) struct Place {
+    pub path: Path,
+    pub leaf: &'static Leaf,
+}
+
+/// Which leaves there are.
+pub(crate) struct Layout {
+    /// In the order of their text, element by element.
+    pub places: Vec<Place>,
+    /// Which of the settings it is of.
+    generation: u64,
+    /// How many queues each port has.
+    queues: Vec<usize>,
+    /// For each setting, whether there is a leaf that says it is in force.
+    applied: Vec<bool>,
+    /// Where in `places` the leaves are, in the order that values are gathered in.
+    order: Vec<usize>,
+}
+
+impl Layout {
+    fn new(source: &Source<'_>) -> Self {
+        let mut gathered = Vec::new();
+        let mut applied = Vec::new();
+        for setting in source.settings.keys() {
+            gathered.push(setting.clone());
+            let state = state::applied(setting).filter(|state| schema::leaf(state).is_some());
+            applied.push(state.is_some());
+            gathered.extend(state);
+        }
+        for (interface, queues) in source.interfaces.iter().zip(&source.queues) {
+            gathered.extend(state::port_paths(&interface.name));
+            gathered.extend(state::queue_paths(&interface.name, queues.len()));
+        }
+        gathered.extend(state::server_paths());
+
+        let words = |path: &Path| -> Vec<String> { path.iter().map(Element::to_string).collect() };
+        let mut sorted: Vec<(Vec<String>, usize, Path)> = gathered
+            .into_iter()
+            .enumerate()
+            .map(|(at, path)| (words(&path), at, path))
+            .collect();
+        sorted.sort();
+        let mut order = vec![usize::MAX; sorted.len()];
+        let mut places = Vec::with_capacity(sorted.len());
+        for (_, at, path) in sorted {
+            // Whatever is gathered is of the models.
+            if let Some(leaf) = schema::leaf(&path) {
+                order[at] = places.len();
+                places.push(Place { path, leaf });
+            }
+        }
+        Self {
+            places,
+            generation: source.generation,
+            queues: source.queue_counts(),
+            applied,
+            order,
+        }
+    }
+
+    fn is_of(&self, source: &Source<'_>) -> bool {
+        self.generation == source.generation && self.queues == source.queue_counts()
+    }
+}
+
+/// What a snapshot is made from.
+pub(crate) struct Source<'a> {
+    pub settings: &'a Settings,
+    /// Which of the settings these are.
+    pub generation: u64,
+    pub interfaces: &'a [Interface],
+    pub statistics: Statistics,
+    /// By interface, then by priority.
+    pub queues: Vec<Vec<QueueStatistics>>,
+    /// By interface.
+    pub attachments: Vec<Option<Attachment>>,
+    pub server: &'a ServerCounters,
+}
+
+impl Source<'_> {
+    fn queue_counts(&self) -> Vec<usize> {
+        self.queues.iter().map(Vec::len).collect()
+    }
+}
+
+/// All leaves with their values.
+pub(crate) struct Snapshot {
+    pub layout: Arc<Layout>,
+    /// In the order of the layout's places.
+    pub values: Vec<Value>,
+}
+
+impl Snapshot {
+    /// Takes the values; `known` is a layout that may still be the right one.
+    pub(crate) fn new(source: &Source<'_>, known: Option<&Arc<Layout>>) -> Self {
+        let layout = match known {
+            Some(layout) if layout.is_of(source) => Arc::clone(layout),
+            _ => Arc::new(Layout::new(source)),
+        };
+        let mut values = vec![Value::Boolean(false); layout.places.len()];
+        let mut order = layout.order.iter();
+        let mut put = |value: Value| {
+            if let Some(slot) = order.next().and_then(|at| values.get_mut(*at)) {
+                *slot = value;
+            }
+        };
+        for (value, applied) in source.settings.values().zip(&layout.applied) {
+            put(value.clone());
+            if *applied {
+                put(value.clone());
+            }
+        }
+        let of_interfaces = source.interfaces.iter().zip(&source.attachments);
+        for ((interface, attachment), queues) in of_interfaces.zip(&source.queues) {
+            let ports = &source.statistics.ports;
+            let counted = ports
+                .binary_search_by_key(&interface.port, |(port, _)| *port)
+                .map(|at| ports[at].1)
+                .unwrap_or_default();
+            for value in state::port_values(interface.port, &counted, attachment.as_ref()) {
+                put(value);
+            }
+            for (priority, queue) in queues.iter().enumerate() {
+                for value in state::queue_values(priority, queue) {
+                    put(value);
+                }
+            }
+        }
+        for count in source.server.read() {
+            put(Value::Unsigned(count));
+        }
+        Self { layout, values }
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.layout.generation
+    }
+
+    pub(crate) fn data(&self) -> impl Iterator<Item = Datum<'_>> {
+        let both = self.layout.places.iter().zip(&self.values);
+        both.map(|(place, value)| Datum {
+            path: &place.path,
+            leaf: place.leaf,
+            value,
+        })
+    }
+}

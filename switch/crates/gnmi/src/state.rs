@@ -1,0 +1,125 @@
+//! The leaves that tell what is in force and counted: their paths, and in the same order their values.
+
+use std::sync::Arc;
+
+use phb_node::{DropReason, PortStatistics, QueueStatistics};
+use phb_ports::Link;
+
+use crate::counters;
+use crate::paths::{Element, Path};
+use crate::settings::{interface_path, qos_interface_path};
+use crate::tree::Attachment;
+use crate::value::Value;
+
+/// Counted at the port a packet was to leave by; all others at the one it came in by. See [`PortStatistics`].
+const OUTGOING: [DropReason; 6] = [
+    DropReason::Buffer,
+    DropReason::Queue,
+    DropReason::Priority,
+    DropReason::Egress,
+    DropReason::Reloaded,
+    DropReason::CpuBuffer,
+];
+
+const PORT: [&str; 12] = [
+    "id",
+    "ifindex",
+    "admin-status",
+    "oper-status",
+    "counters/in-octets",
+    "counters/in-pkts",
+    "counters/in-discards",
+    "counters/in-errors",
+    "counters/out-octets",
+    "counters/out-pkts",
+    "counters/out-discards",
+    "counters/out-errors",
+];
+
+const QUEUE: [&str; 5] = [
+    "name",
+    "state/name",
+    "state/transmit-pkts",
+    "state/transmit-octets",
+    "state/dropped-pkts",
+];
+
+/// Where it says that a setting is in force.
+pub(crate) fn applied(setting: &Path) -> Option<Path> {
+    let at = setting.len().checked_sub(2)?;
+    if setting.get(at)?.name != "config" {
+        return None;
+    }
+    let mut elements = setting.to_vec();
+    elements[at] = Element::new("state");
+    Some(elements.into_iter().collect())
+}
+
+/// The leaves of a port.
+pub(crate) fn port_paths(name: &str) -> impl Iterator<Item = Path> {
+    let state = interface_path(name).below("state");
+    PORT.iter().map(move |names| state.below(names))
+}
+
+/// Their values.
+pub(crate) fn port_values(
+    number: u16,
+    counted: &PortStatistics,
+    attachment: Option<&Attachment>,
+) -> [Value; PORT.len()] {
+    let drops = &counted.dropped;
+    let outgoing: u64 = OUTGOING.iter().map(|reason| drops.of(*reason)).sum();
+    let at_interface = attachment.copied().unwrap_or_default();
+    let link = match attachment.map(|attachment| attachment.link) {
+        None => "UNKNOWN",
+        Some(Link::Up) => "UP",
+        Some(Link::Down) => "DOWN",
+        Some(Link::Absent) => "NOT_PRESENT",
+    };
+    let missed = at_interface.missed.saturating_add(at_interface.refused);
+    let incoming = drops.total() - outgoing;
+    let ifindex = at_interface.ifindex.unwrap_or(u32::from(number));
+    [
+        Value::Unsigned(u64::from(number)),
+        Value::Unsigned(u64::from(ifindex)),
+        Value::text("UP"),
+        Value::text(link),
+        Value::Unsigned(counted.received_bytes),
+        Value::Unsigned(counted.received_packets),
+        Value::Unsigned(missed.saturating_add(incoming)),
+        Value::Unsigned(at_interface.receive_errors),
+        Value::Unsigned(counted.transmitted_bytes),
+        Value::Unsigned(counted.transmitted_packets),
+        Value::Unsigned(outgoing),
+        Value::Unsigned(at_interface.send_errors),
+    ]
+}
+
+/// The leaves of a port's queues.
+pub(crate) fn queue_paths(name: &str, queues: usize) -> impl Iterator<Item = Path> {
+    let all = qos_interface_path(name).below("output/queues");
+    (0..queues).flat_map(move |priority| {
+        let queue = all.with(Element::with_key("queue", "name", &priority.to_string()));
+        QUEUE.map(|names| queue.below(names))
+    })
+}
+
+/// The values of one queue.
+pub(crate) fn queue_values(priority: usize, counted: &QueueStatistics) -> [Value; QUEUE.len()] {
+    let name: Arc<str> = priority.to_string().into();
+    [
+        Value::Text(Arc::clone(&name)),
+        Value::Text(name),
+        Value::Unsigned(counted.passed_packets),
+        Value::Unsigned(counted.passed_bytes),
+        Value::Unsigned(counted.dropped_packets),
+    ]
+}
+
+/// The leaves of what the servers count.
+pub(crate) fn server_paths() -> impl Iterator<Item = Path> {
+    counters::LEAVES.iter().map(|leaf| {
+        let names = ["server", "state", "counters", leaf];
+        names.into_iter().map(Element::new).collect()
+    })
+}

@@ -1,0 +1,148 @@
+//! What a server is started with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use phb_gnmi::Attachments;
+use phb_node::SwitchNode;
+use std::sync::{Arc, Mutex};
+
+/// The switch that a server programs.
+pub type Node = Arc<Mutex<SwitchNode>>;
+
+/// Where the P4Runtime specification and bmv2 differ: whose word holds. docs/p4runtime.md has a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manners {
+    /// The specification's.
+    #[default]
+    Specification,
+    /// simple_switch_grpc's.
+    Bmv2,
+}
+
+/// What a server is started with.
+pub struct ServerConfig {
+    /// The only device it answers for.
+    pub device_id: u64,
+    /// `HOST:PORT`, `[HOST]:PORT` or `unix:PATH`; port 0 takes a free one.
+    pub address: String,
+    /// A Unix socket beside it, for users of this machine.
+    pub unix: Option<UnixSocket>,
+    /// Without it, what comes by TCP is in clear text.
+    pub tls: Option<TlsFiles>,
+    /// What clients may do by their certificates; without it anybody may do anything.
+    pub authorization: Option<Authorization>,
+    /// Whether it speaks gNMI; switches that don't are imitated without.
+    pub gnmi: bool,
+    /// The names of interfaces, by port number; other ports are called by their number.
+    pub names: BTreeMap<u16, String>,
+    /// What a runner counts at each port.
+    pub attachments: Attachments,
+    /// Whose word holds where bmv2 differs from the specification.
+    pub manners: Manners,
+    /// Threads that serve.
+    pub workers: usize,
+}
+
+impl ServerConfig {
+    /// A server in clear text, for anybody who reaches the address.
+    #[must_use]
+    pub fn new(device_id: u64, address: impl Into<String>) -> Self {
+        Self {
+            device_id,
+            address: address.into(),
+            unix: None,
+            tls: None,
+            authorization: None,
+            gnmi: true,
+            names: BTreeMap::new(),
+            attachments: Arc::new(BTreeMap::new),
+            manners: Manners::default(),
+            workers: 1,
+        }
+    }
+}
+
+/// A Unix socket with its permissions, which decide who may connect; who does may do everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnixSocket {
+    /// Where it is made.
+    pub path: PathBuf,
+    /// As chmod(2) takes it.
+    pub mode: u32,
+}
+
+/// Files in PEM, and what clients have to show. They are read anew when they have changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The server's certificate chain.
+    pub certificate: PathBuf,
+    /// Its private key, without a password.
+    pub key: PathBuf,
+    /// The authority that clients' certificates are checked against.
+    pub client_authority: Option<PathBuf>,
+    /// Whether clients have to show one.
+    pub clients: ClientCertificates,
+}
+
+/// Whether clients show certificates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientCertificates {
+    /// They aren't asked.
+    #[default]
+    NotAsked,
+    /// Those without one may read.
+    Optional,
+    /// Those without one are refused.
+    Required,
+}
+
+/// Who may do what, by certificate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Authorization {
+    /// What certificates are bound to.
+    pub clients: Vec<Binding>,
+    /// What roles may do.
+    pub roles: Vec<RoleRights>,
+}
+
+/// What the holder of a certificate may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Binding {
+    /// The certificate's common name, or one of its alternative names (DNS name, URI, IP address, e-mail).
+    pub name: String,
+    /// Which roles it may name; "" is the default role, None any.
+    pub roles: Option<BTreeSet<String>>,
+    /// Which devices it may speak with; None any.
+    pub devices: Option<BTreeSet<u64>>,
+    /// Neither writes nor configures nor becomes primary.
+    pub read_only: bool,
+}
+
+/// What a role may do, whatever its clients say in `role.config`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RoleRights {
+    /// The role's name.
+    pub name: String,
+    /// What of the p4info is the role's; None all.
+    pub objects: Option<Vec<Object>>,
+    /// Whether packet-ins are for it.
+    pub packet_in: bool,
+    /// Whether it may send packets.
+    pub packet_out: bool,
+    /// Whether it may set the forwarding-pipeline config.
+    pub pipeline: bool,
+    /// Whether it may write multicast groups and clone sessions.
+    pub replication: bool,
+    /// Paths of gNMI that its clients may set, with all below them.
+    pub gnmi: Vec<String>,
+}
+
+/// An object of a p4info.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Object {
+    /// By id.
+    Id(u32),
+    /// By name.
+    Name(String),
+}

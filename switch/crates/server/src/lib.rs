@@ -1,0 +1,39 @@
+//! The servers of a switch: P4Runtime, gNMI, health and reflection, at one address, on tokio and hyper.
+//!
+//! ```text
+//!   listen (TCP, Unix; tls) -> connections (who is there, who holds how much)
+//!       -> calls -> authorization (before anything is read) -> wire (messages as bytes)
+//!           -> p4runtime | gnmi | health | reflection
+//! ```
+//!
+//! The switch runs on its own thread. What comes from it (packets, digests) waits in bounded queues; what goes to it takes
+//! its lock for as long as one batch of packets.
+//!
+//! What clients may take is in [`limits`]; who may do what in `authorization`.
+
+mod authorization;
+mod calls;
+mod config;
+mod connections;
+mod gnmi;
+pub mod limits;
+mod listen;
+mod p4runtime;
+mod reflection;
+mod server;
+pub mod tls;
+mod wire;
+
+use std::time::SystemTime;
+
+pub use config::{
+    Authorization, Binding, ClientCertificates, Manners, Node, Object, RoleRights, ServerConfig,
+    TlsFiles, UnixSocket,
+};
+pub use server::{Server, ServerError};
+
+/// The time of day in nanoseconds since 1970, for stamps.
+fn wall_ns() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    i64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(i64::MAX)
+}

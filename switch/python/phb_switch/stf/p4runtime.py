@@ -1,0 +1,370 @@
+"""The control plane of a file over P4Runtime: names by the p4info, gRPC to any switch."""
+
+import queue
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+import grpc
+from finsy.proto import p4i, p4r, p4r_grpc, rpc_status
+
+from phb_switch import P4RuntimeServer
+from phb_switch._native import Switch
+from phb_switch.stf.plane import Arguments, Entry, Plane, Rates, Replicas, Table
+from phb_switch.stf.runner import Outcome, VirtualTime, new_switch, run_on
+from phb_switch.stf.statements import Statement, StatementError
+from phb_switch.stf.values import to_bytes
+
+_DEVICE = 1
+_SECONDS = 60.0
+# The default of 8 KB would lose the errors of a batch.
+_OPTIONS = [("grpc.max_metadata_size", 1 << 20), ("grpc.max_receive_message_length", -1)]
+_DETAILS = "grpc-status-details-bin"
+# What p4c gives no width: its error type, and what clients have as a string.
+_WIDEST = 128
+
+
+class RefusedError(Exception):
+    """A switch doesn't take a program with its p4info; `str()` is its reason."""
+
+
+class UnreachableError(RefusedError):
+    """A switch doesn't answer."""
+
+
+class Client:
+    """A controller that is the only one of its switch.
+
+    Raises:
+        UnreachableError: the switch doesn't answer.
+
+    """
+
+    def __init__(self, address: str) -> None:
+        self._channel = grpc.insecure_channel(address, options=_OPTIONS)
+        self.stub = p4r_grpc.P4RuntimeStub(self._channel)
+        self._requests: queue.SimpleQueue[p4r.StreamMessageRequest | None] = queue.SimpleQueue()
+        try:
+            grpc.channel_ready_future(self._channel).result(timeout=_SECONDS)
+            self._become_primary()
+        except (grpc.RpcError, grpc.FutureTimeoutError) as error:
+            self._channel.close()
+            raise UnreachableError(f"{address}: no P4Runtime: {_reason(error)}") from None
+
+    def _become_primary(self) -> None:
+        # gRPC may open a stream anew by itself, which bmv2 takes for a second client with the same id.
+        for self._election_id in (1, 2, 3):
+            request = p4r.StreamMessageRequest()
+            request.arbitration.device_id = _DEVICE
+            request.arbitration.election_id.low = self._election_id
+            self._requests = queue.SimpleQueue()
+            self._requests.put(request)
+            self._stream = self.stub.StreamChannel(iter(self._requests.get, None))
+            try:
+                next(self._stream)
+            except grpc.RpcError as error:
+                if error.code() != grpc.StatusCode.INVALID_ARGUMENT or self._election_id == 3:
+                    raise
+            else:
+                return
+
+    def load(self, info: p4i.P4Info, artifact: bytes) -> None:
+        """Brings a program.
+
+        Raises:
+            RefusedError: the switch doesn't take it.
+
+        """
+        request = p4r.SetForwardingPipelineConfigRequest(
+            device_id=_DEVICE, action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
+        )
+        request.election_id.low = self._election_id
+        request.config.p4info.CopyFrom(info)
+        request.config.p4_device_config = artifact
+        try:
+            self.stub.SetForwardingPipelineConfig(request, timeout=_SECONDS)
+        except grpc.RpcError as error:
+            raise RefusedError(_reason(error)) from None
+
+    def write(self, updates: Sequence[p4r.Update]) -> None:
+        """Writes one by one, which every switch can.
+
+        Raises:
+            StatementError: the switch refuses one.
+
+        """
+        for update in updates:
+            request = p4r.WriteRequest(device_id=_DEVICE, updates=[update])
+            request.election_id.low = self._election_id
+            try:
+                self.stub.Write(request, timeout=_SECONDS)
+            except grpc.RpcError as error:
+                raise StatementError(_reason(error)) from None
+
+    def read(self, entity: p4r.Entity) -> list[p4r.Entity]:
+        """Reads what an entity names.
+
+        Raises:
+            StatementError: the switch refuses.
+
+        """
+        try:
+            answers = self.stub.Read(p4r.ReadRequest(device_id=_DEVICE, entities=[entity]), timeout=_SECONDS)
+            return [each for answer in answers for each in answer.entities]
+        except grpc.RpcError as error:
+            raise StatementError(_reason(error)) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.cancel()
+        self._requests.put(None)
+        self._channel.close()
+
+
+def _reason(error: Exception) -> str:
+    """The words of a refusal: of the first update that has some, else of the whole."""
+    if not isinstance(error, grpc.Call):
+        return str(error) or type(error).__name__
+    for key, value in error.trailing_metadata() or ():
+        if key == _DETAILS and isinstance(value, bytes):
+            for detail in rpc_status.Status.FromString(value).details:
+                each = p4r.Error()
+                if detail.Unpack(each) and each.message:
+                    return each.message
+    return error.details() or error.code().name
+
+
+class P4Runtime(Plane[p4r.Update]):
+    """What a p4info names, on a switch that has its program."""
+
+    def __init__(self, client: Client, info: p4i.P4Info) -> None:
+        self._client = client
+        self._names = _Names(info)
+        self._groups: set[int] = set()
+        self._sessions: set[int] = set()
+        self.tables = [self._names.table(table) for table in info.tables]
+        self.counters = {each.preamble.name: each.size for each in info.counters}
+        tables = {table.preamble.id: table.preamble.name for table in info.tables}
+        self.direct_counters = {each.preamble.name: tables[each.direct_table_id] for each in info.direct_counters}
+        self.registers = {
+            each.preamble.name: (each.size, each.type_spec.bitstring.bit.bitwidth or _WIDEST) for each in info.registers
+        }
+        self.meters = {each.preamble.name: each.size for each in info.meters}
+
+    def insert(self, entry: Entry, action: str, arguments: Arguments) -> p4r.Update:
+        """Adds an entry."""
+        made = self._entry(entry)
+        made.action.action.CopyFrom(self._names.call(action, arguments))
+        return p4r.Update(type=p4r.Update.INSERT, entity=p4r.Entity(table_entry=made))
+
+    def delete(self, entry: Entry) -> p4r.Update:
+        """Removes an entry."""
+        return p4r.Update(type=p4r.Update.DELETE, entity=p4r.Entity(table_entry=self._entry(entry)))
+
+    def default_action(self, table: str, action: str, arguments: Arguments) -> p4r.Update:
+        """Sets a default action."""
+        made = p4r.TableEntry(table_id=self._names.tables[table], is_default_action=True)
+        made.action.action.CopyFrom(self._names.call(action, arguments))
+        return _modify(p4r.Entity(table_entry=made))
+
+    def set_counter(self, name: str, index: int, packets: int, octets: int) -> p4r.Update:
+        """Sets a cell of an indirect counter."""
+        made = self._cell(name, index)
+        made.counter_entry.data.packet_count, made.counter_entry.data.byte_count = packets, octets
+        return _modify(made)
+
+    def set_direct_counter(self, entry: Entry, packets: int, octets: int) -> p4r.Update:
+        """Sets the counter of an entry."""
+        made = p4r.DirectCounterEntry(table_entry=self._entry(entry))
+        made.data.packet_count, made.data.byte_count = packets, octets
+        return _modify(p4r.Entity(direct_counter_entry=made))
+
+    def set_register(self, name: str, index: int, value: bytes) -> p4r.Update:
+        """Sets a cell of a register."""
+        made = p4r.RegisterEntry(register_id=self._names.arrays[name], index=p4r.Index(index=index))
+        made.data.bitstring = value
+        return _modify(p4r.Entity(register_entry=made))
+
+    def set_meter(self, name: str, index: int, rates: Rates) -> p4r.Update:
+        """Configures a cell of a meter."""
+        made = p4r.MeterEntry(meter_id=self._names.arrays[name], index=p4r.Index(index=index))
+        made.config.cir, made.config.cburst, made.config.pir, made.config.pburst = rates
+        return _modify(p4r.Entity(meter_entry=made))
+
+    def multicast_group(self, group: int, replicas: Replicas | None) -> p4r.Update:
+        """Makes, replaces or removes a multicast group."""
+        update = p4r.Update(type=_operation(group, replicas, self._groups))
+        made = update.entity.packet_replication_engine_entry.multicast_group_entry
+        made.multicast_group_id = group
+        for port, instance in replicas or ():
+            made.replicas.add(egress_port=port, instance=instance)
+        return update
+
+    def clone_session(self, session: int, replicas: Replicas | None) -> p4r.Update:
+        """Makes, replaces or removes a clone session."""
+        update = p4r.Update(type=_operation(session, replicas, self._sessions))
+        made = update.entity.packet_replication_engine_entry.clone_session_entry
+        made.session_id = session
+        for port, instance in replicas or ():
+            made.replicas.add(egress_port=port, instance=instance)
+        return update
+
+    def write(self, changes: Sequence[p4r.Update]) -> None:
+        """Makes all changes, or those up to the first that is refused."""
+        self._client.write(changes)
+
+    def read_counter(self, name: str, index: int) -> tuple[int, int]:
+        """Packets and bytes of a cell."""
+        return self._counts(self._cell(name, index), "counter_entry")
+
+    def read_direct_counter(self, entry: Entry) -> tuple[int, int]:
+        """Packets and bytes of an entry."""
+        made = p4r.DirectCounterEntry(table_entry=self._entry(entry))
+        return self._counts(p4r.Entity(direct_counter_entry=made), "direct_counter_entry")
+
+    def read_register(self, name: str, index: int | None) -> None:
+        """Reads a cell, or all."""
+        made = p4r.RegisterEntry(register_id=self._names.arrays[name])
+        if index is not None:
+            made.index.index = index
+        self._client.read(p4r.Entity(register_entry=made))
+
+    def _counts(self, wanted: p4r.Entity, kind: str) -> tuple[int, int]:
+        found = self._client.read(wanted)
+        if len(found) != 1:
+            raise StatementError(f"found {len(found)} counters, expected one")
+        data: p4r.CounterData = getattr(found[0], kind).data
+        return data.packet_count, data.byte_count
+
+    def _cell(self, name: str, index: int) -> p4r.Entity:
+        made = p4r.CounterEntry(counter_id=self._names.arrays[name], index=p4r.Index(index=index))
+        return p4r.Entity(counter_entry=made)
+
+    def _entry(self, entry: Entry) -> p4r.TableEntry:
+        made = p4r.TableEntry(table_id=self._names.tables[entry.table], priority=entry.priority)
+        fields = self._names.fields[entry.table]
+        for name, key in entry.keys:
+            field, is_text, bits = fields[name]
+            # Which the protocol wants left out.
+            if key.kind == "range" and (key.value, key.second) == (b"\0", to_bytes((1 << bits) - 1)):
+                continue
+            match = made.match.add(field_id=field)
+            value = _form(key.value, is_text)
+            match key.kind, key.second:
+                case "ternary", bytes(mask):
+                    match.ternary.value, match.ternary.mask = value, mask
+                case "range", bytes(high):
+                    match.range.low, match.range.high = value, high
+                case "lpm", int(length):
+                    match.lpm.value, match.lpm.prefix_len = value, length
+                case "optional", _:
+                    match.optional.value = value
+                case _:
+                    match.exact.value = value
+        return made
+
+
+class _Names:
+    """Ids by name."""
+
+    def __init__(self, info: p4i.P4Info) -> None:
+        types = info.type_info.new_types
+        self._texts = {name for name in types if types[name].translated_type.HasField("sdn_string")}
+        self._actions = {action.preamble.id: action for action in info.actions}
+        self._actions_by_name = {action.preamble.name: action for action in info.actions}
+        self.tables = {table.preamble.name: table.preamble.id for table in info.tables}
+        preambles = [
+            *(each.preamble for each in info.counters),
+            *(each.preamble for each in info.registers),
+            *(each.preamble for each in info.meters),
+        ]
+        self.arrays = {each.name: each.id for each in preambles}
+        # Id of each key, whether its values are strings, and its width.
+        self.fields: dict[str, dict[str, tuple[int, bool, int]]] = {}
+
+    def table(self, table: p4i.Table) -> Table:
+        """A table, whose keys are known from here on."""
+        name = table.preamble.name
+        keys = []
+        for field in table.match_fields:
+            # As the artifact calls it, where p4c has the words of the sources.
+            key = field.name.replace("isValid()", "$valid$")
+            bits = field.bitwidth or _WIDEST
+            keys.append((key, p4i.MatchField.MatchType.Name(field.match_type).lower(), bits))
+            self.fields.setdefault(name, {})[key] = (field.id, self._is_text(field.type_name.name), bits)
+        actions = [self._actions[reference.id] for reference in table.action_refs]
+        return Table(name, keys, [(each.preamble.name, self._parameters(each)) for each in actions], False)
+
+    def call(self, name: str, arguments: Arguments) -> p4r.Action:
+        """An action with its arguments."""
+        action = self._actions_by_name[name]
+        made = p4r.Action(action_id=action.preamble.id)
+        values = dict(arguments)
+        for parameter in action.params:
+            value = _form(values[parameter.name], self._is_text(parameter.type_name.name))
+            made.params.add(param_id=parameter.id, value=value)
+        return made
+
+    def _parameters(self, action: p4i.Action) -> list[tuple[str, int]]:
+        return [(each.name, each.bitwidth or _WIDEST) for each in action.params]
+
+    def _is_text(self, name: str) -> bool:
+        return name in self._texts
+
+
+def _form(value: bytes, is_text: bool) -> bytes:
+    return str(int.from_bytes(value, "big")).encode() if is_text else value
+
+
+def _modify(entity: p4r.Entity) -> p4r.Update:
+    return p4r.Update(type=p4r.Update.MODIFY, entity=entity)
+
+
+def _operation(number: int, replicas: Replicas | None, known: set[int]) -> p4r.Update.Type.ValueType:
+    if replicas is None:
+        known.discard(number)
+        return p4r.Update.DELETE
+    if number in known:
+        return p4r.Update.MODIFY
+    known.add(number)
+    return p4r.Update.INSERT
+
+
+@contextmanager
+def _served(switch: Switch) -> Iterator[Client]:
+    server = P4RuntimeServer(switch, device_id=_DEVICE)
+    port = server.start()
+    try:
+        with Client(f"127.0.0.1:{port}") as client:
+            yield client
+    finally:
+        server.stop()
+
+
+def load(artifact: str, info: p4i.P4Info) -> None:
+    """Brings a program to a switch of this process over gRPC.
+
+    Raises:
+        RefusedError: the switch refuses the program or its p4info.
+
+    """
+    with _served(new_switch(1)) as client:
+        client.load(info, artifact.encode())
+
+
+def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement], seed: int = 1) -> Outcome:
+    """Brings a program to a switch of this process over gRPC, and runs a file's statements on it.
+
+    Raises:
+        RefusedError: the switch refuses the program or its p4info.
+
+    """
+    switch = new_switch(seed)
+    with _served(switch) as client:
+        client.load(info, artifact.encode())
+        return run_on(VirtualTime(switch), P4Runtime(client, info), statements)
