@@ -46,7 +46,8 @@ emulate: system-packages setup ## every network whole in Mininet (root): real in
 	$(BIN)/python -m phb_lab.emulation out/emulate --seed $(SEED)
 
 test: system-packages setup ldap-library ptf-library lint ## every check and test
-	cargo test --workspace --exclude phb-python --quiet
+	@# One seed for every run; without the variable property tests look elsewhere each time.
+	PROPTEST_RNG_SEED=$(SEED) cargo test --workspace --exclude phb-python --quiet
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(BIN)/pytest -m alone
 	$(MAKE) --no-print-directory fuzz

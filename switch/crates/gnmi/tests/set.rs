@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use phb_gnmi::message::encoding::PROTO;
 use phb_gnmi::message::typed_value::Value;
-use phb_gnmi::message::{Path, SetRequest, TypedValue, Update, operation};
+use phb_gnmi::message::{Path, SetRequest, TypedValue, Update, data, operation};
 use phb_gnmi::{Code, Tree};
 use phb_node::unlimited;
 use phb_traffic_manager::{PortConfig, ShaperConfig};
@@ -563,6 +563,26 @@ fn deletions_take_wildcards() {
     switch.delete(&["/qos/scheduler-policies/scheduler-policy"]);
     let refused = switch.ask(&[POLICY], PROTO, 0).expect_err("nothing");
     assert_eq!(refused.code, Code::NotFound);
+}
+
+#[test]
+fn keys_go_with_their_entry_only() {
+    let scheduler = format!("{POLICY}/schedulers/scheduler[sequence=0]");
+    for deleted in [
+        &format!("{POLICY}/name"),
+        &format!("{POLICY}/config"),
+        &format!("{scheduler}/sequence"),
+        &format!("{scheduler}/config/sequence"),
+        "/.../sequence",
+        "/qos/scheduler-policies/scheduler-policy/.../name",
+    ] {
+        let switch = switch();
+        switch.update(&[(&of_shaper("cir"), number(7))]);
+        let settings = || switch.get(&[], PROTO, data::CONFIG);
+        let before = settings();
+        switch.delete(&[deleted]);
+        assert_eq!(settings(), before, "{deleted}");
+    }
 }
 
 #[test]

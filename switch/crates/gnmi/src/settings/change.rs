@@ -105,10 +105,25 @@ fn delete(settings: &mut Settings, path: Path) -> Result<()> {
         .filter(|(each, _)| schema::leaf(each).is_some_and(|leaf| pattern.covers(each, leaf)))
         .map(|(each, _)| each.clone())
         .collect();
-    for each in gone {
-        settings.remove(&each);
+    for each in &gone {
+        settings.remove(each);
+    }
+    for each in &gone {
+        restore_keys(settings, each);
     }
     Ok(())
+}
+
+/// Gives the entry that a deleted leaf was in its keys again, if anything of it is left: keys go with their entry only.
+fn restore_keys(settings: &mut Settings, gone: &Path) {
+    let keyed = gone.iter().rposition(|element| !element.keys.is_empty());
+    let Some(entry) = keyed.and_then(|last| gone.get(..=last)) else {
+        return;
+    };
+    let left = at_or_below(settings, entry).next();
+    if let Some((path, value)) = left.map(|(path, value)| (path.clone(), value.clone())) {
+        set(settings, path, value);
+    }
 }
 
 /// The first elements of a pattern, as far as they stand for themselves only: nothing else need be looked through.
