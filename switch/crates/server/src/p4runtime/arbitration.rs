@@ -254,11 +254,10 @@ impl Arbitration {
         }
     }
 
-    /// The primary of each role that has one, with its role and the role's config.
-    pub fn primaries(&self) -> impl Iterator<Item = (&str, &Client, Option<&Arc<RoleConfig>>)> {
-        self.roles.iter().filter_map(|(name, members)| {
-            Some((name.as_str(), members.primary()?, members.config.as_ref()))
-        })
+    /// The primary of each role that has one, with its role.
+    pub fn primaries(&self) -> impl Iterator<Item = (&str, &Client)> {
+        let roles = self.roles.iter();
+        roles.filter_map(|(name, members)| Some((name.as_str(), members.primary()?)))
     }
 
     /// The config of a role, if it has one.
