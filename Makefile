@@ -47,7 +47,7 @@ emulate: system-packages setup ## every network whole in Mininet (root): real in
 
 test: system-packages setup ldap-library ptf-library lint ## every check and test
 	@# One seed for every run; without the variable property tests look elsewhere each time.
-	PROPTEST_RNG_SEED=$(SEED) cargo test --workspace --exclude phb-python --quiet
+	PROPTEST_RNG_SEED=$(SEED) cargo test --workspace --exclude phb-python --quiet --no-fail-fast
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(BIN)/pytest -m alone
 	$(MAKE) --no-print-directory fuzz
