@@ -1,12 +1,11 @@
 //! What happens to packets, on its way to whoever writes a log.
 //!
 //! A switch has a log only where somebody asked for one; otherwise all it costs is one look at an empty option. The log
-//! is bounded, and the switch never waits for its reader: what finds no room, or comes while the reader is at it, is lost
-//! and counted.
+//! is bounded, and the switch never waits for its reader: what finds no room is lost and counted.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use phb_network::{Port, Time};
@@ -64,8 +63,9 @@ pub struct LoggedPacket {
 #[derive(Debug)]
 pub struct PacketLog {
     bytes: usize,
-    lines: Mutex<VecDeque<LoggedPacket>>,
-    arrived: Condvar,
+    events: SyncSender<LoggedPacket>,
+    /// Only the reader takes this lock.
+    reader: Mutex<Receiver<LoggedPacket>>,
     lost: AtomicU64,
 }
 
@@ -73,10 +73,11 @@ impl PacketLog {
     /// A log that keeps the first `bytes` of each frame.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
+        let (events, reader) = sync_channel(CAPACITY);
         Self {
             bytes,
-            lines: Mutex::default(),
-            arrived: Condvar::new(),
+            events,
+            reader: Mutex::new(reader),
             lost: AtomicU64::new(0),
         }
     }
@@ -91,38 +92,26 @@ impl PacketLog {
     }
 
     fn add(&self, time: Time, event: PacketEvent, port: Option<Port>, frame: &[u8], most: usize) {
-        let Ok(mut lines) = self.lines.try_lock() else {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        if lines.len() >= CAPACITY {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        lines.push_back(LoggedPacket {
+        let event = LoggedPacket {
             time,
             event,
             port,
             length: frame.len(),
             bytes: frame[..frame.len().min(most)].to_vec(),
-        });
-        if lines.len() == 1 {
-            self.arrived.notify_one();
+        };
+        if self.events.try_send(event).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Takes all lines, after waiting up to `timeout` for the first, and how many were lost since the last call.
+    /// Takes what there is, after waiting up to `timeout` for the first event, and how many were lost since the last call.
     #[must_use]
     pub fn take(&self, timeout: Duration) -> (Vec<LoggedPacket>, u64) {
-        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut lines, _) = self
-            .arrived
-            .wait_timeout_while(lines, timeout, |lines| lines.is_empty())
-            .unwrap_or_else(PoisonError::into_inner);
-        // Taken out in one piece, so that the switch finds the lock free again at once.
-        let taken = std::mem::take(&mut *lines);
-        drop(lines);
-        (taken.into(), self.lost.swap(0, Ordering::Relaxed))
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = reader.recv_timeout(timeout).ok();
+        let rest = reader.try_iter().take(CAPACITY);
+        let taken = first.into_iter().chain(rest).collect();
+        (taken, self.lost.swap(0, Ordering::Relaxed))
     }
 }
 
@@ -153,9 +142,31 @@ mod tests {
     #[test]
     fn the_switch_does_not_wait_for_the_reader() {
         let log = PacketLog::new(0);
-        let reading = log.lines.lock().expect("nobody panicked");
+        let reading = log.reader.lock().expect("nobody panicked");
         log.note(1, PacketEvent::Received, None, b"");
         drop(reading);
-        assert_eq!(log.take(Duration::ZERO), (Vec::new(), 1));
+        let (events, lost) = log.take(Duration::ZERO);
+        assert_eq!((events.len(), lost), (1, 0));
+    }
+
+    #[test]
+    fn nothing_is_lost_while_there_is_room() {
+        let log = PacketLog::new(0);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut numbers = Vec::new();
+                while numbers.len() < CAPACITY {
+                    let (events, lost) = log.take(Duration::from_millis(100));
+                    assert_eq!(lost, 0);
+                    numbers.extend(events.iter().map(|event| event.time));
+                }
+                numbers
+            });
+            for number in 0..CAPACITY {
+                log.note(number as Time, PacketEvent::Received, None, b"");
+            }
+            let numbers = reader.join().expect("no panic");
+            assert!((0..CAPACITY as Time).eq(numbers));
+        });
     }
 }
