@@ -1,5 +1,6 @@
 """Closing lines on what was skipped and why, so that a green run can't hide a part nobody tested."""
 
+import signal
 from collections import Counter
 
 import pytest
@@ -11,6 +12,9 @@ from hypothesis import settings
 settings.register_profile("phb", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("phb")
+
+# Shells start what they run in the background with interrupts ignored, and whatever tests start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
