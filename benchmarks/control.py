@@ -42,6 +42,8 @@ TERNARY_BATCH: Final = 100
 SILENT: Final = (5_000, 1_000)
 """Connections, and streams."""
 LATENCY_RATE: Final = 20_000
+VERIFICATIONS: Final = 200
+"""Of 0.7 MB each, more than fit into the time measured; reading them from the file must not be what is measured."""
 ELECTION: Final = p4r.Uint128(low=1)
 
 
@@ -343,7 +345,7 @@ def delays(bench: Control) -> list[Figure]:
             ("write", "p4.v1.P4Runtime/Write", batches),
             ("read", "p4.v1.P4Runtime/Read", delimited([reading()] * 10_000)),
             ("subscription", "gnmi.gNMI/Subscribe", delimited([subscription()])),
-            ("pipeline", "p4.v1.P4Runtime/SetForwardingPipelineConfig", delimited([verification()] * 10_000)),
+            ("pipeline", "p4.v1.P4Runtime/SetForwardingPipelineConfig", delimited([verification()] * VERIFICATIONS)),
         ):
             path = bench.folder / "meanwhile"
             path.write_bytes(data)
