@@ -221,7 +221,7 @@ class Control(veth.Bench):
         self, target: str, program: Path, updates: Iterable[p4r.Update] = (), *, primary: bool = True
     ) -> Iterator[None]:
         """Runs a target with a program; the client that configured it is no more its primary if asked."""
-        self.address = f"127.0.0.1:{veth._free_port()}"
+        self.address = f"127.0.0.1:{veth.free_port()}"
         if target == "phb":
             command = [str(Path(sys.executable).with_name("phb-switch"))]
         else:
@@ -382,7 +382,7 @@ def write_and_read(bench: Control) -> list[Figure]:
     figures = []
     with bench.serving("phb", PHB):
         figures.append(Figure("control.phb.loaded.mb", bench.memory_mb(), "MB"))
-        written = bench.call("Write", writes(p4runtime._updates(info_of(PHB)), BATCH))
+        written = bench.call("Write", writes(p4runtime.route_updates(info_of(PHB)), BATCH))
         figures.append(Figure("control.phb.write.100k.s", written["seconds"], "s"))
         times = [bench.call("Read", [reading()])["seconds"] for _ in range(3)]
         figures.append(Figure("control.phb.read.100k.s", min(times), "s"))

@@ -30,7 +30,7 @@ ROUNDS = 3
 DEVICE = 1
 
 
-def _updates(info: p4i.P4Info) -> Iterator[p4r.Update]:
+def route_updates(info: p4i.P4Info) -> Iterator[p4r.Update]:
     """Insertions of routes, the larger part IPv4, the rest IPv6."""
     tables = {table.preamble.alias: table.preamble.id for table in info.tables}
     (action,) = (action for action in info.actions if action.preamble.alias == "route")
@@ -88,7 +88,7 @@ def _round() -> tuple[float, float]:
                 stub.SetForwardingPipelineConfig(configure)
                 started = time.perf_counter()
                 request = p4r.WriteRequest(device_id=DEVICE, election_id=configure.election_id)
-                for update in _updates(info):
+                for update in route_updates(info):
                     request.updates.append(update)
                     if len(request.updates) == BATCH:
                         stub.Write(request)

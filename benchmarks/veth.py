@@ -201,7 +201,7 @@ class Bench:
     @contextmanager
     def phb(self) -> Iterator[None]:
         """phb-switch with the policy."""
-        address = f"127.0.0.1:{_free_port()}"
+        address = f"127.0.0.1:{free_port()}"
         command = [sys.executable, "-m", "phb_switch", "-i", "1@s1", "-i", "2@s2", "--device-id", str(DEVICE)]
         command += ["--no-p4", "--", "--grpc-server-addr", address, "--cpu-port", "510"]
         with self.running(command):
@@ -212,7 +212,7 @@ class Bench:
     @contextmanager
     def bmv2(self, processors: Sequence[int]) -> Iterator[None]:
         """bmv2 with the same artifact and the same policy."""
-        address = f"127.0.0.1:{_free_port()}"
+        address = f"127.0.0.1:{free_port()}"
         command = ["simple_switch_grpc", "--no-p4", "-i", "1@s1", "-i", "2@s2", "--device-id", str(DEVICE)]
         command += ["--log-level", "off"]
         command += ["--", "--grpc-server-addr", address, "--cpu-port", "510", "--priority-queues", "8"]
@@ -245,7 +245,8 @@ class Bench:
                 raise RuntimeError(f"no frames come back: {(self.folder / 'log').read_text()}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of TCP at loopback that nobody listens at now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -299,7 +300,7 @@ def through_bmv2(bench: Bench) -> float:
 def start_seconds(bench: Bench) -> float:
     """From the start of the process to the first frame that the counter gets, of a frame every half millisecond."""
     command = [sys.executable, "-m", "phb_switch", "-i", "1@s1", "-i", "2@s2", str(WITHOUT_ENTRIES)]
-    command += ["--", "--grpc-server-addr", f"127.0.0.1:{_free_port()}"]
+    command += ["--", "--grpc-server-addr", f"127.0.0.1:{free_port()}"]
     generator = ["ip", "netns", "exec", bench.traffic, bench.programs["generate"], "t1", "t2"]
     generator += [str(bench.folder / "steering"), "2000", "3"]
     with ExitStack() as stack:
