@@ -62,7 +62,7 @@ const bit<8> PROTOCOL_UDP    = 17;
 const bit<8> PROTOCOL_ICMPV6 = 58;
 
 // Why the pipeline dropped a packet. Index into drops and policy_drops; the controller's copy is tested against this list.
-enum bit<4> DropReason {
+enum bit<5> DropReason {
     NONE                = 0,
     NOT_IP              = 1,
     BAD_CHECKSUM        = 2,

@@ -51,11 +51,11 @@ control PhbIngress(inout headers_t hdr,
     Schedule() schedule;
 
     // Indirect counters, because P4Runtime servers of bmv2 can read nothing else. Index: policy x 4 + colour, and
-    // policy x 16 + drop reason; a packet of an output policy counts for that one too.
+    // policy x 32 + drop reason; a packet of an output policy counts for that one too.
     counter(POLICIES << 2, CounterType.packets_and_bytes) policy_traffic;
-    counter(POLICIES << 4, CounterType.packets_and_bytes) policy_drops;
+    counter(POLICIES << 5, CounterType.packets_and_bytes) policy_drops;
     // By drop reason: each dropped packet once.
-    counter(16, CounterType.packets_and_bytes) drops;
+    counter(32, CounterType.packets_and_bytes) drops;
 
     apply {
         version.apply(meta);
@@ -107,7 +107,7 @@ control PhbIngress(inout headers_t hdr,
             }
         }
         if (meta.verdict.drop_reason != DropReason.NONE) {
-            drops.count((bit<32>)(bit<4>)meta.verdict.drop_reason);
+            drops.count((bit<32>)(bit<5>)meta.verdict.drop_reason);
             policy_drops.count((bit<32>)(meta.verdict.policy ++ meta.verdict.drop_reason));
             if (meta.verdict.output_policy != 0) {
                 policy_drops.count((bit<32>)(meta.verdict.output_policy ++ meta.verdict.drop_reason));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-REASONS_PER_POLICY = 16
+REASONS_PER_POLICY = 32
 COLOURS_PER_POLICY = 4
 
 COLOURS = {0: "green", 1: "yellow", 2: "red"}

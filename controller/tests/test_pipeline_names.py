@@ -48,7 +48,7 @@ def test_conversation_slots():
 def test_counters_are_indexed_as_displayed():
     assert "policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour))" in MAIN
     assert "policy_drops.count((bit<32>)(meta.verdict.policy ++ meta.verdict.drop_reason))" in MAIN
-    assert "drops.count((bit<32>)(bit<4>)meta.verdict.drop_reason)" in MAIN
+    assert "drops.count((bit<32>)(bit<5>)meta.verdict.drop_reason)" in MAIN
 
 
 def test_cells_of_a_policy_are_those_that_counters_show():
