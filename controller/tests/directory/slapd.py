@@ -64,10 +64,11 @@ def free_port() -> int:
 
 @dataclass
 class Slapd:
-    """One server. `tree` is LDIF; its suffix is ``o=example``, its only reader `READER`."""
+    """One server. `tree` is LDIF; its suffix is ``o=example``, its only reader `READER`; `schemas` are more of them."""
 
     folder: Path
     tree: str
+    schemas: tuple[Path, ...] = ()
     size_limit: str = "size.soft=500 size.hard=500 size.prtotal=unlimited"
     port: int = field(default_factory=free_port)
     tls_port: int = field(default_factory=free_port)
@@ -81,7 +82,7 @@ class Slapd:
         certificate.private_key_pem.write_to_path(str(self.folder / "server.key"))
         for pem in certificate.cert_chain_pems:
             pem.write_to_path(str(self.folder / "server.pem"), append=True)
-        includes = "\n\n".join(f"include: file://{schema}" for schema in SCHEMAS)
+        includes = "\n\n".join(f"include: file://{schema}" for schema in (*SCHEMAS, *self.schemas))
         config = CONFIG.format(
             folder=self.folder, includes=includes, admin=ADMIN, password=PASSWORD, size_limit=self.size_limit
         )

@@ -50,9 +50,10 @@ def test_a_wrong_value_is_found_by_dn_and_attribute(slapd):
 
 
 def test_scope_and_filter(slapd):
-    one = policy(slapd.url(f"{BASE}??sub?(|(ou=*)(phbOutgoingTOS=11000000))"))
+    one = policy(slapd.url(f"{BASE}??sub?(|(cn=rule1)(cn:dn:=rule1)(phbOutgoingTOS=11000000)(cn=daily))"))
     assert [action.name for action in one.actions] == ["inter1"]
-    assert policy(slapd.url(f"{BASE}??base")).rules == ()
+    with pytest.raises(InputError, match="found no rule in 1 entries"):
+        policy(slapd.url(f"{BASE}??base"))
 
 
 def test_a_server_that_was_away_answers_again(slapd):

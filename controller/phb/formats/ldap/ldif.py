@@ -45,14 +45,16 @@ class Value:
 
 @dataclass
 class Entry:
-    """One entry: its values by attribute in lower case."""
+    """One entry: its values by attribute in lower case, and which of them somebody has asked for."""
 
     dn: Dn
     origin: Origin
     values: dict[str, list[Value]] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
 
     def all(self, attribute: str) -> Sequence[Value]:
         """Every value of an attribute."""
+        self.asked.add(attribute.lower())
         return self.values.get(attribute.lower(), ())
 
     def one(self, attribute: str) -> Value | None:
@@ -67,10 +69,14 @@ class Entry:
             values[1].fail(f"{len(values)} values", f"one value of {attribute}")
         return values[0] if values else None
 
+    @property
+    def classes(self) -> dict[str, Value]:
+        """Its object classes, in lower case, each with its value."""
+        return {value.octets.decode(errors="replace").lower(): value for value in self.all("objectClass")}
+
     def has_class(self, *names: str) -> bool:
         """Whether it is of one of these object classes."""
-        mine = {value.octets.lower() for value in self.all("objectClass")}
-        return any(name.lower().encode() in mine for name in names)
+        return any(name.lower() in self.classes for name in names)
 
 
 def read_entries(text: str, file: str) -> list[Entry]:

@@ -1,13 +1,15 @@
-"""A tree of rules, conditions, actions and periods (RFC 3703), as a policy."""
+"""A tree of rules, conditions, actions and periods (RFC 3703, or IBM's schema before it), as a policy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from phb.errors import InputError
-from phb.formats.ldap import words
+from phb.formats.ldap import ibm, words
 from phb.formats.ldap.combining import Combined, Term, conjunctive, disjunctive
+from phb.formats.ldap.ibm import called
 from phb.formats.ldap.ldif import Entry, Value
 from phb.formats.ldap.names import Dn, parse_dn
 from phb.formats.ldap.periods import read_period
@@ -46,41 +48,61 @@ class _Tree:
         return entry
 
 
-def read_tree(entries: Sequence[Entry], file: str) -> PolicySet:
-    """The policy that the entries describe; entries that aren't about policies are passed over.
+def read_tree(entries: Sequence[Entry], file: str, notices: list[Notice]) -> PolicySet:
+    """The policy that the entries describe.
+
+    Args:
+        entries: Of the whole tree; those that aren't about policies are left alone.
+        file: Where they are from.
+        notices: What has no effect is added here.
 
     Raises:
         InputError: With DN and attribute, or line, of the first thing that is wrong.
 
     """
-    tree = _Tree({entry.dn: entry for entry in entries})
-    for entry in entries:
-        _check(entry)
+    tree = _Tree({entry.dn: entry for entry in entries}, notices=notices)
     named: dict[str, Dn] = {}
     for entry in entries:
         if entry.has_class(words.ACTION):
-            service = read_service(
-                _block(entry, "PolicyAction", words.ACTIONS), actions.ACTION, _LONGEST_NAME, tree.notices
-            )
+            name = _action_name(tree, entry, named)
+            block = _block(entry, name, "PolicyAction", words.ACTIONS)
+            service = read_service(block, actions.ACTION, _LONGEST_NAME, tree.notices)
             if service.name in named:
                 raise InputError(
                     entry.origin, f"action '{service.name}' again", f"it once; it is also {named[service.name]}"
                 )
             named[service.name] = entry.dn
             tree.services[entry.dn] = _with_class(service, entry)
-    ranked: list[tuple[int, str, str, Rule]] = []
+    ranked: list[tuple[int, int, str, str, Rule]] = []
     for entry in entries:
         if entry.has_class(*words.RULE):
             rule = _rule(tree, entry)
             if rule is not None:
-                ranked.append((-_number(entry, "pcimRulePriority", 0, 2**31 - 1, 0), rule.name, entry.dn.written, rule))
+                ranked.append((*_rank(entry, rule), rule.name, entry.dn.written, rule))
     _check_references(tree)
     made = [action for service in tree.services.values() for action in service.actions]
     policy = PolicySet(
         actions=tuple(sorted(made, key=lambda action: action.name)),
-        rules=tuple(rule for *_, rule in sorted(ranked, key=lambda one: one[:3])),
+        rules=tuple(rule for *_, rule in sorted(ranked, key=lambda one: one[:4])),
     )
-    return policy.at(Origin(file)).noting(tree.notices)
+    return policy.at(Origin(file))
+
+
+def _rank(entry: Entry, rule: Rule) -> tuple[int, int]:
+    """The largest priority is asked first; IBM's rules without one as those of a file, the most particular first."""
+    priority = _number(entry, "pcimRulePriority", 0, 2**31 - 1, 0)
+    if priority or not ibm.is_ibm(entry):
+        return -priority, 0
+    return 0, -max(sum(value is not None for _, value in each) for each in rule.match)
+
+
+def _action_name(tree: _Tree, entry: Entry, named: Mapping[str, Dn]) -> str:
+    """Its own name; what a rule's own action shares with those of other rules, it has together with the rule's."""
+    name = entry_name(entry, "pcimActionName" if entry.all("pcimActionName") else _naming(entry))
+    above = next((dn for dn in tree.entries if dn.parts == entry.dn.parent), None)
+    if name in named and above is not None and entry.has_class(words.ACTION_ASSOCIATION):
+        return f"{entry_name(tree.entries[above], 'pcimRuleName')}/{name}"
+    return name
 
 
 def _with_class(service: Service, entry: Entry) -> Service:
@@ -97,20 +119,6 @@ def _with_class(service: Service, entry: Entry) -> Service:
     return replace(service, actions=tuple(made))
 
 
-def _check(entry: Entry) -> None:
-    """Nothing of the policy words is passed over."""
-    for values in entry.values.values():
-        name = values[0].attribute
-        refused = {word.lower(): expected for word, expected in words.REFUSED.items()}.get(name.lower())
-        if refused is not None:
-            values[0].fail(f"'{values[0].text}'", refused)
-        if name.lower().startswith(("pcim", "pcels", words.PREFIX)) and name.lower() not in words.KNOWN:
-            values[0].fail(f"attribute {name}", "an attribute of docs/ldap.md")
-    for vendor in words.VENDOR:
-        if entry.has_class(vendor):
-            raise InputError(entry.origin, f"object class {vendor}", f"{words.CONDITION} or {words.ACTION}")
-
-
 def _check_references(tree: _Tree) -> None:
     """Associations are made for one rule: one that none refers to is a rule that isn't what its author thinks."""
     lists = {
@@ -121,7 +129,12 @@ def _check_references(tree: _Tree) -> None:
     for dn, entry in tree.entries.items():
         for name, attribute in lists.items():
             if entry.has_class(name) and dn not in tree.referred:
-                raise InputError(entry.origin, f"{name} that no rule refers to", f"its DN in a rule's {attribute}")
+                said, where = called(entry, name), called(entry, attribute)
+                raise InputError(entry.origin, f"{said} that no rule refers to", f"its DN in a rule's {where}")
+    for entry in tree.entries.values():
+        for attribute in words.CONTAINED:
+            for value in entry.all(attribute):
+                tree.refer(value)
 
 
 # ---------------------------------------------------------------------------
@@ -136,15 +149,16 @@ def _rule(tree: _Tree, entry: Entry) -> Rule | None:
     valid = _validity(tree, entry, origins)
     services = _services(tree, entry, origins)
     direction = Direction.BOTH
-    said = entry.one(f"{words.PREFIX}Direction")
-    if said is not None:
-        origins["direction"] = said.origin
+    way = entry.one(f"{words.PREFIX}Direction")
+    if way is not None:
+        origins["direction"] = way.origin
         known = {each.value: each for each in Direction}
-        direction = known.get(said.text.lower()) or said.fail(f"'{said.text}'", "Incoming, Outgoing, Both or Any")
+        direction = known.get(way.text.lower()) or way.fail(f"'{way.text}'", "Incoming, Outgoing, Both or Any")
     enabled = _number(entry, "pcimRuleEnabled", _ENABLED, _DEBUG, _ENABLED)
     if enabled != _ENABLED:
         why = "disabled" if enabled == _DISABLED else "for debugging only"
-        tree.notices.append(Notice(entry.origin, f"rule '{name}' has no effect: it is {why} (pcimRuleEnabled)"))
+        said = called(entry, "pcimRuleEnabled")
+        tree.notices.append(Notice(entry.origin, f"rule '{name}' has no effect: it is {why} ({said})"))
         return None
     rule = Rule(
         name=name,
@@ -160,21 +174,33 @@ def _rule(tree: _Tree, entry: Entry) -> Rule | None:
 
 def _conditions(tree: _Tree, rule: Entry) -> Combined:
     groups: dict[int, list[Term]] = {}
-    for value in rule.all("pcimRuleConditionList"):
-        association = tree.refer(value)
-        if not association.has_class(words.CONDITION_ASSOCIATION):
-            value.fail(f"'{value.text}'", f"the DN of a {words.CONDITION_ASSOCIATION}")
-        group = _number(association, "pcimConditionGroupNumber", 0, 2**31 - 1, 0)
-        groups.setdefault(group, []).append(_term(tree, association))
+    for group, term in _terms(tree, rule):
+        groups.setdefault(group, []).append(term)
     if rule.has_class(words.CONDITION):
         if groups:
-            raise InputError(rule.origin, f"{words.CONDITION} beside pcimRuleConditionList", "one of the two")
+            said = called(rule, words.CONDITION)
+            raise InputError(rule.origin, f"{said} beside {called(rule, 'pcimRuleConditionList')}", "one of the two")
         return Combined(_match(rule))
     kind = _number(rule, "pcimRuleConditionListType", _DNF, _CNF, _DNF)
     if not groups:
         return Combined((Conditions().at(rule.origin),))
     combine = disjunctive if kind == _DNF else conjunctive
     return combine(dict(sorted(groups.items())), rule.origin)
+
+
+def _terms(tree: _Tree, rule: Entry) -> Iterator[tuple[int, Term]]:
+    """The rule's conditions, each with the number of its group."""
+    for value in rule.all("pcimRuleConditionList"):
+        association = tree.refer(value)
+        if not association.has_class(words.CONDITION_ASSOCIATION):
+            value.fail(f"'{value.text}'", f"the DN of a {called(rule, words.CONDITION_ASSOCIATION)}")
+        yield _number(association, "pcimConditionGroupNumber", 0, 2**31 - 1, 0), _term(tree, association)
+    for value in rule.all(ibm.CONDITION_LIST):
+        said = re.fullmatch(r"(\d{1,9}):([+-]):(.+)", value.text)
+        if said is None:
+            value.fail(f"'{value.text}'", "GROUP:+:DN, or GROUP:-:DN of a negated condition")
+        holder = tree.refer(replace(value, octets=said[3].encode()))
+        yield int(said[1]), Term(_match(_condition(holder)), said[2] == "-", value.origin)
 
 
 def _term(tree: _Tree, association: Entry) -> Term:
@@ -186,14 +212,18 @@ def _term(tree: _Tree, association: Entry) -> Term:
     if reusable is not None:
         holder = tree.refer(reusable)
         if association.has_class(words.CONDITION):
-            reusable.fail(f"pcimConditionDN beside {words.CONDITION}", "one of the two")
+            reusable.fail(f"{reusable.attribute} beside {called(association, words.CONDITION)}", "one of the two")
+    return Term(_match(_condition(holder)), negated is not None and negated.text.upper() == "TRUE", association.origin)
+
+
+def _condition(holder: Entry) -> Entry:
     if not holder.has_class(words.CONDITION):
-        raise InputError(holder.origin, "no condition", f"object class {words.CONDITION}")
-    return Term(_match(holder), negated is not None and negated.text.upper() == "TRUE", association.origin)
+        raise InputError(holder.origin, "no condition", f"object class {called(holder, words.CONDITION)}")
+    return holder
 
 
 def _match(entry: Entry) -> tuple[Conditions, ...]:
-    given = Attributes(_block(entry, words.CONDITION, words.CONDITIONS), words.CONDITIONS)
+    given = Attributes(_block(entry, entry.dn.value, words.CONDITION, words.CONDITIONS), words.CONDITIONS)
     match = rules.read_match(given, rules.TODAY)
     origins = given.origins()
     return tuple(conditions.at(entry.origin, origins) for conditions in match)
@@ -210,26 +240,37 @@ def _validity(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> Validity:
     reusable = association.one("pcimTimePeriodConditionDN")
     holder = tree.refer(reusable) if reusable is not None else association
     if not holder.has_class(words.PERIOD):
-        raise InputError(holder.origin, "no period", f"object class {words.PERIOD}")
+        raise InputError(holder.origin, "no period", f"object class {called(holder, words.PERIOD)}")
     return read_period(holder)
 
 
 def _services(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> list[Service]:
     ordered: list[tuple[int, str, Service]] = []
-    for value in rule.all("pcimRuleActionList"):
+    for value, order, holder in _holders(tree, rule):
         origins.setdefault("actions", value.origin)
-        association = tree.refer(value)
-        order = _number(association, "pcimActionOrder", 0, 2**31 - 1, 0)
-        reusable = association.one("pcimActionDN")
-        holder = tree.refer(reusable) if reusable is not None else association
         if holder.dn not in tree.services:
-            raise InputError(holder.origin, "no action", f"object class {words.ACTION}")
+            raise InputError(holder.origin, "no action", f"object class {called(holder, words.ACTION)}")
         ordered.append((order, holder.dn.written, tree.services[holder.dn]))
     if rule.dn in tree.services:
         if ordered:
-            raise InputError(rule.origin, f"{words.ACTION} beside pcimRuleActionList", "one of the two")
+            said = called(rule, words.ACTION)
+            raise InputError(rule.origin, f"{said} beside {called(rule, 'pcimRuleActionList')}", "one of the two")
         return [tree.services[rule.dn]]
     return [service for *_, service in sorted(ordered, key=lambda one: one[:2])]
+
+
+def _holders(tree: _Tree, rule: Entry) -> Iterator[tuple[Value, int, Entry]]:
+    """What the rule names as its actions: the value, its place in their order, and the entry."""
+    for value in rule.all("pcimRuleActionList"):
+        association = tree.refer(value)
+        reusable = association.one("pcimActionDN")
+        holder = tree.refer(reusable) if reusable is not None else association
+        yield value, _number(association, "pcimActionOrder", 0, 2**31 - 1, 0), holder
+    for value in rule.all(ibm.ACTION_LIST):
+        said = re.fullmatch(r"(\d{1,9}):(.+)", value.text)
+        if said is None:
+            value.fail(f"'{value.text}'", "ORDER:DN")
+        yield value, int(said[1]), tree.refer(replace(value, octets=said[2].encode()))
 
 
 # ---------------------------------------------------------------------------
@@ -239,7 +280,7 @@ def _services(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> list[Serv
 
 def entry_name(entry: Entry, attribute: str) -> str:
     """What the model calls an entry: its name by this attribute, else its ``cn``, else the value of its RDN."""
-    for each in (attribute, "pcimActionName", "pcimPolicyInstanceName", "cn"):
+    for each in (attribute, "pcimPolicyInstanceName", "cn"):
         values = entry.all(each)
         if values:
             return values[0].text
@@ -255,9 +296,12 @@ def _number(entry: Entry, attribute: str, low: int, high: int, default: int) -> 
     return int(value.text)
 
 
-def _block(entry: Entry, keyword: str, known: Sequence[str]) -> Block:
+def _naming(entry: Entry) -> str:
+    return "pcimRuleName" if entry.has_class(*words.RULE) else "pcimActionName"
+
+
+def _block(entry: Entry, name: str, keyword: str, known: Sequence[str]) -> Block:
     """The entry's own words as a statement of the Policy Agent."""
-    name = entry_name(entry, "pcimRuleName" if entry.has_class(*words.RULE) else "pcimActionName")
     lines = [
         Line((word, *value.text.split()), value.origin)
         for word in known

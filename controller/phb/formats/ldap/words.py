@@ -44,11 +44,11 @@ HARMLESS = (
     "pcimActionName",
     "pcimPolicyInstanceName",
     "pcimRepositoryName",
-    "pcimSubtreesAuxContainedSet",
-    "pcimGroupsAuxContainedSet",
-    "pcimRulesAuxContainedSet",
 )
-MEANT = (
+# Where more of the tree stands.
+CONTAINED = ("pcimSubtreesAuxContainedSet", "pcimGroupsAuxContainedSet", "pcimRulesAuxContainedSet")
+# Rules, and what they consist of.
+STRUCTURE = (
     "pcimRuleEnabled",
     "pcimRuleConditionListType",
     "pcimRuleConditionList",
@@ -61,12 +61,43 @@ MEANT = (
     "pcimTimePeriodConditionDN",
     "pcimActionOrder",
     "pcimActionDN",
+)
+PERIODS = (
     "pcimTPCTime",
     "pcimTPCMonthOfYearMask",
     "pcimTPCDayOfMonthMask",
     "pcimTPCDayOfWeekMask",
     "pcimTPCTimeOfDayMask",
     "pcimTPCLocalOrUtcTime",
+)
+
+# RFC 3703's object classes, but for those with a vendor's octets, and phb's own.
+CLASSES = frozenset(
+    name.lower()
+    for name in (
+        *RULE,
+        CONDITION_ASSOCIATION,
+        VALIDITY_ASSOCIATION,
+        ACTION_ASSOCIATION,
+        PERIOD,
+        CONDITION,
+        ACTION,
+        f"{PREFIX}RuleAuxClass",
+        "pcimPolicy",
+        "pcimGroup",
+        "pcimGroupAuxClass",
+        "pcimGroupInstance",
+        "pcimConditionAuxClass",
+        "pcimActionAuxClass",
+        "pcimPolicyInstance",
+        "pcimElementAuxClass",
+        "pcimRepository",
+        "pcimRepositoryAuxClass",
+        "pcimRepositoryInstance",
+        "pcimSubtreesPtrAuxClass",
+        "pcimGroupContainmentAuxClass",
+        "pcimRuleContainmentAuxClass",
+    )
 )
 
 # Attributes that would change which packets are meant, and what to do instead.
@@ -76,9 +107,24 @@ KNOWN = frozenset(
     word.lower()
     for word in (
         *HARMLESS,
-        *MEANT,
+        *CONTAINED,
+        *STRUCTURE,
+        *PERIODS,
         *REFUSED,
         TRAFFIC_CLASS,
         *(f"{PREFIX}{word}" for word in (*CONDITIONS, *ACTIONS, "Direction")),
     )
 )
+
+# What trees are built of, and names, notes and a server's own book-keeping: none of it says anything about packets.
+_TREES = """top organization organizationalunit organizationalrole country locality domain dcobject container
+    nscontainer untypedobject"""
+_BOOK_KEEPING = """objectclass cn commonname description o organizationname ou organizationalunitname c countryname dc l
+    st street seealso displayname name owner userpassword
+    aclentry aclpropagate aclsource aci entryowner ownerpropagate ownersource
+    createtimestamp modifytimestamp creatorsname modifiersname structuralobjectclass entryuuid entrycsn contextcsn
+    entrydn entryid parentid numsubordinates hassubordinates subschemasubentry nsuniqueid
+    ibm-entryuuid ibm-effectiveacl ibm-entrychecksum ibm-entrychecksumop ibm-capabilitiessubentry ibm-allgroups
+    ibm-allmembers"""
+TREES = frozenset(_TREES.split())
+BOOK_KEEPING = frozenset(_BOOK_KEEPING.split())

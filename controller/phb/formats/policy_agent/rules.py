@@ -18,7 +18,7 @@ from phb.values import AnyAddress
 UTC = ZoneInfo("UTC")
 
 # What a host knows of a connection and a switch can't see.
-_OF_THE_HOST = ("ApplicationName", "ApplicationData", "ApplicationPriority")
+OF_THE_HOST = ("ApplicationName", "ApplicationData", "ApplicationPriority")
 _COMMON = (
     "Direction",
     "SourceAddressRange",
@@ -27,7 +27,7 @@ _COMMON = (
     "DestinationPortRange",
     "TimeOfDayRange",
     "PolicyRulePriority",
-    *_OF_THE_HOST,
+    *OF_THE_HOST,
 )
 _CALENDAR = ("ConditionTimeRange", "MonthOfYearMask", "DayOfMonthMask", "TimeZone")
 
@@ -164,7 +164,7 @@ def _scope(given: Attributes, notices: list[Notice]) -> None:
 
 
 def _host_only(given: Attributes) -> None:
-    for line in given.all(*_OF_THE_HOST):
+    for line in given.all(*OF_THE_HOST):
         if line.value.lower() != "all":
             line.fail(
                 f"{line.keyword} '{line.value}'", "addresses, ports and protocol: packets don't say whose they are"

@@ -66,7 +66,7 @@ def test_the_streams_of_the_e1_network_are_those_of_their_yaml_file(examples):
 
 
 def test_a_class_is_found_where_it_stands():
-    action = read(entry("a", ACTION, "phbTrafficClass: gold"), "f").actions[0]
+    action = read(entry("a", ACTION, "phbTrafficClass: gold") + entry("r", RULE), "f").actions[0]
     assert action.traffic_class == "gold"
     assert action.origin("traffic_class").line == 4
 
@@ -207,10 +207,6 @@ def test_a_reusable_period():
         + entry("p", PERIOD, "pcimTPCDayOfWeekMask: 1000000")
     )
     assert read(text, "f").rules[0].valid.days == (Day.SUNDAY,)
-
-
-def test_other_entries_are_passed_over():
-    assert read(entry("people", "objectClass: organizationalRole", "telephoneNumber: 1"), "f").rules == ()
 
 
 ERRORS = {

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from phb.formats.ldap import words
+from phb.formats.ldap import ibm, words
 from phb.formats.policy_agent import actions, rules, statements
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
@@ -23,7 +23,17 @@ def test_every_statement_and_attribute():
 
 def test_every_attribute_of_a_tree():
     named = {word.lower() for word in quoted("ldap.md")}
-    structure = {word.lower() for word in (*words.MEANT, *words.REFUSED, *words.RULE[1:])}
+    structure = {
+        word.lower() for word in (*words.STRUCTURE, *words.PERIODS, *words.CONTAINED, *words.REFUSED, *words.RULE[1:])
+    }
     classes = {word.lower() for word in (words.CONDITION, words.ACTION, words.PERIOD, words.CONDITION_ASSOCIATION)}
     conditions = {f"{words.PREFIX}{word}".lower() for word in (*words.CONDITIONS, "Direction")}
     assert structure | classes | conditions <= named
+
+
+def test_ibm_s_attributes():
+    named = {word.lower() for word in quoted("ldap.md")}
+    own = {name for name in ibm.KNOWN if not name.startswith("ibm-policy")} - {
+        f"{ibm.PREFIX}{word}".lower() for word in (*words.ACTIONS, "SourceAddressRange", "DestinationAddressRange")
+    }
+    assert own - {"ibm-diffservmaxpacketsize"} <= named
