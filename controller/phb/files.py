@@ -12,6 +12,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from phb.encodings import decode
 from phb.errors import InputError
 from phb.origin import Origin
 
@@ -78,17 +79,16 @@ def as_text(path: str | Path) -> str:
 
 
 def decoded(content: bytes, name: str, error: type[InputError] = InputError) -> str:
-    """Bytes of a file as text, every kind of line end as one line feed.
+    """Bytes of a file as text, every kind of line end as one line feed; a byte-order mark says what it says.
 
     Raises:
-        InputError: They aren't UTF-8.
+        InputError: They are neither UTF-8 nor, behind a mark, UTF-16.
 
     """
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        raise error(Origin(name), f"a byte that isn't UTF-8 at offset {problem.start}", "UTF-8 text") from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    read = decode(content, name, error)
+    if read.error is not None:
+        raise read.error
+    return read.text
 
 
 def write_text(path: Path, text: str) -> None:

@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from phb.collecting import without_collecting
+from phb.encodings import decode
 from phb.errors import InputError
-from phb.files import as_text, decoded, read_bytes
+from phb.files import as_text, read_bytes
 from phb.formats import ios, ldap, policy_agent, smcat, yaml_format
 from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
 from phb.merge import merge
 from phb.model import PolicySet
+from phb.notice import Notice
 from phb.origin import Origin
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 POLICY_FILE = "a readable policy file"
+_NOT_UTF_8 = "octets that aren't UTF-8 are read as Windows-1252, of which ISO 8859-1 is a part"
 
 FORMATS = (
     Format(
@@ -55,6 +58,7 @@ FORMATS = (
             re.MULTILINE | re.IGNORECASE,
         ),
         policy_agent.write,
+        any_octets=True,
     ),
     Format(
         "ios",
@@ -65,6 +69,7 @@ FORMATS = (
             re.MULTILINE | re.IGNORECASE,
         ),
         ios.write,
+        any_octets=True,
     ),
     Format("ldif", ldap.read, (".ldif",), re.compile(r"^dn::? \S", re.MULTILINE)),
     Format("smcat", smcat.read, (".smcat",), re.compile(r"^\s*SMCATCFG\b", re.MULTILINE | re.IGNORECASE)),
@@ -103,11 +108,13 @@ def read_content(
 
     """
     whole_file = Origin(name)
-    text = decoded(content, name)
-    chosen = _choose(whole_file, text, format_name)
+    decoded = decode(content, name)
+    chosen = _choose(whole_file, decoded.text, format_name)
+    if decoded.error is not None and not chosen.any_octets:
+        raise decoded.error
     try:
         with without_collecting():
-            return chosen.read(text, name, options)
+            policy = chosen.read(decoded.text, name, options)
     except InputError:
         raise
     except Exception as error:
@@ -115,6 +122,9 @@ def read_content(
         problem = " ".join(str(error).split())[:200]
         found = f"content that the {chosen.name} reader can't take ({type(error).__name__}: {problem})"
         raise InputError(whole_file, found, f"a {chosen.name} policy file") from error
+    if decoded.error is None:
+        return policy
+    return policy.noting([Notice(Origin(name, decoded.strange_line), _NOT_UTF_8), *policy.notices])
 
 
 def read_files(

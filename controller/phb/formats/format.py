@@ -91,6 +91,7 @@ class Format:
         signature: Found in texts of this format, and in no other's.
         write: The inverse of `read`: its text, read back, gives a policy with the same effect, or every difference is
             a loss. None where a format is only read.
+        any_octets: Files of this format may have comments and descriptions in Windows-1252.
 
     """
 
@@ -99,3 +100,4 @@ class Format:
     endings: tuple[str, ...]
     signature: re.Pattern[str]
     write: Callable[[PolicySet, WriteOptions], Converted] | None = None
+    any_octets: bool = False

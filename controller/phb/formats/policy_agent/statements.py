@@ -24,7 +24,7 @@ HARMLESS = {
     "AutoMonitorApps": "phb starts no programs of the host",
     "AutoMonitorParms": "phb starts no programs of the host",
     "ClientConnection": "phb serves no policy clients",
-    "Codepage": "phb reads UTF-8",
+    "Codepage": "phb reads UTF-8, UTF-16 behind a byte-order mark, and Windows-1252",
     "DynamicConfigPolicyLoad": "phb serves no policy clients",
     "LogLevel": "phb has its own messages",
     "PolicyPerfMonitorForSDR": "phb reports nothing to a sysplex distributor",
