@@ -2,6 +2,7 @@
 
 PhbError
 ├── InputError          a policy file, artifact or option is wrong         exit code 2
+│   ├── InputErrors     several things in policy files are wrong
 │   └── ArtifactError   the P4 artifact lacks what the policy needs
 └── SwitchError         the switch refused or could not be reached         exit code 1
     ├── PushInterruptedError   Ctrl-C during a push: undone or completed   exit code 130
@@ -47,6 +48,47 @@ class InputError(PhbError):
         self.origin = origin
         self.found = found
         self.expected = expected
+
+
+MOST_ERRORS = 50
+"""How many errors of one run are printed; a person corrects the first ones and asks again."""
+
+
+class InputErrors(InputError):  # noqa: N818
+    """Several things the user wrote are wrong: a line for each, and a last line that counts them.
+
+    Where one place is asked for, it is that of the first.
+
+    Attributes:
+        errors: All of them, also those beyond `MOST_ERRORS`, which aren't printed.
+
+    """
+
+    def __init__(self, errors: Sequence[InputError]) -> None:
+        first = errors[0]
+        count = f"{len(errors)} errors"
+        if len(errors) > MOST_ERRORS:
+            count += f"; these are the first {MOST_ERRORS}"
+        PhbError.__init__(self, *(str(error) for error in errors[:MOST_ERRORS]), count)
+        self.origin, self.found, self.expected = first.origin, first.found, first.expected
+        self.errors = tuple(errors)
+
+
+def every(error: InputError) -> tuple[InputError, ...]:
+    """The single errors that an error stands for."""
+    return error.errors if isinstance(error, InputErrors) else (error,)
+
+
+def raise_all(errors: Sequence[InputError]) -> None:
+    """Raise what was collected; nothing if that is nothing.
+
+    Raises:
+        InputError: The one that there is, or an InputErrors.
+
+    """
+    if errors:
+        single = [part for error in errors for part in every(error)]
+        raise single[0] if len(single) == 1 else InputErrors(single)
 
 
 class ArtifactError(InputError):

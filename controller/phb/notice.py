@@ -9,10 +9,16 @@ from phb.origin import Origin
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A listed warning: something the policy says that has no effect, and why that is harmless, or only comes close."""
+    """A listed warning: something the policy says that has no effect, and why that is harmless, or only comes close.
+
+    Attributes:
+        aside: Whether it is a note on a line that doesn't bear on packets: commands only count these unless asked.
+
+    """
 
     origin: Origin
     message: str
+    aside: bool = False
 
     def __str__(self) -> str:
         return f"{self.origin}: {self.message}"

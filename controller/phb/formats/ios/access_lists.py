@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
+from phb.errors import InputError
 from phb.formats.ios.boxes import Box, Interval
 from phb.formats.ios.configuration import AccessEntry, AccessList, Configuration
 from phb.formats.ios.lines import Line, Words
@@ -50,11 +51,14 @@ def _numbered(configuration: Configuration, _: object, words: Words) -> None:
     number = words.number(1, 2699, "an IP access list's number")
     # "access-list" in the Cisco IOS IP Command Reference: 1-99 and 1300-1999 standard, 100-199 and 2000-2699 extended.
     if 200 <= number <= 1299:
-        words.line.fail(
-            f"access list {number}", "an IP one: 1-99 and 1300-1999 (standard), 100-199 and 2000-2699 (extended)"
-        )
+        configuration.aside(words.origin, f"access list '{number}' has no effect: its number isn't that of an IP one")
+        return
     extended = 100 <= number <= 199 or number >= 2000
-    _entry(configuration, _list(configuration, str(number), extended, words.line), words)
+    access_list = _list(configuration, str(number), extended, words.line)
+    try:
+        _entry(configuration, access_list, words)
+    except InputError as error:
+        access_list.errors.append(error)
 
 
 @GLOBAL.statement("ip access-list standard")

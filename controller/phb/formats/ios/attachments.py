@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from phb.errors import InputError
 from phb.formats.ios.configuration import Configuration, Interface, PolicyClass, PolicyMap
-from phb.formats.ios.ports import bandwidth
+from phb.formats.ios.ports import bandwidth, is_port
 from phb.formats.ios.shapers import shaped_rate
 from phb.model import DEFAULT_CLASS, Dialect
 from phb.origin import Origin
@@ -24,20 +24,26 @@ class Attachment:
     dialect: Dialect
     shaper: PolicyClass | None = None
 
+    @property
+    def policy_maps(self) -> tuple[PolicyMap, PolicyMap]:
+        """The one that the interface names, and the one whose classes count."""
+        return self.policy_map, self.classes
+
 
 def attachments(configuration: Configuration) -> list[Attachment]:
     """Every policy map that an interface names, in the order of the interfaces.
 
-    Raises:
-        InputError: A policy map that isn't there, or one inside another in a way that phb can't do.
-
+    A policy map that isn't there, or one inside another in a way that phb can't do, is an error of the configuration.
     """
-    return [
-        _attachment(configuration, interface, direction, *interface.policies[direction])
-        for interface in configuration.interfaces.values()
-        for direction in ("input", "output")
-        if direction in interface.policies and not interface.shut_down
-    ]
+    found = []
+    for interface in configuration.interfaces.values():
+        if interface.shut_down or not is_port(interface):
+            continue
+        for direction, (name, origin) in sorted(interface.policies.items()):
+            known = configuration.policy_maps.get(name)
+            with configuration.collecting(interface, *(() if known is None else (known,))):
+                found.append(_attachment(configuration, interface, direction, name, origin))
+    return found
 
 
 def _attachment(

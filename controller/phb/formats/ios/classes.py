@@ -10,20 +10,12 @@ from phb.origin import Origin
 
 
 class Regions:
-    """What each access list permits and each class map takes.
-
-    Attributes:
-        used: Access lists that were asked for.
-        used_maps: Class maps that were asked for.
-
-    """
+    """What each access list permits and each class map takes."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._access_lists: dict[str, Region] = {}
         self._class_maps: dict[str, Region] = {}
-        self.used: set[str] = set()
-        self.used_maps: set[str] = set()
 
     def access_list(self, name: str, origin: Origin) -> Region:
         """Packets that the access list permits.
@@ -32,7 +24,6 @@ class Regions:
             InputError: There is none of this name.
 
         """
-        self.used.add(name)
         if name not in self._access_lists:
             self._access_lists[name] = first_match(self._entries(name, origin))
         return self._access_lists[name]
@@ -44,7 +35,6 @@ class Regions:
             InputError: There is none of this name.
 
         """
-        self.used.add(name)
         entries = [(not permit, boxes) for permit, boxes in self._entries(name, origin)]
         if not entries or EVERY_IPV4 not in entries[-1][1]:
             entries.append((True, (Box(version=4, origin=origin),)))
@@ -75,7 +65,6 @@ class Regions:
             return WHOLE
         if name in within:
             raise InputError(origin, f"class map '{name}' within itself", "class maps without a circle")
-        self.used_maps.add(name)
         if name not in self._class_maps:
             class_map = self._configuration.class_maps.get(name)
             if class_map is None:

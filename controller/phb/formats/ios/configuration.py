@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 
+from phb.errors import InputError
 from phb.formats.ios.boxes import Box
 from phb.model import Dialect, Route
 from phb.notice import Notice
@@ -29,6 +32,7 @@ class AccessList:
     extended: bool
     origin: Origin
     entries: list[AccessEntry] = field(default_factory=list)
+    errors: list[InputError] = field(default_factory=list)
 
     def next_sequence(self) -> int:
         """The number of an entry that says none: IOS counts in steps of ten."""
@@ -54,6 +58,7 @@ class ClassMap:
     match_all: bool
     origin: Origin
     terms: list[Term] = field(default_factory=list)
+    errors: list[InputError] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -176,11 +181,12 @@ class PolicyMap:
     name: str
     origin: Origin
     classes: dict[str, PolicyClass] = field(default_factory=dict)
+    errors: list[InputError] = field(default_factory=list)
 
 
 @dataclass
 class Interface:
-    """An interface. `fair_queue` is False after ``no fair-queue``."""
+    """An interface. `fair_queue` is False after ``no fair-queue``; `unlike` says why it is no port of a switch."""
 
     name: str
     kind: str
@@ -197,11 +203,20 @@ class Interface:
     access_groups: dict[str, tuple[str, Origin]] = field(default_factory=dict)
     route_map: tuple[str, Origin] | None = None
     shut_down: bool = False
+    unlike: list[tuple[Origin, str]] = field(default_factory=list)
+    errors: list[InputError] = field(default_factory=list)
 
 
 @dataclass
 class Configuration:
-    """Everything the file says that bears on packets."""
+    """Everything the file says that bears on packets.
+
+    Lists, class maps, policy maps and interfaces have errors of their own, which count where they are used.
+
+    Attributes:
+        errors: All others.
+
+    """
 
     dialect: Dialect
     hostname: tuple[str, Origin] | None = None
@@ -212,7 +227,27 @@ class Configuration:
     route_maps: dict[str, Origin] = field(default_factory=dict)
     routes: list[Route] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    errors: list[InputError] = field(default_factory=list)
 
     def note(self, origin: Origin, message: str) -> None:
         """List something that has no effect, and why."""
         self.notices.append(Notice(origin, message))
+
+    def aside(self, origin: Origin, message: str) -> None:
+        """The same of a line that doesn't bear on packets."""
+        self.notices.append(Notice(origin, message, aside=True))
+
+    @contextmanager
+    def collecting(self, *about: Interface | PolicyMap) -> Iterator[None]:
+        """Keep an error, so that all of them are found in one run.
+
+        Args:
+            about: What is looked at. If some of its statements are wrong, what follows from that isn't another error.
+
+        """
+        try:
+            yield
+        except InputError as error:
+            told = {str(each) for each in self.errors}
+            if not any(each.errors for each in about) and str(error) not in told:
+                self.errors.append(error)

@@ -19,6 +19,11 @@ class Line:
     origin: Origin
     indent: int
 
+    @property
+    def shown(self) -> str:
+        """As much of it as tells it from others."""
+        return " ".join(self.words[:4])
+
     def fail(self, found: str, expected: str) -> NoReturn:
         """Refuse this line."""
         raise InputError(self.origin, found, expected)

@@ -13,7 +13,7 @@ from phb.origin import Origin
 
 def is_port(interface: Interface) -> bool:
     """Whether the interface may be a port of a switch."""
-    return interface.kind in PHYSICAL and "." not in interface.name
+    return interface.kind in PHYSICAL and "." not in interface.name and not interface.unlike
 
 
 def build_ports(configuration: Configuration) -> list[Port]:
@@ -25,15 +25,16 @@ def build_ports(configuration: Configuration) -> list[Port]:
     """
     ports = []
     for interface in configuration.interfaces.values():
-        _check_routing(configuration, interface)
-        if not is_port(interface):
-            _check_silent(interface)
-            message = f"'{interface.name}' has no effect: it is no port of a switch, and says nothing about packets"
-            configuration.note(interface.origin, message)
-        elif interface.shut_down:
-            configuration.note(interface.origin, f"'{interface.name}' is shut down; what is said of it has no effect")
-        else:
-            ports.append(_port(interface))
+        if interface.shut_down:
+            configuration.aside(interface.origin, f"'{interface.name}' is shut down; what is said of it has no effect")
+            continue
+        with configuration.collecting(interface):
+            _check_routing(configuration, interface)
+        with configuration.collecting(interface):
+            if is_port(interface):
+                ports.append(_port(interface))
+            else:
+                _no_port(configuration, interface)
     return ports
 
 
@@ -48,18 +49,29 @@ def _port(interface: Interface) -> Port:
     return Port.model_validate(given).at(interface.origin, origins)
 
 
-def _check_silent(interface: Interface) -> None:
-    said = [origin for _, origin in (*interface.policies.values(), *interface.access_groups.values())]
+def _no_port(configuration: Configuration, interface: Interface) -> None:
+    """List an interface without QoS that is no port.
+
+    Raises:
+        InputError: It has QoS.
+
+    """
+    said = [origin for _, origin in interface.policies.values()]
     parts = (interface.random_detect, interface.shape, interface.fair_queue or None)
     said += [part.origin for part in parts if part is not None and part is not True]
     said += [interface.hold_queue[1]] if interface.hold_queue is not None else []
     if said:
         first = min(said, key=lambda origin: origin.line)
-        raise InputError(
-            first,
-            f"'{first.statement}' on {interface.name}",
-            f"it on a physical interface: one of {', '.join(PHYSICAL)}",
-        )
+        expected = f"it on a physical interface: one of {', '.join(PHYSICAL)}"
+        found = f"'{first.statement}' on {interface.name}"
+        for origin, instead in interface.unlike[:1]:
+            found += f", which has '{origin.statement}' ({origin})"
+            expected = f"it on {instead}"
+        raise InputError(first, found, expected)
+    why = interface.unlike[0][0].statement if interface.unlike else "it is no port of a switch"
+    configuration.aside(interface.origin, f"'{interface.name}' has no effect: {why}; no QoS is said of it")
+    for name, origin in interface.access_groups.values():
+        configuration.note(origin, f"access list '{name}' filters nothing: {interface.name} is no port of a switch")
 
 
 def _check_routing(configuration: Configuration, interface: Interface) -> None:

@@ -61,13 +61,14 @@ def build_queueing(configuration: Configuration, attached: Sequence[Attachment])
         if interface.shut_down or not is_port(interface):
             continue
         attachment = outputs.get(interface.name)
-        built = (
-            _of_interface(configuration.dialect, interface)
-            if attachment is None
-            else _of_policy(configuration.dialect, interface, attachment)
-        )
-        if built is not None:
-            result.append(built)
+        with configuration.collecting(interface, *(() if attachment is None else attachment.policy_maps)):
+            built = (
+                _of_interface(configuration.dialect, interface)
+                if attachment is None
+                else _of_policy(configuration.dialect, interface, attachment)
+            )
+            if built is not None:
+                result.append(built)
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phb.errors import InputError
+from phb.errors import InputError, raise_all
 from phb.formats.format import READING, ReadOptions
 from phb.formats.ios.attachments import attachments
 from phb.formats.ios.lines import directives
@@ -10,6 +10,7 @@ from phb.formats.ios.ports import build_ports
 from phb.formats.ios.queueing import build_queueing
 from phb.formats.ios.rules import build_rules
 from phb.formats.ios.statements import parse
+from phb.formats.ios.uses import settle
 from phb.model import Dialect, PolicySet
 from phb.origin import Origin
 
@@ -23,14 +24,16 @@ def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
         options: Which IOS is meant, if the file doesn't say it in a line ``! phb: dialect ios-12``.
 
     Raises:
-        InputError: With the line of the first thing that is wrong.
+        InputError: With the line of what is wrong; InputErrors if several things are.
 
     """
     configuration = parse(text, file, _dialect(text, file, options.dialect))
+    settle(configuration)
     ports = build_ports(configuration)
     attached = attachments(configuration)
     rules = build_rules(configuration, attached)
     queueing = build_queueing(configuration, attached)
+    raise_all(sorted(configuration.errors, key=lambda error: error.origin.line))
     name, origin = configuration.hostname or (None, Origin(file, 1))
     policy = PolicySet(
         node=name,

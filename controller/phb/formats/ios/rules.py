@@ -18,7 +18,7 @@ from phb.formats.ios.boxes import Box, Region, intersection, region, versions
 from phb.formats.ios.classes import Regions
 from phb.formats.ios.configuration import Configuration, Interface, PolicyClass
 from phb.formats.ios.meters import class_meter
-from phb.formats.ios.ports import rate_basis
+from phb.formats.ios.ports import is_port, rate_basis
 from phb.model import DEFAULT_CLASS, Action, Permission, Rule, TrafficClass
 from phb.origin import Origin
 from phb.values import PriorityCodePoint
@@ -37,25 +37,24 @@ class Rules:
 
 
 def build_rules(configuration: Configuration, attached: Sequence[Attachment]) -> Rules:
-    """Rules, actions and classes of all attachments; what none of them uses becomes a notice.
+    """Rules, actions and classes of all attachments.
 
-    Raises:
-        InputError: A class that isn't there, or that asks for something that phb can't do.
-
+    A class that isn't there, or that asks for something that phb can't do, is an error of the configuration.
     """
     regions = Regions(configuration)
     result = Rules()
     uses = Counter(attachment.classes.name for attachment in attached)
     for interface in configuration.interfaces.values():
-        if interface.shut_down:
+        if interface.shut_down or not is_port(interface):
             continue
         for direction in ("input", "output"):
-            _blocked(regions, interface, direction, result)
+            with configuration.collecting(interface):
+                _blocked(regions, interface, direction, result)
             for attachment in attached:
                 if attachment.interface is interface and attachment.direction == direction:
                     shared = uses[attachment.classes.name] > 1
-                    _policy(configuration, regions, attachment, result, shared=shared)
-    _note_unused(configuration, regions, attached)
+                    with configuration.collecting(interface, *attachment.policy_maps):
+                        _policy(configuration, regions, attachment, result, shared=shared)
     return result
 
 
@@ -170,18 +169,3 @@ def _check_name(name: str, origin: Origin) -> None:
     if len(name) > _LONGEST_NAME:
         found = f"'{name}', which has {len(name)} characters"
         raise InputError(origin, found, f"names of policy map and class that give at most {_LONGEST_NAME} together")
-
-
-def _note_unused(configuration: Configuration, regions: Regions, attached: Sequence[Attachment]) -> None:
-    used = {attachment.policy_map.name for attachment in attached} | {each.classes.name for each in attached}
-    for policy_map in configuration.policy_maps.values():
-        if policy_map.name not in used:
-            configuration.note(policy_map.origin, f"policy map '{policy_map.name}' has no effect: no interface has it")
-    for class_map in configuration.class_maps.values():
-        if class_map.name not in regions.used_maps:
-            message = f"class map '{class_map.name}' has no effect: no policy map at an interface has it"
-            configuration.note(class_map.origin, message)
-    for access_list in configuration.access_lists.values():
-        if access_list.name not in regions.used:
-            message = f"access list '{access_list.name}' has no effect: no class and no interface has it"
-            configuration.note(access_list.origin, message)

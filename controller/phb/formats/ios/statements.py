@@ -9,47 +9,74 @@ from phb.formats.ios import access_lists, class_maps, globals, ignored, interfac
 from phb.formats.ios.configuration import Configuration
 from phb.formats.ios.lines import Line, lines
 from phb.formats.ios.modes import GLOBAL
-from phb.formats.ios.vocabulary import Found, Mode, suggestion
+from phb.formats.ios.unknown import check_unknown
+from phb.formats.ios.vocabulary import Found, Mode, Vocabulary
 from phb.model import Dialect
 
 FAMILIES = (access_lists, class_maps, globals, ignored, interfaces, policing, policy_maps)
 
+# Below a statement that is wrong or unknown.
+LEFT_OUT = Vocabulary("a block that phb doesn't know")
+
 
 def parse(text: str, file: str, dialect: Dialect) -> Configuration:
-    """Read every statement.
-
-    Raises:
-        InputError: With the line of the first one that isn't known, or that doesn't hold together.
-
-    """
+    """Read every statement. What is wrong with one is an error of its list, map or interface, else of the whole."""
     configuration = Configuration(dialect)
     modes = [Mode(GLOBAL, None)]
-    for line in lines(text, file):
-        modes = _statement(configuration, modes, line)
+    statements = list(lines(text, file))
+    flat = not any(line.indent for line in statements)
+    for line in statements:
+        modes = _left(modes, line)
+        try:
+            opened = _statement(configuration, modes, line)
+            if opened is None:
+                modes = modes if flat else _around(modes, line)
+                check_unknown(line, modes)
+                configuration.aside(line.origin, f"'{line.shown}' has no effect: phb doesn't know it; it isn't QoS")
+                opened = [*modes, Mode(LEFT_OUT, None, line.indent)]
+            modes = opened
+        except InputError as error:
+            modes = modes if flat else _around(modes, line)
+            subject = modes[1].subject if len(modes) > 1 else None
+            getattr(subject, "errors", configuration.errors).append(error)
+            modes = [*modes, Mode(LEFT_OUT, None, line.indent)]
     return configuration
 
 
-def _statement(configuration: Configuration, modes: list[Mode], line: Line) -> list[Mode]:
+def _left(modes: list[Mode], line: Line) -> list[Mode]:
+    """The modes without those whose block this line, by its indentation, has left."""
+    if modes[-1].vocabulary is LEFT_OUT and line.indent <= modes[-1].indent:
+        modes = modes[:-1]
+    while len(modes) > 1 and modes[-1].indented and line.indent <= modes[-1].indent:
+        modes = modes[:-1]
+    if line.indent > modes[-1].indent:
+        modes[-1].indented = True
+    return modes
+
+
+def _around(modes: list[Mode], line: Line) -> list[Mode]:
+    """The modes whose blocks the line is in, by its indentation alone."""
+    return [modes[0], *(mode for mode in modes[1:] if mode.indent < line.indent)]
+
+
+def _statement(configuration: Configuration, modes: list[Mode], line: Line) -> list[Mode] | None:
+    """The modes after a line, or None if nobody knows it."""
     if line.words[0].lower() == "exit" and len(line.words) == 1:
         return modes[:-1] or modes
     # What is indented below the head of a block that is left out belongs to it, whatever it is.
-    if modes[-1].vocabulary is ignored.IN_BLOCK and line.indent > modes[-1].indent:
+    if modes[-1].vocabulary in (ignored.IN_BLOCK, LEFT_OUT) and line.indent > modes[-1].indent:
         return modes
     chosen = _find(modes, line)
-    if chosen is not None:
-        depth, found = chosen
-        if found.words.negated and not found.negatable:
-            line.fail(f"'no {found.phrase}'", f"the configuration without '{found.phrase}'")
-        if found.since is not None and list(Dialect).index(configuration.dialect) < list(Dialect).index(found.since[0]):
-            line.fail(
-                f"'{found.phrase}'", f"a statement of {configuration.dialect.value}; it came with {found.since[1]}"
-            )
-        opened = found.handler(configuration, modes[depth - 1].subject, found.words)
-        inner = [] if opened is None else [Mode(opened.vocabulary, opened.subject, line.indent)]
-        return [*modes[:depth], *inner]
-    expected = suggestion(line.words, [mode.vocabulary for mode in reversed(modes)])
-    shown = " ".join(line.words[:4])
-    line.fail(f"'{shown}'", expected)
+    if chosen is None:
+        return None
+    depth, found = chosen
+    if found.words.negated and not found.negatable:
+        line.fail(f"'no {found.phrase}'", f"the configuration without '{found.phrase}'")
+    if found.since is not None and list(Dialect).index(configuration.dialect) < list(Dialect).index(found.since[0]):
+        line.fail(f"'{found.phrase}'", f"a statement of {configuration.dialect.value}; it came with {found.since[1]}")
+    opened = found.handler(configuration, modes[depth - 1].subject, found.words)
+    inner = [] if opened is None else [Mode(opened.vocabulary, opened.subject, line.indent)]
+    return [*modes[:depth], *inner]
 
 
 def _find(modes: list[Mode], line: Line) -> tuple[int, Found] | None:

@@ -18,18 +18,20 @@ from phb.model import Dialect
 NUMBER = "N"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Mode:
     """Where following statements belong: a vocabulary and the thing they speak of.
 
     Attributes:
-        inside: Statements of the block that phb doesn't read; only with the empty vocabulary.
+        indent: How far the statement that opened it is indented.
+        indented: Whether statements in it stand further right: then one that doesn't has left it.
 
     """
 
     vocabulary: Vocabulary
     subject: Any
     indent: int = 0
+    indented: bool = False
 
 
 # Takes what was said so far, the thing that the mode speaks of, and the words after the phrase. Gives the mode that
@@ -44,6 +46,7 @@ class _Node:
     handler: Handler | None = None
     negatable: bool = False
     since: tuple[Dialect, str] | None = None
+    aside: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,13 @@ class Vocabulary:
         self._root = _Node()
 
     def add(
-        self, phrase: str, handler: Handler, *, negatable: bool = False, since: tuple[Dialect, str] | None = None
+        self,
+        phrase: str,
+        handler: Handler,
+        *,
+        negatable: bool = False,
+        since: tuple[Dialect, str] | None = None,
+        aside: bool = False,
     ) -> None:
         """Add a statement.
 
@@ -80,12 +89,13 @@ class Vocabulary:
             handler: What is done with it.
             negatable: Whether ``no PHRASE`` is one too; the handler finds that in `Words.negated`.
             since: The first dialect that has it, and the release that brought it.
+            aside: Whether it doesn't bear on packets, so that nobody who writes something else meant it.
 
         """
         node = self._root
         for word in phrase.split():
             node = node.children.setdefault(word, _Node(f"{node.phrase} {word}".strip()))
-        node.handler, node.negatable, node.since = handler, negatable, since
+        node.handler, node.negatable, node.since, node.aside = handler, negatable, since, aside
 
     def statement(
         self, phrase: str, *, negatable: bool = False, since: tuple[Dialect, str] | None = None
@@ -131,13 +141,13 @@ class Vocabulary:
         exact = " ".join(line.words[int(negated) : position]).lower() == found.phrase
         return Found(found.phrase, exact, found.handler, found.negatable, found.since, words)
 
-    def phrases(self) -> list[str]:
-        """All statements, in alphabetical order."""
+    def phrases(self, *, asides: bool = True) -> list[str]:
+        """All statements, in alphabetical order; without `asides` those that bear on packets."""
         found: list[str] = []
         pending = [self._root]
         while pending:
             node = pending.pop()
-            if node.handler is not None:
+            if node.handler is not None and (asides or not node.aside):
                 found.append(node.phrase)
             pending.extend(node.children.values())
         return sorted(found)

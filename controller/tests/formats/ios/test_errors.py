@@ -22,12 +22,17 @@ def classed(statements, **how):
     return "class-map a\n match dscp 1\n" + policy(statements, name="a", **how)
 
 
+# What is wrong counts where an interface has it.
+FILTERED = "interface Fa0/9\n ip access-group a in\n"
+POLICED = policy("set dscp 1", name="a")
+
+
 def acl(entry):
-    return f"ip access-list extended a\n {entry}\n"
+    return f"ip access-list extended a\n {entry}\n{FILTERED}"
 
 
 def matched(term):
-    return f"class-map a\n match {term}\n"
+    return f"class-map a\n match {term}\n{POLICED}"
 
 
 PORT = "a port: a number from 0 to 65535 or one of"
@@ -36,7 +41,15 @@ COS = "a class of service from 0 to 7"
 # name: (text, message or its beginning); pre-HQF unless the name begins with another dialect.
 ERRORS = {
     # lines and modes
-    "unknown statement": ("\nflurb 1\n", "f:3: found 'flurb 1', expected a statement of global configuration"),
+    "unknown statement of QoS": ("\nmls qos\n", "f:3: found 'mls qos', expected a statement of global configuration"),
+    "unknown statement of a class map": (
+        matched("dscp 1\n flurb 1"),
+        "f:4: found 'flurb 1', expected a statement of a class map",
+    ),
+    "unknown statement where nobody sees its block": (
+        "interface Fa0/0\nflurb 1\nbandwidth 5\n",
+        "f:3: found 'flurb 1', expected a statement of an interface",
+    ),
     "misspelt statement": (
         "polcy-map p\n",
         "f:2: found 'polcy-map p', expected a statement that phb knows, such as 'policy-map'",
@@ -45,7 +58,7 @@ ERRORS = {
         "interface Fa0/0\n servce-policy output p\n",
         "f:3: found 'servce-policy output p', expected a statement that phb knows, such as 'service-policy output'",
     ),
-    "statement outside of its mode": (" random-detect\n", "f:2: found 'random-detect', expected a statement of"),
+    "statement outside of its mode": (" random-detect\n", "f:2: found 'random-detect', expected it in an interface"),
     "ambiguous": ("interface Fa0/0\n ip p\n", "f:3: found 'ip p', expected one of pim, policy, proxy-arp in full"),
     "no form": ("no policy-map p\n", "f:2: found 'no policy-map', expected the configuration without 'policy-map'"),
     "no end of a banner": ("banner motd #\n", "f:2: found a banner without an end"),
@@ -120,17 +133,20 @@ ERRORS = {
         "f:3: found encapsulation 'arpa' on Serial0, expected one that the interface has",
     ),
     # access lists
-    "access list number": ("access-list 700 permit any\n", "f:2: found access list 700, expected an IP one: 1-99"),
+    "access list number": (
+        "access-list 3000 permit any\n",
+        "f:2: found '3000', expected an IP access list's number from 1 to 2699",
+    ),
     "access list of another kind": (
-        "ip access-list standard a\nip access-list extended a\n",
+        f"ip access-list standard a\nip access-list extended a\n{FILTERED}",
         "f:3: found an extended access list 'a', expected a standard one as at f:2",
     ),
     "sequence number": (
-        "ip access-list extended a\n 10 permit ip any any\n 10 deny ip any any\n",
+        f"ip access-list extended a\n 10 permit ip any any\n 10 deny ip any any\n{FILTERED}",
         "f:4: found sequence number 10 again, expected one that no other entry has",
     ),
     "access list action": (
-        "access-list 101 allow ip any any\n",
+        "access-list 101 allow ip any any\ninterface Fa0/0\n ip access-group 101 in\n",
         "f:2: found 'allow', expected one of permit, deny, remark",
     ),
     "protocol": (
@@ -178,7 +194,7 @@ ERRORS = {
         "f:2: found 'type', expected a class map's name: phb has no class",
     ),
     "class map the other way": (
-        "class-map match-any a\nclass-map match-all a\n",
+        f"class-map match-any a\nclass-map match-all a\n{POLICED}",
         "f:3: found 'match-all', expected the other way, as for class map 'a' at f:2",
     ),
     "match": (matched("colour red"), "f:3: found 'colour', expected one of access-group, any, class-map, cos, dscp,"),
@@ -198,7 +214,7 @@ ERRORS = {
     "match dscp": (matched("dscp 64"), "f:3: found '64', expected a DSCP from 0 to 63"),
     "match dscp name": (matched("dscp af14"), "f:3: found 'af14', expected a DSCP: a number from 0 to 63 or one of"),
     "match cos": (matched("cos 8"), f"f:3: found '8', expected {COS}"),
-    "rename": ("class-map a\n rename b\n", "f:3: found 'rename', expected the class map under its new name"),
+    "rename": (f"class-map a\n rename b\n{POLICED}", "f:3: found 'rename', expected the class map under its new name"),
     "class map of nothing": (policy("set dscp 0", name="b"), "f:3: found class map 'b', expected one of class-default"),
     "access list of nothing": (
         "class-map a\n match access-group name x\n" + policy("set dscp 0", name="a"),
@@ -223,7 +239,7 @@ ERRORS = {
         "f:4: found policy map 'y' for input, expected one policy map; 'x' stands at f:3",
     ),
     "insert before": (
-        "policy-map p\n class a insert-before b\n",
+        "policy-map p\n class a insert-before b\ninterface Fa0/0\n service-policy input p\n",
         "f:3: found 'insert-before', expected the classes in",
     ),
     "set": (
