@@ -62,7 +62,7 @@ def decode(content: bytes, name: str, error: type[InputError] = InputError) -> D
         offset = len(mark) + problem.start
     if encoding != "utf-8":
         raise error(Origin(name), f"octets that aren't UTF-16 at offset {offset}", "the text that its mark announces")
-    if 2 * sum(octet in _EBCDIC for octet in octets[:4096]) > len(octets[:4096]):
+    if b"@" in octets and 2 * sum(octet in _EBCDIC for octet in octets[:4096]) > len(octets[:4096]):
         raise error(Origin(name), "text in EBCDIC", "UTF-8: transfer it as text, or iconv -f IBM-1047 -t UTF-8")
     refusal = error(Origin(name), f"a byte that isn't UTF-8 at offset {offset}", "UTF-8 text")
     try:

@@ -64,7 +64,7 @@ class Written:
     def class_map(self, wanted: str, rules: Sequence[tuple[Rule, Sequence[Box], Sequence[Box]]]) -> str:
         """Write a class map that takes what any of the rules takes: (rule, match, unless). Gives its name.
 
-        Without rules it asks nothing, which takes nothing.
+        Without rules it takes nothing, and says so: its access list permits nothing.
         """
         key = (wanted, tuple((tuple(match), tuple(unless)) for _, match, unless in rules))
         if key not in self._known:
@@ -73,7 +73,10 @@ class Written:
 
     def _new(self, wanted: str, rules: Sequence[tuple[Rule, Sequence[Box], Sequence[Box]]]) -> str:
         name = self._free(wanted)
-        if len(rules) == 1:
+        if not rules:
+            self._access_list(name, ["deny ip any any"])
+            self.class_maps[name] = [f"class-map match-any {name}", f" match access-group name {name}"]
+        elif len(rules) == 1:
             self._of_rule(name, *rules[0])
         else:
             lines = self.class_maps[name] = [f"class-map match-any {name}"]
