@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     epilog=epilog(
         "phb convert --to yaml policy-agent.conf -o policy.yaml",
         "phb convert --to policy-agent --strict policy.yaml",
+        "phb convert --to ios --lossy policy.yaml",
     )
 )
 def convert(
@@ -31,6 +32,9 @@ def convert(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write.  (default: standard output)")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Write nothing where anything would be lost.")] = False,
+    lossy: Annotated[
+        bool, typer.Option("--lossy", help="Write also where packets would get something else than before.")
+    ] = False,
     format_name: Annotated[
         str | None,
         typer.Option("--format", metavar="NAME", help="Format of the files that are read.  (default: by each file)"),
@@ -45,8 +49,9 @@ def convert(
 ) -> None:
     """Write policy files as one file of another format.
 
-    What that format can't say is left out and listed on standard error, with file and line. Exit code 0 also with
-    losses; with --strict they are 1.
+    What that format can't say is left out and listed on standard error, with file and line. Nothing is written where
+    packets would get something else by it, and the exit code is 2; --lossy writes all the same. Other losses are exit
+    code 0, with --strict 1.
     """
     from phb import formats
     from phb.formats.format import parse_dialect
@@ -55,18 +60,22 @@ def convert(
     named = parse_dialect(dialect)
     policy = read_sources(files, format_name, formats.ReadOptions(named))
     converted = formats.convert(policy, to, formats.WriteOptions(named))
-    refused = strict and bool(converted.losses)
+    changing = [loss for loss in converted.losses if loss.packets]
+    refused = bool(converted.losses) if strict else bool(changing) and not lossy
     if output is not None and not refused:
         _write(output, converted.text)
     if json:
-        print_json(_as_json(to, converted))
+        print_json(_as_json(to, converted, refused))
     else:
         print_notices(policy.notices)
         print_losses(converted.losses)
         if output is None and not refused:
             typer.echo(converted.text, nl=False)
-    if refused:
+    if refused and strict:
         raise typer.Exit(REFUSED)
+    if refused:
+        found = f"{len(changing)} losses by which packets would get something else"
+        raise InputError(Origin("--to"), found, "a format that says it, or --lossy")
 
 
 def _write(path: Path, text: str) -> None:
@@ -76,9 +85,11 @@ def _write(path: Path, text: str) -> None:
         raise InputError(Origin("--output"), f"'{path}' ({in_words(error)})", "a file to write") from None
 
 
-def _as_json(to: str, converted: Converted) -> dict[str, Any]:
-    return {"format": to, "text": converted.text, "losses": [_loss_as_json(loss) for loss in converted.losses]}
+def _as_json(to: str, converted: Converted, refused: bool) -> dict[str, Any]:
+    text = None if refused else converted.text
+    return {"format": to, "text": text, "losses": [_loss_as_json(loss) for loss in converted.losses]}
 
 
 def _loss_as_json(loss: Loss) -> dict[str, Any]:
-    return {"file": loss.origin.file, "line": loss.origin.line, "what": loss.what, "why": loss.why}
+    place = {"file": loss.origin.file, "line": loss.origin.line}
+    return {**place, "what": loss.what, "why": loss.why, "packets": list(loss.packets)}

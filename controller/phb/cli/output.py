@@ -118,8 +118,9 @@ def print_notices(notices: Iterable[Notice]) -> None:
 
 
 def print_losses(losses: Iterable[Loss]) -> None:
-    """List what a format couldn't say on standard error."""
-    _print_warnings(f"warning: {loss}" for loss in losses)
+    """List what a format couldn't say on standard error, with the packets that get something else by it."""
+    for loss in losses:
+        _print_warnings([f"warning: {loss}", *(f"  changes what these get: {each}" for each in loss.packets)])
 
 
 def _print_warnings(warnings: Iterable[str]) -> None:

@@ -18,6 +18,7 @@ from phb.encodings import decode
 from phb.errors import InputError
 from phb.files import as_text, read_bytes
 from phb.formats import ios, ldap, policy_agent, smcat, yaml_format
+from phb.formats.changes import with_packets
 from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
 from phb.merge import merge
 from phb.model import PolicySet
@@ -157,7 +158,9 @@ def convert(policy: PolicySet, to: str, options: WriteOptions = WRITING) -> Conv
         raise InputError(Origin("--to"), f"'{to}'", f"one of {', '.join(writers)}")
     converted = write(policy, options)
     # Sorting is stable: losses of one line stay in the writer's order.
-    losses = sorted(converted.losses, key=lambda loss: (loss.origin.file, loss.origin.line))
+    losses = sorted(
+        (with_packets(loss, policy) for loss in converted.losses), key=lambda loss: (loss.origin.file, loss.origin.line)
+    )
     return Converted(converted.text, tuple(losses))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from phb.errors import InputError
-from phb.model import Dialect, PolicySet
+from phb.model import Dialect, Item, PolicySet
 from phb.origin import Origin
 
 
@@ -61,12 +61,20 @@ class Loss:
         origin: Where the source says it.
         what: The thing that is left out, in the words of its key or statement: ``'unless' of rule 'voice'``.
         why: What the format lacks, as the end of a sentence: ``Policy Agent rules have no exceptions``.
+        item: Whose it is, if it may concern packets.
+        key: Which of its keys.
+        kept: Packets get what they got, whatever the item is.
+        packets: The packets that get something else; none where all get what they got.
 
     """
 
     origin: Origin
     what: str
     why: str
+    item: Item | None = field(default=None, compare=False, repr=False)
+    key: str = field(default="", compare=False)
+    kept: bool = field(default=False, compare=False)
+    packets: tuple[str, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.origin}: {self.what} is lost: {self.why}"

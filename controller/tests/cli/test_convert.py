@@ -17,9 +17,11 @@ actions:
   - {name: gold, set-tos: 192}
 rules:
   - name: first
+    direction: both
     match: {protocol: tcp, source-ports: 23}
     actions: [gold]
 """
+CHANGING = POLICY.replace("set-tos: 192", "set-tos: 192, class: gold")
 
 
 @pytest.fixture
@@ -61,8 +63,43 @@ def test_losses_as_json(run, policy):
     code, out, _ = run("--to", "policy-agent", "--json", policy)
     result = json.loads(out)
     assert (code, result["format"]) == (0, "policy-agent")
-    assert {"file", "line", "what", "why"} == set(result["losses"][0])
+    assert {"file", "line", "what", "why", "packets"} == set(result["losses"][0])
     assert result["losses"][0]["line"] in (2, 3)
+
+
+def test_what_changes_packets_is_refused(run, write_file, tmp_path):
+    policy = write_file("changing.yaml", CHANGING)
+    for where in ([], ["-o", tmp_path / "out.conf"]):
+        code, out, err = run("--to", "policy-agent", *where, policy)
+        assert (code, out) == (2, "")
+        assert f"{policy}:6: 'class' of action 'gold' is lost: actions name no queue\n" in err
+        assert "  changes what these get: rule 'first': tcp from port 23\n" in err
+        assert err.endswith(
+            "phb: --to: found 1 losses by which packets would get something else, expected a format that says it, or "
+            "--lossy\n"
+        )
+    assert not (tmp_path / "out.conf").exists()
+    code, out, _ = run("--to", "policy-agent", "--lossy", policy)
+    assert code == 0
+    assert "PolicyAction gold" in out
+
+
+def test_what_changes_packets_as_json(run, write_file):
+    code, out, _ = run("--to", "policy-agent", "--json", write_file("changing.yaml", CHANGING))
+    result = json.loads(out)
+    assert (code, result["text"]) == (2, None)
+    assert [loss["packets"] for loss in result["losses"] if loss["packets"]] == [["rule 'first': tcp from port 23"]]
+
+
+def test_the_branch_router_keeps_its_policers_or_nothing_is_written(run, examples):
+    branch = examples.parent / "policies" / "branch-router.yaml"
+    code, out, err = run("--to", "ios", "--dialect", "ios-hqf", branch)
+    assert (code, out) == (2, "")
+    assert "the meter of action 'telephony' is lost" in err
+    code, out, _ = run("--to", "ios", "--dialect", "ios-hqf", "--lossy", branch)
+    assert code == 0
+    blocks = [block.strip().splitlines() for block in out.split("!\n")]
+    assert all(len(block) > 1 for block in blocks if block and block[0].startswith("class-map"))
 
 
 def test_strict_writes_nothing(run, policy, tmp_path):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 from phb.errors import InputError
+from phb.formats.intersections import intersection
 from phb.model import Conditions
 from phb.origin import Origin
-from phb.values import AddressRange
 
 # Alternatives that a rule may multiply out to; more are a mistake, or a policy to be written otherwise.
 LARGEST = 1024
@@ -81,27 +80,3 @@ def _all_of(terms: Sequence[Sequence[Conditions]], rule: Origin) -> list[Conditi
         if len(found) > LARGEST:
             raise InputError(rule, f"more than {LARGEST} alternatives", "fewer, or several rules")
     return found
-
-
-def intersection(one: Conditions, other: Conditions) -> Conditions | None:
-    """What meets both; None where nothing can. Only what a directory's conditions ask is looked at."""
-    common: dict[str, Any] = {}
-    for name in ("protocol", "source", "destination", "source_ports", "destination_ports"):
-        asked = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]
-        both = asked[0] if len(asked) == 1 else _common(*asked) if asked else None
-        if asked and both is None:
-            return None
-        common[name] = both
-    if len({each.version for each in (common["source"], common["destination"]) if each is not None}) > 1:
-        return None
-    return Conditions(**common).at(one.origin(), {**other.origins(), **one.origins()})
-
-
-def _common(one: Any, other: Any) -> Any:
-    """The part of two protocols or ranges that is in both; None where there is none."""
-    if isinstance(one, int):
-        return one if one == other else None
-    if isinstance(one, AddressRange) and one.version != other.version:
-        return None
-    first, last = max(one.first, other.first), min(one.last, other.last)
-    return type(one)(first, last) if first <= last else None

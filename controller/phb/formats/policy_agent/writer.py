@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from phb.formats.format import WRITING, Converted, Loss, WriteOptions
+from phb.formats.policy_agent.exceptions import LARGEST, without_exceptions
 from phb.formats.policy_agent.rules import TODAY, UTC
 from phb.model import (
     Action,
+    BehaviourAggregate,
     Conditions,
     Day,
     Direction,
@@ -28,6 +30,7 @@ from phb.model import (
     Treatment,
     Validity,
 )
+from phb.origin import Origin
 from phb.visible import words
 
 HEAD = "# Policy Agent configuration of the z/OS Communications Server; rates are kbit/s, token buckets kilobits.\n"
@@ -39,13 +42,17 @@ _WORD = re.compile(r"[^\s#{}]+")
 
 @dataclass
 class _Writer:
-    losses: list[Loss] = field(default_factory=list)
+    losses: dict[tuple[Origin, str], Loss] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     taken: set[tuple[str, str]] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    actions: Sequence[Action] = ()
     blocking: str = ""
 
-    def lose(self, item: Item, key: str, what: str, why: str) -> None:
-        self.losses.append(Loss(item.origin(key), what, why))
+    def lose(self, item: Item, key: str, what: str, why: str, *, kept: bool = False) -> None:
+        loss = Loss(item.origin(key), what, why, item, key, kept)
+        # What one rule becomes may say it again.
+        self.losses.setdefault((loss.origin, what), loss)
 
     def name(self, item: Action | Rule, kind: str) -> str:
         """The item's name as the Policy Agent can have it: one word of at most 32 characters, once."""
@@ -64,6 +71,13 @@ class _Writer:
             self.lose(item, "name", f"the name of {kind} '{item.name}'", why)
         return free
 
+    def once(self, name: str) -> str:
+        """The rule's name the first time, then names like it."""
+        if name not in self.written:
+            self.written.add(name)
+            return name
+        return self.unused("rule", name)
+
     def unused(self, kind: str, name: str) -> str:
         """A name like this one that nothing of the kind has yet; it is taken now."""
         number, free = 1, name
@@ -76,7 +90,7 @@ class _Writer:
 
 def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
     """The policy as a Policy Agent file, with the losses."""
-    writer = _Writer()
+    writer = _Writer(actions=policy.actions)
     _nodes(writer, policy)
     # Names that can stay come first, so that a changed one never takes another's.
     for action in sorted(policy.actions, key=_has_other_name):
@@ -89,10 +103,12 @@ def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
     if any(rule.permission is Permission.BLOCKED for rule in policy.rules):
         writer.blocking = writer.unused("action", "blocked")
         blocks.append(_block(f"PolicyAction {writer.blocking}", ["Permission Blocked"]))
-    last = len(policy.rules)
-    for place, rule in enumerate(policy.rules):
-        blocks += _rule(writer, rule, (last - place) * _STEP)
-    return Converted("\n".join([HEAD, *(f"{block}\n" for block in blocks)]), tuple(writer.losses))
+    rules = without_exceptions(policy.rules)
+    if rules is None:
+        rules = [(rule, rule) for rule in policy.rules]
+    for place, (rule, source) in enumerate(rules):
+        blocks += _rule(writer, rule, source, (len(rules) - place) * _STEP)
+    return Converted("\n".join([HEAD, *(f"{block}\n" for block in blocks)]), tuple(writer.losses.values()))
 
 
 def _has_other_name(item: Action | Rule) -> bool:
@@ -120,7 +136,7 @@ def _nodes(writer: _Writer, policy: PolicySet) -> None:
     }
     for what, each in items.items():
         for item in each:
-            writer.lose(item, "", what, why)
+            writer.lose(item, "", what, why, kept=not isinstance(item, BehaviourAggregate))
     for image in policy.images:
         if not _WORD.fullmatch(image.name) or not image.name.isprintable():
             writer.lose(image, "name", f"the name of stack '{image.name}'", "names are one word")
@@ -239,29 +255,30 @@ def _excess(action: Action, meter: Meter) -> list[str] | None:
 # ---------------------------------------------------------------------------
 
 
-def _rule(writer: _Writer, rule: Rule, priority: int) -> Iterator[str]:
-    """A rule, or one rule for each of its alternatives."""
-    owner = f"rule '{rule.name}'"
-    if any(part.ingress_port is not None or part.egress_port is not None for part in rule.match):
-        writer.lose(rule, "match", owner, "rules of a host can't ask for a port of the switch")
+def _rule(writer: _Writer, rule: Rule, source: Rule, priority: int) -> Iterator[str]:
+    """A rule, or one rule for each of its alternatives; `source` is the one of the policy that it is made of."""
+    owner = f"rule '{source.name}'"
+    if any(part.ingress_port is not None or part.egress_port is not None for part in source.match):
+        writer.lose(source, "match", owner, "rules of a host can't ask for a port of the switch")
         return
-    if any(part.tos_bits is not None or part.pcp is not None for part in rule.match):
-        writer.lose(rule, "match", owner, "rules of a host can't ask for marks that packets already have")
+    if any(part.tos_bits is not None or part.pcp is not None for part in (*source.match, *source.unless)):
+        writer.lose(source, "match", owner, "rules of a host can't ask for marks that packets already have")
         return
     if rule.unless:
-        writer.lose(rule, "unless", f"'unless' of {owner}", "rules have no exceptions")
-    name = writer.name(rule, "rule")
+        writer.lose(source, "unless", f"'unless' of {owner}", f"without it, there would be more than {LARGEST} rules")
+    name = writer.name(source, "rule")
     joined = _joined(rule.match)
-    if len(joined) > 1:
-        why = f"a rule has one set of conditions; it becomes {len(joined)} rules, counted and limited apart"
-        writer.lose(rule, "match", f"that {owner} is one", why)
-    head = [f"PolicyRulePriority {priority}", *_direction(writer, rule)]
-    foot = [*_valid(writer, rule, rule.valid)]
+    if rule is not source or len(joined) > 1:
+        why = "a rule has one set of conditions and no exceptions; it becomes several, counted and limited apart"
+        limited = any(action.max_connections for action in writer.actions if action.name in source.actions)
+        writer.lose(source, "match", f"that {owner} is one", why, kept=not limited)
+    head = [f"PolicyRulePriority {priority}", *_direction(writer, rule, source)]
+    foot = [*_valid(writer, source, rule.valid)]
     foot += [f"PolicyActionReference {writer.names.get(('action', name), name)}" for name in rule.actions]
     if rule.permission is Permission.BLOCKED:
         foot.append(f"PolicyActionReference {writer.blocking}")
-    for place, conditions in enumerate(joined, start=1):
-        unique = name if place == 1 else writer.unused("rule", f"{name[: TODAY.longest - 6]}-{place}")
+    for conditions in joined:
+        unique = writer.once(name)
         yield _block(f"PolicyRule {unique}", [*head, *conditions, *foot])
 
 
@@ -291,9 +308,11 @@ def _conditions(conditions: Conditions) -> list[str]:
     return lines
 
 
-def _direction(writer: _Writer, rule: Rule) -> list[str]:
-    if rule.direction is Direction.ANY:
-        writer.lose(rule, "direction", f"direction 'any' of rule '{rule.name}'", "a host's rule is for its own traffic")
+def _direction(writer: _Writer, rule: Rule, source: Rule) -> list[str]:
+    if source.direction is Direction.ANY:
+        writer.lose(
+            source, "direction", f"direction 'any' of rule '{source.name}'", "a host's rule is for its own traffic"
+        )
     if rule.direction in (Direction.ANY, Direction.BOTH):
         return []
     return [f"Direction {rule.direction.value.capitalize()}"]

@@ -184,15 +184,15 @@ LOSSES = {
     "action 'a' is lost: rates are whole kbit/s",
     "actions: [{name: a, min-rate: {value: 1, unit: Mbit/s, basis: ip}}]": "the basis 'ip' of 'min-rate' of action "
     "'a' is lost: it counts 'tcp-payload'",
-    "rules: [{name: r, direction: both, unless: {protocol: tcp}}]": "'unless' of rule 'r' is lost: rules have no "
-    "exceptions",
+    "rules: [{name: r, direction: both, unless: {protocol: tcp}}]": "that rule 'r' is one is lost: a rule has one set "
+    "of conditions and no exceptions; it becomes several, counted and limited apart",
     "rules: [{name: r, direction: any}]": "direction 'any' of rule 'r' is lost: a host's rule is for its own traffic",
     "rules: [{name: r, match: {ingress-port: a}}]": "rule 'r' is lost: rules of a host can't ask for a port of the "
     "switch",
     "rules: [{name: r, match: {dscp: EF}}]": "rule 'r' is lost: rules of a host can't ask for marks that packets "
     "already have",
     "rules: [{name: r, direction: both, match: [{protocol: tcp}, {protocol: gre}]}]": "that rule 'r' is one is lost: a "
-    "rule has one set of conditions; it becomes 2 rules, counted and limited apart",
+    "rule has one set of conditions and no exceptions; it becomes several, counted and limited apart",
     "rules: [{name: r, direction: both, valid: {time-zone: Asia/Tokyo}}]": "time zone 'Asia/Tokyo' of rule 'r' is "
     "lost: zones are Local or UTC",
 }
@@ -243,4 +243,4 @@ def test_alternatives_take_no_other_rules_name():
     alternatives = (Conditions(protocol=6), Conditions(protocol=47))
     rules = (Rule(name="r", direction=Direction.BOTH, match=alternatives), Rule(name="r-2", direction=Direction.BOTH))
     again = read(write(PolicySet(rules=rules)).text, "f")
-    assert [rule.name for rule in again.rules] == ["r", "r-2-2", "r-2"]
+    assert [rule.name for rule in again.rules] == ["r", "r-3", "r-2"]

@@ -16,7 +16,7 @@ class Losses:
     def add(self, item: Item, field: str, what: str, why: str) -> None:
         """Something of this item, at the place of its field."""
         origin = item.origin(field)
-        self._found.setdefault((origin, what), Loss(origin, what, why))
+        self._found.setdefault((origin, what), Loss(origin, what, why, item, field))
 
     def all(self) -> tuple[Loss, ...]:
         """In the order in which they were met."""

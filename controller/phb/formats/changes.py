@@ -1,0 +1,86 @@
+"""Which packets a loss is about: those of the rules that lead to what is lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from phb.formats.format import Loss
+from phb.model import (
+    Action,
+    Applicability,
+    ClassBased,
+    Conditions,
+    CrossConnect,
+    Image,
+    Item,
+    PolicySet,
+    Port,
+    Route,
+    Rule,
+    SubnetPriority,
+    TrafficClass,
+)
+from phb.values import write_protocol
+
+# What a node has and is called, and what another file may say of it: no packet is treated otherwise without.
+_OF_THE_NODE = (PolicySet, Port, CrossConnect, Route, Image, SubnetPriority, TrafficClass, Applicability)
+_EVERYTHING = "all packets"
+
+
+def with_packets(loss: Loss, policy: PolicySet) -> Loss:
+    """The loss with the packets that get something else by it."""
+    if loss.item is None or loss.kept or (isinstance(loss.item, _OF_THE_NODE) and loss.key != "rate"):
+        return loss
+    if isinstance(loss.item, Rule | Action) and loss.key == "name":
+        return loss
+    return replace(loss, packets=tuple(_packets(loss.item, policy)))
+
+
+def _packets(item: Item, policy: PolicySet) -> list[str]:
+    """Rules and behaviour aggregates that lead to the item; else the port or the class whose queue it is."""
+    rules = [rule for rule in policy.rules if rule is item or rule.valid is item]
+    aggregates = [aggregate for aggregate in policy.behaviour_aggregates if aggregate is item]
+    actions = {action.name for action in policy.actions if _has(action, item)}
+    if actions:
+        rules = [rule for rule in policy.rules if not actions.isdisjoint(rule.actions)]
+        aggregates = [each for each in policy.behaviour_aggregates if not actions.isdisjoint(each.actions)]
+    said = [f"rule '{rule.name}': {'; or '.join(map(in_words, rule.match))}" for rule in rules]
+    said += [f"behaviour aggregate '{aggregate.name}'" for aggregate in aggregates]
+    for queueing in policy.queueing:
+        if _has(queueing, item):
+            queues = queueing.schedule.queues if isinstance(queueing.schedule, ClassBased) else ()
+            classes = [f"class '{queue.traffic_class}' " for queue in queues if _has(queue, item)]
+            said += [f"{each}leaving by port '{queueing.port}'" for each in classes or [""]]
+    if isinstance(item, Port):
+        said.append(f"leaving by port '{item.name}'")
+    return said
+
+
+def _has(whole: object, part: Item) -> bool:
+    """Whether an item is another one, or somewhere in it."""
+    if whole is part:
+        return True
+    if isinstance(whole, Item):
+        return any(_has(value, part) for _, value in whole)
+    return isinstance(whole, tuple) and any(_has(each, part) for each in whole)
+
+
+def in_words(conditions: Conditions) -> str:
+    """The packets that conditions ask for, in a few words."""
+    said = [] if conditions.version is None else [f"IPv{conditions.version}"]
+    if conditions.protocol is not None:
+        said.append(str(write_protocol(conditions.protocol)))
+    for word, addresses, ports in (
+        ("from", conditions.source, conditions.source_ports),
+        ("to", conditions.destination, conditions.destination_ports),
+    ):
+        if addresses is not None or ports is not None:
+            said += [word, *([str(addresses)] if addresses else []), *([f"port {ports}"] if ports else [])]
+    if conditions.tos_bits is not None:
+        said.append(f"with ToS bits {conditions.tos_bits.value:08b} under mask {conditions.tos_bits.mask:08b}")
+    if conditions.pcp is not None:
+        said.append(f"with 802.1p priority {conditions.pcp.value}")
+    for word, port in (("entering by", conditions.ingress_port), ("leaving by", conditions.egress_port)):
+        if port is not None:
+            said.append(f"{word} {port}")
+    return " ".join(said) or _EVERYTHING

@@ -1,0 +1,32 @@
+"""What two sets of conditions have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from phb.model import Conditions
+from phb.values import AddressRange
+
+
+def intersection(one: Conditions, other: Conditions) -> Conditions | None:
+    """What meets both; None where nothing can. Only addresses, ports and protocol are looked at."""
+    common: dict[str, Any] = {}
+    for name in ("protocol", "source", "destination", "source_ports", "destination_ports"):
+        asked = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]
+        both = asked[0] if len(asked) == 1 else _common(*asked) if asked else None
+        if asked and both is None:
+            return None
+        common[name] = both
+    if len({each.version for each in (common["source"], common["destination"]) if each is not None}) > 1:
+        return None
+    return Conditions(**common).at(one.origin(), {**other.origins(), **one.origins()})
+
+
+def _common(one: Any, other: Any) -> Any:
+    """The part of two protocols or ranges that is in both; None where there is none."""
+    if isinstance(one, int):
+        return one if one == other else None
+    if isinstance(one, AddressRange) and one.version != other.version:
+        return None
+    first, last = max(one.first, other.first), min(one.last, other.last)
+    return type(one)(first, last) if first <= last else None
