@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from phb.lint.departures import departures
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.lint.traffic import carries, class_of, class_queues, drops, feeding
 from phb.model import DEFAULT_CLASS, Action, PolicySet
@@ -21,7 +22,7 @@ def _find(context: Context) -> Iterator[Finding]:
     ]
     unbounded = {name for name in _levels(policy) if any(not drops(action.meter) for action in feeding(policy, name))}
     for action in expedited:
-        if not drops(action.meter) and class_of(action) not in unbounded:
+        if not _is_policed(context, action) and class_of(action) not in unbounded:
             yield Finding(
                 NO_POLICER,
                 Severity.WARNING,
@@ -30,7 +31,7 @@ def _find(context: Context) -> Iterator[Finding]:
                 "EF promises low delay only while no more arrives than is served (RFC 3246 section 1.3, RFC 4594 4.1)",
                 "give the action a meter that drops what is red",
             )
-        yield from _without_level(policy, action)
+        yield from _without_level(context, action)
     for queueing, queue in class_queues(policy):
         free = [action for action in feeding(policy, queue.traffic_class) if not drops(action.meter)]
         if queue.level is not None and (free or queue.traffic_class == DEFAULT_CLASS):
@@ -54,9 +55,19 @@ def _levels(policy: PolicySet) -> set[str]:
     return {queue.traffic_class for _, queue in class_queues(policy) if queue.level is not None}
 
 
-def _without_level(policy: PolicySet, action: Action) -> Iterator[Finding]:
-    for queueing, queue in class_queues(policy):
-        if queue.traffic_class == class_of(action) and queue.level is None:
+def _is_policed(context: Context, action: Action) -> bool:
+    """Whether the action's meter drops, or those of the output policies of all ports that have queues of classes."""
+    ports = {queueing.port: queueing for queueing, _ in class_queues(context.policy)}
+    gone = [each for port in ports.values() for each in departures(context, action, CODE_POINTS["EF"], port)]
+    return drops(action.meter) or (bool(gone) and all(each.policed for each in gone))
+
+
+def _without_level(context: Context, action: Action) -> Iterator[Finding]:
+    for queueing, queue in class_queues(context.policy):
+        if queue.level is not None:
+            continue
+        classes = {each.traffic_class for each in departures(context, action, CODE_POINTS["EF"], queueing)}
+        if queue.traffic_class in classes:
             yield Finding(
                 NO_LEVEL,
                 Severity.WARNING,

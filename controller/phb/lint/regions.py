@@ -106,6 +106,13 @@ class Regions:
             *(self._of_aggregate(aggregate) for aggregate in self._policy.behaviour_aggregates),
         ]
 
+    arriving = _INPUT
+    """Of the bits of egress ports: the input policies', which are asked before a port is chosen."""
+
+    def leaving(self, reference: PortReference) -> int:
+        """Of the bits of egress ports: that of the output policy of a port."""
+        return self._one(reference) << 1
+
     def _of_rule(self, rule: Rule) -> Region:
         time_subsets, moment, zone = _window(self._policy, rule.valid)
         packets = [box for conditions in rule.match for box in self._of_conditions(rule, conditions)]
