@@ -76,9 +76,7 @@ def read_tree(entries: Sequence[Entry], file: str, notices: list[Notice]) -> Pol
     ranked: list[tuple[int, int, str, str, Rule]] = []
     for entry in entries:
         if entry.has_class(*words.RULE):
-            rule = _rule(tree, entry)
-            if rule is not None:
-                ranked.append((*_rank(entry, rule), rule.name, entry.dn.written, rule))
+            ranked += [(*_rank(entry, rule), rule.name, entry.dn.written, rule) for rule in _rules(tree, entry)]
     _check_references(tree)
     made = [action for service in tree.services.values() for action in service.actions]
     policy = PolicySet(
@@ -142,11 +140,12 @@ def _check_references(tree: _Tree) -> None:
 # ---------------------------------------------------------------------------
 
 
-def _rule(tree: _Tree, entry: Entry) -> Rule | None:
+def _rules(tree: _Tree, entry: Entry) -> list[Rule]:
+    """The rule, once for each of its periods: it counts in any of them."""
     name = entry_name(entry, "pcimRuleName")
     origins: dict[str, Origin] = {}
     combined = _conditions(tree, entry)
-    valid = _validity(tree, entry, origins)
+    periods = _periods(tree, entry, origins)
     services = _services(tree, entry, origins)
     direction = Direction.BOTH
     way = entry.one(f"{words.PREFIX}Direction")
@@ -159,17 +158,25 @@ def _rule(tree: _Tree, entry: Entry) -> Rule | None:
         why = "disabled" if enabled == _DISABLED else "for debugging only"
         said = called(entry, "pcimRuleEnabled")
         tree.notices.append(Notice(entry.origin, f"rule '{name}' has no effect: it is {why} ({said})"))
-        return None
-    rule = Rule(
-        name=name,
-        direction=direction,
-        permission=Permission.BLOCKED if any(service.blocked for service in services) else Permission.ALLOWED,
-        match=combined.match,
-        unless=combined.unless,
-        valid=valid,
-        actions=tuple(action.name for service in services for action in service.actions),
-    )
-    return rule.at(entry.origin, origins)
+        return []
+    made = [action for service in services for action in service.actions]
+    limited = next((action for action in made if action.max_connections is not None), None)
+    if len(periods) > 1 and limited is not None:
+        found = f"{len(periods)} periods of a rule with MaxConnections ({limited.origin('max_connections')})"
+        raise InputError(origins["valid"], found, "one: each would count its own connections")
+    rules = [
+        Rule(
+            name=name if not place else f"{name}/{place + 1}",
+            direction=direction,
+            permission=Permission.BLOCKED if any(service.blocked for service in services) else Permission.ALLOWED,
+            match=combined.match,
+            unless=combined.unless,
+            valid=valid,
+            actions=tuple(action.name for action in made),
+        )
+        for place, valid in enumerate(periods)
+    ]
+    return [rule.at(entry.origin, origins) for rule in rules]
 
 
 def _conditions(tree: _Tree, rule: Entry) -> Combined:
@@ -229,19 +236,20 @@ def _match(entry: Entry) -> tuple[Conditions, ...]:
     return tuple(conditions.at(entry.origin, origins) for conditions in match)
 
 
-def _validity(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> Validity:
+def _periods(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> list[Validity]:
     values = rule.all("pcimRuleValidityPeriodList")
     if not values:
-        return read_period(rule) if rule.has_class(words.PERIOD) else Validity().at(rule.origin)
-    if len(values) > 1:
-        values[1].fail(f"{len(values)} periods", "one: write a rule for each")
+        return [read_period(rule) if rule.has_class(words.PERIOD) else Validity().at(rule.origin)]
     origins["valid"] = values[0].origin
-    association = tree.refer(values[0])
-    reusable = association.one("pcimTimePeriodConditionDN")
-    holder = tree.refer(reusable) if reusable is not None else association
-    if not holder.has_class(words.PERIOD):
-        raise InputError(holder.origin, "no period", f"object class {called(holder, words.PERIOD)}")
-    return read_period(holder)
+    found = []
+    for value in values:
+        association = tree.refer(value)
+        reusable = association.one("pcimTimePeriodConditionDN")
+        holder = tree.refer(reusable) if reusable is not None else association
+        if not holder.has_class(words.PERIOD):
+            raise InputError(holder.origin, "no period", f"object class {called(holder, words.PERIOD)}")
+        found.append(read_period(holder))
+    return found
 
 
 def _services(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> list[Service]:

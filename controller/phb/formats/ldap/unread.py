@@ -20,6 +20,7 @@ _ABOUT_POLICIES = re.compile(
 )
 # Passwords' and logins' policies, and a server's own configuration.
 _ABOUT_OTHERS = re.compile(r"pwd|sudo|ipa|olc|ibm-slapd|krb|pkcs", re.IGNORECASE)
+_OTHER_SCHEMA = "an object class of docs/ldap.md, or a base or filter without that entry"
 _HARMLESS = frozenset(word.lower() for word in words.HARMLESS)
 _VENDOR = frozenset(name.lower() for name in words.VENDOR)
 
@@ -36,7 +37,7 @@ def check_words(entries: Sequence[Entry]) -> None:
             if name in _VENDOR:
                 raise InputError(entry.origin, f"object class {value.text}", f"{words.CONDITION} or {words.ACTION}")
             if name not in _READ and _ABOUT_POLICIES.search(name) and not _ABOUT_OTHERS.match(name):
-                value.fail(f"object class {value.text} in entry {entry.dn}", "an object class of docs/ldap.md")
+                value.fail(f"object class {value.text} in entry {entry.dn}", _OTHER_SCHEMA)
         for key, values in entry.values.items():
             value = values[0]
             refused = _REFUSED.get(key)

@@ -161,7 +161,7 @@ ERRORS = {
     "intrusion detection": (
         entry("r", RULE) + below("c", ASSOCIATION, "objectClass: ibm-idsConditionAuxClass"),
         "f:8: found object class ibm-idsConditionAuxClass in entry cn=c,cn=r,o=x, expected an object class of "
-        "docs/ldap.md",
+        "docs/ldap.md, or a base or filter without that entry",
     ),
     "an unknown attribute": (
         entry("r", RULE, "ibm-policyRuleColour: blue"),

@@ -209,6 +209,18 @@ def test_a_reusable_period():
     assert read(text, "f").rules[0].valid.days == (Day.SUNDAY,)
 
 
+def test_a_rule_counts_in_any_of_its_periods():
+    lists = [f"pcimRuleValidityPeriodList: cn={name},o=x" for name in "vw"]
+    text = entry("r", RULE, ACTION, "phbMaxRate: 8", *lists) + "".join(
+        entry(name, PERIOD, f"pcimTPCDayOfWeekMask: {mask}") for name, mask in (("v", "1000000"), ("w", "0100000"))
+    )
+    rules = read(text, "f").rules
+    assert [(each.name, each.valid.days, each.actions) for each in rules] == [
+        ("r", (Day.SUNDAY,), ("r",)),
+        ("r/2", (Day.MONDAY,), ("r",)),
+    ]
+
+
 ERRORS = {
     "unknown attribute": (
         entry("r", RULE, "phbFlavour: sweet"),
@@ -290,9 +302,13 @@ ERRORS = {
         "f:5: found pcimRuleConditionAssociation that no rule refers to, expected its DN in a rule's "
         "pcimRuleConditionList",
     ),
-    "two periods": (
-        entry("r", RULE, "pcimRuleValidityPeriodList: cn=v,o=x", "pcimRuleValidityPeriodList: cn=w,o=x"),
-        "f:5: found 2 periods, expected one: write a rule for each",
+    "two periods and a limit": (
+        entry(
+            "r", RULE, ACTION, "phbMaxConnections: 5", *(f"pcimRuleValidityPeriodList: cn={name},o=x" for name in "vw")
+        )
+        + entry("v", PERIOD, "pcimTPCDayOfWeekMask: 1000000")
+        + entry("w", PERIOD, "pcimTPCDayOfWeekMask: 0100000"),
+        "f:6: found 2 periods of a rule with MaxConnections (f:5), expected one: each would count its own connections",
     ),
     "no period": (
         entry("r", RULE, "pcimRuleValidityPeriodList: cn=v,o=x")
