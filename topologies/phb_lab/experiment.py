@@ -113,6 +113,7 @@ def run_test(
                 end_ns, lambda now: progress(min(now / end_ns, 1.0)), study.snapshots(test, network, lasting)
             )
         evaluation = study.evaluate(test, network, outcome, duration_s=lasting, captures=folder)
+    configuration = study.configuration(test, network)
     return Run(
         test=test,
         network=network,
@@ -122,7 +123,7 @@ def run_test(
         duration_s=lasting,
         options=chosen,
         outcome=outcome,
-        figures=tuple(evaluation.figures),
+        figures=tuple(study.beside_its_own(figure, configuration) for figure in evaluation.figures),
         remarks=tuple(evaluation.remarks),
         details=evaluation.details,
     )

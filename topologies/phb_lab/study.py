@@ -5,7 +5,7 @@ A study has tests; a test is one run of one described network. What it gave beco
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +175,22 @@ class Study(ABC):
         """The source's figures."""
         found: dict[str, Any] = data_files.published()[self.published_key]
         return found
+
+    def configuration(self, test: Test, network: Network) -> Mapping[str, object]:
+        """What a run of a test has, in the words of ``measured_with`` of the published data."""
+        return {}
+
+    def measured_with(self, figure: Figure) -> Mapping[str, object]:
+        """What the source had when it measured a figure's table; empty where the published data says nothing of it."""
+        tables: Mapping[str, Mapping[str, object]] = self.published().get("measured_with", {})
+        paths = (f"{figure.test}.{figure.quantity}.", f"{figure.quantity}.")
+        found = [table for table in tables if any(path.startswith(f"{table}.") for path in paths)]
+        return tables[max(found, key=len)] if found else {}
+
+    def beside_its_own(self, figure: Figure, configuration: Mapping[str, object]) -> Figure:
+        """A figure without a published one where that was measured with something else than the run's."""
+        same = all(configuration.get(name) == value for name, value in self.measured_with(figure).items())
+        return figure if same else replace(figure, published=None)
 
     def find_test(self, name: str) -> Test:
         """The test of that name.

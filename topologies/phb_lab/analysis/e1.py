@@ -262,12 +262,12 @@ def _draw_shares(run: Run, destination: Path) -> list[Path]:
     picture, axes = plt.subplots(figsize=(9, 4.5))
     series = {
         "router, measured": [run.details.router[stream] for stream in STREAMS],
-        "router, published": [run.figure(f"{THROUGHPUT}.{stream}.router").published or 0.0 for stream in STREAMS],
         "application, measured": [run.details.application[stream] for stream in STREAMS],
-        "application, published": [
-            run.figure(f"{THROUGHPUT}.{stream}.application").published or 0.0 for stream in STREAMS
-        ],
     }
+    for who in ("router", "application"):
+        published = [run.figure(f"{THROUGHPUT}.{stream}.{who}").published for stream in STREAMS]
+        if None not in published:
+            series[f"{who}, published"] = [value or 0.0 for value in published]
     for place, (label, values) in enumerate(series.items()):
         axes.bar([x + (place - 1.5) * _WIDTH for x in range(len(STREAMS))], values, _WIDTH, label=label)
     for x, stream in enumerate(STREAMS):

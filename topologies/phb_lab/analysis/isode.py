@@ -224,7 +224,7 @@ def _message_figures(path: str, transfers: Sequence[Transfer], duration_s: int) 
             yield _figure(path, f"{sending.quantity}.kbps", "kbit/s", kbps, sending.asked, note)
     for quantity, transfer in best.items():
         sending = transfer.sending
-        # The table of parallel messages has seconds only.
+        # The table of parallel messages has its seconds at the precedence itself.
         seconds = quantity if isinstance(_look_up(path, quantity), int | float) else f"{quantity}.s"
         yield _figure(path, seconds, "s", transfer.seconds)
         of_rate = sending.asked if sending.base is None else NOTHING
@@ -274,13 +274,18 @@ _CALIBRATED = {
 def _look_up(path: str, quantity: str) -> object:
     """What is published at a path of keys, and of places in lists; None where there is nothing."""
     value: Any = data_files.published()[PUBLISHED_KEY]
-    for key in (*path.split("."), *quantity.split(".")):
+    for key in path.split("."):
         if isinstance(value, list) and key.isdecimal():
             value = value[int(key)]
         elif isinstance(value, Mapping) and key in value:
             value = value[key]
         else:
             return None
+    # The table of parallel messages has its seconds and its rates side by side.
+    for key in (quantity,) if quantity in value else quantity.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
     return value
 
 

@@ -153,6 +153,19 @@ class Cip(Study):
         load = _load(test)
         return analysis.evaluate(load.name, load.warm_up_s, network, outcome, duration_s=duration_s)
 
+    def configuration(self, test: Test, network: Network) -> Mapping[str, object]:
+        """The load, how many of each there are, and what they share."""
+        load = _load(test)
+        return {
+            "load": load.kind,
+            "cips": len(network.adapters),
+            "channels": network.adapters[0].parameters.get("channels", 1),
+            "streams": sum(isinstance(flow, Stream) for flow in network.flows),
+            "sessions": sum(isinstance(flow, RequestResponse) for flow in network.flows),
+            "pus": sum(each.pus for each in network.stations),
+            "lus": sum(each.pus * each.lus_per_pu for each in network.stations),
+        }
+
     def extra_runs(self, tests: Sequence[Test], options: Mapping[str, int]) -> Sequence[tuple[Test, Mapping[str, int]]]:
         """The TCP test with other windows and interrupts, which the source does not give."""
         tcp = [test for test in tests if test.name == "tcp-stream"]

@@ -173,6 +173,10 @@ class E1(Study):
             duration_s=duration_s,
         )
 
+    def configuration(self, test: Test, network: Network) -> Mapping[str, object]:
+        """Buffers and MTU."""
+        return {"buffers": _setting(test).buffers, "mtu_bytes": network.hosts[0].mtu_bytes}
+
     def extra_runs(self, tests: Sequence[Test], options: Mapping[str, int]) -> Sequence[tuple[Test, Mapping[str, int]]]:
         """The same points with the other readings of the rule for the shared pool."""
         return [(test, {**options, "holes": holes}) for holes in SHOWN_HOLES for test in tests]

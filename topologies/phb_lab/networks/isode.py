@@ -40,6 +40,14 @@ DEFAULTS = (EXAMPLES / "isode" / "wred-defaults.ios", LOAD, PORTS)
 PRINTED = (EXAMPLES / "ios" / "sar2811.ios", PORTS)
 AGGRESSIVE = (EXAMPLES / "isode" / "wred-aggressive.ios", LOAD, PORTS)
 ANSWER = (EXAMPLES / "isode" / "answer.ios", PORTS)
+# The source's, as the published data calls them.
+_ROUTERS = {
+    UNSHAPED: "default",
+    SHAPED: "shaper",
+    THREE_QUEUES: "three queues",
+    DEFAULTS: "one queue",
+    PRINTED: "one queue",
+}
 
 # IEEE 802.3: preamble and delimiter (8), FCS (4), inter-frame gap (12).
 ETHERNET_OVERHEAD = 8 + 4 + 12
@@ -124,7 +132,8 @@ _ONE_QUEUE = f"{_ROUND_2}.single_queue_ordered_dropping"
 def _parallel(number: int) -> Setting:
     """Test of the first round with so many 10 MByte messages; 1 MByte ones before, for runs of a minute."""
     published = data_files.published()[PUBLISHED_KEY][_ROUND_1]["parallel_10M_s"][number - 2]
-    precedences = sorted(published, key=list(data_files.published()[PUBLISHED_KEY]["connections"])[::-1].index)
+    sent = [key for key in published if not key.endswith(".kbps")]
+    precedences = sorted(sent, key=list(data_files.published()[PUBLISHED_KEY]["connections"])[::-1].index)
     return Setting(
         name=f"parallel-{number}",
         title=f"{number} messages of 10 MByte at once, unshaped",
@@ -383,6 +392,11 @@ class Isode(Study):
             destination=MTA_ACT,
             duration_s=duration_s,
         )
+
+    def configuration(self, test: Test, network: Network) -> Mapping[str, object]:
+        """How the router queues, and whether the dummy load runs."""
+        router = _ROUTERS.get(network.switches[0].policy_files)
+        return {"router": router, "load": any(isinstance(flow, Datagrams) for flow in network.flows)}
 
     def extra_runs(self, tests: Sequence[Test], options: Mapping[str, int]) -> Sequence[tuple[Test, Mapping[str, int]]]:
         """The policies for the open question, and what they are compared with, under other circumstances."""

@@ -598,6 +598,18 @@ class OsaStudy(Study):
         found = [with_published([figure], published.get(figure.test, {}))[0] for figure in figures]
         return Evaluation(_asked_of(found), details=bars)
 
+    def configuration(self, test: Test, network: Network) -> Mapping[str, object]:
+        """What is compared, with which workload."""
+        assert isinstance(test, Setting), test
+        far = next((adapter.kind for adapter in network.adapters if adapter.name.endswith("-far-adapter")), None)
+        return {
+            "compares": next((what for what in ("lan-idle", "iwq") if test.name.startswith(what)), test.name),
+            "requests": any(isinstance(flow, RequestResponse) for flow in network.flows),
+            "stream": any(isinstance(flow, Stream) for flow in network.flows),
+            "connections": test.connections,
+            "peer": "zos" if far == "osa" else "aix",
+        }
+
     def tables(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[Table]:
         """What the gains are made of."""
         table = Table("test", "side", "workload", "value", "unit", title="Both sides of each comparison")

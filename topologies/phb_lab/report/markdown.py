@@ -47,19 +47,24 @@ _SHARES = "throughput_percent_of_link"
 
 HEADLINES = (
     Headline("isode", "unshaped", "round1_unshaped_2mbps.single", "1M.s", "a message of 1 MByte alone", ".1f", "s"),
-    Headline("isode", "queues-load-immediate", _QUEUES, "immediate_1M.s", "beside the load, two queues", ".1f", "s"),
+    Headline(
+        "isode", "queues-load-immediate", _QUEUES, "immediate_1M.s", "CS2 beside the CS1 load, a queue each", ".1f", "s"
+    ),
     Headline(
         "isode",
         "answer",
         "answer",
         "immediate_1M.of_base",
-        "beside it, one queue, our policy: of its unloaded rate",
+        "CS2 beside it, one queue, our policy: of its unloaded rate",
         ".0f",
         "%",
         100,
     ),
-    Headline("e1", "large-1500", "large-1500", f"{_SHARES}.AF1.router", "AF1 of the line, policy 15 %", ".1f", "%"),
-    Headline("e1", "large-1500", "large-1500", f"{_SHARES}.AF4.router", "AF4 of the line, policy 5 %", ".1f", "%"),
+    Headline("e1", "small-500", "small-500", f"{_SHARES}.AF1.router", "AF1 of the line, policy 15 %", ".1f", "%"),
+    Headline("e1", "small-500", "small-500", f"{_SHARES}.AF4.router", "AF4 of the line, policy 5 %", ".1f", "%"),
+    Headline("e1", "small-1500", "small-1500", f"{_SHARES}.AF1.router", "AF1 of the line, policy 15 %", ".1f", "%"),
+    Headline("e1", "small-1500", "small-1500", f"{_SHARES}.AF4.router", "AF4 of the line, policy 5 %", ".1f", "%"),
+    Headline("e1", "small-1500", "small-1500", "delay_ms_by_mtu.1500.EF", "EF's mean delay", ".1f", "ms"),
     Headline("e1", "large-1500", "large-1500", "delay_ms_by_mtu_large_buffers.1500.EF", "EF's mean delay", ".1f", "ms"),
     Headline("cip", "ping-2", "ip_datagram", "ping_two_channels_MBps", "two channels, one way", ".1f", "MB/s"),
     Headline("cip", "tcp-stream", "ip_datagram", "tcp_stream_two_channels_MBps", "TCP over both", ".1f", "MB/s"),
@@ -96,7 +101,7 @@ def table(runs: Sequence[Run]) -> str:
 def headlines(seed: int = DEFAULT_SEED) -> str:
     """A Markdown table of the other networks: a row per headline; what misses what is asked of it says so."""
     runs: dict[tuple[str, str], Run] = {}
-    lines = ["| network | | published | measured |", "|---|---|---|---|"]
+    lines = ["| network | test | | published | measured |", "|---|---|---|---|---|"]
     previous = ""
     for row in HEADLINES:
         key = (row.network, row.test)
@@ -106,7 +111,8 @@ def headlines(seed: int = DEFAULT_SEED) -> str:
         figure = runs[key].figure(row.quantity, row.published_test)
         name = f"[{row.network}](docs/{row.network}.md)" if row.network != previous else ""
         published = _value(figure.published, row) if figure.published is not None else "-"
-        lines.append(f"| {name} | {row.says} | {published} | **{_value(figure.measured, row)}**{_verdict(figure)} |")
+        measured = f"**{_value(figure.measured, row)}**{_verdict(figure)}"
+        lines.append(f"| {name} | `{row.test}` | {row.says} | {published} | {measured} |")
         previous = row.network
     return "\n".join(lines)
 

@@ -55,10 +55,11 @@ def test_a_share_is_of_the_message_that_it_names():
     assert found["immediate_1M.kbps"].met is None
 
 
-def test_parallel_messages_are_published_as_seconds():
+def test_parallel_messages_are_published_as_seconds_and_rates():
     path = "round1_unshaped_2mbps.parallel_10M_s.2"
     found = figures(path, [Sending("immediate", "10M", 1, "immediate")], outcome(80))
     assert (found["immediate"].measured, found["immediate"].published) == (80, 172.594)
+    assert (found["immediate.kbps"].measured, found["immediate.kbps"].published) == (1000, 464)
 
 
 def test_a_bound_is_told_in_words():
