@@ -13,7 +13,7 @@ from phb_lab import results
 from phb_lab.cli.application import app, check_result_file
 from phb_lab.errors import UsageError
 from phb_lab.planning import capacity, requirement
-from phb_lab.planning.arithmetic import Plan, Step
+from phb_lab.planning.arithmetic import Failure, Plan, Step, in_words
 from phb_lab.planning.arithmetic import plan as work_out
 from phb_lab.report.table import print_table
 
@@ -120,6 +120,8 @@ def _print(console: Console, plan: Plan) -> None:
     print_table(console, table)
     for remark in plan.remarks:
         console.print(f"- {remark}", highlight=False)
+    for failure in plan.failures:
+        console.print(f"- {in_words(failure)}", highlight=False)
     verdict = "carry it" if plan.met else "do not carry it"
     console.print(
         f"{_count(plan.cips, 'CIP')} in {_count(plan.routers, 'router')} {verdict}; "
@@ -144,10 +146,23 @@ def _document(plan: Plan) -> dict[str, object]:
         "cips": plan.cips,
         "cips_needed": plan.cips_needed,
         "routers": plan.routers,
+        "cips_may_fail": plan.cips_may_fail,
         "routers_may_fail": plan.routers_may_fail,
+        "failures": [_failure(each) for each in plan.failures],
         "met": plan.met,
         "steps": [_step(step) for step in plan.steps],
         "remarks": list(plan.remarks),
+    }
+
+
+def _failure(failure: Failure) -> dict[str, object]:
+    use = {kind: {"each": each, "most": most} for kind, (each, most) in failure.use.items()}
+    return {
+        "unit": failure.unit,
+        "failed": failure.failed,
+        "cips_left": failure.cips_left,
+        "use": use,
+        "carried": failure.carried,
     }
 
 

@@ -1,5 +1,6 @@
 """From a load to adapters and routers, each step with its arithmetic."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil
 
@@ -35,6 +36,26 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """What is left when units fail, those first that have most CIPs.
+
+    Attributes:
+        unit: ``CIP`` or ``router``.
+        failed: how many of them.
+        cips_left: that share the load.
+        use: of each CIP that is left, by kind of :data:`KINDS`: what it gets, and the most it can do.
+        carried: whether none gets more than that.
+
+    """
+
+    unit: str
+    failed: int
+    cips_left: int
+    use: Mapping[str, tuple[float, float]]
+    carried: bool
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a load takes.
 
@@ -42,7 +63,9 @@ class Plan:
         cips: planned.
         cips_needed: by the arithmetic.
         routers: with spares.
-        routers_may_fail: how many of them, with the load still carried at each CIP's full capacity.
+        cips_may_fail: how many CIPs, whichever, with the load still within every capacity of each of the others.
+        routers_may_fail: how many routers, whichever, with the same.
+        failures: what one CIP's and one router's failure leaves, and that of as many routers as may fail.
         met: whether the planned CIPs carry the load.
 
     """
@@ -52,7 +75,9 @@ class Plan:
     cips: int
     cips_needed: int
     routers: int
+    cips_may_fail: int
     routers_may_fail: int
+    failures: tuple[Failure, ...]
     met: bool
     remarks: tuple[str, ...]
 
@@ -104,26 +129,75 @@ def plan(requirement: Requirement, capacities: Capacities) -> Plan:
     sheet.write(
         "routers", "routers", f"{cips} CIPs / {per_router} per router, rounded up, + {spare} spare", routers, ""
     )
-    fewest = max(ceil(demand.amount / demand.most) for demand in demands)
-    may_fail = max(routers - ceil(fewest / per_router), 0)
-    sheet.write(
-        "may-fail",
-        "routers that may fail",
-        f"{routers} - {fewest} CIPs at full capacity / {per_router} per router, rounded up",
-        may_fail,
-        "",
-    )
-    met = cips >= fewest
+    amounts = {demand.kind: demand.amount for demand in demands}
+    filled = _filled(cips, per_router, spare)
+
+    def after(unit: str, failed: int) -> Failure:
+        left = sum(filled) - failed if unit == "CIP" else sum(filled[failed:])
+        use = _use(requirement, capacities, amounts, left) if left else {}
+        return Failure(unit, failed, left, use, left > 0 and all(each <= most for each, most in use.values()))
+
+    cips_may_fail = _most(sum(filled), lambda failed: after("CIP", failed).carried)
+    may_fail = _most(routers, lambda failed: after("router", failed).carried)
+    sheet.write("cips-may-fail", "CIPs that may fail", _left(after("CIP", cips_may_fail)), cips_may_fail, "")
+    sheet.write("may-fail", "routers that may fail", _left(after("router", may_fail)), may_fail, "")
+    failures = [after("CIP", 1), after("router", 1), *([after("router", may_fail)] if may_fail > 1 else [])]
+    met = all(each <= most for each, most in _use(requirement, capacities, amounts, cips).values())
     return Plan(
         requirement=requirement,
         steps=tuple(sheet.steps),
         cips=cips,
         cips_needed=needed,
         routers=routers,
+        cips_may_fail=cips_may_fail,
         routers_may_fail=may_fail,
+        failures=tuple(failures),
         met=met,
         remarks=(*requirement.remarks, *_remarks(requirement, demands, cips, needed, met=met)),
     )
+
+
+def _filled(cips: int, per_router: int, spare: int) -> list[int]:
+    """CIPs of each router, the fullest first. Spare ones are full and take load as soon as another fails."""
+    full, rest = divmod(cips, per_router)
+    return [per_router] * (full + spare) + ([rest] if rest else [])
+
+
+def _use(
+    requirement: Requirement, capacities: Capacities, amounts: Mapping[str, float], cips: int
+) -> dict[str, tuple[float, float]]:
+    """By kind, what each of so many CIPs gets, and the most it can do with that many sessions."""
+    sessions = amounts["lus"] / cips if "lus" in amounts else None
+    return {
+        kind: (amount / cips, _find(requirement, capacities, kind, sessions).value) for kind, amount in amounts.items()
+    }
+
+
+def _most(units: int, carried: Callable[[int], bool]) -> int:
+    """How many units may fail: one more would leave too few, or the plan carries nothing to begin with."""
+    failed = 0
+    while failed < units and carried(failed + 1):
+        failed += 1
+    return failed
+
+
+def _left(failure: Failure) -> str:
+    if not failure.failed:
+        return "the failure of one leaves too few"
+    each = ", ".join(
+        f"{_amount(amount / KINDS[kind][1])} of {_amount(most / KINDS[kind][1])} {KINDS[kind][0]}"
+        for kind, (amount, most) in failure.use.items()
+    )
+    left = "1 CIP is left" if failure.cips_left == 1 else f"{failure.cips_left} CIPs are left"
+    return f"then {left}, each with {each}"
+
+
+def in_words(failure: Failure) -> str:
+    """What a failure does, in a sentence."""
+    who = f"any {failure.unit} fails" if failure.failed == 1 else f"any {failure.failed} {failure.unit}s fail"
+    if not failure.cips_left:
+        return f"if {who}: no CIP is left"
+    return f"if {who}: {_left(failure).removeprefix('then ')}{'' if failure.carried else ': more than it can do'}"
 
 
 def _demands(requirement: Requirement, capacities: Capacities, sheet: _Sheet) -> list[_Demand]:
