@@ -10,6 +10,7 @@ from phb.cli.show.counters import meaning
 from phb.compiler.queueing.slots import CONVERSATION_SLOTS
 from phb.model import LAST_PORT
 from phb.pipeline_names import (
+    BUCKETS_PER_CLASS,
     COLOURS,
     COLOURS_PER_POLICY,
     REASONS_PER_POLICY,
@@ -49,6 +50,11 @@ def test_counters_are_indexed_as_displayed():
     assert "policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour))" in MAIN
     assert "policy_drops.count((bit<32>)(meta.verdict.policy ++ meta.verdict.drop_reason))" in MAIN
     assert "drops.count((bit<32>)(bit<5>)meta.verdict.drop_reason)" in MAIN
+
+
+def test_buckets_of_a_class():
+    egress = (Path(phb_p4.__file__).parent / "egress.p4").read_text()
+    assert f"counter(256 * {BUCKETS_PER_CLASS}, CounterType.packets_and_bytes) class_delay" in egress
 
 
 def test_cells_of_a_policy_are_those_that_counters_show():

@@ -224,7 +224,9 @@ class Artifact:
 
     def message(self, row: Row) -> p4r.TableEntry:
         """The row as P4Runtime writes it, byte strings in canonical form (P4Runtime section 8.3)."""
-        message = p4r.TableEntry(table_id=row.table, priority=row.priority, is_default_action=row.default)
+        message = p4r.TableEntry(
+            table_id=row.table, priority=row.priority, is_default_action=row.default, metadata=row.label
+        )
         kinds = self._kinds[row.table]
         for number, first, second in row.match:
             part = message.match.add(field_id=number)
@@ -305,6 +307,7 @@ class Artifact:
             action.action_id,
             tuple(value for _, value in parameters),
             message.is_default_action,
+            message.metadata,
         )
 
     def _action(self, table: str, action: str) -> ActionInfo:

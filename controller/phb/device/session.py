@@ -23,7 +23,7 @@ A controller that holds mastership, or stands by for it, watches `masterships`:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -396,15 +396,20 @@ class Session:
 
     async def clear_counter(self, name: str, indexes: Iterable[int]) -> None:
         """Set cells of an indirect counter to zero."""
+        await self.write_counter(name, dict.fromkeys(indexes, CounterValue(0, 0)))
+
+    async def write_counter(self, name: str, values: Mapping[int, CounterValue]) -> None:
+        """Set cells of an indirect counter, by index."""
         number = self.artifact.counter(name).number
         updates = []
-        for index in indexes:
+        for index, value in values.items():
             update = p4r.Update(type=p4r.Update.MODIFY)
             cell = update.entity.counter_entry
             cell.counter_id, cell.index.index = number, index
-            cell.data.packet_count = 0
+            cell.data.packet_count, cell.data.byte_count = value.packets, value.bytes
             updates.append(update)
-        await self.write_messages(updates)
+        for start in range(0, len(updates), CELLS):
+            await self.write_messages(updates[start : start + CELLS])
 
     async def registers(self, name: str, indexes: Iterable[int]) -> dict[int, int] | None:
         """Cells of a register array by index; None where the switch's server can't read registers, as bmv2's can't."""

@@ -1,26 +1,36 @@
-"""Counters of policies and streams: what a number counted for another rule must not be read as the new rule's."""
+"""Counters: what a number counted for another rule, action, class or queue must not be read as the new one's."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, TypeAlias
 
-from phb.device.session import Session
-from phb.pipeline_names import COLOURS_PER_POLICY, REASONS_PER_POLICY
-from phb.pushing.difference import Row
+from phb.device.session import CounterValue, Session
+from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS_PER_POLICY, REASONS_PER_POLICY
+from phb.pushing.difference import MatchField, Row
+from phb.pushing.labels import said
 from phb.pushing.references import References
 
-# Every packet is counted in the first one of a space's counters, so that the others need no look where it is zero.
-# Cells of a number: that many from the number times as many.
-_BY_NUMBER = {
+# Cells of a number: that many from the number times as many. Every packet is counted in the first one of a kind's
+# counters, so that the others need no look where it is zero.
+BY_NUMBER: Final = {
     "policy": (("policy_traffic", COLOURS_PER_POLICY), ("policy_drops", REASONS_PER_POLICY)),
     "stream": (("stream_traffic", COLOURS_PER_POLICY),),
+    "traffic_class": (("class_delay", BUCKETS_PER_CLASS),),
 }
+# Packets in a queue are those that came, less those that left or were refused by the switch.
+CAME: Final = "conversation_enqueued"
+LEFT: Final = ("conversation_transmitted", "conversation_refused")
+DROPPED: Final = ("conversation_discards", "conversation_tail_drops", "conversation_early_drops")
+
+_Slots: TypeAlias = tuple[int, int]
+_Queue: TypeAlias = tuple[tuple[MatchField, ...] | None, str | None]
 
 
 async def clear_counters(
     session: Session, visible: Collection[Row] | None, wanted: Collection[Row], references: References
 ) -> None:
-    """Set the counters of numbers to zero that are about to stand for something else.
+    """Set the counters of numbers and slots to zero that are about to stand for something else.
 
     Args:
         session: Primary.
@@ -31,12 +41,77 @@ async def clear_counters(
     """
     if visible is None:
         return
-    new = references.given(wanted) - references.given(visible)
-    for space, counters in _BY_NUMBER.items():
-        numbers = sorted(number for name, number in new if name == space and number)
-        for name, width in counters:
-            if name in session.artifact.counters and numbers:
-                cells = [number * width + cell for number in numbers for cell in range(width)]
-                counted = await session.counter(name, cells)
-                await session.clear_counter(name, counted)
-                numbers = sorted({cell // width for cell in counted})
+    new = _meanings(wanted, references) - _meanings(visible, references)
+    for space in BY_NUMBER:
+        await clear_numbers(session, space, {number for name, number, _ in new if name == space})
+    before = _queues(visible, references)
+    queues = [slots for slots, queue in _queues(wanted, references).items() if before.get(slots) != queue]
+    await clear_slots(session, (slot for first, count in queues for slot in range(first, first + count)))
+
+
+async def clear_numbers(session: Session, space: str, numbers: Iterable[int]) -> None:
+    """Set all counters of some numbers of a kind to zero."""
+    counting = sorted(set(numbers))
+    for name, width in BY_NUMBER[space]:
+        if name in session.artifact.counters and counting:
+            cells = [number * width + cell for number in counting for cell in range(width)]
+            counted = await session.counter(name, cells)
+            await session.clear_counter(name, counted)
+            counting = sorted({cell // width for cell in counted})
+
+
+async def clear_slots(session: Session, slots: Iterable[int]) -> None:
+    """Set the counters of queues' slots to zero; packets that wait there have come, and nothing else has.
+
+    A packet that comes to such a slot, or leaves it, while the counters are read and written may be missed.
+    """
+    here = sorted(set(slots))
+    present = session.artifact.counters
+    if not here or CAME not in present:
+        return
+    for name in DROPPED:
+        if name in present:
+            await session.clear_counter(name, await session.counter(name, here))
+    came = await session.counter(CAME, here)
+    left = {name: await session.counter(name, came) for name in LEFT if name in present}
+    waiting = {slot: _less(cell, (cells.get(slot) for cells in left.values())) for slot, cell in came.items()}
+    for name, cells in left.items():
+        await session.clear_counter(name, cells)
+    await session.write_counter(CAME, {slot: cell for slot, cell in waiting.items() if cell != came[slot]})
+
+
+def _less(came: CounterValue, left: Iterable[CounterValue | None]) -> CounterValue:
+    packets, octets = came.packets, came.bytes
+    for cell in left:
+        if cell is not None:
+            packets, octets = packets - cell.packets, octets - cell.bytes
+    return CounterValue(packets, max(0, octets)) if packets > 0 else CounterValue(0, 0)
+
+
+def _meanings(rows: Iterable[Row], references: References) -> set[tuple[str, int, str | None]]:
+    """The numbers that count and that the rows hand out, with what they stand for; None where nobody says it."""
+    return {
+        (space, row.parameters[at], said(row.label).get(space))
+        for row in rows
+        for at, space in references.handed[row.action]
+        if space in BY_NUMBER and row.parameters[at]
+    }
+
+
+def _queues(rows: Collection[Row], references: References) -> Mapping[_Slots, _Queue]:
+    """Whose the slots are: what the port's entry matches, and the class."""
+    ports = {
+        number: references.of_both(row).match if row.table in references.version_field else row.match
+        for row in rows
+        if row.table in references.referring
+        for at, space in references.handed[row.action]
+        if space == "profile" and (number := row.parameters[at])
+    }
+    found: dict[_Slots, _Queue] = {}
+    for row in rows:
+        slots = references.slots_of(row)
+        if slots is not None:
+            owner = references.owner(row)
+            port = row.match if owner is None else ports.get(owner[1])
+            found[slots] = port, said(row.label).get("traffic_class")
+    return found

@@ -26,6 +26,7 @@ class Row(NamedTuple):
         action: Number of the action.
         parameters: Values in the order of the action's parameters.
         default: The table's default entry, which a packet meets that no other takes.
+        label: What its numbers stand for, see `phb.pushing.labels`; the switch keeps it with the entry.
 
     """
 
@@ -35,6 +36,7 @@ class Row(NamedTuple):
     action: int
     parameters: tuple[int, ...]
     default: bool = False
+    label: bytes = b""
 
     @property
     def key(self) -> Key:

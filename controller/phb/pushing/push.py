@@ -31,6 +31,7 @@ from phb.pipeline_names import CELLS_BY_POLICY
 from phb.pushing.counters import clear_counters
 from phb.pushing.difference import Change, by_key, difference
 from phb.pushing.keys import Draw, is_key, keys
+from phb.pushing.labels import labelled
 from phb.pushing.phases import Held
 from phb.pushing.references import References
 from phb.pushing.renumbering import NumbersUsedUpError, renumber
@@ -488,7 +489,7 @@ async def _push_with(
     started = time.perf_counter()
     artifact = session.artifact
     references = References(artifact)
-    encoded = [artifact.encode(entry) for entry in intent.entries]
+    encoded = labelled([artifact.encode(entry) for entry in intent.entries], intent, references)
     former = None if await session.runs_artifact() else await Former.read(session)
     shaping = await ports.read()
     shaped = wanted_shaping(shaping, intent.shapers, session.address)

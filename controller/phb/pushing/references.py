@@ -107,6 +107,14 @@ class References:
                 best = space, value
         return best
 
+    def slots_of(self, row: Row) -> tuple[int, int] | None:
+        """The first slot of conversations that a row names, and how many; None where it names none."""
+        positions = self.slots.get(row.action)
+        if positions is None:
+            return None
+        first, count = positions
+        return row.parameters[first], 1 if count is None else row.parameters[count]
+
     def given(self, rows: Iterable[Row]) -> set[tuple[str, int]]:
         """The numbers that the rows hand out."""
         return {(space, row.parameters[position]) for row in rows for position, space in self.handed[row.action]}

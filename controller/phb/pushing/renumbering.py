@@ -3,7 +3,7 @@
 The compiler is stateless: it numbers policies, streams, classes, profiles and conversations in order. Written like
 that, one rule put in front would change every entry. Only equality of these numbers means anything, and of priorities
 only the order. So what a switch holds keeps its numbers: an entry with the same match hands out the same policy as
-before.
+before, where its label says that it is the same rule. A class is the same where it has the same name.
 
 Everything is learnt from the switch's own entries; nothing needs to be remembered.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from phb.errors import PhbError
 from phb.intent import NodeIntent
 from phb.pushing.difference import MatchField, Row
+from phb.pushing.labels import said
 from phb.pushing.priorities import kept_priorities
 from phb.pushing.references import OWNERS, SPACES, References
 
@@ -92,6 +93,7 @@ def renumber(
     for space in SPACES:
         votes = _votes(space, current, pairs, references)
         if space == "traffic_class":
+            votes += _votes_of_names(space, current, installed, references)
             votes += _votes_of_content(votes, current, installed, references)
         numbers[space] = chooser.choose(space, votes, (reserved or {}).get(space, ()))
         current = _remapped(current, space, numbers[space], references)
@@ -165,6 +167,7 @@ class _Chooser:
         self._in_place = in_place
         self._fresh = _all_numbers(rows, references)
         self._held = _all_numbers(installed, references)
+        self._named = {space: set(_names(space, installed, references).values()) for space in SPACES}
         self._taken: dict[str, set[int]] = {}
 
     def choose(self, space: str, votes: _Votes, reserved: Iterable[int]) -> Numbers:
@@ -178,7 +181,7 @@ class _Chooser:
         self._taken[space] = taken
         rest = dict.fromkeys([*self._fresh[space], *reserved])
         # No entry may say which class a number of the switch stands for; then it is most likely the compiler's own.
-        held = {} if space == "traffic_class" else self._held[space]
+        held = self._named[space] if space == "traffic_class" else self._held[space]
         for fresh in rest:
             # The compiler's own number, where nobody has it or had it: a first push changes no number.
             if fresh not in chosen and fresh not in taken and fresh not in held:
@@ -229,16 +232,35 @@ def _votes(space: str, current: Sequence[Row], pairs: _Pairs, references: Refere
     """What entries that are the same say about their numbers."""
     votes: _Votes = []
     for place, partner in pairs:
+        before = said(partner.label).get(space)
+        if before is not None and before != said(current[place].label).get(space):
+            continue
         fresh = [number for name, number in references.given([current[place]]) if name == space and number]
         held = [number for name, number in references.given([partner]) if name == space and number]
         votes += zip(fresh, held, strict=False)
     return votes
 
 
+def _names(space: str, rows: Iterable[Row], references: References) -> dict[str, int]:
+    """The numbers of a kind by name, as far as labels say names."""
+    found: dict[str, int] = {}
+    for row in rows:
+        name = said(row.label).get(space)
+        if name is not None:
+            found.update((name, row.parameters[at]) for at, other in references.handed[row.action] if other == space)
+    return found
+
+
+def _votes_of_names(space: str, current: Sequence[Row], installed: Collection[Row], references: References) -> _Votes:
+    """What has the same name is the same, where every number of a kind has a name of its own."""
+    held = _names(space, installed, references)
+    return [(number, held[name]) for name, number in _names(space, current, references).items() if name in held]
+
+
 def _votes_of_content(
     votes: _Votes, current: Sequence[Row], installed: Collection[Row], references: References
 ) -> _Votes:
-    """Classes that no rule names are known by what ports do with them."""
+    """Classes that no rule and no label names are known by what ports do with them."""
 
     def by_content(rows: Iterable[Row], known: set[int]) -> dict[frozenset[Row], list[int]]:
         of_class: dict[int, set[Row]] = defaultdict(set)
@@ -249,14 +271,15 @@ def _votes_of_content(
                     hidden = {position for position, _ in references.handed[row.action]}
                     hidden |= set(references.slots.get(row.action, ())[:1])
                     parameters = (0 if at in hidden else value for at, value in enumerate(row.parameters))
-                    of_class[value].add(row._replace(match=match, parameters=tuple(parameters)))
+                    of_class[value].add(row._replace(match=match, parameters=tuple(parameters), label=b""))
         found: dict[frozenset[Row], list[int]] = defaultdict(list)
         for number in sorted(of_class):
             found[frozenset(of_class[number])].append(number)
         return found
 
+    named = set(_names("traffic_class", installed, references).values())
     fresh = by_content(current, {number for number, _ in votes})
-    held = by_content(installed, {number for _, number in votes})
+    held = by_content(installed, {number for _, number in votes} | named)
     return [pair for content, numbers in fresh.items() for pair in zip(numbers, held.get(content, ()), strict=False)]
 
 
@@ -320,16 +343,16 @@ def _with_slots(
     current: list[Row], installed: Collection[Row], pairs: _Pairs, references: References
 ) -> tuple[list[Row], Mapping[int, int]]:
     """Queues keep their slots, so that a queue elsewhere that grows doesn't move the packets of all others."""
-    held = {slots: None for row in installed if (slots := _slots(row, references)) is not None}
+    held = {slots: None for row in installed if (slots := references.slots_of(row)) is not None}
     if not held or not references.slots_in_all:
         return current, {}
     partners = dict(pairs)
     wanted: dict[_Slots, _Slots | None] = {}
     for place, row in enumerate(current):
-        slots = _slots(row, references)
+        slots = references.slots_of(row)
         if slots is not None:
             partner = partners.get(place)
-            before = _slots(partner, references) if partner is not None else None
+            before = references.slots_of(partner) if partner is not None else None
             if wanted.get(slots) is None:
                 wanted[slots] = before if before is not None and before[1] == slots[1] else None
     chosen = _allocate(wanted, list(held), references.slots_in_all)
@@ -337,21 +360,13 @@ def _with_slots(
         return current, {}
     result = []
     for row in current:
-        slots = _slots(row, references)
+        slots = references.slots_of(row)
         if slots is not None and chosen[slots] != slots:
             position = references.slots[row.action][0]
             parameters = (*row.parameters[:position], chosen[slots][0], *row.parameters[position + 1 :])
             row = row._replace(parameters=parameters)
         result.append(row)
     return result, {fresh[0]: now[0] for fresh, now in chosen.items()}
-
-
-def _slots(row: Row, references: References) -> _Slots | None:
-    positions = references.slots.get(row.action)
-    if positions is None:
-        return None
-    first, count = positions
-    return row.parameters[first], 1 if count is None else row.parameters[count]
 
 
 def _allocate(

@@ -19,6 +19,7 @@ from phb.device.describe import describe
 from phb.device.session import Session
 from phb.errors import PushInterruptedError, SwitchError
 from phb.pushing.difference import Row, difference
+from phb.pushing.labels import unlabelled
 from phb.pushing.phases import SETTLING, Held, Phase, Step, in_phases, one_batch, peak
 from phb.pushing.references import VERSION_TABLE, References
 
@@ -155,7 +156,8 @@ class Transition:
     async def _verify(self, wanted: Wanted) -> None:
         after = await read(self.session, self.references)
         tracking = after.active.parameters[1:2] if after.active is not None else ()
-        if set(after.rows) == set(wanted.rows) and tracking in ((), (wanted.tracking,)):
+        same = set(after.rows) == set(wanted.rows) or unlabelled(after.rows) == unlabelled(wanted.rows)
+        if same and tracking in ((), (wanted.tracking,)):
             return
         differing = [
             f"{update.change} would be needed: {describe(update.row, self.session.artifact)}"

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from phb.device.session import CounterValue
+from phb.pipeline_names import BUCKETS_PER_CLASS
 from phb.show.held import HOOKS
-from phb.show.queues import read_queues
+from phb.show.queues import CLASS_QUEUE, read_queues
 from phb.show.reading import Reading, add
 
-BUCKETS = 32  # of the delay histogram (p4src/egress.p4)
-LAST_BUCKET = BUCKETS - 1
+LAST_BUCKET = BUCKETS_PER_CLASS - 1
 PERCENTILES = (50, 95, 99)
 
 
@@ -51,14 +51,19 @@ class ClassRow:
 
 
 async def read_classes(reading: Reading) -> list[ClassRow]:
-    """The classes that a switch's rules give, and class-default."""
-    numbers = {0} | {entry.parameters["traffic_class"] for hook in HOOKS for entry in reading.held.classifying(hook)}
+    """The classes that a switch's rules give or its queues serve, and class-default."""
+    held = reading.held
+    giving = [*(entry for hook in HOOKS for entry in held.classifying(hook)), *held.table(CLASS_QUEUE)]
+    numbers = {0} | {entry.parameters["traffic_class"] for entry in giving}
     cells = await reading.counter(
-        "class_delay", (number * BUCKETS + bucket for number in numbers for bucket in range(BUCKETS))
+        "class_delay",
+        (number * BUCKETS_PER_CLASS + bucket for number in numbers for bucket in range(BUCKETS_PER_CLASS)),
     )
     rows = {}
     for number in sorted(numbers):
-        own = {index % BUCKETS: value for index, value in cells.items() if index // BUCKETS == number}
+        own = {
+            index % BUCKETS_PER_CLASS: value for index, value in cells.items() if index // BUCKETS_PER_CLASS == number
+        }
         delays = {bucket: value.packets for bucket, value in own.items()}
         rows[reading.names.traffic_class(number)] = ClassRow(
             number, reading.names.traffic_class(number), add(own.values()), delays=delays

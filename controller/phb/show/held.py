@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from phb.device.artifact import Artifact
-from phb.intent import NodeIntent
+from phb.intent import Hook, NodeIntent, Policy
 from phb.model import PolicySet
 from phb.names import Names
+from phb.origin import UNKNOWN
 from phb.pushing.difference import MatchField, Row
+from phb.pushing.labels import DIRECTION, said
 from phb.pushing.references import VERSION, VERSION_TABLE
 
 HOOKS = {"classify": "input", "output": "output"}
@@ -107,30 +109,50 @@ def _named(row: Row, artifact: Artifact) -> HeldEntry:
     )
 
 
-def names_on_switch(held: Held, intent: NodeIntent, policy: PolicySet) -> Names:
-    """Names of the numbers that a switch holds, from the files that it was programmed with.
+def names_on_switch(held: Held, intent: NodeIntent | None, policy: PolicySet | None) -> Names:
+    """Names of the numbers that a switch holds: as its entries' labels say, else as files do.
 
-    A push may give rules other numbers than a compilation does. What an entry matches says which rule it is, whatever
-    its number; classes are found beside the rules that give them.
+    A push may give rules other numbers than a compilation does. What an entry without a label matches says which rule
+    of the files it is, whatever its number; classes are found beside the rules that give them. Where a rule stands, and
+    the names of ports, only files know.
+
+    Args:
+        held: What the switch holds.
+        intent: What the files compile to; None where there are none.
+        policy: What they say.
+
     """
     artifact = held.artifact
+    fresh = Names() if intent is None or policy is None else Names.of(intent, policy)
     compiled = {
         _key(artifact.encode(entry), artifact): entry.parameters
-        for entry in intent.entries
+        for entry in ([] if intent is None else intent.entries)
         if entry.action == "set_class"
     }
-    fresh = Names.of(intent, policy)
+    written = {(each.rule, each.direction): each for each in fresh.policies.values()}
     policies, classes, streams = {}, {0: fresh.traffic_class(0)}, {}
-    for hook in HOOKS:
-        for entry in held.classifying(hook):
-            said = compiled.get(_key(entry.row, artifact))
-            if said is None:
+    for control, hook in HOOKS.items():
+        for entry in held.classifying(control):
+            parameters, label = entry.parameters, said(entry.row.label)
+            if "policy" in label:
+                rule = label["policy"], label.get(DIRECTION, "any")
+                unwritten = Policy(parameters["policy"], *rule, UNKNOWN, Hook(hook))
+                policies[parameters["policy"]] = written.get(rule, unwritten)
+                if "stream" in label:
+                    streams[parameters["stream"]] = label["stream"]
                 continue
-            if said["policy"] in fresh.policies:
-                policies[entry.parameters["policy"]] = fresh.policies[said["policy"]]
-            classes[entry.parameters["traffic_class"]] = fresh.traffic_class(said["traffic_class"])
-            if said["stream"] in fresh.streams:
-                streams[entry.parameters["stream"]] = fresh.streams[said["stream"]]
+            known = compiled.get(_key(entry.row, artifact))
+            if known is None:
+                continue
+            if known["policy"] in fresh.policies:
+                policies[parameters["policy"]] = fresh.policies[known["policy"]]
+            classes[parameters["traffic_class"]] = fresh.traffic_class(known["traffic_class"])
+            if known["stream"] in fresh.streams:
+                streams[parameters["stream"]] = fresh.streams[known["stream"]]
+    for entry in held:
+        name = said(entry.row.label).get("traffic_class")
+        if name is not None and "traffic_class" in entry.parameters:
+            classes[entry.parameters["traffic_class"]] = name
     return Names(policies, classes, fresh.ports, streams)
 
 

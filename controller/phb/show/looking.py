@@ -10,7 +10,6 @@ from phb.device.artifact import Artifact
 from phb.device.session import Session
 from phb.errors import SwitchError
 from phb.inventory import Switch
-from phb.names import Names
 from phb.pushing.references import VERSION_TABLE
 from phb.show.held import Held, names_on_switch
 from phb.show.reading import Reading
@@ -26,7 +25,7 @@ async def look(
     Args:
         where: The switch.
         artifact: The program that it runs.
-        prepared: The policies that it has been given; None leaves numbers without names.
+        prepared: The policies that it has been given; None leaves ports without names.
         read: Gives what is wanted.
 
     Raises:
@@ -39,5 +38,6 @@ async def look(
         if not await session.runs_artifact():
             raise SwitchError(where.address, "the switch runs another program than the artifact, or none")
         held = Held(await session.rows([VERSION_TABLE]), artifact)
-        names = Names() if prepared is None else names_on_switch(held, prepared.intent, prepared.policy)
+        files = (None, None) if prepared is None else (prepared.intent, prepared.policy)
+        names = names_on_switch(held, *files)
         return await read(Reading(session, held, names))

@@ -12,7 +12,7 @@ from phb.show.reading import NOTHING, Reading
 
 CONVERSATION_SLOTS = 65536  # p4src/headers.p4; behind them one slot for each port
 SHARED_LEVEL = 7  # behind all strict levels: classes with shares
-_SCHEDULER, _CLASS_QUEUE = "conversation.port_scheduler", "conversation.class_queue"
+_SCHEDULER, CLASS_QUEUE = "conversation.port_scheduler", "conversation.class_queue"
 STRATEGIES = {"fifo": "fifo", "flow_wfq": "weighted fair", "class_wfq": "class-based"}
 _DROPS = ("conversation_discards", "conversation_tail_drops", "conversation_early_drops")
 
@@ -163,7 +163,7 @@ def _places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[_Place]:
     elif entry.action == "flow_wfq":
         yield _Place(None, entry.parameters["base"], entry.parameters["conversations"], 0, None, 0)
     else:
-        rows = [row for row in reading.held.table(_CLASS_QUEUE) if row.match["profile"][0] == profile]
+        rows = [row for row in reading.held.table(CLASS_QUEUE) if row.match["profile"][0] == profile]
         for row in sorted(rows, key=lambda row: (row.parameters["level"], row.parameters["traffic_class"])):
             parameters = row.parameters
             single = row.action == "single"

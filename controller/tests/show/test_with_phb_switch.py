@@ -250,13 +250,13 @@ async def test_another_controller_is_primary(pushed, address, artifact, capsys):
         assert other.mastership.primary
 
 
-def test_without_any_files_numbers_are_shown(pushed, address, capsys, monkeypatch, tmp_path):
+def test_without_any_files_the_switch_names_its_rules(pushed, address, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("PHB_STATE", str(tmp_path / "other.sqlite"))
     capsys.readouterr()
     assert run(["show", "policy", "--json", "--address", address]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert {row["rule"] for row in rows} == {None}
-    assert rows[1]["class"] in ("class-default", "1")
+    rows = {row["rule"]: row for row in json.loads(capsys.readouterr().out)}
+    assert set(rows) == {None, "blocked", "gold"}
+    assert (rows["gold"]["class"], rows["gold"]["from"]) == ("gold", None)
 
 
 def test_an_unknown_port_is_named(pushed, address, capsys):
