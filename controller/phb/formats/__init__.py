@@ -72,7 +72,7 @@ FORMATS = (
         ios.write,
         any_octets=True,
     ),
-    Format("ldif", ldap.read, (".ldif",), re.compile(r"^dn::? \S", re.MULTILINE)),
+    Format("ldif", ldap.read, (".ldif",), re.compile(r"^dn::? *\S", re.MULTILINE | re.IGNORECASE)),
     Format("smcat", smcat.read, (".smcat",), re.compile(r"^\s*SMCATCFG\b", re.MULTILINE | re.IGNORECASE)),
 )
 

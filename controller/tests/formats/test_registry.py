@@ -20,6 +20,12 @@ def test_yaml_by_content(write_file):
     assert read_file(write_file("policy.conf", "# comment\nphb: 1\nnode: n\n")).node == "n"
 
 
+@pytest.mark.parametrize("name", ["dn: cn=r,o=x", "dn:cn=r,o=x", "DN:: Y249cixvPXg="])
+def test_ldif_by_content(write_file, name):
+    path = write_file("tree.txt", f"# as a directory prints it\n{name}\nobjectclass:pcimRuleInstance\ncn:r\n")
+    assert read_file(path).rules[0].name == "r"
+
+
 @pytest.mark.parametrize("first", ["interface FastEthernet 10/0", "class-map c", "ip access-list standard a"])
 def test_ios_by_content(write_file, first):
     path = write_file("router.conf", f"hostname n\n! phb: dialect ios-12\n{first}\n")

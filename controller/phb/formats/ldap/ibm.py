@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from phb.formats.ldap import words
 from phb.formats.ldap.ldif import Entry, Value
+from phb.formats.ldap.names import Rdn
 from phb.formats.policy_agent import rules
 from phb.values import AddressRange
 
@@ -121,9 +122,12 @@ def translated(entries: Sequence[Entry]) -> list[Entry]:
 
     """
     made = [_entry(entry) if is_ibm(entry) else entry for entry in entries]
+    below: dict[tuple[Rdn, ...], list[Entry]] = {}
+    for entry in made:
+        below.setdefault(entry.dn.parent, []).append(entry)
     for entry in made:
         if entry.has_class(RULE):
-            _contain(entry, made)
+            _contain(entry, below.get(entry.dn.parts, ()))
     return made
 
 
@@ -165,7 +169,7 @@ def _entry(entry: Entry) -> Entry:
     return Entry(entry.dn, entry.origin, found, {_BY_NAME.get(name, name).lower() for name in entry.asked})
 
 
-def _contain(rule: Entry, entries: Iterable[Entry]) -> None:
+def _contain(rule: Entry, below: Iterable[Entry]) -> None:
     """A rule that names no associations has those right below it."""
     for attribute, listed, name in (
         ("pcimRuleConditionList", CONDITION_LIST, words.CONDITION_ASSOCIATION),
@@ -173,10 +177,10 @@ def _contain(rule: Entry, entries: Iterable[Entry]) -> None:
     ):
         if rule.all(attribute) or rule.all(listed):
             continue
-        below = [each for each in entries if each.dn.parent == rule.dn.parts and each.has_class(name)]
-        if below:
+        found = [each for each in below if each.has_class(name)]
+        if found:
             rule.values[attribute.lower()] = [
-                Value(f"{name} below the rule", each.dn.written.encode(), each.origin) for each in below
+                Value(f"{name} below the rule", each.dn.written.encode(), each.origin) for each in found
             ]
 
 

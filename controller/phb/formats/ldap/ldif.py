@@ -10,6 +10,7 @@ import binascii
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NoReturn
 
 from phb.errors import InputError
@@ -69,7 +70,7 @@ class Entry:
             values[1].fail(f"{len(values)} values", f"one value of {attribute}")
         return values[0] if values else None
 
-    @property
+    @cached_property
     def classes(self) -> dict[str, Value]:
         """Its object classes, in lower case, each with its value."""
         return {value.octets.decode(errors="replace").lower(): value for value in self.all("objectClass")}

@@ -97,10 +97,10 @@ def _rank(entry: Entry, rule: Rule) -> tuple[int, int]:
 def _action_name(tree: _Tree, entry: Entry, named: Mapping[str, Dn]) -> str:
     """Its own name; what a rule's own action shares with those of other rules, it has together with the rule's."""
     name = entry_name(entry, "pcimActionName" if entry.all("pcimActionName") else _naming(entry))
-    above = next((dn for dn in tree.entries if dn.parts == entry.dn.parent), None)
-    if name in named and above is not None and entry.has_class(words.ACTION_ASSOCIATION):
-        return f"{entry_name(tree.entries[above], 'pcimRuleName')}/{name}"
-    return name
+    if name not in named or not entry.has_class(words.ACTION_ASSOCIATION):
+        return name
+    above = tree.entries.get(Dn("", entry.dn.parent))
+    return name if above is None else f"{entry_name(above, 'pcimRuleName')}/{name}"
 
 
 def _with_class(service: Service, entry: Entry) -> Service:
