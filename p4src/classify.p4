@@ -34,6 +34,8 @@ control Classify(inout headers_t hdr,
             meta.flow.tos                  : ternary  @name("tos");
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
+            meta.flow.vlan                 : ternary  @name("vlan");
+            meta.flow.tcp_flags            : ternary  @name("tcp_flags");
         }
         actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;
@@ -52,6 +54,8 @@ control Classify(inout headers_t hdr,
             meta.flow.tos                  : ternary  @name("tos");
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
+            meta.flow.vlan                 : ternary  @name("vlan");
+            meta.flow.tcp_flags            : ternary  @name("tcp_flags");
         }
         actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;
@@ -65,6 +69,7 @@ control Classify(inout headers_t hdr,
             meta.flow.tos                  : ternary  @name("tos");
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
+            meta.flow.vlan                 : ternary  @name("vlan");
         }
         actions = { set_class; @defaultonly NoAction; }
         const default_action = NoAction;

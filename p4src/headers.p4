@@ -211,9 +211,12 @@ struct tm_t {
 struct flow_t {
     bit<8>  tos;
     bit<3>  pcp;                 // 0 where there is no tag
+    bit<12> vlan;                // likewise
     bit<8>  protocol;
     bit<16> source_port;         // 0 where there is no port: other protocols, later fragments, truncated packets
     bit<16> destination_port;
+    bit<9>  tcp_flags;           // 1 and the flags; 0 where there is no TCP header: then no flag is clear, either
+    bit<7>  qos_group;           // what the input policy tells the output policy; on no wire
 }
 
 struct verdict_t {

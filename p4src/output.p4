@@ -35,6 +35,9 @@ control Output(inout headers_t hdr,
             meta.flow.tos                  : ternary  @name("tos");
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
+            meta.flow.vlan                 : ternary  @name("vlan");
+            meta.flow.tcp_flags            : ternary  @name("tcp_flags");
+            meta.flow.qos_group            : ternary  @name("qos_group");
         }
         actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;
@@ -54,6 +57,9 @@ control Output(inout headers_t hdr,
             meta.flow.tos                  : ternary  @name("tos");
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
+            meta.flow.vlan                 : ternary  @name("vlan");
+            meta.flow.tcp_flags            : ternary  @name("tcp_flags");
+            meta.flow.qos_group            : ternary  @name("qos_group");
         }
         actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;
@@ -68,6 +74,8 @@ control Output(inout headers_t hdr,
             meta.flow.tos                  : ternary  @name("tos");
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
+            meta.flow.vlan                 : ternary  @name("vlan");
+            meta.flow.qos_group            : ternary  @name("qos_group");
         }
         actions = { set_class; @defaultonly NoAction; }
         const default_action = NoAction;

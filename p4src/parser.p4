@@ -39,6 +39,7 @@ parser PhbParser(packet_in packet,
     state parse_vlan {
         packet.extract(hdr.vlan);
         meta.flow.pcp = hdr.vlan.pcp;
+        meta.flow.vlan = hdr.vlan.vid;
         transition select(hdr.vlan.ethertype) {
             ETHERTYPE_IPV4: parse_ipv4;
             ETHERTYPE_IPV6: parse_ipv6;
@@ -88,6 +89,7 @@ parser PhbParser(packet_in packet,
         packet.extract(hdr.tcp);
         meta.flow.source_port = hdr.tcp.source_port;
         meta.flow.destination_port = hdr.tcp.destination_port;
+        meta.flow.tcp_flags = 1w1 ++ hdr.tcp.flags;
         meta.connection.segment = 536;      // RFC 9293 section 3.7.1
         transition select(hdr.tcp.flags & 0x07) {
             0: accept;

@@ -16,6 +16,7 @@
 #include "headers.p4"
 #include "state.p4"
 #include "metered_length.p4"
+#include "mark.p4"
 
 #define TOKENS_PER_BYTE 64w8000000
 
@@ -147,12 +148,18 @@ control Police(in headers_t hdr,
         remark_pcp(pcp_value, pcp_mask);
     }
 
+    action remark_marks(bit<8> value, bit<8> mask, bit<8> from_pcp,
+                        bit<3> pcp_value, bit<3> pcp_mask, bit<3> from_precedence,
+                        bit<7> qos_group, bit<7> qos_group_mask) {
+        write_marks(meta.flow, value, mask, from_pcp, pcp_value, pcp_mask, from_precedence, qos_group, qos_group_mask);
+    }
+
     table colour_action {
         key = {
             policy              : exact @name("policy");
             meta.verdict.colour : exact @name("colour");
         }
-        actions = { transmit; remark; remark_pcp; remark_tos_and_pcp; drop; }
+        actions = { transmit; remark; remark_pcp; remark_tos_and_pcp; remark_marks; drop; }
         const default_action = transmit();
         size = POLICIES;
     }

@@ -15,6 +15,7 @@ from phb.model import (
     ClassQueue,
     Colour,
     Conditions,
+    Copied,
     CrossConnect,
     Day,
     Dialect,
@@ -46,7 +47,16 @@ from phb.model import (
     Treatment,
     Validity,
 )
-from phb.values import AddressRange, MacAddress, PortRange, PriorityCodePoint, TimeRange, TypeOfService, parse_zone
+from phb.values import (
+    AddressRange,
+    MacAddress,
+    PortRange,
+    PriorityCodePoint,
+    TcpFlags,
+    TimeRange,
+    TypeOfService,
+    parse_zone,
+)
 
 
 def maybe(strategy):
@@ -129,6 +139,8 @@ v4, v6 = st.builds(IPv4Address, st.integers(0, 2**32 - 1)), st.builds(IPv6Addres
 macs = st.builds(MacAddress, st.integers(0, 2**48 - 1))
 tos = st.builds(lambda value, mask: TypeOfService(value & mask, mask), octets, octets)
 pcps = st.builds(lambda value, mask: PriorityCodePoint(value & mask, mask), st.integers(0, 7), st.integers(0, 7))
+groups, vlans = st.integers(0, 127), st.integers(0, 4095) | st.just("untagged")
+tcp_flags = st.builds(lambda value, mask: TcpFlags(value & mask, mask), octets, octets)
 code_points, precedences = st.integers(0, 63), st.integers(0, 7)
 port_ranges = st.tuples(st.integers(0, 65535), st.integers(0, 65535)).map(lambda pair: PortRange(*sorted(pair)))
 clocks = st.times().map(lambda clock: clock.replace(microsecond=0))
@@ -158,6 +170,9 @@ def networks():
 def one_mark(kind, prefix="", **fields):
     """An item that carries marks: at most one way to say the ToS octet."""
     fields[f"{prefix}pcp"] = maybe(pcps)
+    fields[f"{prefix}qos_group"] = maybe(groups)
+    if prefix:
+        fields["copy_marks"] = several(st.sampled_from(Copied))
     return st.one_of(
         st.builds(kind, **fields, **{f"{prefix}tos": maybe(tos)}),
         st.builds(kind, **fields, **{f"{prefix}dscp": code_points}),
@@ -178,7 +193,17 @@ def conditions_of(addresses):
     )
 
 
-conditions = conditions_of(v4) | conditions_of(v6)
+def with_tag_or_flags(asked):
+    """The same, or what can't stand beside a priority or another protocol."""
+    plain = asked.model_copy(update={"pcp": None, "protocol": None})
+    return st.one_of(
+        st.just(asked),
+        st.builds(lambda vlan: plain.model_copy(update={"vlan": vlan}), vlans),
+        st.builds(lambda flags: plain.model_copy(update={"tcp_flags": flags}), tcp_flags),
+    )
+
+
+conditions = (conditions_of(v4) | conditions_of(v6)).flatmap(with_tag_or_flags)
 validities = st.builds(
     Validity,
     days=st.sets(st.sampled_from(Day), min_size=1).map(tuple),

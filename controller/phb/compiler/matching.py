@@ -7,20 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from phb.compiler.ports import resolve
 from phb.intent import Exact, MatchValue, Range, Ternary
 from phb.model import CodePoints, Conditions, PolicySet
+from phb.values import LAST_QOS_GROUP, PROTOCOLS, UNTAGGED
 
 Interval: TypeAlias = tuple[int, int]  # both ends included
+_Same = TypeVar("_Same")
 Masked: TypeAlias = tuple[int, int]  # value, and mask with ones where it counts
 
 ADDRESS_BITS = {4: 32, 6: 128}
+ALL_VLANS = 0xFFF
+TCP = PROTOCOLS["tcp"]
+TCP_HEADER = 1 << 8
+"""Above the eight flags of field `tcp_flags`: there is a TCP header."""
 
 
 class Box(NamedTuple):
-    """Packets of one IP version; None asks nothing. A `pcp` asks for a tagged frame too."""
+    """Packets of one IP version; None asks nothing. A `pcp` asks for a tagged frame too, and `tcp_flags` for TCP."""
 
     ingress_port: int | None = None
     egress_port: int | None = None
@@ -31,6 +37,9 @@ class Box(NamedTuple):
     destination_ports: Interval | None = None
     tos: Masked | None = None
     pcp: Masked | None = None
+    vlan: int | str | None = None  # a number, or UNTAGGED
+    qos_group: Masked | None = None
+    tcp_flags: Masked | None = None
 
 
 def box(policy: PolicySet, conditions: Conditions) -> Box:
@@ -55,20 +64,43 @@ def box(policy: PolicySet, conditions: Conditions) -> Box:
         None if ports is None else (ports.first, ports.last)
         for ports in (conditions.source_ports, conditions.destination_ports)
     )
-    tos, pcp = code_points(conditions)
-    return Box(ingress, egress, conditions.protocol, source, destination, source_ports, destination_ports, tos, pcp)
-
-
-def code_points(conditions: CodePoints) -> tuple[Masked | None, Masked | None]:
-    """Bits of the ToS octet and of the 802.1p priority that are asked."""
-    tos, pcp = conditions.tos_bits, conditions.pcp
-    return (
-        None if tos is None or not tos.mask else (tos.value, tos.mask),
-        None if pcp is None else (pcp.value, pcp.mask),
+    flags = conditions.tcp_flags
+    return Box(
+        ingress,
+        egress,
+        conditions.protocol,
+        source,
+        destination,
+        source_ports,
+        destination_ports,
+        tcp_flags=None if flags is None else (flags.value, flags.mask),
+        **_marks(conditions),
     )
 
 
-def _same(one: int | None, other: int | None) -> int | None:
+class _Marks(TypedDict):
+    tos: Masked | None
+    pcp: Masked | None
+    vlan: int | str | None
+    qos_group: Masked | None
+
+
+def _marks(conditions: CodePoints) -> _Marks:
+    tos, pcp, group = conditions.tos_bits, conditions.pcp, conditions.qos_group
+    return {
+        "tos": None if tos is None or not tos.mask else (tos.value, tos.mask),
+        "pcp": None if pcp is None else (pcp.value, pcp.mask),
+        "vlan": conditions.vlan,
+        "qos_group": None if group is None else (group, LAST_QOS_GROUP),
+    }
+
+
+def code_points(conditions: CodePoints) -> Box:
+    """What is asked of a packet's own marks, and of that alone."""
+    return Box(**_marks(conditions))
+
+
+def _same(one: _Same | None, other: _Same | None) -> _Same | None:
     if one is None or other is None or one == other:
         return other if one is None else one
     raise LookupError
@@ -94,16 +126,24 @@ def _agreement(one: Masked | None, other: Masked | None) -> Masked | None:
 def intersection(one: Box, other: Box) -> Box | None:
     """Packets that are in both boxes; None if there are none."""
     try:
+        vlan = _same(one.vlan, other.vlan)
+        pcp = _agreement(one.pcp, other.pcp)
+        protocol, flags = _same(one.protocol, other.protocol), _agreement(one.tcp_flags, other.tcp_flags)
+        if (vlan == UNTAGGED and pcp is not None) or (flags is not None and protocol not in (None, TCP)):
+            return None
         return Box(
             _same(one.ingress_port, other.ingress_port),
             _same(one.egress_port, other.egress_port),
-            _same(one.protocol, other.protocol),
+            protocol,
             _overlap(one.source, other.source),
             _overlap(one.destination, other.destination),
             _overlap(one.source_ports, other.source_ports),
             _overlap(one.destination_ports, other.destination_ports),
             _agreement(one.tos, other.tos),
-            _agreement(one.pcp, other.pcp),
+            pcp,
+            vlan,
+            _agreement(one.qos_group, other.qos_group),
+            flags,
         )
     except LookupError:
         return None
@@ -118,7 +158,10 @@ def matches(found: Box, version: int) -> Iterator[dict[str, MatchValue]]:
             common[name] = Exact(number)
     for name, ports in (("source_port", found.source_ports), ("destination_port", found.destination_ports)):
         _add_range(common, name, ports, 16)
-    common |= code_point_fields(found.tos, found.pcp)
+    common |= code_point_fields(found)
+    if found.tcp_flags is not None:
+        value, mask = found.tcp_flags
+        common["tcp_flags"] = Ternary(TCP_HEADER | value, TCP_HEADER | mask)
     if version == 4:
         _add_range(common, "source", found.source, 32)
         _add_range(common, "destination", found.destination, 32)
@@ -132,15 +175,19 @@ def matches(found: Box, version: int) -> Iterator[dict[str, MatchValue]]:
         yield match
 
 
-def code_point_fields(tos: Masked | None, pcp: Masked | None) -> dict[str, MatchValue]:
+def code_point_fields(found: Box) -> dict[str, MatchValue]:
     """Match fields for a packet's own marks."""
     fields: dict[str, MatchValue] = {}
-    if tos is not None:
-        fields["tos"] = Ternary(*tos)
-    if pcp is not None:
-        fields["tagged"] = Exact(1)
-        if pcp[1]:
-            fields["pcp"] = Ternary(*pcp)
+    if found.tos is not None:
+        fields["tos"] = Ternary(*found.tos)
+    if found.pcp is not None or found.vlan is not None:
+        fields["tagged"] = Exact(int(found.vlan != UNTAGGED))
+    if found.pcp is not None and found.pcp[1]:
+        fields["pcp"] = Ternary(*found.pcp)
+    if isinstance(found.vlan, int):
+        fields["vlan"] = Ternary(found.vlan, ALL_VLANS)
+    if found.qos_group is not None:
+        fields["qos_group"] = Ternary(*found.qos_group)
     return fields
 
 

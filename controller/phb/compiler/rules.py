@@ -18,7 +18,7 @@ from phb.compiler.treatment import Treatments
 from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, Exact, Hook, MatchValue, Notice, Policy, Stream
-from phb.model import Action, BehaviourAggregate, Conditions, Direction, PolicySet, Rule, SubnetPriority
+from phb.model import Action, BehaviourAggregate, CodePoints, Conditions, Direction, PolicySet, Rule, SubnetPriority
 from phb.origin import Origin
 
 STAGE = {Hook.INPUT: "PhbIngress.classify", Hook.OUTPUT: "PhbIngress.output"}
@@ -134,6 +134,9 @@ def _check_interface(policy: PolicySet, item: Action | SubnetPriority, name: str
 def _rule(state: _State, rule: Rule, at: datetime) -> None:
     actions = _actions(state, rule)
     hook = _hook(rule)
+    if hook is Hook.INPUT:
+        for conditions in (*rule.match, *rule.unless):
+            _check_group(conditions)
     parts = legs(state.policy, rule)
     policies = [_number(state, rule, leg.direction.value, hook) for leg in parts]
     if not rule.valid.contains(at, state.policy.time_zone):
@@ -162,7 +165,7 @@ def _rule(state: _State, rule: Rule, at: datetime) -> None:
 
 
 def _notice_of_incoming(state: _State, rule: Rule, action: Action) -> None:
-    given = [word for word, value in (("meter", action.meter), ("marks", action.mark or action.priority)) if value]
+    given = [word for word, value in (("meter", action.meter), ("marks", action.marks)) if value]
     if given:
         message = (
             f"{' and '.join(given)} of '{action.name}' {'has' if given == ['meter'] else 'have'} no effect on rule "
@@ -190,6 +193,13 @@ def _hook(rule: Rule) -> Hook:
                     "'egress-port' in its 'match' too",
                 )
     return Hook.OUTPUT if any(named) else Hook.INPUT
+
+
+def _check_group(asked: CodePoints) -> None:
+    if asked.qos_group is not None:
+        raise InputError(
+            asked.origin("qos_group"), "a QoS group in the input policy, which sets it", "'egress-port' beside it"
+        )
 
 
 def _actions(state: _State, item: Rule | BehaviourAggregate) -> list[Action]:
@@ -273,6 +283,8 @@ def _multi_field(state: _State, hook: Hook, version: int) -> list[Entry]:
 
 def _aggregate(state: _State, aggregate: BehaviourAggregate, priority: int) -> list[Entry]:
     hook = Hook.INPUT if aggregate.egress_port is None else Hook.OUTPUT
+    if hook is Hook.INPUT:
+        _check_group(aggregate)
     policy = _number(state, aggregate, "any", hook)
     actions = _actions(state, aggregate)
     applied = _applied(state, aggregate, actions)
@@ -283,7 +295,7 @@ def _aggregate(state: _State, aggregate: BehaviourAggregate, priority: int) -> l
         reference = getattr(aggregate, name)
         if reference is not None:
             match[name] = Exact(resolve(state.policy, reference, aggregate.origin(name)).number)
-    match |= code_point_fields(*code_points(aggregate))
+    match |= code_point_fields(code_points(aggregate))
     parameters = {
         "policy": policy,
         "stream": state.treatments.stream(applied, hook),

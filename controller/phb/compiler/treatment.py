@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from phb.compiler.directions import Leg
+from phb.compiler.marking import marks_entry
 from phb.compiler.policing import meter_entry
 from phb.compiler.window import clamp_parameters
 from phb.errors import InputError
@@ -17,9 +18,6 @@ CONNECTION_LIMIT = "PhbIngress.admit.connection_limit"
 
 # Stream numbers have 12 bits (stream_t in p4src/headers.p4); 0 stands for no stream.
 LAST_STREAM = 4095
-
-_MARKS = ("set_tos", "set_dscp", "set_precedence", "set_pcp")
-
 
 _NO_MARKS = Marking()
 
@@ -130,7 +128,7 @@ class Treatments:
             self._limit(action, hook, key, counted_as)
         conditions = leg is None or leg.conditions
         if conditions and not (action.meter is not None and self._colours(action, hook, policy)):
-            self._marks(f"{MARK[hook]}.remark", key, "set", action, _NO_MARKS, action)
+            self._mark += marks_entry(f"{MARK[hook]}.remark", key, action, _NO_MARKS, action)
         if action.max_rate is not None and not (leg is not None and leg.answers):
             parameters = clamp_parameters(action.max_rate, action.min_rate)
             table = f"{MARK[hook]}.window_clamp"
@@ -156,39 +154,12 @@ class Treatments:
         """
         assert action.meter is not None
         treatments = [getattr(action.meter, name) for name in COLOURS.values()]
-        marked = any(each.mark or each.priority for each in treatments)
+        marked = any(each.marks for each in treatments)
         table = f"{POLICE[hook]}.colour_action"
         for colour, treatment in zip(COLOURS, treatments, strict=True):
             key = {"policy": Exact(policy), "colour": Exact(colour)}
             if treatment.drop:
                 self._police.append(Entry(table, key, "drop", {}, 0, treatment.origin()))
             elif marked:
-                self._marks(table, key, "remark", action, treatment, treatment)
+                self._police += marks_entry(table, key, action, treatment, treatment)
         return marked
-
-    def _marks(
-        self, table: str, key: dict[str, Exact], word: str, action: Marking, above: Marking, said: Marking
-    ) -> None:
-        tos, pcp = _merged(action.mark, above.mark), _merged(action.priority, above.priority)
-        given = next((name for name in _MARKS if getattr(said, name) is not None), "")
-        if tos and pcp:
-            names = {"set": "set_tos_and_pcp", "remark": "remark_tos_and_pcp"}
-            parameters = {"value": tos[0], "mask": tos[1], "pcp_value": pcp[0], "pcp_mask": pcp[1]}
-        elif tos or pcp:
-            names = {"set": "set_tos", "remark": "remark"} if tos else {"set": "set_pcp", "remark": "remark_pcp"}
-            value, mask = tos or pcp or (0, 0)
-            parameters = {"value": value, "mask": mask}
-        else:
-            return
-        entries = self._mark if word == "set" else self._police
-        entries.append(Entry(table, key, names[word], parameters, 0, said.origin(given)))
-
-
-def _merged(below: object, above: object) -> tuple[int, int] | None:
-    """Value and mask of two marks, one above the other; None if there is neither."""
-    value = mask = 0
-    for mark in (below, above):
-        if mark is not None:
-            value = value & ~mark.mask | mark.value  # type: ignore[attr-defined]
-            mask |= mark.mask  # type: ignore[attr-defined]
-    return (value, mask) if mask else None

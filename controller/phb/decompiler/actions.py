@@ -7,15 +7,27 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from phb.compiler.marking import ALL_PRIORITY, FROM_PCP
 from phb.compiler.policing import COUNTED
 from phb.compiler.window import SCALE
 from phb.decompiler.numbers import rate, roundest
 from phb.decompiler.rows import NotAPolicyError, Rows
 from phb.intent import Entry, Hook
-from phb.model import DEFAULT_CLASS, Action, Direction, Meter, MeterKind, Rate, RateBasis, Treatment
+from phb.model import (
+    DEFAULT_CLASS,
+    MARKS,
+    Action,
+    Copied,
+    Direction,
+    Meter,
+    MeterKind,
+    Rate,
+    RateBasis,
+    Treatment,
+)
 from phb.names import Names
 from phb.pipeline_names import COLOURS
-from phb.values import PriorityCodePoint, TypeOfService
+from phb.values import LAST_QOS_GROUP, PriorityCodePoint, TypeOfService
 
 _POLICE = {Hook.INPUT: "police", Hook.OUTPUT: "output_police"}
 _MARK = {Hook.INPUT: "mark", Hook.OUTPUT: "output_mark"}
@@ -191,9 +203,14 @@ def _treatment(entry: Entry) -> Treatment:
         tos = values["value"], values["mask"]
     if entry.action in ("set_pcp", "remark_pcp"):
         pcp = values["value"], values["mask"]
-    if "pcp_value" in values:
-        pcp = values["pcp_value"], values["pcp_mask"]
-    fields: dict[str, object] = {} if pcp is None else {"set_pcp": PriorityCodePoint(*pcp)}
+    fields: dict[str, object] = {}
+    if entry.action.endswith("_marks"):
+        tos, pcp = ((value, mask) if mask else None for value, mask in (_pair(values, ""), _pair(values, "pcp_")))
+        fields |= {"copy_marks": _copied(entry), "set_qos_group": _group(entry)}
+    elif "pcp_value" in values:
+        pcp = _pair(values, "pcp_")
+    if pcp is not None:
+        fields["set_pcp"] = PriorityCodePoint(*pcp)
     if tos is not None and tos[1] == 0xFC:
         fields["set_dscp"] = tos[0] >> 2
     elif tos is not None and tos[1] == 0xE0:
@@ -203,8 +220,27 @@ def _treatment(entry: Entry) -> Treatment:
     return Treatment(**fields)  # type: ignore[arg-type]
 
 
+def _pair(values: Mapping[str, int], prefix: str) -> tuple[int, int]:
+    return values[f"{prefix}value"], values[f"{prefix}mask"]
+
+
+def _copied(entry: Entry) -> tuple[Copied, ...]:
+    filled, priority = entry.parameters["from_pcp"], entry.parameters["from_precedence"]
+    found = [word for word, bits in FROM_PCP.items() if bits == filled]
+    if (filled and not found) or priority not in (0, ALL_PRIORITY):
+        raise NotAPolicyError(entry, "a mark that is copied in part")
+    return (*found, Copied.PRECEDENCE_TO_PCP) if priority else tuple(found)
+
+
+def _group(entry: Entry) -> int | None:
+    group, mask = entry.parameters["qos_group"], entry.parameters["qos_group_mask"]
+    if mask not in (0, LAST_QOS_GROUP):
+        raise NotAPolicyError(entry, "some bits of a QoS group")
+    return group if mask else None
+
+
 def _fields(marks: Treatment) -> Mapping[str, object]:
-    return {name: getattr(marks, name) for name in ("set_tos", "set_dscp", "set_precedence", "set_pcp")}
+    return {name: getattr(marks, name) for name in MARKS}
 
 
 def _meter(entry: Entry, colours: tuple[Treatment, ...]) -> Meter:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address
 
-from phb.compiler.matching import ADDRESS_BITS, Box, Interval, Masked, prefixes
+from phb.compiler.matching import ADDRESS_BITS, ALL_VLANS, TCP, TCP_HEADER, Box, Interval, Masked, prefixes
 from phb.decompiler.ports import Ports
+from phb.decompiler.rows import NotAPolicyError
 from phb.intent import Entry, Exact, MatchValue, Range, Ternary
 from phb.model import Conditions
-from phb.values import AddressRange, PortRange, PriorityCodePoint, TypeOfService
+from phb.values import (
+    LAST_QOS_GROUP,
+    UNTAGGED,
+    AddressRange,
+    PortRange,
+    PriorityCodePoint,
+    TcpFlags,
+    TypeOfService,
+)
 
 _DSCP, _PRECEDENCE = 0xFC, 0xE0
 _ADDRESS: dict[int, type[IPv4Address | IPv6Address]] = {4: IPv4Address, 6: IPv6Address}
@@ -23,18 +32,59 @@ def box(entry: Entry) -> Box:
     source, destination, source_ports, destination_ports = (
         _interval(match.get(name)) for name in ("source", "destination", "source_port", "destination_port")
     )
-    return Box(ingress, egress, protocol, source, destination, source_ports, destination_ports, *marks(match))
+    return marks(entry)._replace(
+        ingress_port=ingress,
+        egress_port=egress,
+        protocol=protocol,
+        source=source,
+        destination=destination,
+        source_ports=source_ports,
+        destination_ports=destination_ports,
+        tcp_flags=_tcp_flags(entry),
+    )
 
 
-def marks(match: Mapping[str, MatchValue]) -> tuple[Masked | None, Masked | None]:
-    """What is asked of a packet's ToS octet and of its 802.1p priority."""
-    tos, pcp = (_masked(match.get(name)) for name in ("tos", "pcp"))
-    return tos, (0, 0) if pcp is None and "tagged" in match else pcp
+def marks(entry: Entry) -> Box:
+    """What is asked of a packet's own marks, and of that alone.
+
+    Raises:
+        NotAPolicyError: Part of a VLAN's or a group's number.
+
+    """
+    match = entry.match
+    tos, pcp, vlan, group = (_masked(match.get(name)) for name in ("tos", "pcp", "vlan", "qos_group"))
+    if vlan is not None and vlan[1] != ALL_VLANS:
+        raise NotAPolicyError(entry, "no rule asks for some bits of a VLAN's number")
+    if group is not None and group[1] != LAST_QOS_GROUP:
+        raise NotAPolicyError(entry, "no rule asks for some bits of a QoS group")
+    tagged = _number(match.get("tagged"))
+    if tagged == 0:
+        if vlan is not None or pcp is not None:
+            raise NotAPolicyError(entry, "a frame without a tag has neither VLAN nor priority")
+        return Box(tos=tos, vlan=UNTAGGED, qos_group=group)
+    if tagged and vlan is None and pcp is None:
+        pcp = (0, 0)
+    return Box(tos=tos, pcp=pcp, vlan=None if vlan is None else vlan[0], qos_group=group)
 
 
-def code_points(tos: Masked | None, pcp: Masked | None) -> dict[str, object]:
-    """Fields of the model that ask this."""
+def _tcp_flags(entry: Entry) -> Masked | None:
+    flags = _masked(entry.match.get("tcp_flags"))
+    if flags is None:
+        return None
+    value, mask = flags
+    if not value & TCP_HEADER or _number(entry.match.get("protocol")) not in (None, TCP):
+        raise NotAPolicyError(entry, "flags are those of a TCP header")
+    return value & ~TCP_HEADER, mask & ~TCP_HEADER
+
+
+def code_points(asked: Box) -> dict[str, object]:
+    """Fields of the model that ask this of a packet's marks."""
+    tos, pcp = asked.tos, asked.pcp
     fields: dict[str, object] = {}
+    if asked.vlan is not None:
+        fields["vlan"] = asked.vlan
+    if asked.qos_group is not None:
+        fields["qos_group"] = asked.qos_group[0]
     if tos is not None and tos[1] == _DSCP:
         fields["dscp"] = tos[0] >> 2
     elif tos is not None and tos[1] == _PRECEDENCE:
@@ -97,7 +147,9 @@ def _conditions(each: Box, version: int | None, ports: Ports) -> Conditions:
     if version is not None and _without_addresses(each):
         # The only way to ask for a version: any of its addresses.
         each = each._replace(source=(0, (1 << ADDRESS_BITS[version]) - 1))
-    fields: dict[str, object] = {"protocol": each.protocol, **code_points(each.tos, each.pcp)}
+    fields: dict[str, object] = {"protocol": each.protocol, **code_points(each)}
+    if each.tcp_flags is not None:
+        fields["tcp_flags"] = TcpFlags(*each.tcp_flags)
     for name, number in (("ingress_port", each.ingress_port), ("egress_port", each.egress_port)):
         fields[name] = None if number is None else ports.name(number)
     for name, addresses in (("source", each.source), ("destination", each.destination)):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor, log2
 
+from phb.compiler.matching import Box
 from phb.compiler.queueing.early_detection import COLOURS, SMALL_PACKET, UNIT, slope
 from phb.decompiler.boxes import code_points
 from phb.decompiler.numbers import Bounds, roundest
@@ -54,7 +55,7 @@ def _profile(entry: Entry) -> DropProfile:
     fields: dict[str, object] = {}
     tos, colour = entry.match.get("tos"), entry.match.get("colour")
     if isinstance(tos, Ternary):
-        fields = code_points((tos.value, tos.mask), None)
+        fields = code_points(Box(tos=(tos.value, tos.mask)))
     elif isinstance(colour, Ternary):
         fields["colour"] = _COLOURS[colour.value]
     if maximum > minimum:

@@ -206,7 +206,7 @@ def behaviour_aggregates(rows: Rows, names: Names, ports: Ports, actions: Action
                 name=f"policy-{number}" if known is None else known.rule,
                 actions=actions.name(done, hook),
                 **fields,  # type: ignore[arg-type]
-                **code_points(*marks(match)),  # type: ignore[arg-type]
+                **code_points(marks(entry)),  # type: ignore[arg-type]
             )
             found.append(aggregate)
     return tuple(found)

@@ -136,6 +136,8 @@ class Flow:
     source_port: int = 0
     destination_port: int = 0
     pcp: int = 0
+    vlan: int = 0
+    qos_group: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +291,8 @@ class Packet:
         headers = Headers.parse(frame)
         flow = Flow()
         if headers.vlan is not None:
-            flow.pcp = headers.number(headers.vlan, 1) >> 5
+            tag = headers.number(headers.vlan, 2)
+            flow.pcp, flow.vlan = tag >> 13, tag & 0xFFF
         if headers.ipv4 is not None:
             flow.tos = headers.number(headers.ipv4 + 1, 1)
             flow.protocol = headers.number(headers.ipv4 + 9, 1)

@@ -1,7 +1,7 @@
 """Which packets each rule asks for, as boxes, in the order in which the pipeline asks the rules.
 
-    subsets:    ingress port, egress port (or none yet), IP version, protocol, ToS, 802.1p priority,
-                month, day of month, day of week, time of day
+    subsets:    ingress port, egress port (or none yet), IP version, protocol, ToS, 802.1p priority, VLAN, QoS group,
+                TCP flags, month, day of month, day of week, time of day
     intervals:  source, destination, source port, destination port, moment
 
 Days and clocks of different time zones can't be compared as sets; each zone's rules with a window are a group of their
@@ -14,11 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from itertools import product
 
 from phb.lint.boxes import Box, Interval, TooManyPieces, contains, subtract
 from phb.model import (
     Action,
     BehaviourAggregate,
+    CodePoints,
     Conditions,
     Day,
     Direction,
@@ -28,7 +30,15 @@ from phb.model import (
     Validity,
 )
 from phb.origin import Origin
-from phb.values import AddressRange, PortRange, PriorityCodePoint, TypeOfService
+from phb.values import (
+    LAST_QOS_GROUP,
+    PROTOCOLS,
+    AddressRange,
+    PortRange,
+    PriorityCodePoint,
+    TcpFlags,
+    TypeOfService,
+)
 
 LIMIT = 512
 """Pieces after which a question about unions is left open; an exact answer may take exponentially many."""
@@ -41,6 +51,11 @@ ALL_TOS = (1 << 256) - 1
 _INPUT = 1  # of the bits of egress ports: no port is chosen yet
 _UNTAGGED = 8  # of nine values: the eight priorities, and no tag at all
 ALL_PRIORITIES = (1 << 9) - 1
+_NO_TAG = 1 << _UNTAGGED
+_NO_VLAN = 1 << 4096  # of 4097 values: the VLANs, and no tag at all
+ALL_VLANS = (1 << 4097) - 1
+ALL_GROUPS = (1 << LAST_QOS_GROUP + 1) - 1
+ALL_FLAGS = (1 << 257) - 1  # the flags, and no TCP header at all
 ALL_MONTHS = (1 << 12) - 1
 ALL_DAYS_OF_MONTH = (1 << 31) - 1
 ALL_DAYS = (1 << 7) - 1
@@ -96,6 +111,8 @@ class Regions:
         connected = policy.connected_port
         self._connected = connected.address if connected is not None else None
         self._ports = _port_bits(policy)
+        asked = [each for rule in policy.rules for each in (*rule.match, *rule.unless)]
+        self._vlans = any(each.vlan is not None for each in (*asked, *policy.behaviour_aggregates))
         self.undecided: list[Rule] = []
 
     @cached_property
@@ -134,7 +151,6 @@ class Regions:
 
     def _of_aggregate(self, aggregate: BehaviourAggregate) -> Region:
         ports_asked = self._hook(aggregate.ingress_port, aggregate.egress_port)
-        priorities = _priorities(aggregate.pcp)
         tos = _tos(aggregate.tos_bits)
         boxes = []
         for version, bit in _VERSIONS.items():
@@ -144,19 +160,21 @@ class Regions:
             bits = tos if version is not None else 1
             protocols = ALL_PROTOCOLS if version is not None else 1
             ports = ALL_PORTS if version is not None else (0, 0)
-            boxes.append(
+            boxes += [
                 Box(
                     (addresses, addresses, ports, ports, ALWAYS),
-                    (*ports_asked, bit, protocols, bits, priorities, *_NO_WINDOW),
+                    (*ports_asked, bit, protocols, bits, *tag, _groups(aggregate), ALL_FLAGS, *_NO_WINDOW),
                 )
-            )
+                for tag in self._tags(aggregate)
+            ]
         return Region(aggregate, tuple(boxes), "", tuple(boxes))
 
     def _of_conditions(self, rule: Rule, conditions: Conditions) -> list[Box]:
         """Boxes without the dimensions of time."""
         boxes = []
         for ports, leg in self._legs(rule, conditions):
-            for version in (4, 6) if leg.version is None else (leg.version,):
+            versions = (4, 6) if leg.version is None else (leg.version,)
+            for version, tag in product(versions, self._tags(leg)):
                 boxes.append(
                     Box(
                         (
@@ -168,9 +186,11 @@ class Regions:
                         (
                             *ports,
                             _VERSIONS[version],
-                            ALL_PROTOCOLS if leg.protocol is None else 1 << leg.protocol,
+                            _protocols(leg),
                             _tos(leg.tos_bits),
-                            _priorities(leg.pcp),
+                            *tag,
+                            _groups(leg),
+                            _flags(leg.tcp_flags),
                         ),
                     )
                 )
@@ -185,6 +205,20 @@ class Regions:
             Direction.INCOMING: [(connected, conditions)],
             Direction.BOTH: [(host, conditions), (connected, conditions.mirrored())],
         }[rule.direction]
+
+    def _tags(self, asked: CodePoints) -> list[tuple[int, int]]:
+        """Bits of priorities and of VLANs. A frame has both or neither: two boxes, where any rule asks for VLANs."""
+        priorities = _priorities(asked.pcp)
+        if not self._vlans:
+            return [(priorities, ALL_VLANS)]
+        vlans = ALL_VLANS
+        if asked.vlan is not None:
+            vlans = 1 << asked.vlan if isinstance(asked.vlan, int) else _NO_VLAN
+        tags = [
+            (priorities & ~_NO_TAG, vlans & ~_NO_VLAN),
+            (priorities & _NO_TAG, vlans & _NO_VLAN),
+        ]
+        return [tag for tag in tags if all(tag)]
 
     def _applies(self, rule: Rule) -> bool:
         """Whether one of its actions is for the interface its traffic takes; without actions it always applies."""
@@ -256,6 +290,20 @@ def _tos(tos: TypeOfService | None) -> int:
 
 def _priorities(pcp: PriorityCodePoint | None) -> int:
     return ALL_PRIORITIES if pcp is None else sum(1 << value for value in range(8) if value & pcp.mask == pcp.value)
+
+
+def _protocols(conditions: Conditions) -> int:
+    if conditions.tcp_flags is not None:
+        return 1 << PROTOCOLS["tcp"]
+    return ALL_PROTOCOLS if conditions.protocol is None else 1 << conditions.protocol
+
+
+def _groups(asked: CodePoints) -> int:
+    return ALL_GROUPS if asked.qos_group is None else 1 << asked.qos_group
+
+
+def _flags(flags: TcpFlags | None) -> int:
+    return ALL_FLAGS if flags is None else sum(1 << octet for octet in range(256) if octet & flags.mask == flags.value)
 
 
 def same_packets(one: Region, other: Region) -> bool:

@@ -6,7 +6,7 @@ queue* (Cisco IOS). Items are frozen, and each remembers where it was said.
     base > rates > forwarding, scheduling, actions, rules, applicability > policy_set
 """
 
-from phb.model.actions import Action, Marking, Meter, MeterKind, Treatment
+from phb.model.actions import MARKS, Action, Copied, Marking, Meter, MeterKind, Treatment
 from phb.model.applicability import Applicability
 from phb.model.base import LAST_PORT, Item, Name, PortReference
 from phb.model.forwarding import CrossConnect, Port, Role, Route
@@ -36,6 +36,7 @@ from phb.model.scheduling import (
 __all__ = [
     "DEFAULT_CLASS",
     "LAST_PORT",
+    "MARKS",
     "Action",
     "Applicability",
     "Bandwidth",
@@ -46,6 +47,7 @@ __all__ = [
     "CodePoints",
     "Colour",
     "Conditions",
+    "Copied",
     "CrossConnect",
     "Day",
     "Dialect",

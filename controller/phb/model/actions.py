@@ -9,19 +9,47 @@ from pydantic import Field, model_validator
 
 from phb.model.base import Flag, Item, Name, unexpected
 from phb.model.rates import Rate
-from phb.values import Address, CodePoint, Pcp, PriorityCodePoint, Tos, TypeOfService, Within
+from phb.values import (
+    LAST_QOS_GROUP,
+    Address,
+    CodePoint,
+    Pcp,
+    PriorityCodePoint,
+    Tos,
+    TypeOfService,
+    Within,
+)
+
+
+class Copied(StrEnum):
+    """A mark that a packet has, put into another field of it; an untagged frame's priority counts as 0."""
+
+    PRECEDENCE_TO_PCP = "precedence-to-pcp"
+    PCP_TO_DSCP = "pcp-to-dscp"  # the class selector of the priority (RFC 2474 section 4.2.2)
+    PCP_TO_PRECEDENCE = "pcp-to-precedence"
+
+
+MARKS = ("set_tos", "set_dscp", "set_precedence", "set_pcp", "set_qos_group", "copy_marks")
+"""What a packet's marks may become: the fields of `Marking`."""
 
 
 class Marking(Item):
     """New values of the ToS octet (at most one way to say them) and of the 802.1p priority.
 
     `set_tos` has a mask of its own; a DSCP leaves ECN alone (RFC 3168), a precedence all other bits (RFC 791).
+
+    Attributes:
+        set_qos_group: What the output policy may ask for; it is on no wire.
+        copy_marks: Done before anything is set, of what the packet had before.
+
     """
 
     set_tos: Tos | None = None
     set_dscp: CodePoint | None = None
     set_precedence: Annotated[int, Within(0, 7)] | None = None
     set_pcp: Pcp | None = None
+    set_qos_group: Annotated[int, Within(0, LAST_QOS_GROUP)] | None = None
+    copy_marks: tuple[Copied, ...] = ()
 
     @model_validator(mode="after")
     def _one_mark(self) -> Self:
@@ -30,6 +58,11 @@ class Marking(Item):
             one, other = (name.replace("_", "-") for name in given[:2])
             raise unexpected(f"both '{one}' and '{other}'", "at most one of them", other)
         return self
+
+    @property
+    def marks(self) -> bool:
+        """Whether packets get other marks."""
+        return any(getattr(self, name) not in (None, ()) for name in MARKS)
 
     @property
     def mark(self) -> TypeOfService | None:
@@ -53,7 +86,7 @@ class Treatment(Marking):
 
     @model_validator(mode="after")
     def _drop_alone(self) -> Self:
-        if self.drop and (self.mark or self.priority):
+        if self.drop and self.marks:
             raise unexpected("a packet that is dropped and marked", "'drop: true' alone", "drop")
         return self
 

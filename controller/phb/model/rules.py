@@ -10,7 +10,24 @@ from zoneinfo import ZoneInfo
 from pydantic import ConfigDict, field_validator, model_validator
 
 from phb.model.base import Item, Name, NonEmpty, OneOrMany, PortReference, unexpected
-from phb.values import Addresses, CodePoint, Moment, Pcp, Ports, Protocol, Times, Tos, TypeOfService, Within, Zone
+from phb.values import (
+    LAST_QOS_GROUP,
+    PROTOCOLS,
+    UNTAGGED,
+    Addresses,
+    CodePoint,
+    Flags,
+    Moment,
+    Pcp,
+    Ports,
+    Protocol,
+    Times,
+    Tos,
+    TypeOfService,
+    Vlan,
+    Within,
+    Zone,
+)
 
 
 class Direction(StrEnum):
@@ -98,18 +115,28 @@ def wall_clock(at: datetime, zone: ZoneInfo | None) -> datetime:
 
 
 class CodePoints(Item):
-    """What a packet's own marks say; at most one of the three for the ToS octet."""
+    """What a packet's own marks say; at most one of the three for the ToS octet.
+
+    Attributes:
+        vlan: Of the frame's 802.1Q tag.
+        qos_group: What the input policy set; only an output policy can ask for it.
+
+    """
 
     tos: Tos | None = None
     dscp: CodePoint | None = None
     precedence: Annotated[int, Within(0, 7)] | None = None
     pcp: Pcp | None = None
+    vlan: Vlan | None = None
+    qos_group: Annotated[int, Within(0, LAST_QOS_GROUP)] | None = None
 
     @model_validator(mode="after")
     def _one_mark(self) -> Self:
         given = [name for name in ("tos", "dscp", "precedence") if getattr(self, name) is not None]
         if len(given) > 1:
             raise unexpected(f"both '{given[0]}' and '{given[1]}'", "at most one of them", given[1])
+        if self.vlan == UNTAGGED and self.pcp is not None:
+            raise unexpected("an 802.1p priority of frames without a tag", "'pcp', or 'vlan: untagged'", "pcp")
         return self
 
     @property
@@ -127,6 +154,10 @@ class Conditions(CodePoints):
 
     With an `egress_port` the rule belongs to the output policy of that port, which sees packets as the input policy
     marked them; without one it belongs to the input policy.
+
+    Attributes:
+        tcp_flags: Only a packet with a whole TCP header meets them; not a later fragment.
+
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"protocol": "tcp", "destination-ports": 443}]})
@@ -138,9 +169,12 @@ class Conditions(CodePoints):
     destination: Addresses | None = None
     source_ports: Ports | None = None
     destination_ports: Ports | None = None
+    tcp_flags: Flags | None = None
 
     @model_validator(mode="after")
     def _one_version(self) -> Self:
+        if self.tcp_flags is not None and self.protocol not in (None, PROTOCOLS["tcp"]):
+            raise unexpected(f"TCP flags of protocol {self.protocol}", "'protocol: tcp', or none", "tcp-flags")
         if self.source and self.destination and self.source.version != self.destination.version:
             raise unexpected(
                 f"source {self.source} and destination {self.destination}", "addresses of one IP version", "destination"

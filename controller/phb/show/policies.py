@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
@@ -11,7 +12,7 @@ from phb.explain.words import tos_words
 from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
 from phb.show.held import HOOKS, HeldEntry
 from phb.show.reading import Reading, add
-from phb.values import write_protocol
+from phb.values import TcpFlags, write_protocol
 
 
 @dataclass
@@ -106,6 +107,8 @@ def _does(entry: HeldEntry) -> str:
         least = f", at least {clamped_bps(parameters['minimum'])}" if parameters["minimum"] else ""
         return f"each connection at most {clamped_bps(parameters['maximum'])}{least} bit/s"
     words = []
+    if entry.action.endswith("_marks"):
+        return colour + ", ".join(_mark_words(parameters))
     if entry.action in ("set_tos", "set_tos_and_pcp", "remark", "remark_tos_and_pcp"):
         mask = parameters["mask"]
         words.append(
@@ -114,6 +117,19 @@ def _does(entry: HeldEntry) -> str:
     if "pcp" in entry.action:
         words.append(f"priority {parameters.get('pcp_value', parameters['value'])}")
     return colour + ", ".join(words) if words else ""
+
+
+def _mark_words(parameters: Mapping[str, int]) -> Iterator[str]:
+    if parameters["from_pcp"]:
+        yield f"ToS from the priority under {parameters['from_pcp']:#x}"
+    if parameters["from_precedence"]:
+        yield "priority from the precedence"
+    if parameters["mask"]:
+        yield f"ToS {parameters['value']:#x} under {parameters['mask']:#x}"
+    if parameters["pcp_mask"]:
+        yield f"priority {parameters['pcp_value']}"
+    if parameters["qos_group_mask"]:
+        yield f"QoS group {parameters['qos_group']}"
 
 
 def match_words(entry: HeldEntry) -> str:
@@ -132,6 +148,8 @@ def _value(entry: HeldEntry, name: str, first: int, second: int) -> str:
         return low if first == second else f"{low}-{high}"
     if name.endswith("_port") and name not in ("ingress_port", "egress_port"):
         return str(first) if first == second else f"{first}-{second}"
+    if name == "tcp_flags":
+        return str(TcpFlags(first & 0xFF, second & 0xFF)).replace(" ", "")
     if name in ("tos", "pcp"):
         return f"{first:#x}&{second:#x}"
     return str(write_protocol(first)) if name == "protocol" else str(first)

@@ -19,20 +19,45 @@ from phb.values.addresses import (
     parse_address,
     parse_network,
 )
-from phb.values.code_points import CODE_POINTS, CodePoint, Pcp, PriorityCodePoint, Tos, TypeOfService, parse_code_point
-from phb.values.protocols import PROTOCOLS, PortRange, Ports, Protocol, parse_protocol, write_protocol
+from phb.values.code_points import (
+    CODE_POINTS,
+    LAST_QOS_GROUP,
+    UNTAGGED,
+    CodePoint,
+    Pcp,
+    PriorityCodePoint,
+    Tos,
+    TypeOfService,
+    Vlan,
+    parse_code_point,
+)
+from phb.values.protocols import (
+    PROTOCOLS,
+    TCP_FLAGS,
+    Flags,
+    PortRange,
+    Ports,
+    Protocol,
+    TcpFlags,
+    parse_protocol,
+    write_protocol,
+)
 from phb.values.text import Text, Within, is_integer
 from phb.values.times import Moment, TimeRange, Times, Zone, parse_moment, parse_zone, write_moment
 
 __all__ = [
     "CODE_POINTS",
+    "LAST_QOS_GROUP",
     "PROTOCOLS",
+    "TCP_FLAGS",
+    "UNTAGGED",
     "Address",
     "AddressRange",
     "Addresses",
     "AnyAddress",
     "AnyNetwork",
     "CodePoint",
+    "Flags",
     "Mac",
     "MacAddress",
     "Moment",
@@ -42,11 +67,13 @@ __all__ = [
     "Ports",
     "PriorityCodePoint",
     "Protocol",
+    "TcpFlags",
     "Text",
     "TimeRange",
     "Times",
     "Tos",
     "TypeOfService",
+    "Vlan",
     "Within",
     "Zone",
     "is_integer",

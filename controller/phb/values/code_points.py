@@ -95,6 +95,33 @@ def _refuse() -> int:
     raise ValueError
 
 
+UNTAGGED = "untagged"
+"""In place of a VLAN's number: a frame without a tag."""
+LAST_QOS_GROUP = 127
+
+
+def parse_vlan(value: Any) -> int | str:
+    """A VLAN's number, or ``untagged``."""
+    if value == UNTAGGED:
+        return UNTAGGED
+    if not is_integer(value) or not 0 <= value <= 4095:
+        raise ValueError
+    return int(value)
+
+
+def _as_it_is(vlan: int | str) -> int | str:
+    return vlan
+
+
+Vlan = Annotated[
+    int | str,
+    Text(
+        parse_vlan,
+        "a VLAN number from 0 to 4095, or 'untagged'",
+        _as_it_is,
+        {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 4095}, {"const": "untagged"}]},
+    ),
+]
 Tos = Annotated[
     TypeOfService,
     Text(

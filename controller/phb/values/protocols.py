@@ -65,6 +65,48 @@ class PortRange:
         return ports.first if ports.first == ports.last else str(ports)
 
 
+# RFC 9293 section 3.1 and RFC 3168 section 6.1, from the lowest bit.
+TCP_FLAGS = {name: 1 << bit for bit, name in enumerate(("fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr"))}
+_FLAG = f"[+-](?:{'|'.join(TCP_FLAGS)})"
+_FLAGS = rf"{_FLAG}(?: +{_FLAG})*"
+
+
+@dataclass(frozen=True, slots=True)
+class TcpFlags:
+    """Which flags a TCP header has: of those in `mask` just those in `value`."""
+
+    value: int
+    mask: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.value <= self.mask <= 0xFF or self.value & ~self.mask:
+            raise ValueError("the value has ones where the mask has zeros, or there are more than eight flags")
+
+    @classmethod
+    def parse(cls, value: Any) -> TcpFlags:
+        """``+syn -ack``: set, and clear; ``any`` asks for a TCP header and none of its flags."""
+        if isinstance(value, TcpFlags):
+            return value
+        if not isinstance(value, str):
+            raise TypeError
+        if value == "any":
+            return cls(0, 0)
+        if re.fullmatch(_FLAGS, value) is None:
+            raise ValueError
+        found = mask = 0
+        for word in value.split():
+            flag = TCP_FLAGS[word[1:]]
+            if mask & flag:
+                raise ValueError("a flag twice")
+            mask |= flag
+            found |= flag if word[0] == "+" else 0
+        return cls(found, mask)
+
+    def __str__(self) -> str:
+        words = [f"{'+' if self.value & flag else '-'}{name}" for name, flag in TCP_FLAGS.items() if self.mask & flag]
+        return " ".join(words) or "any"
+
+
 Protocol = Annotated[
     int,
     Text(
@@ -81,5 +123,14 @@ Ports = Annotated[
         "a port number or a range such as 700-719",
         PortRange.write,
         {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 65535}, matching(_PORTS.pattern)]},
+    ),
+]
+Flags = Annotated[
+    TcpFlags,
+    Text(
+        TcpFlags.parse,
+        f"TCP flags that are set or clear, such as '+syn -ack', each once, of {', '.join(TCP_FLAGS)}",
+        str,
+        {"anyOf": [{"const": "any"}, matching(_FLAGS)]},
     ),
 ]

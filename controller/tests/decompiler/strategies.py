@@ -15,6 +15,7 @@ from phb.model import (
     ClassQueue,
     Colour,
     Conditions,
+    Copied,
     CrossConnect,
     Dialect,
     Direction,
@@ -41,7 +42,7 @@ from phb.model import (
     TrafficClass,
     Treatment,
 )
-from phb.values import AddressRange, MacAddress, PortRange, parse_network
+from phb.values import AddressRange, MacAddress, PortRange, TcpFlags, parse_network
 
 CLASSES = ("gold", "silver", "bronze")
 ACTIONS = ("one", "two", "three", "four")
@@ -57,11 +58,18 @@ v4, v6 = address_ranges(IPv4Address, 0x0A000000), address_ranges(IPv6Address, 0x
 port_ranges = st.sampled_from([(0, 79), (80, 80), (79, 1023), (0, 65535)]).map(lambda pair: PortRange(*pair))
 
 
+COPIES = [(), (Copied.PRECEDENCE_TO_PCP,), (Copied.PCP_TO_DSCP,), (Copied.PCP_TO_PRECEDENCE, Copied.PRECEDENCE_TO_PCP)]
+
+
 @st.composite
 def marked(draw, prefix=""):
     word = draw(st.sampled_from(["tos", "dscp", "precedence", None]))
     values = {"tos": tos.filter(lambda value: value.mask), "dscp": st.integers(0, 63), "precedence": st.integers(0, 7)}
     fields = {f"{prefix}pcp": draw(maybe(pcps.filter(lambda value: not prefix or value.mask)))}
+    if prefix:
+        fields |= {"set_qos_group": draw(maybe(st.integers(0, 99))), "copy_marks": draw(st.sampled_from(COPIES))}
+    elif fields["pcp"] is None:
+        fields["vlan"] = draw(maybe(st.sampled_from(["untagged", 0, 5])))
     if word is not None:
         fields[prefix + word] = draw(values[word])
     return fields
@@ -70,10 +78,15 @@ def marked(draw, prefix=""):
 @st.composite
 def conditions(draw, **where):
     addresses = draw(st.sampled_from([v4, v6]))
+    protocol = draw(maybe(st.sampled_from([6, 17])))
+    flags = maybe(st.sampled_from(["+ack", "+syn -ack", "any", "-rst"]).map(TcpFlags.parse))
+    group = maybe(st.integers(0, 3)) if "egress_port" in where else st.none()
     return Conditions(
         **where,
         **draw(marked()),
-        protocol=draw(maybe(st.sampled_from([6, 17]))),
+        protocol=protocol,
+        tcp_flags=None if protocol == 17 else draw(flags),
+        qos_group=draw(group),
         source=draw(maybe(addresses)),
         destination=draw(maybe(addresses)),
         source_ports=draw(maybe(port_ranges)),

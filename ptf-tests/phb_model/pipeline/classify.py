@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from phb.model import Action, BehaviourAggregate, CodePoints, Conditions, Direction, Permission, PolicySet, Rule
+from phb.values import UNTAGGED
 from phb_model.pipeline.packet import Packet
 
 INPUT, OUTPUT = "input", "output"
@@ -124,6 +125,10 @@ def _marks_meet(asked: CodePoints, packet: Packet) -> bool:
     tos = asked.tos_bits
     if tos is not None and packet.tos & tos.mask != tos.value:
         return False
+    if asked.qos_group not in (None, packet.qos_group):
+        return False
+    if asked.vlan is not None and asked.vlan != (packet.vlan if packet.tagged else UNTAGGED):
+        return False
     return asked.pcp is None or (packet.tagged and packet.pcp & asked.pcp.mask == asked.pcp.value)
 
 
@@ -134,6 +139,9 @@ def _flow_meets(asked: Conditions, packet: Packet, back: bool) -> bool:
         source, destination = destination, source
         source_port, destination_port = destination_port, source_port
     if asked.protocol not in (None, packet.protocol):
+        return False
+    flags = asked.tcp_flags
+    if flags is not None and (packet.tcp_flags is None or packet.tcp_flags & flags.mask != flags.value):
         return False
     for addresses, address in ((asked.source, source), (asked.destination, destination)):
         if addresses is not None and not (

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from phb.model import Marking
+from phb.model import Copied, Marking
 from phb_model.pipeline.packet import Packet
 
 
-def mark(packet: Packet, marking: Marking) -> None:
-    """Sets what the marking says; all other bits stay. A frame without a tag has no priority."""
+def mark(packet: Packet, marking: Marking, before: tuple[int, int]) -> None:
+    """Copies and then sets what the marking says; all other bits stay. A frame without a tag has no priority.
+
+    Args:
+        packet: The packet.
+        marking: What is said.
+        before: ToS octet and priority before the node's policy marked any: what is copied.
+
+    """
+    tos, pcp = before
+    if Copied.PCP_TO_PRECEDENCE in marking.copy_marks:
+        packet.tos = packet.tos & 0b11111 | pcp << 5
+    if Copied.PCP_TO_DSCP in marking.copy_marks:
+        packet.tos = packet.tos & 0b11 | pcp << 5
+    if Copied.PRECEDENCE_TO_PCP in marking.copy_marks and packet.tagged:
+        packet.pcp = tos >> 5
+    if marking.set_qos_group is not None:
+        packet.qos_group = marking.set_qos_group
     if marking.set_tos is not None:
         packet.tos = packet.tos & ~marking.set_tos.mask | marking.set_tos.value
     if marking.set_dscp is not None:

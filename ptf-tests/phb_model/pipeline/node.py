@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from phb.model import DEFAULT_CLASS, PolicySet
+from phb.model import DEFAULT_CLASS, MARKS, PolicySet
 from phb_model.pipeline.admit import Connections
 from phb_model.pipeline.classify import INPUT, OUTPUT, Classifier, Taken
 from phb_model.pipeline.counters import Counters, count
@@ -193,11 +193,12 @@ class Node:
         if treatment is not None and treatment.drop:
             return Reason.POLICED
         if taken is not None and action is not None and taken.outgoing:
-            mark(packet, action)
-            verdict.steps += [f"{hook} mark {name}" for name in action.model_fields_set if name.startswith("set_")]
+            before = packet.tos, packet.pcp
+            mark(packet, action, before)
+            verdict.steps += [f"{hook} mark {name}" for name in action.model_fields_set if name in MARKS]
             if treatment is not None:
-                mark(packet, treatment)
-                given = [name for name in treatment.model_fields_set if name.startswith("set_")]
+                mark(packet, treatment, before)
+                given = [name for name in treatment.model_fields_set if name in MARKS]
                 verdict.steps += [f"{hook} mark by colour {name}" for name in given]
         return None
 

@@ -32,6 +32,8 @@ class Packet:
         tagged: Whether it has an 802.1Q tag.
         tos: The ToS octet or traffic class, with all marks so far; of what isn't IP, one that is written nowhere.
         pcp: The 802.1p priority; 0 without a tag.
+        vlan: Of the tag.
+        qos_group: What the input policy set.
         protocol: Of IPv6 the first next header: extension headers are not walked.
         transport: Where the TCP or UDP header begins; None where it isn't whole.
         source_port: 0 where there is no whole TCP or UDP header, as in later fragments.
@@ -45,6 +47,8 @@ class Packet:
     tagged: bool = False
     tos: int = 0
     pcp: int = 0
+    vlan: int = 0
+    qos_group: int = 0
     protocol: int = 0
     source_port: int = 0
     destination_port: int = 0
@@ -65,6 +69,11 @@ class Packet:
         size, offset = (4, 12) if self.version == 4 else (16, 8)
         start = self.network + offset + which * size
         return bytes(self.data[start : start + size])
+
+    @property
+    def tcp_flags(self) -> int | None:
+        """None where there is no whole TCP header."""
+        return self.data[self.transport + 13] if self.protocol == TCP and self.transport is not None else None
 
     @property
     def kind(self) -> str:
@@ -185,6 +194,7 @@ def parse(frame: bytes) -> Packet:
     if ethertype == TAG and len(frame) >= at + VLAN:
         packet.tagged = True
         packet.pcp = frame[at] >> 5
+        packet.vlan = int.from_bytes(frame[at : at + 2]) & 0xFFF
         ethertype = int.from_bytes(frame[at + 2 : at + 4])
         at += VLAN
     version = ETHERTYPES.get(ethertype)

@@ -10,6 +10,7 @@ from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Raw
 
 from phb.model import Conditions
+from phb.values import UNTAGGED
 
 from .chance import parts
 from .policies import ADDRESSES
@@ -104,6 +105,10 @@ def _aim(asked, numbers, wired, rule):
         values["tos"] = [asked.tos_bits.value, asked.tos_bits.value | rest, asked.tos_bits.value ^ 0x20]
     if asked.pcp is not None:
         values["pcp"] = [asked.pcp.value, asked.pcp.value | (7 ^ asked.pcp.mask)]
+    if asked.vlan is not None:
+        values |= {"pcp": [None]} if asked.vlan == UNTAGGED else {"pcp": [0, 5], "vlan": [asked.vlan]}
+    if asked.tcp_flags is not None:
+        values["protocol"] = [6]
     return Aim(version, values)
 
 
@@ -163,6 +168,7 @@ def packet(chance, found, earlier, controller, repeats, talk):
         "dport": lambda: chance.choice(NUMBERS),
         "tos": lambda: chance.choice(OCTETS),
         "pcp": lambda: chance.choice([None, None, None, None, 0, 5]),
+        "vlan": lambda: 5,
     }
     values = {name: values[name] if name in values else draw() for name, draw in unsaid.items()}
     earlier.append((version, values))
@@ -196,7 +202,7 @@ def _frame(chance, version, values, talk, flags=None):
         )
     link = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
     if values["pcp"] is not None:
-        link = link / Dot1Q(vlan=5, prio=values["pcp"], dei=chance.randint(0, 1))
+        link = link / Dot1Q(vlan=values["vlan"], prio=values["pcp"], dei=chance.randint(0, 1))
     if kind == "two tags":
         link = link / Dot1Q(vlan=5, prio=values["pcp"] or 1) / Dot1Q(vlan=6, prio=2)
     if kind == "ARP":

@@ -32,6 +32,9 @@ MARKS_ASKED = [
     {"tos": {"value": 0x20, "mask": 0x60}},
 ]
 PRIORITIES = [0, 3, 7, {"value": 4, "mask": 4}, {"value": 0, "mask": 0}, {"value": 1, "mask": 5}]
+VLANS = [0, 5, 5, 6, "untagged"]
+FLAGS = ["+syn -ack", "+ack", "+rst", "-syn -fin", "+fin +ack", "any"]
+COPIES = [["precedence-to-pcp"], ["pcp-to-dscp"], ["pcp-to-precedence"], ["pcp-to-dscp", "precedence-to-pcp"]]
 PREFIXES = ["10.0.0.0/8", "10.0.0.0/24", "10.0.0.2/32", "10.0.1.0/24", "0.0.0.0/0"]
 PREFIXES += ["2001:db8::/32", "2001:db8::/48", "2001:db8::7/128", "::/0"]
 MARKS = [
@@ -60,6 +63,12 @@ def conditions(chance, required=None, with_ports=True):
         fields |= {"source": RANGES[version], "destination": RANGES[version]}
     asked = {name: chance.choice(fields[name]) for name in chance.some(sorted(fields), 3)}
     asked |= chance.choice(MARKS_ASKED)
+    if chance.one_in(8) and asked.get("protocol", "tcp") == "tcp":
+        asked["tcp-flags"] = chance.choice(FLAGS)
+    if chance.one_in(8) and "pcp" not in asked:
+        asked["vlan"] = chance.choice(VLANS)
+    if required == "egress-port" and chance.one_in(8):
+        asked["qos-group"] = chance.choice([0, 1, 2])
     if with_ports and chance.one_in(3):
         asked["ingress-port"] = chance.choice(REFERENCES)
     if required is not None:
@@ -99,7 +108,12 @@ def marks(chance):
     """Nothing, or a mark of the ToS octet, or of the priority, or both."""
     kind = chance.randrange(5)
     tos = chance.choice(MARKS) if kind in (2, 3) else {}
-    return tos | ({"set-pcp": chance.choice(PRIORITIES)} if kind in (3, 4) else {})
+    result = tos | ({"set-pcp": chance.choice(PRIORITIES)} if kind in (3, 4) else {})
+    if chance.one_in(6):
+        result["set-qos-group"] = chance.choice([0, 1, 2])
+    if chance.one_in(6):
+        result["copy-marks"] = chance.choice(COPIES)
+    return result
 
 
 def treatment(chance):
@@ -145,9 +159,13 @@ def aggregate(chance, number, actions):
     result = {"name": f"aggregate {number}", **chance.choice(MARKS_ASKED)}
     if chance.one_in(2):
         result["pcp"] = chance.choice(PRIORITIES)
+    elif chance.one_in(4):
+        result["vlan"] = chance.choice(VLANS)
     port = chance.choice([None, None, "ingress-port", "egress-port"])
     if port is not None:
         result[port] = chance.choice(REFERENCES)
+    if port == "egress-port" and chance.one_in(4):
+        result["qos-group"] = chance.choice([0, 1, 2])
     allowed = [each["name"] for each in actions if port != "egress-port" or "max-connections" not in each]
     return result | ({"actions": [chance.choice(allowed)]} if allowed else {})
 

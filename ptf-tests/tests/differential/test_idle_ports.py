@@ -2,6 +2,8 @@
 
 import pytest
 
+from phb.model import MARKS
+
 from .cases import on_idle_ports
 from .comparing import through_idle_ports
 
@@ -9,7 +11,7 @@ BATCHES, CASES = 8, 1000
 HOOKS = ("input", "output")
 METERS = ("single-rate", "two-rate", "two-rate-separate")
 COLOURS = ("green", "yellow", "red")
-MARKS = ("set_tos", "set_dscp", "set_precedence", "set_pcp")
+
 
 DROPS = ("NOT_IP", "BAD_CHECKSUM", "NO_ROUTE", "TTL_EXPIRED", "DISCARD_ROUTE", "BLOCKED", "POLICED", "NO_BUFFER")
 

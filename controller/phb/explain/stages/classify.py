@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phb.compiler.matching import TCP_HEADER
 from phb.explain.packet import Packet
 from phb.explain.tables import Tables
 from phb.intent import Entry
@@ -26,7 +27,7 @@ def key(hook: str, packet: Packet) -> dict[str, int]:
     ports = {"ingress_port": packet.ingress_port}
     if hook == OUTPUT:
         assert packet.egress_port is not None
-        ports["egress_port"] = packet.egress_port
+        ports |= {"egress_port": packet.egress_port, "qos_group": flow.qos_group}
     return {
         **ports,
         "source": source,
@@ -37,6 +38,8 @@ def key(hook: str, packet: Packet) -> dict[str, int]:
         "tos": flow.tos,
         "tagged": int(packet.headers.vlan is not None),
         "pcp": flow.pcp,
+        "vlan": flow.vlan,
+        "tcp_flags": 0 if packet.headers.tcp is None else TCP_HEADER | packet.tcp_flags,
     }
 
 

@@ -19,32 +19,34 @@ def mark(stage: str, policy: int, packet: Packet, tables: Tables) -> None:
 
     """
     entry = tables.lookup(f"PhbIngress.{stage}.remark", {"policy": policy})
-    if entry is not None and entry.action in ("set_tos", "set_tos_and_pcp"):
-        set_tos(stage, packet, entry)
-    if entry is not None and entry.action in ("set_pcp", "set_tos_and_pcp"):
-        set_pcp(stage, packet, entry)
+    if entry is not None:
+        set_marks(stage, packet, entry)
     write_marks(packet)
     if packet.headers.vlan is None:
         packet.flow.pcp = 0
 
 
-def set_tos(stage: str, packet: Packet, entry: Entry) -> None:
-    """Set bits of the ToS octet."""
-    before, mask = packet.flow.tos, entry.parameters["mask"]
-    packet.flow.tos = before & ~mask | entry.parameters["value"] & mask
-    packet.say(stage, f"ToS {tos_words(before)} becomes {tos_words(packet.flow.tos)}", entry.origin)
-
-
-def set_pcp(stage: str, packet: Packet, entry: Entry) -> None:
-    """Set bits of the 802.1p priority; a frame without a tag has none."""
-    parameters = entry.parameters
-    value, mask = parameters.get("pcp_value", parameters["value"]), parameters.get("pcp_mask", parameters["mask"])
-    before = packet.flow.pcp
-    packet.flow.pcp = before & ~mask | value & mask
-    words = (
-        f"priority {before} becomes {packet.flow.pcp}" if packet.headers.vlan is not None else "no 802.1Q tag to mark"
-    )
-    packet.say(stage, words, entry.origin)
+def set_marks(stage: str, packet: Packet, entry: Entry) -> None:
+    """Do what an entry of stage mark, or a colour's, does to marks."""
+    parameters, flow = entry.parameters, packet.flow
+    tos, pcp = flow.tos, flow.pcp
+    from_pcp, from_precedence = parameters.get("from_pcp", 0), parameters.get("from_precedence", 0)
+    pcp_value, pcp_mask = parameters.get("pcp_value", 0), parameters.get("pcp_mask", 0)
+    value, mask = parameters["value"], parameters["mask"]
+    if entry.action in ("set_pcp", "remark_pcp"):
+        pcp_value, pcp_mask, value, mask = value, mask, 0, 0
+    flow.tos = tos & ~from_pcp | pcp << 5 & from_pcp
+    flow.tos = flow.tos & ~mask | value & mask
+    flow.pcp = pcp & ~from_precedence | tos >> 5 & from_precedence
+    flow.pcp = flow.pcp & ~pcp_mask | pcp_value & pcp_mask
+    if mask or from_pcp:
+        packet.say(stage, f"ToS {tos_words(tos)} becomes {tos_words(flow.tos)}", entry.origin)
+    if pcp_mask or from_precedence:
+        tagged = packet.headers.vlan is not None
+        packet.say(stage, f"priority {pcp} becomes {flow.pcp}" if tagged else "no 802.1Q tag to mark", entry.origin)
+    if parameters.get("qos_group_mask"):
+        flow.qos_group = parameters["qos_group"]
+        packet.say(stage, f"QoS group {flow.qos_group}", entry.origin)
 
 
 def write_marks(packet: Packet) -> None:

@@ -6,7 +6,7 @@ Token buckets as p4src/police.p4 keeps them: to the microsecond, in millionths o
 from __future__ import annotations
 
 from phb.explain.packet import Packet
-from phb.explain.stages.mark import set_pcp, set_tos
+from phb.explain.stages.mark import set_marks
 from phb.explain.state import Meter, State
 from phb.explain.tables import Tables
 from phb.intent import Entry
@@ -41,10 +41,8 @@ def police(stage: str, policy: int, packet: Packet, tables: Tables, state: State
         return
     if action.action == "drop":
         packet.drop(stage, DropReason.POLICED, f"{COLOURS[packet.colour]} packets are dropped", action.origin)
-    if "remark" in action.action and action.action != "remark_pcp":
-        set_tos(stage, packet, action)
-    if "pcp" in action.action:
-        set_pcp(stage, packet, action)
+    else:
+        set_marks(stage, packet, action)
 
 
 def assured_colour(tos: int) -> int:

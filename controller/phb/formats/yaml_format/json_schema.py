@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from phb.formats.yaml_format import shape
 from phb.formats.yaml_format.reader import VERSION
 from phb.model import (
+    MARKS,
     Applicability,
     Bandwidth,
     ClassQueue,
@@ -138,7 +139,7 @@ _V6 = {"properties": {"source": {"pattern": ":"}}}
 
 _RULES: dict[type, list[Schema]] = {
     Marking: _at_most_one("set-tos", "set-dscp", "set-precedence"),
-    Treatment: [_if(_is("drop", True), _none_of("set-tos", "set-dscp", "set-precedence", "set-pcp"))],
+    Treatment: [_if(_is("drop", True), _none_of(*(name.replace("_", "-") for name in MARKS)))],
     Meter: [
         _if(_is("kind", "single-rate"), _none_of("peak-rate", "peak-burst-bytes")),
         _if(
