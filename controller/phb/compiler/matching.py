@@ -15,7 +15,7 @@ from phb.model import CodePoints, Conditions, PolicySet
 from phb.values import LAST_QOS_GROUP, PROTOCOLS, UNTAGGED
 
 Interval: TypeAlias = tuple[int, int]  # both ends included
-_Same = TypeVar("_Same")
+_Same = TypeVar("_Same", bound="int | str")
 Masked: TypeAlias = tuple[int, int]  # value, and mask with ones where it counts
 
 ADDRESS_BITS = {4: 32, 6: 128}
@@ -126,7 +126,7 @@ def _agreement(one: Masked | None, other: Masked | None) -> Masked | None:
 def intersection(one: Box, other: Box) -> Box | None:
     """Packets that are in both boxes; None if there are none."""
     try:
-        vlan = _same(one.vlan, other.vlan)
+        vlan: int | str | None = _same(one.vlan, other.vlan)
         pcp = _agreement(one.pcp, other.pcp)
         protocol, flags = _same(one.protocol, other.protocol), _agreement(one.tcp_flags, other.tcp_flags)
         if (vlan == UNTAGGED and pcp is not None) or (flags is not None and protocol not in (None, TCP)):

@@ -36,6 +36,9 @@ packets = st.builds(
     tos=st.integers(0, 255),
     tagged=st.integers(0, 1),
     pcp=st.integers(0, 7),
+    vlan=st.sampled_from([0, 5, 6]),
+    qos_group=st.integers(0, 3),
+    tcp_flags=st.sampled_from([0, 0x102, 0x110, 0x112, 0x104]),
 )
 # Shrinking a whole policy takes minutes, and what fails can be read as YAML.
 COMMON = {
