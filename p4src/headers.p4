@@ -46,6 +46,7 @@ typedef bit<LEVEL_BITS>  level_t;
 typedef bit<FINISH_BITS> finish_t;
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
+const bit<16> ETHERTYPE_ARP  = 0x0806;
 const bit<16> ETHERTYPE_VLAN = 0x8100;
 const bit<16> ETHERTYPE_IPV6 = 0x86dd;
 
@@ -76,14 +77,25 @@ enum bit<5> DropReason {
     WRED                = 10,
     CONNECTION_LIMIT    = 11,
     NO_BUFFER           = 12,
-    QUEUE_LIMIT         = 13
+    QUEUE_LIMIT         = 13,
+    OTHER_STATION       = 16,
+    BROADCAST           = 17,
+    TRUNCATED           = 18,
+    MARTIAN             = 19,
+    FOR_ROUTER          = 20,
+    TOO_BIG             = 21,
+    NO_NEIGHBOUR        = 22
 }
 
-// What a router tells its control plane about instead of forwarding (RFC 1812 sections 4.3.3.1 and 4.3.3.4).
+// What a router's control plane gets instead of its being forwarded (RFC 1812 sections 4.2.2.7, 4.3.3.1, 4.3.3.4 and 5.2.4.2).
 enum bit<7> ForwardingException {
-    NONE        = 0,
-    TTL_EXPIRED = 1,
-    NO_ROUTE    = 2
+    NONE         = 0,
+    TTL_EXPIRED  = 1,
+    NO_ROUTE     = 2,
+    FOR_ROUTER   = 3,            // to one of its own addresses, or ARP
+    OPTIONS      = 4,
+    TOO_BIG      = 5,
+    NO_NEIGHBOUR = 6
 }
 
 // RFC 2697 and RFC 2698 colours, numbered as v1model meters number them.
@@ -230,6 +242,12 @@ struct verdict_t {
     ForwardingException exception;
 }
 
+struct router_t {
+    bool     is_interface;       // whether the packet came in at a port that is a router's
+    mac_t    mac;                // that port's
+    bit<128> next_hop;           // whose MAC address is asked for, IPv4 as ::ffff:0:0/96; 0: nobody's
+}
+
 struct connection_t {
     bool     known;              // whether the packet is of a tracked TCP connection
     bool     closed;             // whether it is of one that was, and nobody has taken its slot since
@@ -279,6 +297,7 @@ struct metadata_t {
     bit<1>     track_connections;
     flow_t     flow;
     verdict_t  verdict;
+    router_t   router;
     connection_t connection;
     schedule_t schedule;
     buffer_t   buffer;

@@ -28,6 +28,25 @@ class DropReason(IntEnum):
     CONNECTION_LIMIT = 11
     NO_BUFFER = 12
     QUEUE_LIMIT = 13
+    OTHER_STATION = 16
+    BROADCAST = 17
+    TRUNCATED = 18
+    MARTIAN = 19
+    FOR_ROUTER = 20
+    TOO_BIG = 21
+    NO_NEIGHBOUR = 22
+
+
+class ForwardingException(IntEnum):
+    """Why the control plane gets a packet instead of its being forwarded."""
+
+    NONE = 0
+    TTL_EXPIRED = 1
+    NO_ROUTE = 2
+    FOR_ROUTER = 3
+    OPTIONS = 4
+    TOO_BIG = 5
+    NO_NEIGHBOUR = 6
 
 
 class Connectivity(IntEnum):

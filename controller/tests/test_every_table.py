@@ -13,24 +13,21 @@ def written(artifact):
     return {(entry.table, entry.action) for entry in entries}
 
 
-# For a controller that answers with ICMP as a router would; phb has no such part (docs/limits.md).
-ANSWERED_BY_OTHERS = "PhbIngress.forward.exception"
 # What a packet meets where a table has no entry: nobody needs to write it.
-WITHOUT_ENTRY = {"NoAction", "no_route", "allow", "transmit"}
+WITHOUT_ENTRY = {"NoAction", "no_route", "allow", "transmit", "ask"}
 
 
 def test_every_table_is_filled_by_some_policy(artifact, written):
     tables = {name for name, table in artifact.tables.items() if not table.constant and table.fields}
-    # Every push fills these: they are none of a policy's.
-    tables -= set(artifact.key_tables)
-    assert tables - {table for table, _ in written} == {ANSWERED_BY_OTHERS}
+    # Every push fills the keys, and `phb router` its own: they are none of a policy's.
+    assert tables - {table for table, _ in written} == {*artifact.key_tables, *artifact.agent_tables}
 
 
 def test_every_action_of_every_table_is_used_by_some_policy(artifact, written):
     actions = {
         (name, action)
         for name, table in artifact.tables.items()
-        if not table.constant and table.fields and name not in (ANSWERED_BY_OTHERS, *artifact.key_tables)
+        if not table.constant and table.fields and name not in (*artifact.agent_tables, *artifact.key_tables)
         for action in table.actions
         if action not in WITHOUT_ENTRY
     }

@@ -41,6 +41,7 @@ HOST = S390.parent / "smc-applicability"
 INPUTS["smc-applicability"] = [HOST / "host.yaml", HOST / "smcat.conf"]
 INPUTS["everything"] = [GOLDEN / "everything.yaml"]
 INPUTS["pipeline"] = [GOLDEN / "pipeline.yaml"]
+INPUTS["router"] = [GOLDEN / "router.yaml"]
 INPUTS["strict-queues"] = [GOLDEN / "strict-queues.yaml"]
 # Where it isn't phb-switch.
 TARGET_OF = {"strict-queues": "bmv2-sp-pifo"}

@@ -65,7 +65,7 @@ def test_cells_of_a_policy_are_those_that_counters_show():
     ]
     assert len(drop_cells(7)) == len(DropReason) - 1
     assert all(meaning("policy_drops", cell).startswith("policy 7, ") for cell in drop_cells(7))
-    assert meaning("policy_drops", drop_cells(7)[-1]) == "policy 7, queue limit"
+    assert meaning("policy_drops", drop_cells(7)[-1]) == "policy 7, no neighbour"
 
 
 @pytest.mark.parametrize(

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from phb.compiler.ports import resolve
+from phb.compiler.router import ROUTE, compile_interfaces, route, via
 from phb.errors import InputError
-from phb.intent import Entry, Exact, Prefix
+from phb.intent import Entry, Exact, MatchValue
 from phb.model import CrossConnect, PolicySet, Route
 
 CROSS_CONNECT = "PhbIngress.forward.cross_connect"
-ROUTE = {4: "PhbIngress.forward.ipv4_route", 6: "PhbIngress.forward.ipv6_route"}
 
 
 def compile_forwarding(policy: PolicySet) -> tuple[Entry, ...]:
-    """Entries for every wire, both ways, and for every route.
+    """Entries for every wire, both ways, and for every router's port and every route.
 
     Raises:
-        InputError: A port that the node doesn't have.
+        InputError: A port that the node doesn't have, or a next hop that no port's network has.
 
     """
     entries: list[Entry] = []
     for wire in policy.cross_connects:
         entries += _wire(policy, wire)
-    entries += [_route(policy, route) for route in policy.routes]
+    entries += compile_interfaces(policy)
+    entries += [_route(policy, wanted) for wanted in policy.routes]
+    _unique(entries)
     return tuple(entries)
 
 
@@ -36,16 +40,30 @@ def _wire(policy: PolicySet, wire: CrossConnect) -> list[Entry]:
     ]
 
 
-def _route(policy: PolicySet, route: Route) -> Entry:
-    network = route.destination
-    # A default route leaves the field out: P4Runtime writes a prefix of length 0 so (section 9.1.1).
-    match = {"destination": Prefix(int(network.network_address), network.prefixlen)} if network.prefixlen else {}
-    table = ROUTE[network.version]
-    if route.port is None or route.source_mac is None or route.destination_mac is None:
-        return Entry(table, match, "discard", {}, 0, route.origin())
+def _route(policy: PolicySet, wanted: Route) -> Entry:
+    if wanted.next_hop is not None:
+        return via(policy, wanted)
+    if wanted.port is None or wanted.source_mac is None or wanted.destination_mac is None:
+        return route(wanted.destination, "discard", {}, wanted.origin())
     parameters = {
-        "port": resolve(policy, route.port, route.origin("port")).number,
-        "source_mac": route.source_mac.number,
-        "destination_mac": route.destination_mac.number,
+        "port": resolve(policy, wanted.port, wanted.origin("port")).number,
+        "source_mac": wanted.source_mac.number,
+        "destination_mac": wanted.destination_mac.number,
     }
-    return Entry(table, match, "route", parameters, 0, route.origin())
+    return route(wanted.destination, "route", parameters, wanted.origin())
+
+
+def _unique(entries: Sequence[Entry]) -> None:
+    """A route of the policy's may not be one that a port's addresses make.
+
+    Raises:
+        InputError: It is.
+
+    """
+    first: dict[tuple[str, MatchValue | None], Entry] = {}
+    for entry in entries:
+        key = (entry.table, entry.match.get("destination"))
+        if entry.table in ROUTE.values() and key in first:
+            there = first[key].origin
+            raise InputError(entry.origin, "a route that an address of a port makes already", f"it once; see {there}")
+        first[key] = entry

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_network
-
 from phb.decompiler.ports import Ports
+from phb.decompiler.router import ROUTER_ACTIONS, address_of, prefix_of
 from phb.decompiler.rows import NotAPolicyError, Rows
-from phb.intent import Prefix
 from phb.model import CrossConnect, Route
 from phb.values import MacAddress
-
-_BITS = {4: 32, 6: 128}
 
 
 def cross_connects(rows: Rows, ports: Ports) -> tuple[CrossConnect, ...]:
@@ -28,13 +24,16 @@ def cross_connects(rows: Rows, ports: Ports) -> tuple[CrossConnect, ...]:
 
 
 def routes(rows: Rows, ports: Ports) -> tuple[Route, ...]:
-    """Routes of both IP versions."""
+    """Routes of both IP versions, without those that addresses of ports make."""
     found = []
-    for version, bits in _BITS.items():
+    for version in (4, 6):
         for entry in rows.table(f"forward.ipv{version}_route"):
-            prefix = entry.match.get("destination", Prefix(0, 0))
-            assert isinstance(prefix, Prefix)
-            network = ip_network((prefix.value.to_bytes(bits // 8, "big"), prefix.length))
+            network = prefix_of(entry, version)
+            if entry.action in ROUTER_ACTIONS:
+                continue
+            if entry.action.startswith("via_"):
+                found.append(Route(destination=network, next_hop=address_of(version, entry.parameters["address"])))
+                continue
             if entry.action == "discard":
                 found.append(Route(destination=network, discard=True))
                 continue

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from phb.decompiler.router import interfaces
 from phb.decompiler.rows import Rows, exact
 from phb.model import Port, Rate, Role
 from phb.names import Names
@@ -30,6 +33,7 @@ class Ports:
             self._names[number] = f"port-{number}" if name.isdigit() or name in self._names.values() else name
         self.host: int | None = None
         self.rates: dict[int, Rate] = {}
+        self._interfaces = interfaces(rows)
         self.wires = {
             exact(entry.match["ingress_port"]): entry.parameters["port"]
             for entry in rows.table("forward.cross_connect")
@@ -38,6 +42,10 @@ class Ports:
     def name(self, number: int) -> str:
         """The port's name."""
         return self._names[number]
+
+    def _interface(self, number: int) -> dict[str, Any]:
+        found = self._interfaces.get(number)
+        return {} if found is None else {"mac": found.mac, "addresses": found.addresses, "mtu": found.mtu}
 
     @property
     def items(self) -> tuple[Port, ...]:
@@ -48,6 +56,7 @@ class Ports:
                 name=name,
                 role=Role.HOST if number == self.host else Role.NETWORK,
                 rate=self.rates.get(number),
+                **self._interface(number),
             )
             for number, name in self._names.items()
         )

@@ -92,6 +92,8 @@ class Artifact:
         self.table_names = {table.number: name for name, table in self.tables.items()}
         # What is secret in them is the switch's own, not a policy's (p4src/conversation.p4).
         self.key_tables = tuple(name for name in self.tables if name.endswith("_key"))
+        # What a router's control plane learns and asks for is its own (p4src/next_hop.p4, forward.p4).
+        self.agent_tables = tuple(name for name in self.tables if name.endswith((".neighbour", ".exception")))
         self.counters = {
             counter.preamble.alias: CounterInfo(counter.preamble.id, counter.size) for counter in p4info.counters
         }

@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv6Address
 
 from phb.intent import Entry
 from phb.origin import UNKNOWN, Origin
-from phb.pipeline_names import DropReason
+from phb.pipeline_names import DropReason, ForwardingException
 from phb.values import PROTOCOLS
 
 IPV4, VLAN, IPV6 = 0x0800, 0x8100, 0x86DD
@@ -271,6 +271,7 @@ class Packet:
     colour: int = 0
     metered: bool = False
     drop_reason: DropReason = DropReason.NONE
+    forwarding_exception: ForwardingException = ForwardingException.NONE
     exception: int = 0
     egress_port: int | None = None
     to_controller: bool = False

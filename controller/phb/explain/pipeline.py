@@ -37,6 +37,8 @@ MODELLED = frozenset(
         *(f"{hook}police.{table}" for hook in ("", "output_") for table in ("stream_meter", "colour_action")),
         *(f"{hook}mark.{table}" for hook in ("", "output_") for table in ("remark", "window_clamp")),
         *(f"forward.{table}" for table in ("cross_connect", "ipv4_route", "ipv6_route", "exception")),
+        "forward.arrival.receive",
+        "forward.next_hop.send",
         *(f"applicability.{table}" for table in ("host_port", "peer_ipv4", "peer_ipv6")),
         "conversation.port_scheduler",
         "conversation.class_queue",

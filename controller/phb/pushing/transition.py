@@ -66,8 +66,10 @@ class Interruption:
 
 
 async def read(session: Session, references: References) -> Held:
-    """What a switch holds that runs the session's artifact."""
-    return Held.of(await session.rows([VERSION_TABLE] if references.version_table is not None else []))
+    """What a switch holds that runs the session's artifact, without what a router's control plane keeps there."""
+    rows = await session.rows([VERSION_TABLE] if references.version_table is not None else [])
+    others = {session.artifact.table(name).number for name in session.artifact.agent_tables}
+    return Held.of([row for row in rows if row.table not in others])
 
 
 @dataclass

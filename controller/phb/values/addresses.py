@@ -6,9 +6,12 @@ import re
 from dataclasses import dataclass
 from ipaddress import (
     IPv4Address,
+    IPv4Interface,
     IPv4Network,
     IPv6Address,
+    IPv6Interface,
     IPv6Network,
+    ip_interface,
     ip_network,
     summarize_address_range,
 )
@@ -19,6 +22,7 @@ from phb.values.text import Text, matching
 
 AnyAddress: TypeAlias = IPv4Address | IPv6Address
 AnyNetwork: TypeAlias = IPv4Network | IPv6Network
+AnyInterface: TypeAlias = IPv4Interface | IPv6Interface
 
 
 def parse_address(value: Any) -> AnyAddress:
@@ -40,6 +44,13 @@ def parse_network(value: Any) -> AnyNetwork:
         return value
     first, length = _prefix(value)
     return ip_network((first, length))
+
+
+def parse_interface(value: Any) -> AnyInterface:
+    """An address with the length of its network's prefix."""
+    if isinstance(value, IPv4Interface | IPv6Interface):
+        return value
+    return ip_interface(_prefix(value))
 
 
 def _prefix(value: Any) -> tuple[AnyAddress, int]:
@@ -147,6 +158,15 @@ _PREFIXES = (rf"{_IPV4}/(?:3[0-2]|[12]?[0-9])", rf"{_IPV6}/(?:12[0-8]|1[01][0-9]
 Address = Annotated[AnyAddress, Text(parse_address, "an IPv4 or IPv6 address", str, matching(_IPV4, _IPV6))]
 Network = Annotated[
     AnyNetwork, Text(parse_network, "a prefix such as 133.10.50.0/24, host bits zero", str, matching(*_PREFIXES))
+]
+InterfaceAddress = Annotated[
+    AnyInterface,
+    Text(
+        parse_interface,
+        "an address with its prefix length, such as 10.0.1.1/24",
+        str,
+        matching(*_PREFIXES),
+    ),
 ]
 Addresses = Annotated[
     AddressRange,

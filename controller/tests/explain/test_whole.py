@@ -22,6 +22,11 @@ OTHERS = {
     "PhbIngress.police.incoming_colour",
     "PhbIngress.output_police.incoming_colour",
     "PhbEgress.delay_bucket",
+    # Constant; the model knows them as prefixes.
+    "PhbIngress.forward.martians.martian_ipv4",
+    "PhbIngress.forward.martians.martian_ipv6",
+    # What ARP has learnt is taken to be there.
+    "PhbIngress.forward.next_hop.neighbour",
 }
 
 POLICY = """

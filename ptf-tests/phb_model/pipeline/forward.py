@@ -25,11 +25,11 @@ def forward(policy: PolicySet, packet: Packet, ingress: int, steps: list[str]) -
     if packet.ttl <= 1:
         return Reason.TTL_EXPIRED
     route = _route(policy, packet)
-    packet.count_hop()
     if route is None:
         return Reason.NO_ROUTE
     if route.port is None or route.source_mac is None or route.destination_mac is None:
         return Reason.DISCARD_ROUTE
+    packet.count_hop()
     steps.append(f"route of {packet.kind}")
     packet.data[0:12] = route.destination_mac.number.to_bytes(6) + route.source_mac.number.to_bytes(6)
     return port_number(policy, route.port)

@@ -1,0 +1,112 @@
+"""Stage forward at a router's ports: what they take, and what isn't forwarded (interface.p4, next_hop.p4)."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+from phb.explain.packet import Packet
+from phb.explain.tables import Tables
+from phb.pipeline_names import DropReason, ForwardingException
+from phb.values import AnyNetwork, MacAddress, parse_network
+
+STAGE = "forward"
+_ARP = 0x0806
+_GROUPS: dict[int, AnyNetwork] = {4: IPv4Network("224.0.0.0/4"), 6: IPv6Network("ff00::/8")}
+# RFC 1812 section 5.3.7, RFC 4291; the constant tables of p4src/interface.p4.
+MARTIAN_SOURCES: tuple[AnyNetwork, ...] = tuple(
+    map(parse_network, ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3", "::/127", "::ffff:0:0/96", "fe80::/10", "ff00::/8"))
+)
+MARTIAN_DESTINATIONS: tuple[AnyNetwork, ...] = tuple(
+    map(parse_network, ("0.0.0.0/8", "127.0.0.0/8", "240.0.0.0/4", "::/127", "::ffff:0:0/96", "fe80::/10"))
+)
+
+
+def is_interface(packet: Packet, tables: Tables) -> bool:
+    """Whether the packet came in at a router's port."""
+    return _receiving(packet, tables) is not None
+
+
+def arrive(packet: Packet, tables: Tables) -> None:
+    """Drop what a router's port doesn't take, and what its control plane has to look at."""
+    mac = _receiving(packet, tables)
+    if mac is None:
+        return
+    headers = packet.headers
+    to = headers.number(0, 6)
+    version = headers.ip_version
+    ip_at = headers.ipv4 if version == 4 else headers.ipv6
+    to_group = bool(to >> 40 & 1)
+    behind = packet.length - (14 if headers.vlan is None else 18)
+    if not to_group and to != mac:
+        packet.drop(
+            STAGE, DropReason.OTHER_STATION, f"the frame is for {MacAddress(to)}, the port is {MacAddress(mac)}"
+        )
+    elif headers.number(12, 2) == _ARP:
+        for_control(packet, ForwardingException.FOR_ROUTER, DropReason.FOR_ROUTER, "ARP is for the control plane")
+    elif ip_at is None:
+        return
+    elif to_group and _destination(packet) not in _GROUPS[version or 4]:
+        packet.drop(STAGE, DropReason.BROADCAST, "came as a broadcast of the link, and is for no group")
+    elif _bytes(packet, ip_at) > behind:
+        packet.drop(STAGE, DropReason.TRUNCATED, f"{behind} bytes of a packet of {_bytes(packet, ip_at)}")
+    elif version == 4 and len(headers.ip_header) > 20:
+        for_control(packet, ForwardingException.OPTIONS, DropReason.FOR_ROUTER, "options are for the control plane")
+
+
+def drop_martian(packet: Packet) -> bool:
+    """Drop a packet from or to an address that nothing is forwarded from or to; say whether it was one."""
+    source, destination = (_address(packet, which) for which in (0, 1))
+    if any(source in each for each in MARTIAN_SOURCES):
+        wrong = f"from {source}"
+    elif any(destination in each for each in MARTIAN_DESTINATIONS) or (
+        isinstance(destination, IPv6Address) and destination.is_multicast and int(destination) >> 112 & 0xF < 3
+    ):
+        wrong = f"to {destination}"
+    else:
+        return False
+    packet.drop(STAGE, DropReason.MARTIAN, f"{wrong}: such addresses are not forwarded (RFC 1812 section 5.3.7)")
+    packet.forwarding_exception = ForwardingException.NONE
+    return True
+
+
+def leave(packet: Packet, tables: Tables, next_hop: int) -> None:
+    """The last step: the link's MTU, and the next hop's MAC address where the route doesn't say it."""
+    sends = tables.lookup("PhbIngress.forward.next_hop.send", {"egress_port": packet.egress_port or 0})
+    headers = packet.headers
+    ip_at = headers.ipv4 if headers.ip_version == 4 else headers.ipv6
+    assert ip_at is not None
+    mtu = sends.parameters["mtu"] if sends is not None else 0
+    if sends is not None and mtu and _bytes(packet, ip_at) > mtu:
+        words = f"{_bytes(packet, ip_at)} bytes, and the MTU is {mtu}"
+        for_control(packet, ForwardingException.TOO_BIG, DropReason.TOO_BIG, words)
+    elif next_hop:
+        # Neighbours are no part of a policy: what is known of them is on the switch, and they are taken to be there.
+        if sends is not None:
+            headers.write(6, 6, sends.parameters["mac"])
+        packet.say(STAGE, "its MAC address is the one that ARP or neighbour discovery has learnt")
+
+
+def for_control(packet: Packet, exception: ForwardingException, reason: DropReason, words: str) -> None:
+    """Dropped, unless the control plane asks for it."""
+    packet.drop(STAGE, reason, words)
+    packet.forwarding_exception = exception
+
+
+def _receiving(packet: Packet, tables: Tables) -> int | None:
+    entry = tables.lookup("PhbIngress.forward.arrival.receive", {"ingress_port": packet.ingress_port})
+    return entry.parameters["mac"] if entry is not None else None
+
+
+def _bytes(packet: Packet, at: int) -> int:
+    """Bytes of the IP packet, by its header."""
+    headers = packet.headers
+    return headers.number(at + 2, 2) if headers.ip_version == 4 else 40 + headers.number(at + 4, 2)
+
+
+def _address(packet: Packet, which: int) -> IPv4Address | IPv6Address:
+    number = packet.headers.addresses[which]
+    return IPv4Address(number) if packet.headers.ip_version == 4 else IPv6Address(number)
+
+
+def _destination(packet: Packet) -> IPv4Address | IPv6Address:
+    return _address(packet, 1)
