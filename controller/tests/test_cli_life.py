@@ -82,6 +82,56 @@ def test_history_and_rollback(phb, policy, start_switch, tmp_path):
     assert str(tmp_path / "policy.yaml") in out
 
 
+def marks(phb, *where):
+    """Which push is current, and which the next rollback goes to."""
+    pushes = json.loads(phb("history", *where, "--json")[1])
+    return tuple([push["number"] for push in pushes if push[mark]] for mark in ("current", "rollback_goes_here"))
+
+
+def test_rollbacks_go_back_step_by_step(phb, policy, start_switch):
+    switch = start_switch()
+    where = ("--address", switch.address)
+    at = {}
+    for number in (3, 4, 5):
+        assert phb("push", *where, policy(number))[0] == 0
+        at[number] = held(phb, switch.address)
+    assert marks(phb, *where) == ([3], [2])
+    for number in (4, 3):
+        assert phb("rollback", *where)[0] == 0
+        assert held(phb, switch.address) == at[number]
+    assert marks(phb, *where) == ([5], [])
+    code, _, err = phb("rollback", *where)
+    assert code == 2
+    assert "nothing before the policy that it has" in err
+    # Forward by number, and on from there.
+    assert phb("rollback", *where, "--to", "3")[0] == 0
+    assert phb("push", *where, policy(6))[0] == 0
+    assert marks(phb, *where) == ([7], [6])
+    for number in (5, 3):
+        assert phb("rollback", *where)[0] == 0
+        assert held(phb, switch.address) == at[number]
+    assert phb("rollback", *where)[0] == 2
+
+
+def test_a_rollback_that_failed_is_done_again(phb, policy, start_switch):
+    switch = start_switch()
+    where = ("--address", switch.address)
+    for number in (3, 4, 5):
+        assert phb("push", *where, policy(number))[0] == 0
+    switch.refuse = lambda update: "I am full"
+    assert phb("rollback", *where)[0] == 1
+    switch.refuse = lambda update: None
+    assert marks(phb, *where) == ([3], [2])
+
+
+def test_a_policy_that_is_pushed_again_is_a_step(phb, policy, start_switch):
+    switch = start_switch()
+    where = ("--address", switch.address)
+    for number in (3, 4, 3):
+        assert phb("push", *where, policy(number))[0] == 0
+    assert marks(phb, *where) == ([3], [2])
+
+
 def test_a_refused_push_is_remembered_as_such(phb, policy, start_switch):
     switch = start_switch()
     where = ("--address", switch.address)
@@ -97,7 +147,7 @@ def test_a_refused_push_is_remembered_as_such(phb, policy, start_switch):
 
 
 WRONG_ROLLBACKS = {
-    "nothing yet": ([], "no earlier good policy in the state"),
+    "nothing yet": ([], "nothing before the policy that it has"),
     "no such push": (["--to", "9"], "found no push 9, expected a number that `phb history` shows"),
     "without state": (["--no-state"], "--no-state: found a rollback without state"),
 }

@@ -21,7 +21,7 @@ def history(
     state: StateFile = None,
     json: Json = False,
 ) -> None:
-    """Show the pushes to switches, newest first."""
+    """Show the pushes to switches, newest first: which is current, and to which the next rollback goes."""
     from phb.cli.options import ADDRESS, ReadingOptions
     from phb.state import History
 
@@ -34,14 +34,30 @@ def history(
         else:
             pushes = [push for each in chosen for push in kept.pushes(each.address, each.device_id, limit)]
             pushes = sorted(pushes, key=lambda push: -push.number)[:limit]
+        present: set[int] = set()
+        back: set[int] = set()
+        for where in {(push.address, push.device_id) for push in pushes}:
+            present |= {push.number for push in kept.given(*where)[-1:]}
+            before = kept.back(*where)
+            back |= set() if before is None else {before.number}
     if json:
-        print_json([dataclasses.asdict(push) for push in pushes])
+        print_json(
+            [
+                {
+                    **dataclasses.asdict(push),
+                    "current": push.number in present,
+                    "rollback_goes_here": push.number in back,
+                }
+                for push in pushes
+            ]
+        )
         return
-    rows = table("push", "when", "switch", "by", "command", "outcome", "+", "~", "-", "files")
+    rows = table("push", "", "when", "switch", "by", "command", "outcome", "+", "~", "-", "files")
     for push in pushes:
         where = f"{push.name} " if push.name else ""
         rows.add_row(
             str(push.number),
+            "current" if push.number in present else "rollback" if push.number in back else "",
             push.started,
             f"{where}{push.address}/{push.device_id}",
             f"{push.user}@{push.host}",

@@ -38,7 +38,7 @@ def rollback(
         typer.Option(
             min=1,
             metavar="N",
-            help="Number in phb history.  (default: the last good policy that differs from the newest)",
+            help="Number in phb history.  (default: one step back from the present policy)",
         ),
     ] = None,
     election_id: ElectionId = None,
@@ -47,6 +47,8 @@ def rollback(
     json: Json = False,
 ) -> int:
     """Push the files of an earlier push again, from the state: they may have changed or gone on disk.
+
+    Each rollback goes one policy further back; a push goes on from where the last one has led.
 
     Rules with a time are judged now, not as of then.
     """
@@ -99,13 +101,8 @@ def _wanted(history: History, switch: Switch, to: int | None) -> Push:
             found = f"push {to}, which was to device {push.device_id} at {push.address}"
             raise InputError(Origin("--to"), found, f"one to device {switch.device_id} at {switch.address}")
         return push
-    newest = history.pushes(switch.address, switch.device_id, 1)
-    before: Push | None = history.last_good(switch.address, switch.device_id)
-    given = {} if not newest else {file.path: file.digest for file in history.files(newest[0].number)}
-    while before is not None:
-        if {file.path: file.digest for file in history.files(before.number)} != given:
-            return before
-        before = history.last_good(switch.address, switch.device_id, before=before.number)
-    raise InputError(
-        Origin(switch.name), "no earlier good policy in the state", "one that differs from the newest (see phb history)"
-    )
+    before = history.back(switch.address, switch.device_id)
+    if before is None:
+        found = "nothing before the policy that it has, as far as the state knows"
+        raise InputError(Origin(switch.name), found, "an earlier good push (see phb history)")
+    return before

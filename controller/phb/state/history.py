@@ -31,6 +31,9 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
+ROLLBACK: Final = "rollback"
+"""The command that gives an earlier policy again."""
+
 GOOD: Final = (Outcome.APPLIED.value, Outcome.UNCHANGED.value)
 
 
@@ -186,6 +189,44 @@ class History:
             1,
         )
         return found[0] if found else None
+
+    def given(self, address: str, device_id: int) -> list[Push]:
+        """The policies that a rollback goes back along, step by step, the oldest first and the present one last.
+
+        A push adds one, unless it gives what is there already; a rollback takes away what lies above the policy that it
+        gives again. Pushes that didn't end well count for nothing.
+        """
+        steps: list[tuple[Push, object]] = []
+        for push in reversed(self.pushes(address, device_id, KEPT)):
+            if push.outcome.value not in GOOD:
+                continue
+            files = self.what(push)
+            below = [place for place, (_, other) in enumerate(steps) if other == files]
+            # A push may give an earlier policy again on purpose: that is a step forward, not back.
+            if below and (push.command == ROLLBACK or below[-1] == len(steps) - 1):
+                del steps[below[-1] :]
+            steps.append((push, files))
+        return [push for push, _ in steps]
+
+    def back(self, address: str, device_id: int) -> Push | None:
+        """Where the next rollback goes; None where there is nothing before.
+
+        After a push that failed or was killed it is the last policy that was there as a whole.
+        """
+        steps = self.given(address, device_id)
+        for newest in self.pushes(address, device_id, 1):
+            unfinished = newest.outcome.value not in GOOD and newest.command != ROLLBACK
+            if unfinished and steps and self.what(newest) != self.what(steps[-1]):
+                return steps[-1]
+        return steps[-2] if len(steps) > 1 else None
+
+    def what(self, push: Push) -> object:
+        """What a push gave: equal for the same files with the same contents, read in the same way."""
+        with self._state.reading() as cursor:
+            rows = cursor.execute(
+                "SELECT path, content, format FROM push_file WHERE push = ? ORDER BY position", (push.number,)
+            ).fetchall()
+        return rows, push.format_name, push.dialect
 
     def push(self, number: int) -> Push:
         """One push by its number.
