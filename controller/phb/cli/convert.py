@@ -74,7 +74,7 @@ def convert(
     if refused and strict:
         raise typer.Exit(REFUSED)
     if refused:
-        found = f"{len(changing)} losses by which packets would get something else"
+        found = f"losses by which packets would get something else ({len(changing)})"
         raise InputError(Origin("--to"), found, "a format that says it, or --lossy")
 
 

@@ -19,17 +19,20 @@ from phb.model import (
     Rule,
     SubnetPriority,
     TrafficClass,
+    Validity,
 )
 from phb.values import write_protocol
 
 # What a node has and is called, and what another file may say of it: no packet is treated otherwise without.
 _OF_THE_NODE = (PolicySet, Port, CrossConnect, Route, Image, SubnetPriority, TrafficClass, Applicability)
+# But percentages are taken of a port's rate, and windows are by the node's clock.
+_MEANT_BY_OTHERS = ("rate", "time_zone")
 _EVERYTHING = "all packets"
 
 
 def with_packets(loss: Loss, policy: PolicySet) -> Loss:
     """The loss with the packets that get something else by it."""
-    if loss.item is None or loss.kept or (isinstance(loss.item, _OF_THE_NODE) and loss.key != "rate"):
+    if loss.item is None or loss.kept or (isinstance(loss.item, _OF_THE_NODE) and loss.key not in _MEANT_BY_OTHERS):
         return loss
     if isinstance(loss.item, Rule | Action) and loss.key == "name":
         return loss
@@ -38,7 +41,9 @@ def with_packets(loss: Loss, policy: PolicySet) -> Loss:
 
 def _packets(item: Item, policy: PolicySet) -> list[str]:
     """Rules and behaviour aggregates that lead to the item; else the port or the class whose queue it is."""
-    rules = [rule for rule in policy.rules if rule is item or rule.valid is item]
+    windows = [rule.valid for rule in policy.rules if rule.valid != Validity() and rule.valid.time_zone is None]
+    clocks = {id(valid) for valid in windows} if item is policy else set()
+    rules = [rule for rule in policy.rules if rule is item or rule.valid is item or id(rule.valid) in clocks]
     aggregates = [aggregate for aggregate in policy.behaviour_aggregates if aggregate is item]
     actions = {action.name for action in policy.actions if _has(action, item)}
     if actions:

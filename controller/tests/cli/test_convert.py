@@ -75,7 +75,7 @@ def test_what_changes_packets_is_refused(run, write_file, tmp_path):
         assert f"{policy}:6: 'class' of action 'gold' is lost: actions name no queue\n" in err
         assert "  changes what these get: rule 'first': tcp from port 23\n" in err
         assert err.endswith(
-            "phb: --to: found 1 losses by which packets would get something else, expected a format that says it, or "
+            "phb: --to: found losses by which packets would get something else (1), expected a format that says it, or "
             "--lossy\n"
         )
     assert not (tmp_path / "out.conf").exists()
