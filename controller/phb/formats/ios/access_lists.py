@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import Box, Interval
+from phb.formats.ios.boxes import Box, Interval, Pattern
 from phb.formats.ios.configuration import AccessEntry, AccessList, Configuration
 from phb.formats.ios.lines import Line, Words
 from phb.formats.ios.modes import GLOBAL
@@ -21,23 +21,19 @@ from phb.formats.ios.names import (
     take_precedence,
 )
 from phb.formats.ios.vocabulary import NUMBER, Mode, Vocabulary
+from phb.values import TCP_FLAGS
 
 STANDARD = Vocabulary("a standard access list")
 EXTENDED = Vocabulary("an extended access list")
 
 _TCP, _UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
 
+# "access-list (IP extended)" in the Cisco IOS IP Application Services Command Reference.
+_FLAGS = ("ack", "fin", "psh", "rst", "syn", "urg")
+_FLAG_WORDS = ("established", "match-all", "match-any", *_FLAGS)
+
 # Conditions of an entry that the pipeline has no field for.
 _UNSUPPORTED = {
-    "established": "an entry without it: phb doesn't look at TCP flags",
-    "match-all": "an entry without it: phb doesn't look at TCP flags",
-    "match-any": "an entry without it: phb doesn't look at TCP flags",
-    "ack": "an entry without it: phb doesn't look at TCP flags",
-    "fin": "an entry without it: phb doesn't look at TCP flags",
-    "psh": "an entry without it: phb doesn't look at TCP flags",
-    "rst": "an entry without it: phb doesn't look at TCP flags",
-    "syn": "an entry without it: phb doesn't look at TCP flags",
-    "urg": "an entry without it: phb doesn't look at TCP flags",
     "fragments": "an entry without it: phb doesn't tell fragments apart",
     "option": "an entry without it: phb doesn't look at IP options",
     "reflect": "an entry without it: phb has no reflexive access lists",
@@ -134,10 +130,12 @@ def _extended_boxes(words: Words) -> tuple[Box, ...]:
     source_ports = _ports(words, protocol)
     destinations = take_addresses(words)
     destination_ports = _ports(words, protocol)
-    tos = _options(words, protocol)
+    tos, flags = _options(words, protocol)
     return tuple(
-        Box(4, protocol, source, destination, from_ports, to_ports, tos, origin=words.origin)
-        for source, destination, from_ports, to_ports in product(sources, destinations, source_ports, destination_ports)
+        Box(4, protocol, source, destination, from_ports, to_ports, tos, tcp_flags=asked, origin=words.origin)
+        for source, destination, from_ports, to_ports, asked in product(
+            sources, destinations, source_ports, destination_ports, flags
+        )
     )
 
 
@@ -192,11 +190,20 @@ def _intervals(words: Words, intervals: list[Interval]) -> list[Interval]:
     return left
 
 
-def _options(words: Words, protocol: int | None) -> tuple[int, int] | None:
+def _options(words: Words, protocol: int | None) -> tuple[Pattern | None, Sequence[Pattern | None]]:
+    """Bits of the ToS octet, and of the TCP flags one pattern of which is met."""
     value = mask = 0
     seen: set[str] = set()
+    flags: list[Pattern] = []
+    flag_words = _FLAG_WORDS if protocol == _TCP else ()
     while words.peek() is not None:
-        option = words.maybe("dscp", "precedence", "tos", "log", "log-input", *_UNSUPPORTED)
+        option = words.maybe("dscp", "precedence", "tos", "log", "log-input", *flag_words, *_UNSUPPORTED)
+        if option in flag_words:
+            if flags and not (option in _FLAGS and seen & {*_FLAGS}):
+                words.line.fail(f"'{option}' beside other TCP flags", "one way to ask for them")
+            flags += _flags(words, str(option))
+            seen.add(str(option))
+            continue
         if option in _UNSUPPORTED:
             words.line.fail(f"'{option}'", _UNSUPPORTED[option])
         if option is None:
@@ -210,7 +217,9 @@ def _options(words: Words, protocol: int | None) -> tuple[int, int] | None:
             or (option == "dscp" and seen & {"precedence", "tos"})
             or (option in ("precedence", "tos") and "dscp" in seen)
         ):
-            words.line.fail(f"'{option}' beside {' and '.join(sorted(seen))}", "the ToS octet asked once")
+            words.line.fail(
+                f"'{option}' beside {' and '.join(sorted(seen - {*_FLAG_WORDS}))}", "the ToS octet asked once"
+            )
         seen.add(option)
         match option:
             case "dscp":
@@ -219,4 +228,29 @@ def _options(words: Words, protocol: int | None) -> tuple[int, int] | None:
                 value, mask = value | take_precedence(words) << 5, mask | 0xE0
             case "tos":
                 value, mask = value | take_named(words, TOS_VALUES, 15, "a ToS value") << 1, mask | 0x1E
-    return (value, mask) if mask else None
+    return (value, mask) if mask else None, flags or (None,)
+
+
+def _flags(words: Words, option: str) -> list[Pattern]:
+    """Patterns, any of which is met; flags without a sign are met by any one of them that is set."""
+    if option == "established":
+        return [(flag, flag) for flag in (TCP_FLAGS["ack"], TCP_FLAGS["rst"])]
+    if option in _FLAGS:
+        return [(TCP_FLAGS[option], TCP_FLAGS[option])]
+    signed: list[Pattern] = []
+    while (word := words.peek()) is not None and word[0] in "+-":
+        words.next("a flag")
+        flag = TCP_FLAGS.get(word[1:].lower())
+        if flag is None or word[1:].lower() not in _FLAGS:
+            words.line.fail(f"'{word}'", f"+ or - and one of {', '.join(_FLAGS)}")
+        signed.append((flag if word[0] == "+" else 0, flag))
+    if not signed:
+        words.fail("flags such as +ack -syn")
+    if option == "match-any":
+        return signed
+    value = mask = 0
+    for each, flag in signed:
+        if mask & flag and value & flag != each:
+            words.line.fail("a flag that is set and clear", "flags that a packet may have together")
+        value, mask = value | each, mask | flag
+    return [(value, mask)]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from phb.model import Conditions
 from phb.origin import UNKNOWN, Origin
-from phb.values import AddressRange, PortRange, PriorityCodePoint, TypeOfService
+from phb.values import AddressRange, PortRange, PriorityCodePoint, TcpFlags, TypeOfService
 
 Interval: TypeAlias = tuple[int, int]
 Pattern: TypeAlias = tuple[int, int]  # value, mask
@@ -33,12 +33,14 @@ class Box:
     tos: Pattern | None = None
     pcp: int | None = None
     ingress: str | None = None
+    qos_group: int | None = None
+    tcp_flags: Pattern | None = None
     origin: Origin = field(default=UNKNOWN, compare=False)
 
     def intersect(self, other: Box) -> Box | None:
         """What is in both, or None."""
         merged: dict[str, object] = {}
-        for name in ("version", "protocol", "pcp", "ingress"):
+        for name in ("version", "protocol", "pcp", "ingress", "qos_group"):
             mine, its = getattr(self, name), getattr(other, name)
             if mine is not None and its is not None and mine != its:
                 return None
@@ -52,13 +54,13 @@ class Box:
                 merged[name] = (low, high)
             else:
                 merged[name] = its if mine is None else mine
-        tos = self.tos or other.tos
-        if self.tos is not None and other.tos is not None:
-            if (self.tos[0] ^ other.tos[0]) & self.tos[1] & other.tos[1]:
+        for name in ("tos", "tcp_flags"):
+            one, another = getattr(self, name), getattr(other, name)
+            if _disagree(one, another):
                 return None
-            tos = (self.tos[0] | other.tos[0], self.tos[1] | other.tos[1])
+            merged[name] = (one[0] | another[0], one[1] | another[1]) if one and another else one or another
         origin = other.origin if self.origin is UNKNOWN else self.origin
-        return Box(**merged, tos=tos, origin=origin)  # type: ignore[arg-type]
+        return Box(**merged, origin=origin)  # type: ignore[arg-type]
 
     def overlaps(self, other: Box) -> bool:
         """Whether a packet is in both."""
@@ -75,12 +77,11 @@ class Box:
             (self.version, other.version),
             (self.pcp, other.pcp),
             (self.ingress, other.ingress),
+            (self.qos_group, other.qos_group),
         ):
             if one is not None and another is not None and one != another:
                 return False
-        if self.tos is None or other.tos is None:
-            return True
-        return not (self.tos[0] ^ other.tos[0]) & self.tos[1] & other.tos[1]
+        return not _disagree(self.tos, other.tos) and not _disagree(self.tcp_flags, other.tcp_flags)
 
     def contains(self, other: Box) -> bool:
         """Whether every packet of the other is in this one."""
@@ -109,10 +110,17 @@ class Box:
                     given["precedence"] = value >> 5
                 case _:
                     given["tos"] = TypeOfService(value, mask)
+        given["qos_group"] = self.qos_group
+        if self.tcp_flags is not None:
+            given["tcp_flags"] = TcpFlags(*self.tcp_flags)
         if self.pcp is not None:
             given["pcp"] = PriorityCodePoint(self.pcp)
         said = {name: value for name, value in given.items() if value is not None}
         return Conditions.model_validate(said).at(self.origin)
+
+
+def _disagree(one: Pattern | None, other: Pattern | None) -> bool:
+    return one is not None and other is not None and bool((one[0] ^ other[0]) & one[1] & other[1])
 
 
 EVERYTHING = Box()

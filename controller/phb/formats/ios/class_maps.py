@@ -24,7 +24,6 @@ _UNSUPPORTED = {
     "mpls": "MPLS labels",
     "packet": "the length of packets",
     "port-type": "the kind of the port",
-    "qos-group": "labels inside the router; write the class by DSCP",
     "source-address": "MAC addresses",
     "destination-address": "MAC addresses",
     "vlan": "VLAN numbers",
@@ -68,7 +67,18 @@ def _match_not(configuration: Configuration, class_map: ClassMap, words: Words) 
 
 
 def _take(class_map: ClassMap, words: Words, *, negated: bool) -> None:
-    supported = ("access-group", "any", "class-map", "cos", "dscp", "input-interface", "ip", "precedence", "protocol")
+    supported = (
+        "access-group",
+        "any",
+        "class-map",
+        "cos",
+        "dscp",
+        "input-interface",
+        "ip",
+        "precedence",
+        "protocol",
+        "qos-group",
+    )
     kind = words.maybe(*supported, *(name for name in _UNSUPPORTED if " " not in name))
     if kind is None:
         words.fail(f"one of {', '.join(supported)}")
@@ -90,6 +100,9 @@ def _take(class_map: ClassMap, words: Words, *, negated: bool) -> None:
             term = Term(words.origin, negated, boxes=(Box(origin=words.origin),))
         case "input-interface":
             box = Box(ingress=take_interface(words)[0], origin=words.origin)
+            term = Term(words.origin, negated, boxes=(box,))
+        case "qos-group":
+            box = Box(qos_group=words.number(0, 99, "a QoS group"), origin=words.origin)
             term = Term(words.origin, negated, boxes=(box,))
         case "protocol":
             term = Term(words.origin, negated, boxes=(_protocol(words),))

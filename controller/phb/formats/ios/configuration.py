@@ -9,7 +9,7 @@ from ipaddress import IPv4Address
 
 from phb.errors import InputError
 from phb.formats.ios.boxes import Box
-from phb.model import Dialect, Route
+from phb.model import Copied, Dialect, Route
 from phb.notice import Notice
 from phb.origin import Origin
 
@@ -69,6 +69,14 @@ class Mark:
     value: int
     ipv4_only: bool
     origin: Origin
+    copied: Copied | None = None
+
+    @property
+    def target(self) -> str:
+        """Which field of a packet it changes: there is one mark for each."""
+        if self.field == "set_qos_group":
+            return "qos-group"
+        return "cos" if self.field == "set_pcp" or self.copied is Copied.PRECEDENCE_TO_PCP else "ip"
 
 
 @dataclass(frozen=True)

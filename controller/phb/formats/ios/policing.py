@@ -22,7 +22,6 @@ _UNSUPPORTED = (
     "set-mpls-exp-transmit",
     "set-mpls-exp-imposition-transmit",
     "set-mpls-exp-topmost-transmit",
-    "set-qos-transmit",
 )
 
 
@@ -114,6 +113,7 @@ def _action(police: Police, event: str, words: Words) -> None:
         "set-dscp-transmit",
         "set-prec-transmit",
         "set-cos-transmit",
+        "set-qos-transmit",
     )
     name = words.maybe(*choices, *_UNSUPPORTED)
     if name is None:
@@ -131,6 +131,8 @@ def _action(police: Police, event: str, words: Words) -> None:
             new = {"set_precedence": take_precedence(words)}
         case "set-cos-transmit":
             new = {"set_pcp": words.number(0, 7, "a class of service")}
+        case "set-qos-transmit":
+            new = {"set_qos_group": words.number(0, 99, "a QoS group")}
     together = {**said, **new}
     if ("drop" in together and len(together) > 1) or {"set_dscp", "set_precedence"} <= together.keys():
         words.line.fail(f"'{event} {name}' beside another action", "actions that go together")

@@ -20,7 +20,7 @@ from phb.formats.ios.modes import GLOBAL, HQF, MQC, POLICY_CLASS, POLICY_MAP
 from phb.formats.ios.names import take_dscp, take_precedence
 from phb.formats.ios.shapers import note_bursts
 from phb.formats.ios.vocabulary import Mode
-from phb.model import DEFAULT_CLASS, Dialect
+from phb.model import DEFAULT_CLASS, Copied, Dialect
 
 # Bounds of "bandwidth (policy-map class)", "priority", "shape (policy-map class)" and "queue-limit" in the Cisco IOS
 # Quality of Service Solutions Command Reference.
@@ -63,8 +63,8 @@ def _class_description(configuration: Configuration, policy_class: PolicyClass, 
 
 @POLICY_CLASS.statement("set")
 def _set(configuration: Configuration, policy_class: PolicyClass, words: Words) -> None:
-    unsupported = ("atm-clp", "discard-class", "fr-de", "mpls", "qos-group", "vlan")
-    kind = words.maybe("cos", "dscp", "ip", "precedence", *unsupported)
+    unsupported = ("atm-clp", "discard-class", "fr-de", "mpls", "vlan")
+    kind = words.maybe("cos", "dscp", "ip", "precedence", "qos-group", *unsupported)
     if kind is None or kind in unsupported:
         if kind is not None:
             words.line.fail(f"'set {kind}'", "dscp, precedence or cos: phb has no such mark")
@@ -72,7 +72,12 @@ def _set(configuration: Configuration, policy_class: PolicyClass, words: Words) 
     ipv4_only = kind == "ip"
     if ipv4_only:
         kind = words.keyword("dscp", "precedence")
+    copied = None if ipv4_only else _copied(words, str(kind))
     match kind:
+        case _ if copied is not None:
+            mark = Mark("copy_marks", 0, ipv4_only, words.origin, copied)
+        case "qos-group":
+            mark = Mark("set_qos_group", words.number(0, 99, "a QoS group"), ipv4_only, words.origin)
         case "dscp":
             mark = Mark("set_dscp", take_dscp(words), ipv4_only, words.origin)
         case "precedence":
@@ -81,9 +86,27 @@ def _set(configuration: Configuration, policy_class: PolicyClass, words: Words) 
             mark = Mark("set_pcp", words.number(0, 7, "a class of service"), ipv4_only, words.origin)
     words.done()
     for other in policy_class.marks:
-        if (other.field == "set_pcp") == (mark.field == "set_pcp"):
+        if other.target == mark.target:
             words.line.fail(f"'{words.origin.statement}'", f"one mark; another one stands at {other.origin}")
     policy_class.marks.append(mark)
+
+
+def _copied(words: Words, kind: str) -> Copied | None:
+    """``set dscp cos`` and the like: which mark becomes which, by the default table."""
+    choices = {"cos": ("dscp", "precedence"), "qos-group": ("cos", "dscp", "precedence")}.get(
+        kind, ("cos", "qos-group")
+    )
+    word = (words.peek() or "").lower()
+    if word not in choices:
+        return None
+    source = words.keyword(*choices)
+    if "qos-group" in (kind, source):
+        words.line.fail(f"'set {kind} {source}'", "a QoS group set to a number, or matched by one")
+    if words.peek() is not None:
+        words.fail("no table map: phb copies by the default table, the upper three bits")
+    if kind == "cos":
+        return Copied.PRECEDENCE_TO_PCP
+    return Copied.PCP_TO_DSCP if kind == "dscp" else Copied.PCP_TO_PRECEDENCE
 
 
 @POLICY_CLASS.statement("priority")

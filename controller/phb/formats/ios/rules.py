@@ -95,6 +95,8 @@ def _class(
     interface, direction, origin = attachment.interface, attachment.direction, policy_class.origin
     marks = {mark.field: mark for mark in policy_class.marks}
     said: dict[str, Any] = {field: mark.value for field, mark in marks.items()}
+    if "copy_marks" in said:
+        said["copy_marks"] = tuple(mark.copied for mark in policy_class.marks if mark.copied is not None)
     origins = {field: mark.origin for field, mark in marks.items()}
     if "set_pcp" in said:
         said["set_pcp"] = PriorityCodePoint(said["set_pcp"])
@@ -142,6 +144,7 @@ def _rules(
     """One rule for each piece; what all of them take is the region."""
     egress = interface.name if direction == "output" else None
     if direction == "input":
+        _check_ingress(packets)
         packets = intersection([region(Box(ingress=interface.name)), packets])
     else:
         _check_egress(packets)
@@ -152,6 +155,15 @@ def _rules(
         if piece.unless:
             said["unless"] = tuple(box.conditions(egress) for box in piece.unless)
         yield said
+
+
+def _check_ingress(packets: Region) -> None:
+    for piece in packets:
+        for box in (*piece.match, *piece.unless):
+            if box.qos_group is not None:
+                raise InputError(
+                    box.origin, f"'match qos-group {box.qos_group}' in an input policy", "it in an output policy"
+                )
 
 
 def _check_egress(packets: Region) -> None:

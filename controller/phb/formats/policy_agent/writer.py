@@ -177,6 +177,9 @@ def _action(writer: _Writer, action: Action) -> list[str]:
         lines += _meter(writer, action, action.meter)
     if action.priority is not None:
         writer.lose(action, "set_pcp", f"'set-pcp' of {owner}", "actions don't mark 802.1p priorities")
+    for key, why in (("set_qos_group", "actions set no QoS groups"), ("copy_marks", "actions copy no marks")):
+        if getattr(action, key) not in (None, ()):
+            writer.lose(action, key, f"'{key.replace('_', '-')}' of {owner}", why)
     if action.traffic_class is not None:
         writer.lose(action, "traffic_class", f"'class' of {owner}", "actions name no queue")
     return lines
@@ -261,7 +264,7 @@ def _rule(writer: _Writer, rule: Rule, source: Rule, priority: int) -> Iterator[
     if any(part.ingress_port is not None or part.egress_port is not None for part in source.match):
         writer.lose(source, "match", owner, "rules of a host can't ask for a port of the switch")
         return
-    if any(part.tos_bits is not None or part.pcp is not None for part in (*source.match, *source.unless)):
+    if any(_asks_marks(part) for part in (*source.match, *source.unless)):
         writer.lose(source, "match", owner, "rules of a host can't ask for marks that packets already have")
         return
     if rule.unless:
@@ -292,6 +295,11 @@ def _joined(match: Sequence[Conditions]) -> list[list[str]]:
     if all(one == bare[0] for one in bare) and protocols == list(range(first, first + len(match))):
         return [[f"ProtocolNumberRange {first}-{protocols[-1]}", *_conditions(bare[0])]]
     return [_conditions(conditions) for conditions in match]
+
+
+def _asks_marks(asked: Conditions) -> bool:
+    marks = (asked.tos_bits, asked.pcp, asked.vlan, asked.qos_group, asked.tcp_flags)
+    return any(mark is not None for mark in marks)
 
 
 def _conditions(conditions: Conditions) -> list[str]:

@@ -43,6 +43,9 @@ EXTENDED = {
     "permit ospf any any": {"protocol": 89},
     "permit 47 any any": {"protocol": 47},
     "permit icmp any any": {"protocol": 1},
+    "permit tcp any any syn": {"protocol": 6, "tcp_flags": (2, 2)},
+    "permit tcp any any match-all +ack -syn": {"protocol": 6, "tcp_flags": (0x10, 0x12)},
+    "permit tcp any any match-any -fin": {"protocol": 6, "tcp_flags": (0, 1)},
 }
 
 
@@ -54,6 +57,19 @@ def test_entry_of_one_box(entry):
 def test_neq_is_what_lies_on_both_sides():
     assert [box.destination_ports for box in boxes("permit tcp any any neq 80")] == [(0, 79), (81, 65535)]
     assert [box.destination_ports for box in boxes("permit tcp any any neq 0")] == [(1, 65535)]
+
+
+@pytest.mark.parametrize(
+    ("words", "flags"),
+    [
+        ("established", [(0x10, 0x10), (4, 4)]),
+        ("eq 80 established dscp af11 log", [(0x10, 0x10), (4, 4)]),
+        ("ack psh urg", [(0x10, 0x10), (8, 8), (0x20, 0x20)]),
+        ("match-any +rst -ack", [(4, 4), (0, 0x10)]),
+    ],
+)
+def test_any_of_several_flags(words, flags):
+    assert [box.tcp_flags for box in boxes(f"permit tcp any any {words}")] == flags
 
 
 def test_several_ports():

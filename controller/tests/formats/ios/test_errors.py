@@ -166,14 +166,17 @@ ERRORS = {
     ),
     "no port": (acl("permit tcp any any lt 0"), "f:3: found a port condition that no port meets, expected one"),
     "no port above": (acl("permit tcp any any gt 65535"), "f:3: found a port condition that no port meets"),
-    "established": (
-        acl("permit tcp any any established"),
-        "f:3: found 'established', expected an entry without it: phb doesn't look at TCP flags",
+    "established without tcp": (
+        acl("permit ip any any established"),
+        "f:3: found 'established', expected dscp, precedence, tos, log or the end of the statement",
     ),
-    "tcp flag": (
-        acl("permit tcp any any syn"),
-        "f:3: found 'syn', expected an entry without it: phb doesn't look at TCP",
+    "a flag both ways": (acl("permit tcp any any match-all +syn -syn"), "f:3: found a flag that is set and clear"),
+    "flags without a sign": (acl("permit tcp any any match-any syn"), "f:3: found 'syn', expected flags such as"),
+    "no such flag": (
+        acl("permit tcp any any match-all +ece"),
+        "f:3: found '+ece', expected + or - and one of ack, fin",
     ),
+    "established and a flag": (acl("permit tcp any any established syn"), "f:3: found 'syn' beside other TCP flags"),
     "fragments": (acl("permit ip any any fragments"), "f:3: found 'fragments', expected an entry without it"),
     "time range": (
         acl("permit ip any any time-range x"),
@@ -206,7 +209,11 @@ ERRORS = {
         matched("ip rtp 16384 100"),
         "f:3: found 'match ip rtp', expected a match that phb has; this one asks",
     ),
-    "match qos-group": (matched("qos-group 1"), "f:3: found 'match qos-group', expected a match that phb has"),
+    "match qos-group 100": (matched("qos-group 100"), "f:3: found '100', expected a QoS group from 0 to 99"),
+    "match qos-group on input": (
+        "class-map a\n match qos-group 1\n" + policy("set dscp 1", name="a", direction="input"),
+        "f:3: found 'match qos-group 1' in an input policy, expected it in an output policy",
+    ),
     "match mac": (
         matched("source-address mac 1.2.3"),
         "f:3: found 'match source-address', expected a match that phb has",
@@ -246,7 +253,13 @@ ERRORS = {
         policy("set colour 1"),
         "f:4: found 'colour', expected one of dscp, precedence, cos, ip dscp, ip precedence",
     ),
-    "set qos-group": (policy("set qos-group 1"), "f:4: found 'set qos-group', expected dscp, precedence or cos"),
+    "set qos-group": (policy("set qos-group 100"), "f:4: found '100', expected a QoS group from 0 to 99"),
+    "set cos by table map": (policy("set cos dscp table t"), "f:4: found 'table', expected no table map"),
+    "set dscp qos-group": (
+        policy("set dscp qos-group"),
+        "f:4: found 'set dscp qos-group', expected a QoS group set to",
+    ),
+    "copied and set": (policy("set dscp cos\nset precedence 1"), "f:5: found 'set precedence 1', expected one mark"),
     "set twice": (
         policy("set dscp 0\nset precedence 1"),
         "f:5: found 'set precedence 1', expected one mark; another one stands at f:4",
@@ -281,9 +294,9 @@ ERRORS = {
     ),
     "police action": (policy("police 8000 conform-action pass"), "f:4: found 'pass', expected one of drop, transmit,"),
     "police mark": (
-        policy("police 8000 conform-action set-qos-transmit 1"),
-        "f:4: found 'set-qos-transmit', expected one of drop, transmit, set-dscp-transmit, set-prec-transmit, "
-        "set-cos-transmit: phb has no such mark",
+        policy("police 8000 conform-action set-frde-transmit 1"),
+        "f:4: found 'set-frde-transmit', expected one of drop, transmit, set-dscp-transmit, set-prec-transmit, "
+        "set-cos-transmit, set-qos-transmit: phb has no such mark",
     ),
     "police drop and mark": (
         policy("police 8000\nexceed-action drop\nexceed-action set-dscp-transmit 0"),

@@ -1,6 +1,8 @@
 """Class maps and policy maps at interfaces: rules in their order, actions with their marks."""
 
-from phb.model import Dialect, Permission
+import pytest
+
+from phb.model import Copied, Dialect, Permission
 from phb.values import PriorityCodePoint, TypeOfService
 
 LISTS = """\
@@ -197,3 +199,47 @@ def test_interface_that_is_shut_down_counts_for_nothing(ios):
         Dialect.IOS_HQF,
     )
     assert (policy.ports, policy.rules, policy.queueing) == ((), (), ())
+
+
+def test_a_group_is_set_by_the_input_policy_and_asked_by_the_output_policy(ios):
+    policy = ios(
+        "class-map in\n match dscp ef\nclass-map out\n match qos-group 7\n"
+        "policy-map in\n class in\n  set qos-group 7\n  set cos dscp\n"
+        "policy-map out\n class out\n  set dscp cos\n"
+        "interface FastEthernet0/1\n service-policy input in\n service-policy output out\n"
+    )
+    assert [each.qos_group for rule in policy.rules for each in rule.match] == [None, 7]
+    first, second = policy.actions
+    assert (first.set_qos_group, first.copy_marks) == (7, (Copied.PRECEDENCE_TO_PCP,))
+    assert (second.set_qos_group, second.copy_marks) == (None, (Copied.PCP_TO_DSCP,))
+
+
+@pytest.mark.parametrize(
+    ("statement", "copied"),
+    [
+        ("set cos dscp", Copied.PRECEDENCE_TO_PCP),
+        ("set cos precedence", Copied.PRECEDENCE_TO_PCP),
+        ("set dscp cos", Copied.PCP_TO_DSCP),
+        ("set precedence cos", Copied.PCP_TO_PRECEDENCE),
+    ],
+)
+def test_a_mark_is_copied(ios, statement, copied):
+    policy = ios(f"policy-map p\n class class-default\n  {statement}\ninterface Fa0/1\n service-policy input p\n")
+    assert [action.copy_marks for action in policy.actions] == [(copied,)]
+
+
+def test_a_policer_sets_groups(ios):
+    policy = ios(
+        "policy-map p\n class class-default\n  police 8000 conform-action set-qos-transmit 1 exceed-action "
+        "set-qos-transmit 2\ninterface Fa0/1\n service-policy input p\n"
+    )
+    meter = policy.actions[0].meter
+    assert (meter.green.set_qos_group, meter.yellow.set_qos_group) == (1, 2)
+
+
+def test_flags_reach_the_rule(ios):
+    policy = ios(
+        "access-list 101 permit tcp any any established\nclass-map c\n match access-group 101\n"
+        "policy-map p\n class c\n  set dscp ef\ninterface Fa0/1\n service-policy input p\n"
+    )
+    assert [str(each.tcp_flags) for each in policy.rules[0].match] == ["+ack", "+rst"]

@@ -30,6 +30,10 @@ def _marks(marking: Marking, action: Action, losses: Losses) -> list[str]:
     elif bits is not None and bits.mask:
         what = f"ToS bits {bits.value:#04x} under mask {bits.mask:#04x} of action '{action.name}'"
         losses.add(action, "set_tos", what, "IOS sets a DSCP or a precedence")
+    for name in ("set_qos_group", "copy_marks"):
+        if getattr(marking, name) not in (None, ()):
+            what = f"'{name.replace('_', '-')}' of action '{action.name}'"
+            losses.add(action, name, what, "phb doesn't write that in IOS's words")
     priority = marking.priority
     if priority is not None and priority.mask == 7:
         said.append(f"cos {priority.value}")

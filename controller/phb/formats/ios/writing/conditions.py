@@ -10,10 +10,11 @@ from phb.formats.ios.boxes import Box, Interval
 from phb.formats.ios.names import PROTOCOLS, dscp_name
 from phb.formats.ios.writing.losses import Losses
 from phb.model import DEFAULT_CLASS, BehaviourAggregate, Conditions, Rule
-from phb.values import AddressRange, PortRange
+from phb.values import TCP_FLAGS, AddressRange, PortRange, TcpFlags
 from phb.visible import words
 
 _TCP, _UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
+IOS_FLAGS = sum(TCP_FLAGS[name] for name in ("fin", "syn", "rst", "psh", "ack", "urg"))
 _PROTOCOL_NAMES = {number: name for name, number in PROTOCOLS.items()}
 _LONGEST_NAME = 64
 
@@ -37,6 +38,18 @@ def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Loss
         for name in ("source_ports", "destination_ports"):
             ports: PortRange | None = getattr(conditions, name)
             given[name] = None if ports is None else (ports.first, ports.last)
+        if conditions.tcp_flags is not None:
+            flags = conditions.tcp_flags
+            if flags.mask & ~IOS_FLAGS or not flags.mask:
+                what = f"TCP flags {flags} of rule '{rule.name}'"
+                losses.add(rule, "match", what, "IOS asks for one or more of fin, syn, rst, psh, ack and urg")
+                return None
+            given |= {"protocol": _TCP, "tcp_flags": (flags.value, flags.mask)}
+    for name in ("vlan", "qos_group"):
+        if getattr(conditions, name) is not None:
+            what = f"{name.replace('_', '-')} {getattr(conditions, name)} in rule '{rule.name}'"
+            losses.add(rule, "match", what, "phb doesn't write that in IOS's words")
+            return None
     if conditions.pcp is not None:
         if conditions.pcp.mask != 7:
             losses.add(rule, "match", f"a part of the 802.1p priority in rule '{rule.name}'", "IOS asks for all of it")
@@ -162,7 +175,7 @@ class Written:
 
 def _needs_list(box: Box) -> bool:
     """Whether only an access list can ask so."""
-    asked = (box.protocol, box.source, box.destination, box.source_ports, box.destination_ports)
+    asked = (box.protocol, box.source, box.destination, box.source_ports, box.destination_ports, box.tcp_flags)
     return any(part is not None for part in asked) or (box.tos is not None and box.tos[1] not in (0xFC, 0xE0))
 
 
@@ -194,7 +207,14 @@ def entries(action: str, box: Box) -> Iterator[str]:
         name = "ip" if protocol is None else _PROTOCOL_NAMES.get(protocol, str(protocol))
         for source in _addresses(box.source):
             for destination in _addresses(box.destination):
-                parts = (name, source, _ports(box.source_ports), destination, _ports(box.destination_ports))
+                parts = (
+                    name,
+                    source,
+                    _ports(box.source_ports),
+                    destination,
+                    _ports(box.destination_ports),
+                    _flags(box),
+                )
                 yield " ".join(part for part in (action, *parts, _tos(box)) if part)
 
 
@@ -208,6 +228,10 @@ def _addresses(interval: Interval | None) -> list[str]:
         else f"{network.network_address} {network.hostmask}"
         for network in networks
     ]
+
+
+def _flags(box: Box) -> str:
+    return "" if box.tcp_flags is None else f"match-all {TcpFlags(*box.tcp_flags)}"
 
 
 def _ports(interval: Interval | None) -> str:
