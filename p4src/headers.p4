@@ -78,6 +78,7 @@ enum bit<5> DropReason {
     CONNECTION_LIMIT    = 11,
     NO_BUFFER           = 12,
     QUEUE_LIMIT         = 13,
+    MAXIMUM_RATE        = 14,
     OTHER_STATION       = 16,
     BROADCAST           = 17,
     TRUNCATED           = 18,

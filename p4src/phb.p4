@@ -3,7 +3,7 @@
  *
  *   ingress                                                                          egress
  *   parse > version > classify > admit > police > mark > forward > output >          (the scheduler takes a packet)
- *           police > mark > window > applicability > conversation > buffer > wred > schedule
+ *           police > mark > allowance > window > applicability > conversation > buffer > wred > schedule
  *                                   --- rank ---> [traffic manager: sorts] --->      virtual time, occupancy, delay
  *
  * The program decides everything about a packet, including when it is due; the traffic manager sorts by meta.tm.rank
@@ -21,6 +21,7 @@
 #include "output.p4"
 #include "segment.p4"
 #include "window.p4"
+#include "allowance.p4"
 #include "applicability.p4"
 #include "conversation.p4"
 #include "buffer.p4"
@@ -43,6 +44,7 @@ control PhbIngress(inout headers_t hdr,
     Output() output;
     Police() output_police;
     Mark() output_mark;
+    Allowance() allowance;
     Window() window;
     Applicability() applicability;
     Conversation() conversation;
@@ -88,6 +90,9 @@ control PhbIngress(inout headers_t hdr,
                 if (meta.verdict.drop_reason == DropReason.NONE) {
                     output_mark.apply(hdr, meta.flow, meta.connection, meta.verdict.output_policy);
                 }
+            }
+            if (meta.connection.accepted && meta.verdict.drop_reason == DropReason.NONE) {
+                allowance.apply(hdr, meta, standard_metadata);
             }
             if (meta.connection.accepted && meta.verdict.drop_reason == DropReason.NONE) {
                 window.apply(hdr, meta, standard_metadata);

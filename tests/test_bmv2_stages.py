@@ -250,6 +250,16 @@ def test_a_clamped_window():
     assert Ether(bytes(again))[TCP].chksum == left[TCP].chksum
 
 
+def test_a_segment_beyond_the_maximum_rate():
+    # 8 kbit/s earn a segment in a second and a half; packets come at some milliseconds.
+    packets = list(HANDSHAKE)
+    packets += [tcp("PA", back=True, seq=500 + 1460 * number, ack=100, payload=1460) for number in range(6)]
+    seen = alike(CLAMP.replace("RATE", "8"), packets)
+    assert [len(left) for left in seen.left[3:]] == [1] * 4 + [0] * 2
+    assert seen.counted["drops"] == {DropReason.MAXIMUM_RATE: seen.counted["drops"][DropReason.MAXIMUM_RATE]}
+    assert seen.counted["drops"][DropReason.MAXIMUM_RATE][0] == 2
+
+
 APPLICABILITY = """
 applicability:
   ports: [lan]

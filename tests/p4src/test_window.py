@@ -89,12 +89,6 @@ def test_a_minimum_above_the_maximum_counts(program):
     assert within(rates[0], 4_000_000, 50), rates
 
 
-def test_a_window_is_never_smaller_than_a_segment(program):
-    # 8 kbit/s in 10 ms are ten bytes.
-    rates = transfer(program, f"max-rate: {payload_rate(8)}", delay_ms=10)
-    assert rates[0] >= (MTU_BYTES - 40) * 8 / 0.011
-
-
 def test_a_clamp_that_never_binds_changes_nothing(program):
     with_clamp = transfer(program, f"max-rate: {payload_rate(10_000_000)}", delay_ms=50)
     without = transfer(program, "set-dscp: EF", delay_ms=50)

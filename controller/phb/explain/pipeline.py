@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from phb.explain.line import Line, LineRate
 from phb.explain.packet import Packet
+from phb.explain.stages.allowance import allow
 from phb.explain.stages.applicability import count_applicability
 from phb.explain.stages.buffer import buffer
 from phb.explain.stages.classify import INPUT, OUTPUT, classify
@@ -160,6 +161,9 @@ class Pipeline:
             if self._track_connections:
                 ask_clamp("output_mark", packet.output_policy, packet, tables)
         if packet.connection.accepted:
+            allow(packet, state)
+            if packet.is_dropped():
+                return
             clamp(packet, state)
         if self._track_connections:
             count_applicability(packet, tables, state)

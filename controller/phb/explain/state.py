@@ -130,7 +130,7 @@ class Followed:
 
 @dataclass(slots=True)
 class WindowSide:
-    """One end of a connection, for the window clamp.
+    """One end of a connection, for its maximum rate.
 
     Attributes:
         clamp: The rates of what it sends.
@@ -140,6 +140,8 @@ class WindowSide:
         least_us: The least of them.
         scale: Window scale that its SYN offered, as 0x80 + shift; 0 without.
         segment: The largest segment that it takes, in bytes.
+        used: Tokens that are missing in the bucket of what it sends, 2^20 for a byte.
+        used_at: Since when, in microseconds.
 
     """
 
@@ -150,6 +152,8 @@ class WindowSide:
     least_us: int = 0
     scale: int = 0
     segment: int = 0
+    used: int = 0
+    used_at: int = 0
 
 
 @dataclass(slots=True)

@@ -152,7 +152,8 @@ class Action(Marking):
         traffic_class: Name of the class whose queue the traffic takes.
         meter: Shared by all rules of this action.
         max_connections: TCP connections of a rule that may exist at one time; further ones are refused.
-        max_rate: Of each TCP connection, kept by its window (OS/390 Policy Agent).
+        max_rate: Of each TCP connection, kept by its window, or by drops where no window is that small
+            (OS/390 Policy Agent).
         min_rate: The window is never made smaller than this rate needs.
 
     """

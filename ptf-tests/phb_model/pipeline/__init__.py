@@ -14,7 +14,7 @@ Not modelled, so a comparison leaves it out or doesn't ask for it:
 - random draws: where early detection would draw, :class:`phb_model.pipeline.queues.UndeterminedError` is raised;
 - the hash of conversations: each flow has a conversation of its own here, until the switch says that two share one;
 - the table of TCP connections: it is endless here, and connections are never given up for being idle;
-- TCP windows (`max-rate`, `min-rate`) and the report of applicability;
+- what keeps TCP connections to their rates (`max-rate`, `min-rate`: windows and drops) and the report of applicability;
 - times of day: rules count or don't at the one moment that the node is made for.
 """
 
