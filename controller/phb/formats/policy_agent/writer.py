@@ -271,6 +271,8 @@ def _rule(writer: _Writer, rule: Rule, source: Rule, priority: int) -> Iterator[
         writer.lose(source, "unless", f"'unless' of {owner}", f"without it, there would be more than {LARGEST} rules")
     name = writer.name(source, "rule")
     joined = _joined(rule.match)
+    # What stands for the rules behind an exception has other names than those.
+    is_own = (rule.match, rule.actions) == (source.match, source.actions)
     if rule is not source or len(joined) > 1:
         why = "a rule has one set of conditions and no exceptions; it becomes several, counted and limited apart"
         limited = any(action.max_connections for action in writer.actions if action.name in source.actions)
@@ -281,7 +283,7 @@ def _rule(writer: _Writer, rule: Rule, source: Rule, priority: int) -> Iterator[
     if rule.permission is Permission.BLOCKED:
         foot.append(f"PolicyActionReference {writer.blocking}")
     for conditions in joined:
-        unique = writer.once(name)
+        unique = writer.once(name) if is_own else writer.unused("rule", name)
         yield _block(f"PolicyRule {unique}", [*head, *conditions, *foot])
 
 

@@ -92,3 +92,19 @@ def test_rules_beyond_the_limit_are_not_written():
     assert len(without_exceptions(rules[:5])) < LARGEST
     lost = [loss for loss in convert(PolicySet(rules=rules), "policy-agent").losses if "unless" in loss.what]
     assert [loss.packets for loss in lost[:1]] == [("rule 'r1': all packets",)]
+
+
+def test_a_rule_keeps_its_name():
+    web, hole = Conditions(protocol=6), Conditions(destination_ports=PortRange(80, 80))
+    rules = (
+        Rule(name="web", direction=Direction.BOTH, match=(web,), unless=(hole,), actions=("a",)),
+        Rule(name="rest", direction=Direction.OUTGOING, match=(web,), actions=("b",)),
+    )
+    actions = tuple(Action(name=name, set_tos=TypeOfService(1)) for name in "ab")
+    again = read(convert(PolicySet(actions=actions, rules=rules), "policy-agent").text, "f")
+    assert [(rule.name, rule.actions) for rule in again.rules] == [
+        ("rest-2", ("b",)),
+        ("web-2", ()),
+        ("web", ("a",)),
+        ("rest", ("b",)),
+    ]
