@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from phb.pipeline_names import REASONS_PER_POLICY
+
 AT = "1999-03-01T12:00"
 
 
@@ -51,7 +53,7 @@ def test_schema(phb):
 def test_push_plan_and_show(phb, start_switch, mvs074, artifact):
     number = artifact.counter("policy_traffic").number
     drops = artifact.counter("policy_drops").number
-    switch = start_switch(counters={number: {4: (3, 4362), 0: (9, 600)}, drops: {24: (2, 120)}})
+    switch = start_switch(counters={number: {4: (3, 4362), 0: (9, 600)}, drops: {REASONS_PER_POLICY + 8: (2, 120)}})
     where = ("--address", switch.address)
 
     code, out, _ = phb("plan", *where, "--at", AT, *mvs074)
@@ -100,7 +102,7 @@ def test_counters_say_what_their_index_means(phb, start_switch, artifact):
         "port_transmit": (2, "port 2"),
         "conversation_discards": (4096 + 7, "slot 4103"),
         "conversation_tail_drops": (7, "slot 7"),
-        "policy_drops": (16 + 8, "policy 1, hold queue"),
+        "policy_drops": (REASONS_PER_POLICY + 8, "policy 1, hold queue"),
     }
     counters = {artifact.counter(name).number: {index: (1, 60)} for name, (index, _) in cells.items()}
     switch = start_switch(counters=counters)

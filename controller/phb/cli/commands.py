@@ -21,6 +21,7 @@ COMMANDS = (
     "history",
     "locks",
     "show",
+    "clear",
     "convert",
     "schema",
 )

@@ -36,9 +36,9 @@ def history(
             pushes = sorted(pushes, key=lambda push: -push.number)[:limit]
         present: set[int] = set()
         back: set[int] = set()
-        for where in {(push.address, push.device_id) for push in pushes}:
-            present |= {push.number for push in kept.given(*where)[-1:]}
-            before = kept.back(*where)
+        for place in {(push.address, push.device_id) for push in pushes}:
+            present |= {push.number for push in kept.given(*place)[-1:]}
+            before = kept.back(*place)
             back |= set() if before is None else {before.number}
     if json:
         print_json(

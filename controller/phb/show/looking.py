@@ -35,9 +35,18 @@ async def look(
     async with Session(
         where.address, where.device_id, artifact, role=where.role, tls=where.certificates, timeout_s=where.timeout
     ) as session:
-        if not await session.runs_artifact():
-            raise SwitchError(where.address, "the switch runs another program than the artifact, or none")
-        held = Held(await session.rows([VERSION_TABLE]), artifact)
-        files = (None, None) if prepared is None else (prepared.intent, prepared.policy)
-        names = names_on_switch(held, *files)
-        return await read(Reading(session, held, names))
+        return await read(await reading_of(session, prepared))
+
+
+async def reading_of(session: Session, prepared: Prepared | None) -> Reading:
+    """The tables of a switch, ready to be asked for counters.
+
+    Raises:
+        SwitchError: The switch refused, can't be reached, or runs another program.
+
+    """
+    if not await session.runs_artifact():
+        raise SwitchError(session.address, "the switch runs another program than the artifact, or none")
+    held = Held(await session.rows([VERSION_TABLE]), session.artifact)
+    files = (None, None) if prepared is None else (prepared.intent, prepared.policy)
+    return Reading(session, held, names_on_switch(held, *files))

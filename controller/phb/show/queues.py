@@ -125,7 +125,7 @@ class PortQueues:
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """A queue as the tables describe it."""
 
     traffic_class: int | None
@@ -138,37 +138,40 @@ class _Place:
 
 async def read_queues(reading: Reading, ports: frozenset[int] = frozenset()) -> list[PortQueues]:
     """The queues of ports that a scheduler is set for; `ports` narrows them down."""
-    found = []
+    return [await _port(reading, port, entry) for port, entry in scheduled(reading) if not ports or port in ports]
+
+
+def scheduled(reading: Reading) -> Iterator[tuple[int, HeldEntry]]:
+    """The ports that a scheduler is set for, with the entry that sets it."""
     for entry in sorted(reading.held.table(_SCHEDULER), key=lambda entry: entry.match["egress_port"]):
-        port = entry.match["egress_port"][0]
-        if reading.held.in_force(entry) and (not ports or port in ports):
-            found.append(await _port(reading, port, entry))
-    return found
+        if reading.held.in_force(entry):
+            yield entry.match["egress_port"][0], entry
 
 
 async def _port(reading: Reading, port: int, entry: HeldEntry) -> PortQueues:
     profile = entry.parameters["profile"]
     limits = reading.held.find("buffer.port_limit", profile=profile)
     queues = []
-    for place in _places(reading, port, entry):
+    for place in places(reading, port, entry):
         queues.append(await _queue(reading, entry, place))
     hold_queue = limits.parameters["hold_queue_packets"] if limits is not None else 0
     return PortQueues(port, reading.names.port(port), STRATEGIES[entry.action], hold_queue or None, tuple(queues))
 
 
-def _places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[_Place]:
+def places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[Place]:
+    """The queues of a port as the tables describe them."""
     profile = entry.parameters["profile"]
     if entry.action == "fifo":
-        yield _Place(None, CONVERSATION_SLOTS + port, 1, 0, None, 0)
+        yield Place(None, CONVERSATION_SLOTS + port, 1, 0, None, 0)
     elif entry.action == "flow_wfq":
-        yield _Place(None, entry.parameters["base"], entry.parameters["conversations"], 0, None, 0)
+        yield Place(None, entry.parameters["base"], entry.parameters["conversations"], 0, None, 0)
     else:
         rows = [row for row in reading.held.table(CLASS_QUEUE) if row.match["profile"][0] == profile]
         for row in sorted(rows, key=lambda row: (row.parameters["level"], row.parameters["traffic_class"])):
             parameters = row.parameters
             single = row.action == "single"
             weighs = single or bool(parameters["shared"])
-            yield _Place(
+            yield Place(
                 parameters["traffic_class"],
                 parameters["slot" if single else "base"],
                 1 if single else parameters["conversations"],
@@ -178,7 +181,7 @@ def _places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[_Place]:
             )
 
 
-async def _queue(reading: Reading, scheduler: HeldEntry, place: _Place) -> QueueOf:
+async def _queue(reading: Reading, scheduler: HeldEntry, place: Place) -> QueueOf:
     slots = range(place.first, place.first + place.slots)
     enqueued = await reading.counter("conversation_enqueued", slots)
     drops = {name: await reading.counter(name, slots) for name in _DROPS}

@@ -90,6 +90,7 @@ RUNS = {
             ["applicability", "--totals"],
         )
     ],
+    "clear": [["clear", "counters", "--inventory", "INVENTORY", "--state", "STATE", "--policy", EVIL]],
     "convert": [
         ["convert", "--to", "yaml", "POLICY"],
         ["convert", "--to", "policy-agent", "POLICY"],

@@ -216,3 +216,55 @@ def test_counts_of_a_renamed_rule_on_either_target(target, write_file, phb, arti
             assert code == 0, err
             shown |= {row["rule"]: row["packets"] for row in json.loads(out)}
     assert shown == {None: 0, "phones": 50, "web": 0}
+
+
+CLEARED = {
+    "all": ((), ({None: (0, 0), "phones": (0, 0)}, {"class-default": 0, "voice": 0}, {"talk": 0}, {"voice": 0})),
+    "policy": (("--policy", "phones"), ({None: (0, 0), "phones": (0, 0)}, {"voice": 1}, {"talk": 50}, {"voice": 1})),
+    "class": (("--class", "voice"), (FULL, {"class-default": 0, "voice": 0}, {"talk": 50}, {"voice": 0})),
+    "port": (("--port", "line"), (FULL, {"voice": 1}, {"talk": 50}, {"voice": 0})),
+}
+
+
+@pytest.mark.parametrize("what", CLEARED)
+def test_clear_counters(switch, push, seen, phb, address, what):
+    options, expected = CLEARED[what]
+    push(policy())
+    send(switch)
+    before = seen()
+    assert phb("clear", "counters", "--address", address, "--dry-run", *options)[0] == 0
+    assert seen() == before
+    code, out, err = phb("clear", "counters", "--address", address, "--json", *options)
+    assert code == 0, err
+    assert json.loads(out)["cleared"]
+    for shown, wanted in zip(seen(), expected, strict=True):
+        assert wanted.items() <= shown.items()
+    left = json.loads(out)["not_cleared"]
+    assert left == (["interface counters of gNMI: OpenConfig only reads them"] if what in ("all", "port") else [])
+
+
+def test_clear_counters_of_what_is_not_there(push, phb, address):
+    push(policy())
+    code, _, err = phb("clear", "counters", "--address", address, "--class", "bulk")
+    assert code == 2
+    assert "--class: found 'bulk', expected one of 'class-default', 'voice'" in err
+
+
+@pytest.mark.parametrize("target", [pytest.param("bmv2", marks=BMV2), "phb-switch"])
+def test_clear_counters_on_either_target(target, write_file, phb, artifact):
+    async def write(address):
+        async with Session(address, 1, artifact) as session:
+            await session.become_primary()
+            for name in ("policy_traffic", "class_delay", "port_transmit"):
+                await session.write_counter(name, {0: CounterValue(50, 5000)})
+
+    with running(target) as address:
+        where = ["--address", address]
+        text = policy().replace(*STRICT)
+        assert phb("push", *where, "--target", target, write_file("policy.yaml", text))[0] == 0
+        asyncio.run(write(address))
+        assert json.loads(phb("show", "policy", "--json", *where)[1])[0]["packets"] == 50
+        code, out, err = phb("clear", "counters", *where)
+        assert code == 0, err
+        assert "cleared: policy_traffic 1, class_delay 1" in out
+        assert json.loads(phb("show", "policy", "--json", *where)[1])[0]["packets"] == 0

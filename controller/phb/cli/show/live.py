@@ -122,12 +122,19 @@ def _one(look: Look) -> list[Switch]:
 def _prepared(look: Look, where: Switch, artifact: Artifact) -> Prepared | None:
     """The policies that the switch has been given: as the user says, or as the last good push had them."""
     from phb.deploying import prepare
-    from phb.sources import Document
-    from phb.state import History, default_path
 
     if where.policies:
         return prepare(where, artifact, at=look.reading.moment())
-    path = look.state or default_path()
+    return last_pushed(where, artifact, look.reading, look.state)
+
+
+def last_pushed(where: Switch, artifact: Artifact, reading: ReadingOptions, state_file: Path | None) -> Prepared | None:
+    """The policies of the last good push that the state knows; None where it knows none."""
+    from phb.deploying import prepare
+    from phb.sources import Document
+    from phb.state import History, default_path
+
+    path = state_file or default_path()
     if not path.exists():
         return None
     with open_state(path) as state:
@@ -138,7 +145,7 @@ def _prepared(look: Look, where: Switch, artifact: Artifact) -> Prepared | None:
         documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
         dialect = ReadingOptions(dialect=push.dialect).options().dialect
     restored = where.model_copy(update={"format": push.format_name, "dialect": dialect})
-    return prepare(restored, artifact, at=look.reading.moment(), documents=documents)
+    return prepare(restored, artifact, at=reading.moment(), documents=documents)
 
 
 async def _again(
