@@ -85,6 +85,13 @@ def in_words(conditions: Conditions) -> str:
         said.append(f"with ToS bits {conditions.tos_bits.value:08b} under mask {conditions.tos_bits.mask:08b}")
     if conditions.pcp is not None:
         said.append(f"with 802.1p priority {conditions.pcp.value}")
+    for word, asked in (
+        ("with TCP flags", conditions.tcp_flags),
+        ("of VLAN", conditions.vlan),
+        ("of QoS group", conditions.qos_group),
+    ):
+        if asked is not None:
+            said.append(f"{word} {asked}")
     for word, port in (("entering by", conditions.ingress_port), ("leaving by", conditions.egress_port)):
         if port is not None:
             said.append(f"{word} {port}")

@@ -13,7 +13,7 @@ from phb.model import Action, Queueing, Rule
 from phb.values import TypeOfService
 
 # Places among the subsets of a region's box.
-_EGRESS, _TOS = 1, 4
+_EGRESS, _TOS, _GROUP = 1, 4, 7
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ def _arriving(context: Context, action: Action, code_point: int, here: int) -> I
             if tos and box.subsets[_EGRESS] & context.regions.arriving:
                 subsets = list(box.subsets)
                 subsets[_EGRESS], subsets[_TOS] = here, tos
+                subsets[_GROUP] = 1 << (action.set_qos_group or 0)
                 yield Box(box.intervals, tuple(subsets))
 
 

@@ -26,6 +26,11 @@ LOSSES = {
         "rules:\n  - {name: r, direction: both, match: {dscp: EF}}\n",
         ["rule 'r': with ToS bits 10111000 under mask 11111100"],
     ),
+    "a rule that asks for flags": (
+        "policy-agent",
+        "rules:\n  - {name: r, direction: both, match: {protocol: tcp, tcp-flags: +syn -ack}}\n",
+        ["rule 'r': tcp with TCP flags +syn -ack"],
+    ),
     "a behaviour aggregate": (
         "policy-agent",
         "behaviour-aggregates: [{name: ef, dscp: EF}]\n",

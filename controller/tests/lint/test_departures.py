@@ -51,3 +51,11 @@ def test_a_class_that_takes_it_is_named():
     found = lint(read(ROUTER.format(output="EF", treatment="bandwidth percent 20"), "r.ios"), at=AT)
     classes = {each.what.partition(" carries")[0] for each in found if each.kind == "ef-without-level"}
     assert classes == {"class 'EF'"}
+
+
+@pytest.mark.parametrize(("group", "found"), [(1, []), (2, ["ef-without-level", "ef-without-policer"])])
+def test_a_group_that_the_input_policy_set(group, found):
+    router = ROUTER.replace("  set dscp ef\n", "  set dscp ef\n  set qos-group 1\n")
+    router = router.replace("match ip dscp af11", f"match qos-group {group}")
+    findings = lint(read(router.format(output="others", treatment="priority 128"), "r.ios"), at=AT)
+    assert sorted(each.kind for each in findings if each.kind.startswith("ef-")) == found
