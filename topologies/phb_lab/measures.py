@@ -94,11 +94,11 @@ class Group:
 
     @property
     def loss(self) -> float:
-        """Share of the datagrams sent that did not come (those on their way at the end among them)."""
-        sent = sum(delivery.sent_packets for delivery in self.deliveries)
+        """Share of the datagrams sent that were lost; those on their way at the end count as neither lost nor sent."""
+        sent = sum(delivery.sent_packets - delivery.in_flight_packets for delivery in self.deliveries)
         if sent == 0:
             raise LookupError(f"{self.name}: no datagrams, so no loss")
-        return 1 - sum(delivery.received_packets for delivery in self.deliveries) / sent
+        return sum(delivery.lost_packets for delivery in self.deliveries) / sent
 
     @cached_property
     def delays(self) -> Spread:
@@ -121,7 +121,7 @@ class Group:
             }
         if self.deliveries:
             found["throughput_bps"] = self.throughput_bps
-        if any(delivery.sent_packets for delivery in self.deliveries):
+        if any(delivery.arrived is not None for delivery in self.deliveries):
             found["loss"] = self.loss
         if any(delivery.delays_ns for delivery in self.deliveries):
             found |= {

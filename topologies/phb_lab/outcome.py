@@ -37,6 +37,7 @@ class Delivery:
         received_bytes: payload that came, in order for a stream.
         received_by_second: payload bytes that came in each second of the run, from second 0.
         delays_ns: of each datagram (time of arrival, one-way delay), in order of arrival. Empty for a stream.
+        in_flight_packets: datagrams sent in time that came after the end of the run: neither received nor lost.
 
     """
 
@@ -48,6 +49,18 @@ class Delivery:
     received_bytes: int
     received_by_second: Sequence[int]
     delays_ns: Sequence[tuple[int, int]] = field(default=(), repr=False)
+    in_flight_packets: int = 0
+
+    @property
+    def lost_packets(self) -> int:
+        """Datagrams that did not come and were not on their way at the end."""
+        return self.sent_packets - self.received_packets - self.in_flight_packets
+
+    @property
+    def arrived(self) -> float | None:
+        """Share of the datagrams that came, of those that came or were lost; None where there are none."""
+        told = self.sent_packets - self.in_flight_packets
+        return self.received_packets / told if told else None
 
     def throughput_bps(self, from_s: int, to_s: int) -> float:
         """Payload bit/s over whole seconds, ``to_s`` excluded.

@@ -6,9 +6,10 @@ time start.
 """
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -31,6 +32,10 @@ from phb_switch import P4RuntimeServer, PortConfig, Switch
 # When virtual time starts, for policy rules with a time of day: a Monday at noon, inside every window of the sources.
 EPOCH = datetime(2000, 1, 3, 12, 0)
 
+# How long the network runs on for datagrams that are on their way at the end; what still hasn't come counts as lost.
+_DRAIN_STEP_NS = 1_000_000_000
+_DRAIN_STEPS = 10
+
 
 class VirtualRun:
     """One network, built, programmed and run once; a context manager, because it holds servers.
@@ -51,6 +56,7 @@ class VirtualRun:
         self._servers: list[P4RuntimeServer] = []
         self._addresses: dict[str, str] = {}
         self._native = NativeNetwork(seed)
+        self._taps: list[Path] = []
         self._seed = seed
         for number, described in enumerate(network.switches):
             ports = {
@@ -154,6 +160,7 @@ class VirtualRun:
     def tap(self, node: str, port: int, path: Path) -> None:
         """Capture both directions of a port into a pcap file."""
         self._native.tap(node, port, str(path))
+        self._taps.append(path)
 
     def run(self, duration_ns: int, progress: Callable[[int], None], snapshots: Sequence[Snapshot] = ()) -> Outcome:
         """Let virtual time pass.
@@ -194,12 +201,40 @@ class VirtualRun:
         shared = {name: _shared_conversations(switch) for name, switch in self._switches.items()}
         return Outcome(
             transactions=transactions,
-            deliveries=tuple(Delivery(**delivery) for delivery in self._native.deliveries()),
+            deliveries=self._deliveries(duration_ns, progress),
             conservation=conservation,
             shared=shared,
             adapters=statistics["adapters"],
             snapshots=shown,
             wall_s=wall_s,
+        )
+
+    def _deliveries(self, duration_ns: int, progress: Callable[[int], None]) -> tuple[Delivery, ...]:
+        """What came by the end. The network runs on until it is told of each datagram whether it is lost or on its way.
+
+        Sources go on: as soon as one that was sent later has come, those before it have come or will not. Nothing
+        else of the run is changed by it; captures end where it ended.
+        """
+        ended = [Delivery(**delivery) for delivery in self._native.deliveries()]
+        missing = {each.flow: each.lost_packets for each in ended if each.lost_packets}
+        if not missing:
+            return tuple(ended)
+        sizes = {path: path.stat().st_size for path in self._taps}
+        in_flight: dict[str, int] = {}
+        for step in range(1, _DRAIN_STEPS + 1):
+            self._native.run(duration_ns + step * _DRAIN_STEP_NS, lambda now: progress(duration_ns))
+            overtaken = set()
+            for delivery in self._native.deliveries():
+                late = [at - delay for at, delay in delivery["delays_ns"] if at > duration_ns]
+                in_flight[delivery["flow"]] = sum(sent <= duration_ns for sent in late)
+                if len(late) > in_flight[delivery["flow"]]:
+                    overtaken.add(delivery["flow"])
+            if all(flow in overtaken or in_flight[flow] == count for flow, count in missing.items()):
+                break
+        for path, size in sizes.items():
+            os.truncate(path, size)
+        return tuple(
+            replace(each, in_flight_packets=in_flight[each.flow] if each.flow in missing else 0) for each in ended
         )
 
     def _pass(self, until_ns: int, progress: Callable[[int], None]) -> float:

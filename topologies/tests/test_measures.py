@@ -31,6 +31,14 @@ def test_a_group_of_datagrams():
     assert group.values()["loss"] == pytest.approx(0.2)
 
 
+def test_what_is_in_flight_at_the_end_is_not_lost():
+    delivery = Delivery("u", "load", 10, 1000, 6, 600, (600,), in_flight_packets=2)
+    assert (delivery.lost_packets, delivery.arrived) == (2, 0.75)
+    assert Groups.of(["load"], outcome(deliveries=[delivery]), duration_s=1)["load"].loss == 0.25
+    alone = Delivery("u", "load", 2, 200, 0, 0, (0,), in_flight_packets=2)
+    assert "loss" not in Groups.of(["load"], outcome(deliveries=[alone]), duration_s=1)["load"].values()
+
+
 def test_a_group_that_got_nothing_shows_and_has_no_zero_for_what_was_not_measured():
     groups = Groups.of(["asked"], outcome(), duration_s=2)
     assert groups["asked"].n == 0

@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from scapy.utils import rdpcap
 
 import phb
 import phb_p4
@@ -88,6 +89,24 @@ def test_a_wire_loses_frames_by_the_seed_and_no_account_is_short_of_them():
     first, again, other = ((outcome.transactions, outcome.deliveries) for outcome in outcomes)
     assert first == again
     assert first != other
+
+
+def test_datagrams_on_their_way_at_the_end_are_neither_received_nor_lost(tmp_path):
+    # One each 10 ms, 25 ms from end to end: those of the last 25 ms are still on the wire. The wire loses some, too.
+    captures, outcomes = [], []
+    for loss in (0, 100_000):
+        network = two_hosts(delay_ns=25_000_000, loss_per_million=loss)
+        flow = replace(next(each for each in network.flows if isinstance(each, Datagrams)), stop_ns=None)
+        with VirtualRun(replace(network, flows=(flow,)), seed=1) as run:
+            captures.append(tmp_path / f"{loss}.pcap")
+            run.tap(flow.server, 0, captures[-1])
+            outcomes.append(run.run(1_001_000_000, lambda now: None).deliveries[0])
+    assert [outcome.sent_packets for outcome in outcomes] == [101, 101]
+    assert (outcomes[0].in_flight_packets, outcomes[0].lost_packets) == (3, 0)
+    assert 0 < outcomes[1].in_flight_packets <= 3
+    assert outcomes[1].lost_packets > 0
+    frames = [len(rdpcap(str(path))) for path in captures]
+    assert frames == [outcome.received_packets for outcome in outcomes]
 
 
 def test_virtual_time_has_no_cubic():

@@ -15,6 +15,7 @@ from phb_lab.description import Messages, Network
 from phb_lab.errors import LabError
 from phb_lab.outcome import Outcome
 from phb_lab.packets import Bottleneck, Segment
+from phb_lab.report import judging
 from phb_lab.report.message_pictures import draw_rates, draw_throughput
 from phb_lab.results import NANOSECONDS, Figure, Transaction
 from phb_lab.study import Evaluation, Run
@@ -312,7 +313,8 @@ def transfer_table(runs: Sequence[Run]) -> Table:
         table.add_column(column, justify="right", no_wrap=True)
     for run in runs:
         loads = [delivery for delivery in run.outcome.deliveries if delivery.sent_packets]
-        share = sum(each.received_packets for each in loads) / sum(each.sent_packets for each in loads) if loads else 0
+        told = sum(each.received_packets + each.lost_packets for each in loads)
+        share = sum(each.received_packets for each in loads) / told if told else 0
         table.add_row(run.test.name, *[""] * 7, f"{share:.0%}" if loads else "")
         for transfer in details_of(run).transfers:
             done = transfer.transaction is not None
@@ -330,7 +332,7 @@ def _counts(transfer: Transfer) -> tuple[str, ...]:
     """Cells about the segments; empty where nothing was captured."""
     if not transfer.segments:
         return ("", "", "", "")
-    return f"{transfer.segments}", f"{transfer.lost}", f"{transfer.repeated}", f"{transfer.inside_s:.3f}"
+    return f"{transfer.segments}", f"{transfer.lost}", f"{transfer.repeated}", judging.number(transfer.inside_s, "s")
 
 
 def circumstances_table(runs: Sequence[Run], defaults: Mapping[str, int]) -> Table:

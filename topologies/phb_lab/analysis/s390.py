@@ -15,6 +15,7 @@ from phb_lab.description import Network, RequestResponse
 from phb_lab.errors import LabError
 from phb_lab.outcome import Outcome
 from phb_lab.packets import Bottleneck, Passage, Silence
+from phb_lab.report.judging import number
 from phb_lab.report.pictures import draw_summary, draw_test
 from phb_lab.results import Transaction, byte_figures, group_figures, with_published
 from phb_lab.study import Evaluation, Run
@@ -145,12 +146,12 @@ def packet_table(runs: Sequence[Run]) -> Table:
             table.add_row(
                 f"  {group}",
                 f"{passage.segments:,}",
-                f"{passage.mean_s:.3f}",
-                f"{passage.max_s:.2f}",
+                number(passage.mean_s, "s"),
+                number(passage.max_s, "s"),
                 f"{passage.lost}",
                 f"{passage.repeated}",
-                f"{longest.transaction.response_s:.2f}",
-                f"{longest.silence.longest_s:.2f}",
+                number(longest.transaction.response_s, "s"),
+                number(longest.silence.longest_s, "s"),
                 f"{longest.silence.lost}",
             )
     return table
@@ -201,14 +202,15 @@ def packet_line(name: str, details: Details) -> str:
     parts = []
     for group, passage in details.passages.items():
         parts.append(
-            f"{group}: {passage.segments:,} data segments, {passage.mean_s:.3f} s in the 7513 on average and "
-            f"{passage.max_s:.3f} s at most, {passage.lost} dropped, {passage.repeated} sent again"
+            f"{group}: {passage.segments:,} data segments, {number(passage.mean_s, 's')} s in the 7513 on average and "
+            f"{number(passage.max_s, 's')} s at most, {passage.lost} dropped, {passage.repeated} sent again"
         )
     for group, longest in details.longest.items():
         silence = longest.silence
         parts.append(
-            f"longest of {group}: {longest.transaction.response_s:.3f} s ({longest.transaction.flow}), in which its "
-            f"server sent nothing for up to {silence.longest_s:.3f} s, {silence.lost} of its segments dropped"
+            f"longest of {group}: {number(longest.transaction.response_s, 's')} s ({longest.transaction.flow}), in "
+            f"which its server sent nothing for up to {number(silence.longest_s, 's')} s, {silence.lost} of its "
+            "segments dropped"
         )
     head = (
         f"{name}: line busy {details.utilisation:.1%}, {details.queue_at_start} packets in the 7513 when the "

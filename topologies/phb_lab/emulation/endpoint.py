@@ -27,6 +27,8 @@ from phb_lab.emulation.tools.tool import Context
 READY = "ready"
 
 _SECOND = 1_000_000_000
+# For datagrams that are on their way at the end of the run; what comes later counts as lost.
+_DRAIN_NS = 2 * _SECOND
 # As virtual time's hosts: how long a client waits before it opens a connection again.
 _RECONNECT_NS = 1 * _SECOND
 # How often to look whether everything is acknowledged: far below the time that a queue takes.
@@ -102,6 +104,8 @@ class Endpoint:
         for outcome in outcomes:
             if isinstance(outcome, Exception):
                 raise outcome
+        if self._datagrams:
+            await self._until(span.duration_ns + _DRAIN_NS)
         for udp in self._datagrams:
             self._take_datagrams(udp)
         return self._report
@@ -183,9 +187,12 @@ class Endpoint:
                 number, sequence = int.from_bytes(data[:4], "big"), int.from_bytes(data[4:8], "big")
                 seen = self._seen.setdefault(number, set())
                 received = self._report.received.get(number)
-                if received is None or sequence in seen or now > self._span.duration_ns:
+                if received is None or sequence in seen:
                     continue
                 seen.add(sequence)
+                if now > self._span.duration_ns:
+                    received.late += 1
+                    continue
                 received.packets += 1
                 received.count(now, len(data))
                 received.delays_ns.append((now, now - int.from_bytes(data[8:_DATAGRAM_HEADER], "big")))

@@ -83,12 +83,13 @@ class Sent:
 
 @dataclass
 class Received:
-    """What a server got; times in ns since the start of the run."""
+    """What a server got; times in ns since the start of the run. ``late`` are datagrams that came after its end."""
 
     packets: int = 0
     octets: int = 0
     by_second: list[int] = field(default_factory=list)
     delays_ns: list[tuple[int, int]] = field(default_factory=list)
+    late: int = 0
 
     def count(self, now_ns: int, octets: int) -> None:
         """Octets that came now."""

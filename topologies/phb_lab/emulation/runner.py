@@ -342,6 +342,7 @@ class EmulatedRun:
                     received_bytes=each.octets,
                     received_by_second=tuple(by_second),
                     delays_ns=tuple(each.delays_ns),
+                    in_flight_packets=each.late,
                 )
             )
         return tuple(deliveries)

@@ -390,7 +390,7 @@ def _of_priorities(test: Setting, outcome: Outcome) -> tuple[list[Figure], list[
             delays = delivery.delay_s(after_ns=WARM_UP_NS)
             if delays is None:
                 raise LabError(f"{label}-{name}: nothing came")
-            lost = 1 - delivery.received_packets / delivery.sent_packets
+            lost = 1 - (delivery.arrived or 0.0)
             figures += [
                 Figure(test.name, f"{label}.{name}.delay", "s", delays.mean_s),
                 Figure(test.name, f"{label}.{name}.lost", "share", lost),

@@ -13,6 +13,7 @@ from typing import Any
 import phb_examples
 from phb_lab.errors import UsageError
 from phb_lab.generated import is_generated
+from phb_lab.outcome import Delivery
 from phb_lab.results import Figure, results
 from phb_lab.study import Run, Study
 
@@ -69,6 +70,10 @@ def document(study: Study, runs: Sequence[Run], extra: Sequence[Run]) -> dict[st
                 run.test.name: [{**vars(node), "dropped": dict(node.dropped)} for node in run.outcome.conservation]
                 for run in runs
             },
+            "datagrams": {
+                run.test.name: {each.flow: _datagrams(each) for each in run.outcome.deliveries if each.sent_packets}
+                for run in runs
+            },
             "snapshots": {run.test.name: dict(run.outcome.snapshots) for run in runs if run.outcome.snapshots},
             "extra": [
                 {
@@ -82,6 +87,15 @@ def document(study: Study, runs: Sequence[Run], extra: Sequence[Run]) -> dict[st
             ],
         },
     )
+
+
+def _datagrams(delivery: Delivery) -> dict[str, int]:
+    return {
+        "sent": delivery.sent_packets,
+        "received": delivery.received_packets,
+        "in_flight": delivery.in_flight_packets,
+        "lost": delivery.lost_packets,
+    }
 
 
 def assumptions(runs: Sequence[Run]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import Literal
 
 from phb_lab.results import Figure
@@ -66,9 +67,10 @@ def tally(figures: Sequence[Figure]) -> Tally:
 
 
 def number(value: float, unit: str) -> str:
-    """A value as people read it: seconds to the millisecond, counts whole, the rest to four digits."""
+    """A value as people read it: seconds to the millisecond or two digits, counts whole, the rest to four digits."""
     if unit == "s":
-        return f"{value:,.3f}"
+        decimals = 3 if value == 0 else max(3, 1 - floor(log10(abs(value))))
+        return f"{value:,.{decimals}f}"
     if float(value).is_integer() or abs(value) >= 1000:
         return f"{value:,.0f}"
     decimals = 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3

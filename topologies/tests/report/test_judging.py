@@ -30,6 +30,9 @@ def test_what_is_asked_decides_and_otherwise_the_distance(published, measured, l
     [
         (4.73353, "s", "4.734"),
         (0.0, "s", "0.000"),
+        (0.000031, "s", "0.000031"),
+        (0.00235, "s", "0.0024"),
+        (0.031, "s", "0.031"),
         (2964, "s", "2,964.000"),
         (188, "transactions", "188"),
         (7_933_200, "bytes", "7,933,200"),
