@@ -1,4 +1,4 @@
-"""``access-list`` and ``ip access-list``: standard and extended, numbered and named."""
+"""``access-list``, ``ip access-list`` and ``ipv6 access-list``: standard and extended, numbered and named."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from phb.formats.ios.names import (
     UDP_PORTS,
     take_addresses,
     take_dscp,
+    take_ipv6_addresses,
     take_named,
     take_precedence,
 )
@@ -25,12 +26,16 @@ from phb.values import TCP_FLAGS
 
 STANDARD = Vocabulary("a standard access list")
 EXTENDED = Vocabulary("an extended access list")
+IPV6 = Vocabulary("an IPv6 access list")
 
 _TCP, _UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
 
 # "access-list (IP extended)" in the Cisco IOS IP Application Services Command Reference.
 _FLAGS = ("ack", "fin", "psh", "rst", "syn", "urg")
 _FLAG_WORDS = ("established", "match-all", "match-any", *_FLAGS)
+
+# "permit (IPv6)" in the Cisco IOS IPv6 Command Reference.
+_IPV6_PROTOCOLS = {"ahp": 51, "esp": 50, "icmp": 58, "pcp": 108, "sctp": 132, "tcp": 6, "udp": 17}
 
 # Conditions of an entry that the pipeline has no field for.
 _UNSUPPORTED = {
@@ -39,6 +44,9 @@ _UNSUPPORTED = {
     "reflect": "an entry without it: phb has no reflexive access lists",
     "time-range": "an entry without it: 'valid' of a rule in YAML says when a rule counts",
     "ttl": "an entry without it: phb doesn't classify by TTL",
+    "flow-label": "an entry without it: phb doesn't look at flow labels",
+    "routing": "an entry without it: phb doesn't look at extension headers",
+    "undetermined-transport": "an entry without it: phb doesn't look at extension headers",
 }
 
 
@@ -67,14 +75,24 @@ def _extended(configuration: Configuration, _: object, words: Words) -> Mode:
     return _named(configuration, words, extended=True)
 
 
+@GLOBAL.statement("ipv6 access-list")
+def _ipv6(configuration: Configuration, _: object, words: Words) -> Mode:
+    access_list = _list(configuration, words.name("an IPv6 access list's name"), True, words.line, version=6)
+    words.done()
+    return Mode(IPV6, access_list)
+
+
 def _named(configuration: Configuration, words: Words, *, extended: bool) -> Mode:
     access_list = _list(configuration, words.name("an access list's name"), extended, words.line)
     words.done()
     return Mode(EXTENDED if extended else STANDARD, access_list)
 
 
-def _list(configuration: Configuration, name: str, extended: bool, line: Line) -> AccessList:
-    access_list = configuration.access_lists.setdefault(name, AccessList(name, extended, line.origin))
+def _list(configuration: Configuration, name: str, extended: bool, line: Line, version: int = 4) -> AccessList:
+    new = AccessList(name, extended, line.origin, version=version)
+    access_list = configuration.access_lists.setdefault(name, new)
+    if access_list.version != version:
+        line.fail(f"access list '{name}' of IPv{version}", f"another name than that of the one at {access_list.origin}")
     if access_list.extended != extended:
         kinds = {True: "an extended", False: "a standard"}
         line.fail(f"{kinds[extended]} access list '{name}'", f"{kinds[not extended]} one as at {access_list.origin}")
@@ -84,7 +102,10 @@ def _list(configuration: Configuration, name: str, extended: bool, line: Line) -
 def _named_entry(configuration: Configuration, access_list: AccessList, words: Words) -> None:
     # The first word of an entry may be its sequence number, so the phrase is read again.
     words = Words(words.line)
-    sequence = words.maybe_number(1, 2**31 - 1, "a sequence number")
+    if access_list.version == 6 and not words.maybe("sequence"):
+        sequence = None
+    else:
+        sequence = words.maybe_number(1, 2**31 - 1, "a sequence number")
     _entry(configuration, access_list, words, sequence)
 
 
@@ -97,13 +118,20 @@ for _mode in (STANDARD, EXTENDED):
         _mode.add(_word, _named_entry)
 for _word in ("dynamic", "evaluate"):
     EXTENDED.add(_word, _dynamic)
+for _word in ("permit", "deny", "remark", "sequence"):
+    IPV6.add(_word, _named_entry)
+IPV6.add("evaluate", _dynamic)
 
 
 def _entry(configuration: Configuration, access_list: AccessList, words: Words, sequence: int | None = None) -> None:
     action = words.keyword("permit", "deny", "remark")
     if action == "remark":
         return
-    boxes = _extended_boxes(words) if access_list.extended else _standard_boxes(words)
+    if access_list.extended:
+        boxes, last = _extended_boxes(words, access_list.version)
+        sequence = last if sequence is None else sequence
+    else:
+        boxes = _standard_boxes(words)
     if words.line.words[-1].lower() in ("log", "log-input"):
         configuration.note(
             words.origin, f"'{words.line.words[-1]}' has no effect: counters tell how often a rule is met"
@@ -124,29 +152,33 @@ def _standard_boxes(words: Words) -> tuple[Box, ...]:
     return tuple(Box(version=4, source=source, origin=words.origin) for source in sources)
 
 
-def _extended_boxes(words: Words) -> tuple[Box, ...]:
-    protocol = _protocol(words)
-    sources = take_addresses(words)
+def _extended_boxes(words: Words, version: int) -> tuple[tuple[Box, ...], int | None]:
+    """What the entry takes, and the number behind it."""
+    take = take_addresses if version == 4 else take_ipv6_addresses
+    protocol = _protocol(words, version)
+    sources = take(words)
     source_ports = _ports(words, protocol)
-    destinations = take_addresses(words)
+    destinations = take(words)
     destination_ports = _ports(words, protocol)
-    tos, flags = _options(words, protocol)
-    return tuple(
-        Box(4, protocol, source, destination, from_ports, to_ports, tos, tcp_flags=asked, origin=words.origin)
+    tos, flags, sequence = _options(words, protocol, version)
+    boxes = tuple(
+        Box(version, protocol, source, destination, from_ports, to_ports, tos, tcp_flags=asked, origin=words.origin)
         for source, destination, from_ports, to_ports, asked in product(
             sources, destinations, source_ports, destination_ports, flags
         )
     )
+    return boxes, sequence
 
 
-def _protocol(words: Words) -> int | None:
+def _protocol(words: Words, version: int) -> int | None:
     number = words.maybe_number(0, 255, "a protocol")
     if number is not None:
         return number
-    word = words.maybe("ip", *PROTOCOLS)
+    every, names = ("ip", PROTOCOLS) if version == 4 else ("ipv6", _IPV6_PROTOCOLS)
+    word = words.maybe(every, *names)
     if word is None:
-        words.fail(f"a protocol: a number from 0 to 255 or one of ip, {', '.join(PROTOCOLS)}")
-    return PROTOCOLS.get(word)
+        words.fail(f"a protocol: a number from 0 to 255 or one of {every}, {', '.join(names)}")
+    return names.get(word)
 
 
 def _ports(words: Words, protocol: int | None) -> Sequence[Interval | None]:
@@ -190,14 +222,18 @@ def _intervals(words: Words, intervals: list[Interval]) -> list[Interval]:
     return left
 
 
-def _options(words: Words, protocol: int | None) -> tuple[Pattern | None, Sequence[Pattern | None]]:
-    """Bits of the ToS octet, and of the TCP flags one pattern of which is met."""
+def _options(
+    words: Words, protocol: int | None, version: int
+) -> tuple[Pattern | None, Sequence[Pattern | None], int | None]:
+    """Bits of the ToS octet, patterns of TCP flags one of which is met, and the number of an IPv6 entry."""
     value = mask = 0
+    sequence = None
+    octet = ("dscp", "precedence", "tos") if version == 4 else ("dscp", "sequence")
     seen: set[str] = set()
     flags: list[Pattern] = []
     flag_words = _FLAG_WORDS if protocol == _TCP else ()
     while words.peek() is not None:
-        option = words.maybe("dscp", "precedence", "tos", "log", "log-input", *flag_words, *_UNSUPPORTED)
+        option = words.maybe(*octet, "log", "log-input", *flag_words, *_UNSUPPORTED)
         if option in flag_words:
             if flags and not (option in _FLAGS and seen & {*_FLAGS}):
                 words.line.fail(f"'{option}' beside other TCP flags", "one way to ask for them")
@@ -207,11 +243,14 @@ def _options(words: Words, protocol: int | None) -> tuple[Pattern | None, Sequen
         if option in _UNSUPPORTED:
             words.line.fail(f"'{option}'", _UNSUPPORTED[option])
         if option is None:
-            if protocol == PROTOCOLS["icmp"]:
+            if protocol in (PROTOCOLS["icmp"], _IPV6_PROTOCOLS["icmp"]):
                 words.fail("no ICMP message: phb doesn't look at ICMP types")
             if protocol == PROTOCOLS["igmp"]:
                 words.fail("no IGMP message: phb doesn't look at IGMP types")
-            words.fail("dscp, precedence, tos, log or the end of the statement")
+            words.fail(f"{', '.join(octet)}, log or the end of the statement")
+        if option == "sequence":
+            sequence = words.number(1, 2**32 - 1, "a sequence number")
+            continue
         if (
             option in seen
             or (option == "dscp" and seen & {"precedence", "tos"})
@@ -228,7 +267,7 @@ def _options(words: Words, protocol: int | None) -> tuple[Pattern | None, Sequen
                 value, mask = value | take_precedence(words) << 5, mask | 0xE0
             case "tos":
                 value, mask = value | take_named(words, TOS_VALUES, 15, "a ToS value") << 1, mask | 0x1E
-    return (value, mask) if mask else None, flags or (None,)
+    return (value, mask) if mask else None, flags or (None,), sequence
 
 
 def _flags(words: Words, option: str) -> list[Pattern]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv6Address
 from typing import TypeAlias
 
 from phb.model import Conditions
@@ -22,7 +22,7 @@ Pattern: TypeAlias = tuple[int, int]  # value, mask
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One set of conditions, all of them asked; None asks nothing. Addresses are IPv4 (version 4)."""
+    """One set of conditions, all of them asked; None asks nothing. What asks for addresses has a version."""
 
     version: int | None = None
     protocol: int | None = None
@@ -93,7 +93,8 @@ class Box:
         for name in ("source", "destination"):
             interval: Interval | None = getattr(self, name)
             if interval is not None:
-                given[name] = AddressRange(IPv4Address(interval[0]), IPv4Address(interval[1]))
+                address = IPv6Address if self.version == 6 else IPv4Address
+                given[name] = AddressRange(address(interval[0]), address(interval[1]))
         if self.version is not None and self.source is None and self.destination is None:
             # The model says a version by an address.
             given["source"] = AddressRange.parse("0.0.0.0/0" if self.version == 4 else "::/0")
@@ -125,6 +126,7 @@ def _disagree(one: Pattern | None, other: Pattern | None) -> bool:
 
 EVERYTHING = Box()
 EVERY_IPV4 = Box(version=4)
+EVERY = {4: EVERY_IPV4, 6: Box(version=6)}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import EVERY_IPV4, WHOLE, Box, Piece, Region, complement, first_match, intersection, union
+from phb.formats.ios.boxes import EVERY, WHOLE, Box, Piece, Region, complement, first_match, intersection, union
 from phb.formats.ios.configuration import Configuration, Term
 from phb.model import DEFAULT_CLASS
 from phb.origin import Origin
@@ -28,16 +28,18 @@ class Regions:
             self._access_lists[name] = first_match(self._entries(name, origin))
         return self._access_lists[name]
 
-    def denied(self, name: str, origin: Origin) -> Region:
-        """IPv4 packets that the access list denies: by an entry, or because none permits them.
+    def denied(self, name: str, origin: Origin, version: int) -> Region:
+        """Packets of this IP version that the access list denies: by an entry, or because none permits them.
 
         Raises:
             InputError: There is none of this name.
 
         """
         entries = [(not permit, boxes) for permit, boxes in self._entries(name, origin)]
-        if not entries or EVERY_IPV4 not in entries[-1][1]:
-            entries.append((True, (Box(version=4, origin=origin),)))
+        if self._configuration.access_lists[name].version != version:
+            raise InputError(origin, f"access list '{name}' of the other IP version", f"one of IPv{version}")
+        if not entries or EVERY[version] not in entries[-1][1]:
+            entries.append((True, (Box(version=version, origin=origin),)))
         return first_match(entries)
 
     def _entries(self, name: str, origin: Origin) -> list[tuple[bool, tuple[Box, ...]]]:
@@ -50,7 +52,7 @@ class Regions:
         entries = []
         for entry in access_list.entries:
             entries.append((entry.permit, entry.boxes))
-            if EVERY_IPV4 in entry.boxes:
+            if EVERY[access_list.version] in entry.boxes:
                 break
         return entries
 

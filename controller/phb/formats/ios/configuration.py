@@ -31,6 +31,7 @@ class AccessList:
     name: str
     extended: bool
     origin: Origin
+    version: int = field(default=4, kw_only=True)
     entries: list[AccessEntry] = field(default_factory=list)
     errors: list[InputError] = field(default_factory=list)
 

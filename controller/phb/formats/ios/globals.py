@@ -84,5 +84,4 @@ def _never(phrase: str, expected: str) -> None:
 _never("ip nat", "a configuration without it: phb doesn't translate addresses")
 _never("priority-list", "classes with 'priority' in a policy map: phb has no priority queueing by lists")
 _never("queue-list", "classes with 'bandwidth' in a policy map: phb has no custom queueing")
-_never("ipv6 access-list", "IPv4 access lists; write IPv6 conditions in YAML")
 _never("ipv6 route", "IPv6 routes in YAML, with MAC addresses")

@@ -170,6 +170,14 @@ def _access_group(configuration: Configuration, interface: Interface, words: Wor
     interface.access_groups[direction] = (name, words.origin)
 
 
+@INTERFACE.statement("ipv6 traffic-filter")
+def _traffic_filter(configuration: Configuration, interface: Interface, words: Words) -> None:
+    name = words.name("an IPv6 access list's name")
+    direction = words.keyword("in", "out")
+    words.done()
+    interface.access_groups[f"ipv6 {direction}"] = (name, words.origin)
+
+
 @INTERFACE.statement("ip policy route-map", negatable=True)
 def _route_map(configuration: Configuration, interface: Interface, words: Words) -> None:
     interface.route_map = None if words.negated else (words.name("a route map's name"), words.origin)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import AddressValueError, IPv4Address
+from ipaddress import AddressValueError, IPv4Address, IPv6Network
 
 from phb.formats.ios.boxes import Interval
 from phb.formats.ios.lines import Words, abbreviated
@@ -199,6 +199,28 @@ def take_addresses(words: Words, *, mask_optional: bool = False) -> tuple[Interv
     if wildcard == 0xFFFFFFFF:
         return (None,)
     return _intervals(words, address, wildcard)
+
+
+def take_ipv6_addresses(words: Words) -> tuple[Interval | None, ...]:
+    """``any``, ``host A`` or ``PREFIX/LENGTH`` as intervals; None is every address."""
+    match words.maybe("any", "host"):
+        case "any":
+            return (None,)
+        case "host":
+            network = _ipv6_network(words, words.next("an IPv6 address") + "/128")
+        case _:
+            network = _ipv6_network(words, words.next("'any', 'host ADDRESS' or 'PREFIX/LENGTH'"))
+    first, last = int(network.network_address), int(network.broadcast_address)
+    return (None,) if not network.prefixlen else ((first, last),)
+
+
+def _ipv6_network(words: Words, text: str) -> IPv6Network:
+    try:
+        if "/" not in text:
+            raise ValueError
+        return IPv6Network(text, strict=False)
+    except ValueError:
+        words.line.fail(f"'{text.removesuffix('/128')}'", "'any', 'host ADDRESS' or 'PREFIX/LENGTH' of IPv6")
 
 
 def _intervals(words: Words, address: int, wildcard: int) -> tuple[Interval, ...]:

@@ -60,13 +60,14 @@ def build_rules(configuration: Configuration, attached: Sequence[Attachment]) ->
 
 def _blocked(regions: Regions, interface: Interface, direction: str, result: Rules) -> None:
     side = {"input": "in", "output": "out"}[direction]
-    if side not in interface.access_groups:
-        return
-    name, origin = interface.access_groups[side]
-    base = f"access-list {name} {side}@{interface.name}"
-    for rule in _rules(base, regions.denied(name, origin), interface, direction, origin):
-        said = {**rule, "permission": Permission.BLOCKED}
-        result.rules.append(Rule.model_validate(said).at(origin))
+    for version, key in ((4, side), (6, f"ipv6 {side}")):
+        if key not in interface.access_groups:
+            continue
+        name, origin = interface.access_groups[key]
+        base = f"access-list {name} {side}@{interface.name}"
+        for rule in _rules(base, regions.denied(name, origin, version), interface, direction, origin):
+            said = {**rule, "permission": Permission.BLOCKED}
+            result.rules.append(Rule.model_validate(said).at(origin))
 
 
 def _policy(

@@ -1,6 +1,6 @@
 """Access lists: what each entry takes, by the conditions of a class that has the list."""
 
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 import pytest
 
@@ -113,3 +113,37 @@ def test_list_in_several_places_is_one():
 def test_log_is_listed():
     notices = parse("access-list 101 permit ip any any log\n", "f", Dialect.IOS_12).notices
     assert [str(notice) for notice in notices] == ["f:1: 'log' has no effect: counters tell how often a rule is met"]
+
+
+def network(text):
+    return int(IPv6Network(text).network_address), int(IPv6Network(text).broadcast_address)
+
+
+IPV6 = {
+    "permit ipv6 any any": {},
+    "permit ipv6 any ::/0": {},
+    "permit ipv6 host 2001:db8::1 any": {"source": (int(IPv6Address("2001:db8::1")),) * 2},
+    "permit tcp 2001:db8::/32 any eq 443 dscp ef": {
+        "protocol": 6,
+        "source": network("2001:db8::/32"),
+        "destination_ports": (443, 443),
+        "tos": (46 << 2, 0xFC),
+    },
+    "permit icmp any any": {"protocol": 58},
+    "permit 89 any any sequence 7": {"protocol": 89},
+    "sequence 5 permit udp any lt 10 any": {"protocol": 17, "source_ports": (0, 9)},
+    "permit tcp any any match-all +syn -ack log": {"protocol": 6, "tcp_flags": (2, 0x12)},
+}
+
+
+@pytest.mark.parametrize("entry", IPV6)
+def test_ipv6_entry(entry):
+    (found,) = entries(f"ipv6 access-list a\n {entry}\n", "a")
+    assert list(found.boxes) == [Box(version=6, **IPV6[entry])]
+
+
+def test_ipv6_entries_stand_by_their_numbers():
+    found = entries(
+        "ipv6 access-list a\n permit udp any any\n permit tcp any any sequence 5\n sequence 7 deny 9 any any\n", "a"
+    )
+    assert [(entry.sequence, entry.boxes[0].protocol) for entry in found] == [(5, 6), (7, 9), (10, 17)]

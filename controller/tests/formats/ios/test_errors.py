@@ -38,6 +38,9 @@ def matched(term):
 PORT = "a port: a number from 0 to 65535 or one of"
 COS = "a class of service from 0 to 7"
 
+IPV6 = "ipv6 access-list a\n"
+FILTERED_6 = "interface FastEthernet0/0\n ipv6 traffic-filter a in\n"
+
 # name: (text, message or its beginning); pre-HQF unless the name begins with another dialect.
 ERRORS = {
     # lines and modes
@@ -441,7 +444,35 @@ ERRORS = {
         "f:2: found '10.0.0.1' with the mask of /8, expected '10.0.0.0'",
     ),
     "queue-list": ("queue-list 1 default 2\n", "f:2: found 'queue-list', expected classes with 'bandwidth'"),
-    "ipv6 access list": ("ipv6 access-list a\n", "f:2: found 'ipv6 access-list', expected IPv4 access lists"),
+    "ipv6 address": (
+        IPV6 + " permit tcp 2001:db8::1 any\n" + FILTERED_6,
+        "f:3: found '2001:db8::1', expected 'any', 'host",
+    ),
+    "ipv4 address in an ipv6 list": (
+        IPV6 + " permit ipv6 host 10.0.0.1 any\n" + FILTERED_6,
+        "f:3: found '10.0.0.1', expected",
+    ),
+    "ipv6 entry without a protocol": (IPV6 + " permit any any\n" + FILTERED_6, "f:3: found 'any', expected a protocol"),
+    "flow label": (
+        IPV6 + " permit ipv6 any any flow-label 1\n" + FILTERED_6,
+        "f:3: found 'flow-label', expected an entry",
+    ),
+    "precedence in an ipv6 list": (
+        IPV6 + " permit ipv6 any any precedence 1\n" + FILTERED_6,
+        "f:3: found 'precedence', expected dscp, sequence, log or the end of the statement",
+    ),
+    "one name for two versions": (
+        "ip access-list extended a\n" + IPV6 + FILTERED_6,
+        "f:3: found access list 'a' of IPv6, expected another",
+    ),
+    "ipv4 list as a traffic filter": (
+        "ip access-list extended a\n permit ip any any\n" + FILTERED_6,
+        "f:5: found access list 'a' of the other IP version, expected one of IPv6",
+    ),
+    "ipv6 list as an access group": (
+        IPV6 + FILTERED_6.replace("ipv6 traffic-filter", "ip access-group"),
+        "f:4: found access list 'a' of the other IP version, expected one of IPv4",
+    ),
 }
 
 

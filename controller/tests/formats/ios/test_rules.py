@@ -243,3 +243,14 @@ def test_flags_reach_the_rule(ios):
         "policy-map p\n class c\n  set dscp ef\ninterface Fa0/1\n service-policy input p\n"
     )
     assert [str(each.tcp_flags) for each in policy.rules[0].match] == ["+ack", "+rst"]
+
+
+def test_a_traffic_filter_blocks_ipv6_only(ios):
+    policy = ios(
+        "ipv6 access-list six\n permit tcp any any established\nip access-list extended four\n permit udp any any\n"
+        "interface Fa0/1\n ip access-group four in\n ipv6 traffic-filter six in\n"
+    )
+    four, six = policy.rules
+    assert four.permission is six.permission is Permission.BLOCKED
+    assert [str(rule.match[0].source) for rule in policy.rules] == ["0.0.0.0/0", "::/0"]
+    assert [str(each.tcp_flags) for each in six.unless] == ["+ack", "+rst"]

@@ -62,7 +62,11 @@ def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Loss
             losses.add(rule, "match", what, "IOS asks for a DSCP, a precedence or the four bits below it")
             return None
         given["tos"] = (bits.value, bits.mask)
-    return Box(version=version, **given)  # type: ignore[arg-type]
+    box = Box(version=version, **given)  # type: ignore[arg-type]
+    if version == 6 and _needs_list(box):
+        losses.add(rule, "match", f"IPv6 packets of rule '{rule.name}'", "phb writes IPv4 access lists only")
+        return None
+    return box
 
 
 @dataclass
