@@ -96,8 +96,11 @@ def test_the_branch_router_keeps_its_policers_or_nothing_is_written(run, example
     code, out, err = run("--to", "ios", "--dialect", "ios-hqf", branch)
     assert (code, out) == (2, "")
     assert "the meter of action 'telephony' is lost" in err
+    assert "class 'voice' of action" not in err
     code, out, _ = run("--to", "ios", "--dialect", "ios-hqf", "--lossy", branch)
     assert code == 0
+    # Input policies say the class by a QoS group, output policies ask for it.
+    assert out.count("  set qos-group 1\n") == out.count("class-map match-any voice\n match qos-group 1\n") == 1
     blocks = [block.strip().splitlines() for block in out.split("!\n")]
     assert all(len(block) > 1 for block in blocks if block and block[0].startswith("class-map"))
 

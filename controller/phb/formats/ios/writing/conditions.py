@@ -184,6 +184,8 @@ def _needs_list(box: Box) -> bool:
 
 
 def _term(box: Box) -> str:
+    if box.qos_group is not None:
+        return f"qos-group {box.qos_group}"
     if box.pcp is not None:
         return f"cos {box.pcp}"
     if box.tos is None:

@@ -175,6 +175,23 @@ def _block(rules: Sequence[PortRule]) -> Iterator[str]:
             yield from entries("deny", box)
 
 
+def class_group(policy: PolicySet, traffic_class: str | None) -> int | None:
+    """The QoS group by which output policies know a class that input policies gave.
+
+    None for what has no queue of its own, and where groups or output policies mean something else already.
+    """
+    asked = [each for rule in policy.rules for each in (*rule.match, *rule.unless)]
+    taken = any(each.qos_group is not None or each.egress_port is not None for each in asked)
+    taken = taken or any(action.set_qos_group is not None for action in policy.actions)
+    schedules = [each.schedule for each in policy.queueing if isinstance(each.schedule, ClassBased)]
+    queued = {queue.traffic_class: None for schedule in schedules for queue in schedule.queues}
+    queued.pop(DEFAULT_CLASS, None)
+    given = {action.traffic_class for action in policy.actions}
+    if taken or policy.behaviour_aggregates or traffic_class not in queued or traffic_class not in given:
+        return None
+    return list(queued).index(traffic_class) + 1
+
+
 @dataclass
 class PolicyMapWriter:
     """One policy map: its classes in the order of the rules, then queues that no rule leads to, then class-default."""
@@ -226,7 +243,11 @@ class PolicyMapWriter:
         return body
 
     def _empty(self, queue: ClassQueue, basis: RateBasis) -> list[str]:
-        name = self.written.class_map(queue.traffic_class, [])
+        group = class_group(self.policy, queue.traffic_class)
+        packets: list[tuple[Rule, list[Box], list[Box]]] = []
+        if group is not None:
+            packets.append((Rule(name=queue.traffic_class), [Box(qos_group=group)], []))
+        name = self.written.class_map(queue.traffic_class, packets)
         statements = class_queue(queue, basis, self.dialect, None, self.losses)
         return [f" class {name}", *(f"  {line}" for line in statements)]
 
@@ -261,7 +282,10 @@ class PolicyMapWriter:
         limits(action, self.losses)
         lines = marks(action, self.losses)
         if queue is None:
-            if action.traffic_class not in (None, DEFAULT_CLASS):
+            group = class_group(self.policy, action.traffic_class)
+            if group is not None and self.hook.direction == "input":
+                lines.append(f"set qos-group {group}")
+            elif action.traffic_class not in (None, DEFAULT_CLASS):
                 where = "an input policy" if self.hook.direction == "input" else self.hook.interface.name
                 what = f"class '{action.traffic_class}' of action '{action.name}'"
                 self.losses.add(action, "traffic_class", what, f"{where} has no queue for it")
