@@ -35,7 +35,7 @@ from phb_lab.description import (
 )
 from phb_lab.errors import LabError
 from phb_lab.outcome import Outcome
-from phb_lab.report import osa_pictures
+from phb_lab.report import judging, osa_pictures
 from phb_lab.report.osa_pictures import Bar
 from phb_lab.results import NANOSECONDS, Figure, with_published
 from phb_lab.study import Evaluation, Run, Study, Test
@@ -615,7 +615,7 @@ class OsaStudy(Study):
         table = Table("test", "side", "workload", "value", "unit", title="Both sides of each comparison")
         for run in runs:
             for bar in run.details:
-                table.add_row(run.test.name, bar.side, bar.workload, f"{bar.value:,.4g}", bar.unit)
+                table.add_row(run.test.name, bar.side, bar.workload, judging.number(bar.value, bar.unit), bar.unit)
         return [table]
 
     def conclusions(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[str]:

@@ -9,6 +9,7 @@ mpl.use("Agg")
 
 from matplotlib import pyplot as plt
 
+from phb_lab.report.judging import number
 from phb_lab.report.pictures import save
 from phb_lab.results import Figure
 
@@ -25,7 +26,8 @@ def draw_bars(title: str, figures: Sequence[Figure], destination: Path) -> list[
     )
     for label, values, colour, shift in bars:
         drawn = axes.barh([place + shift for place in places], values, BAR, label=label, color=colour)
-        axes.bar_label(drawn, [f"{value:,.4g}" for value in values], padding=3, fontsize="small")
+        shown = [number(value, figure.unit) for value, figure in zip(values, figures, strict=True)]
+        axes.bar_label(drawn, shown, padding=3, fontsize="small")
     axes.set_yticks(list(places), [f"{figure.test} {figure.quantity}" for figure in figures], fontsize="small")
     axes.invert_yaxis()
     axes.set_title(title)

@@ -67,9 +67,9 @@ def tally(figures: Sequence[Figure]) -> Tally:
 
 
 def number(value: float, unit: str) -> str:
-    """A value as people read it: seconds to the millisecond or two digits, counts whole, the rest to four digits."""
+    """A value as people read it: seconds to the millisecond or three digits, counts whole, the rest to four digits."""
     if unit == "s":
-        decimals = 3 if value == 0 else max(3, 1 - floor(log10(abs(value))))
+        decimals = 3 if abs(value) >= 0.01 or value == 0 else 2 - floor(log10(abs(value)))
         return f"{value:,.{decimals}f}"
     if float(value).is_integer() or abs(value) >= 1000:
         return f"{value:,.0f}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -9,6 +10,8 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 from matplotlib import pyplot as plt
+
+from phb_lab.report import judging
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ def bars(title: str, found: Sequence[Bar], path: Path) -> list[Path]:
                 values = {bar.workload: bar.value for bar in chosen if bar.side == side}
                 places = [place + (number - (len(sides) - 1) / 2) * width for place in range(len(workloads))]
                 drawn = axis.bar(places, [values.get(workload, 0) for workload in workloads], width, label=side)
-                axis.bar_label(drawn, fmt="%.4g", fontsize=7)
+                axis.bar_label(drawn, fmt=partial(judging.number, unit=unit), fontsize=7)
             axis.set_xticks(range(len(workloads)), workloads)
             axis.set_ylabel(unit)
             axis.legend(fontsize=7)
