@@ -20,7 +20,7 @@ from phb.errors import InputError, PhbError, SwitchError
 from phb.formats.format import ReadOptions
 from phb.intent import NodeIntent
 from phb.inventory import Switch
-from phb.model import PolicySet
+from phb.model import Dialect, PolicySet
 from phb.pushing.difference import Change
 from phb.pushing.push import Report, push_over
 from phb.sources import Document, open_source, read_documents
@@ -192,6 +192,20 @@ async def take_mastership(session: Session) -> None:
         mastership = await session.arbitrate(mastership.primary_election_id)
     if not mastership.primary:
         raise SwitchError(session.address, mastership.refusal(session.election_id))
+
+
+def node_before(state: State, switch: Switch) -> str | None:
+    """The node whose policy a switch was given last; None where nobody knows, or the policy names none."""
+    history = History(state)
+    push = history.last_good(switch.address, switch.device_id)
+    if push is None:
+        return None
+    documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
+    dialect = Dialect(push.dialect) if push.dialect else None
+    try:
+        return read_documents(documents, push.format_name, ReadOptions(dialect)).node
+    except InputError:  # of another version of phb, which read more
+        return None
 
 
 class Recorded:

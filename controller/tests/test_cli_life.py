@@ -124,6 +124,41 @@ def test_a_rollback_that_failed_is_done_again(phb, policy, start_switch):
     assert marks(phb, *where) == ([3], [2])
 
 
+def test_the_policy_of_another_node_is_pushed_only_where_somebody_says_so(phb, policy, write_file, start_switch):
+    switch = start_switch()
+    where = ("--address", switch.address)
+    other = write_file("other.yaml", (ROUTE % 4).replace("node: r1", "node: r2"))
+    assert phb("push", *where, policy(3))[0] == 0
+    shown = held(phb, switch.address)
+    code, _, err = phb("push", *where, "--dry-run", other)
+    assert code == 0
+    assert "warning: " in err
+    assert "has the policy of node 'r1', and would get that of 'r2'" in err
+    code, out, err = phb("push", *where, other)
+    assert (code, out) == (2, "")
+    assert all(words in err for words in ("node 'r1'", "'r2'", "--yes", "nothing was pushed"))
+    assert held(phb, switch.address) == shown
+    assert phb("push", *where, "--yes", other)[0] == 0
+    # Neither a rollback nor the same node is asked about.
+    assert phb("push", *where, other)[0] == 0
+    assert phb("rollback", *where)[0] == 0
+    assert held(phb, switch.address) == shown
+
+
+@pytest.mark.parametrize(("answer", "code"), [(True, 0), (False, 2)])
+def test_at_a_terminal_a_person_is_asked(phb, policy, write_file, start_switch, monkeypatch, answer, code):
+    switch = start_switch()
+    where = ("--address", switch.address)
+    assert phb("push", *where, policy(3))[0] == 0
+    asked = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda words, **_: asked.append(words) or answer)
+    other = write_file("other.yaml", (ROUTE % 4).replace("node: r1", "node: r2"))
+    assert phb("push", *where, other)[0] == code
+    assert len(asked) == 1
+
+
 def test_a_policy_that_is_pushed_again_is_a_step(phb, policy, start_switch):
     switch = start_switch()
     where = ("--address", switch.address)

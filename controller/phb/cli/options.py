@@ -423,6 +423,17 @@ class StateOptions:
             return nullcontext()
         return open_state(self.state)
 
+    def known(self) -> AbstractContextManager[State | None]:
+        """`open`, but nothing is made where there is no state yet.
+
+        Raises:
+            InputError: The file is wrong.
+
+        """
+        from phb.state import default_path
+
+        return self.open() if (self.state or default_path()).exists() else nullcontext()
+
 
 StateFile = Annotated[
     Path | None,

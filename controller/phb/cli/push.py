@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +23,12 @@ from phb.cli.options import (
     Wait,
     grouped,
 )
+from phb.cli.output import print_error
+from phb.visible import visible
+
+if TYPE_CHECKING:
+    from phb.deploying import Prepared
+    from phb.state import State
 
 
 @app.command(
@@ -45,11 +53,17 @@ def push(
             metavar="DIGEST", help="Refuse if the plan isn't this one any more: see phb plan.  (default: any)"
         ),
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Don't ask before a switch gets the policy of another node.")
+    ] = False,
     wait: Wait = 0.0,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
-    """Make switches do exactly what the files say; one that refuses anything stays as it was."""
+    """Make switches do exactly what the files say; one that refuses anything stays as it was.
+
+    A switch that has the policy of another node gets this one only where somebody says so, at the terminal or by --yes.
+    """
     from phb.deploying import prepare
     from phb.errors import InputError
     from phb.origin import Origin
@@ -62,9 +76,45 @@ def push(
     # All files are read before anything is sent: a wrong one changes no switch.
     prepared = [prepare(switch, artifact, at=moment) for switch in chosen]
     if dry_run:
+        with remembered.known() as state:
+            for change in _other_nodes(prepared, state):
+                print_error(f"warning: {change}; a push asks first, or needs --yes")
         return pushing.show(pushing.plan_all(prepared), many=many, json=json)
     with remembered.open() as state:
+        if not yes:
+            _ask(_other_nodes(prepared, state))
         results = pushing.push_all(
             prepared, state, command="push", wait_s=wait, expected_plan=plan, election_id=election_id
         )
     return pushing.show(results, many=many, json=json)
+
+
+def _other_nodes(prepared: Sequence[Prepared], state: State | None) -> list[str]:
+    """Of each switch that was given another node's policy last, which one, in words."""
+    from phb.deploying import node_before
+
+    changes = []
+    for each in prepared if state is not None else ():
+        assert state is not None
+        now = each.intent.node
+        before = None if now is None else node_before(state, each.switch)
+        if before not in (None, now):
+            changes.append(f"{each.switch.name}: has the policy of node '{before}', and would get that of '{now}'")
+    return changes
+
+
+def _ask(changes: Sequence[str]) -> None:
+    """Let a person decide.
+
+    Raises:
+        InputError: Nobody is there to be asked, or the answer is no.
+
+    """
+    from phb.errors import InputError
+    from phb.origin import Origin
+
+    for change in changes:
+        asked = sys.stdin.isatty() and sys.stderr.isatty()
+        if not asked or not typer.confirm(visible(f"{change}. Push?"), err=True):
+            name, _, words = change.partition(": ")
+            raise InputError(Origin(name), words, "a policy of the same node, or --yes; nothing was pushed")
