@@ -181,6 +181,27 @@ def test_a_connection_is_clamped_alike(program, version, options):
     assert admitted[3:] == [[], [], []]
 
 
+def test_a_maximum_rate_drops_alike(program):
+    """Replies of 512 kbit/s beyond the segments that a round trip on a LAN leaves, and after a pause."""
+    both, talk, ports = Both(program), Talk(), (1000, 80)
+    for step in handshake(False, 4, ports):
+        both.send(*step[:2], talk.frame(step))
+    # Neither SYN says a segment size: four of 536 bytes at once, and 67 bytes/ms after.
+    gaps_us = [1] * 6 + [20_000] * 3 + [500_000] + [1] * 60
+    fates = []
+    for gap_us in gaps_us:
+        numbers = talk.next[4, ports, True], talk.next[4, ports, False]
+        packet = both.send(gap_us * US, True, segment(4, True, ports, "PA", *numbers, 65535, [], 700))
+        fates.append(packet.drop_reason)
+        if not packet.is_dropped():
+            talk.next[4, ports, True] = numbers[0] + 700 & 0xFFFFFFFF
+        if packet.is_dropped():
+            assert "700 bytes are more than the" in packet.steps[-1].words
+    assert fates[:6] == [DropReason.NONE] * 3 + [DropReason.MAXIMUM_RATE] * 3
+    assert fates[6:10] == [DropReason.NONE] * 4
+    assert fates[-1] is DropReason.MAXIMUM_RATE
+
+
 def test_what_idles_is_given_up_by_the_sweep_alike(program):
     """As many other connections' packets as there are slots pass before the next SYN; the limit is free again."""
     both, talk = Both(program), Talk()
