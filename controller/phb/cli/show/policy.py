@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from phb.show.policies import PolicyRow
+
+
+_WIDEST = 20  # columns of a line of words
 
 
 @show_app.command(
@@ -65,6 +70,12 @@ def _name(row: PolicyRow) -> Text:
     return lines([name + (f" ({row.direction})" if row.direction else ""), *([row.place] if row.place else [])])
 
 
+def _folded(parts: Sequence[str]) -> Text:
+    """Lines broken between words, never within one, so that the table stays narrow."""
+    fold = partial(textwrap.wrap, width=_WIDEST, break_long_words=False, break_on_hyphens=False)
+    return lines([line for part in parts for line in fold(part)])
+
+
 def _render(rows: Sequence[PolicyRow]) -> Table:
     shown = table("policy", "rule", "match", "does", "class", "green", "yellow", "red", "bytes", "dropped")
     for row in rows:
@@ -72,11 +83,11 @@ def _render(rows: Sequence[PolicyRow]) -> Table:
         shown.add_row(
             f"{row.number}" + (" (output)" if row.hook == "output" else ""),
             _name(row),
-            lines(row.match),
-            lines(row.does or ["-"]),
+            _folded(row.match),
+            _folded(row.does or ["-"]),
             row.traffic_class,
             *(str(value.packets) if value is not None else "0" for value in colours),
             str(row.seen.bytes),
-            ", ".join(f"{count} {reason}" for reason, count in row.drops.items()) or "-",
+            _folded([f"{count} {reason}" for reason, count in row.drops.items()] or ["-"]),
         )
     return shown
