@@ -73,9 +73,9 @@ def test_every_documented_command_runs(run_switch, tmp_path):
     for command, shown in blocks:
         words = [sys.executable, "-m", *shlex.split(command.replace(ADDRESS, address))]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path)
-        if command.startswith("phb watch"):
-            output = ""
-            while "in-sync" not in output and (line := process.stdout.readline()):
+        if command.startswith(("phb watch", "phb router")):
+            output, last = "", "in-sync" if command.startswith("phb watch") else "primary"
+            while last not in output and (line := process.stdout.readline()):
                 output += line
             process.send_signal(signal.SIGTERM)
             process.stdout.read()

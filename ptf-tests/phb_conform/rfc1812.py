@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
-from scapy.layers.inet import ICMP, IP, UDP, IPOption, IPOption_RR
+from scapy.layers.inet import ICMP, IP, UDP, IPOption, IPOption_LSRR, IPOption_RR
+from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet
 
 from phb.targets import Capability
-from phb_conform.check import Finding, Level, check, failed, judged, not_applicable
+from phb_conform.check import Finding, Level, check, failed, judged
 from phb_conform.probing import (
     IN,
     NEXT_HOP,
+    OUT,
     ROUTED,
     by_level,
     datagram,
@@ -24,17 +27,34 @@ from phb_conform.probing import (
     shaped,
     through,
 )
+from phb_conform.router import MAC, ROUTER, control_plane
 from phb_device import NODE, Control, Device, entry
 
 _QUEUES = (Capability.SHAPING, Capability.STRICT_LEVELS)
-_EVERYWHERE = ROUTED + (
-    f"  - {{destination: 0.0.0.0/0, port: line, source-mac: '02:00:00:00:00:09', destination-mac: '{NEXT_HOP}'}}\n"
-)
-"""A router with a default route."""
+_EVERYWHERE = "  - {destination: 0.0.0.0/0, next-hop: 10.0.2.1}\n"
+"""A default route."""
 
 _PRECEDENCES = tuple(range(8))
 _NO_ROUTE, _TTL_EXPIRED = 2, 1
 """ForwardingException of p4src/headers.p4."""
+
+
+def to_router(frame: bytes) -> bytes:
+    """To the router's MAC address, unless to all."""
+    return frame if frame[0] & 1 else bytes.fromhex(MAC.replace(":", "")) + frame[6:]
+
+
+@contextmanager
+def _router(device: Device, more: str = "") -> Iterator[None]:
+    """A router with its control plane, and hosts on both sides that it knows."""
+    device.push(ROUTER + more)
+    with control_plane(device):
+        for port, address, own in ((IN, "10.0.1.1", "10.0.1.254"), (OUT, "10.0.2.1", "10.0.2.254")):
+            asked = Ether(src=NEXT_HOP, dst="ff:ff:ff:ff:ff:ff") / ARP(hwsrc=NEXT_HOP, psrc=address, pdst=own)
+            device.exchange(port, bytes(asked))
+        # What is learnt is written before what is answered to the next packet.
+        device.exchange(IN, to_router(datagram()))
+        yield
 
 
 def _udp(header: Packet, number: int = 0) -> bytes:
@@ -90,10 +110,10 @@ def impossible_headers_are_dropped(device: Device) -> Finding:
 @check("RFC 1812", "5.2.2", Level.SHOULD, "a packet that is shorter than its length says is dropped as truncated")
 def truncated_packets_are_dropped(device: Device) -> Finding:
     """The last octet is missing."""
-    device.push(ROUTED)
-    if device.exchange(IN, datagram(size=200)[:-1], expected=0):
-        return failed("forwarded: the pipeline compares the length of a datagram with its header, not with the frame")
-    return judged(len(device.exchange(IN, datagram(size=200))) == 1, "dropped, while the whole packet is forwarded")
+    with _router(device):
+        cut = device.exchange(IN, to_router(datagram(size=200))[:-1], expected=0)
+        whole = device.exchange(IN, to_router(datagram(size=200)))
+    return judged(not cut and len(whole) == 1, "dropped, while the whole packet is forwarded")
 
 
 @check("RFC 1812", "5.3.1", Level.MUST, "TTL counts the hop, and the checksum is right afterwards")
@@ -160,16 +180,19 @@ def unknown_options_are_kept(device: Device) -> Finding:
 
 @check("RFC 1812", "5.2.4.2", Level.MUST, "source routes and record routes are followed and filled in")
 def route_options_are_processed(device: Device) -> Finding:
-    """A record route with room for two addresses."""
-    device.push(ROUTED)
-    header = IP(src="10.0.1.1", dst="10.0.2.1", options=[IPOption_RR(routers=["0.0.0.0", "0.0.0.0"])])
-    left = through(device, [_udp(header)])
-    if not left:
-        return failed("a packet with a record route is dropped")
-    pointer = left[0][14 + 20 + 2]
-    if pointer == 4:
-        return failed("a record route leaves as it came: the ports of the pipeline have no addresses to fill in")
-    return judged(pointer == 8, f"the pointer of the record route is {pointer}")
+    """A record route with room for two addresses; a loose source route through the router."""
+    record = IP(src="10.0.1.1", dst="10.0.2.1", options=[IPOption_RR(routers=["0.0.0.0", "0.0.0.0"])])
+    source = IP(src="10.0.1.1", dst="10.0.1.254", options=[IPOption_LSRR(routers=["10.0.2.1"])])
+    with _router(device):
+        left = [device.exchange(IN, to_router(_udp(header))) for header in (record, source)]
+    if not all(left):
+        return failed("a packet with a record route or a source route is dropped")
+    (recorded, routed) = (Ether(packets[0][1])[IP] for packets in left)
+    found = [recorded.options[0].routers[0], recorded.options[0].pointer, routed.dst, routed.options[0].routers[0]]
+    return judged(
+        found == ["10.0.2.254", 8, "10.0.2.1", "10.0.2.254"],
+        f"recorded {found[0]}, pointer {found[1]}; sent on to {found[2]} with {found[3]} in the route",
+    )
 
 
 def _handed_over(device: Device, frames: Iterable[bytes], code: int) -> list[str]:
@@ -205,11 +228,11 @@ def unroutable_packets_reach_the_control_plane(device: Device) -> Finding:
 
 
 def _answered(device: Device, frame: bytes, kind: int, words: str) -> Finding:
-    device.push(ROUTED)
-    left = device.exchange(IN, frame, expected=0)
+    with _router(device):
+        left = device.exchange(IN, to_router(frame))
     if not left:
-        return failed(f"dropped and counted, and no {words} is sent: nothing in phb answers with ICMP")
-    answers = [ICMP(data[34:]).type for port, data in left if port == IN]
+        return failed(f"dropped, and no {words} is sent")
+    answers = [Ether(data)[ICMP].type for port, data in left if port == IN]
     return judged(answers == [kind], f"answered with ICMP types {answers}")
 
 
@@ -222,7 +245,7 @@ def time_exceeded_is_sent(device: Device) -> Finding:
 @check("RFC 1812", "5.2.7.1", Level.MUST, "whoever sent a packet without a route is told by ICMP")
 def destination_unreachable_is_sent(device: Device) -> Finding:
     """Type 3."""
-    return _answered(device, _udp(IP(src="10.0.1.1", dst="10.9.9.9")), 3, "Destination Unreachable")
+    return _answered(device, _udp(IP(src="10.0.1.1", dst="192.0.2.9")), 3, "Destination Unreachable")
 
 
 @check("RFC 1812", "5.2.7.1", Level.MUST, "a packet without a route is not forwarded")
@@ -237,17 +260,30 @@ def packets_without_a_route_are_dropped(device: Device) -> Finding:
 @check("RFC 1812", "5.3.7", Level.SHOULD, "packets from or to addresses that can't be, or only at home, are dropped")
 def martians_are_dropped(device: Device) -> Finding:
     """By a default route they would go out."""
+    return _not_forwarded(device, _martians())
+
+
+def _martians() -> dict[str, bytes]:
     sources = ("0.0.0.0", "127.0.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255")
     destinations = ("0.0.0.1", "127.0.0.1", "240.0.0.1")
     frames = {f"from {each}": _udp(IP(src=each, dst="10.0.2.1")) for each in sources}
     frames |= {f"to {each}": _udp(IP(src="10.0.1.1", dst=each)) for each in destinations}
-    return _dropped(device, _EVERYWHERE, frames)
+    return frames
+
+
+def _not_forwarded(device: Device, frames: Mapping[str, bytes]) -> Finding:
+    """At a router's ports none of the frames is forwarded, while a sound packet is."""
+    with _router(device, _EVERYWHERE):
+        wrong = [name for name, frame in frames.items() if device.exchange(IN, to_router(frame), expected=0)]
+        if len(device.exchange(IN, to_router(datagram(0xABCD)))) != 1:
+            return failed("a sound packet is not forwarded")
+    return judged(not wrong, f"forwarded: {', '.join(wrong)}" if wrong else f"dropped: {', '.join(frames)}")
 
 
 @check("RFC 1812", "5.3.5.1", Level.MUST, "the limited broadcast is not forwarded")
 def limited_broadcasts_are_dropped(device: Device) -> Finding:
     """255.255.255.255."""
-    return _dropped(device, _EVERYWHERE, {"to 255.255.255.255": _udp(IP(src="10.0.1.1", dst="255.255.255.255"))})
+    return _not_forwarded(device, {"to 255.255.255.255": _udp(IP(src="10.0.1.1", dst="255.255.255.255"))})
 
 
 @check(
@@ -258,21 +294,30 @@ def limited_broadcasts_are_dropped(device: Device) -> Finding:
 )
 def link_broadcasts_are_dropped(device: Device) -> Finding:
     """To ff:ff:ff:ff:ff:ff, for a host behind a route."""
-    return _dropped(device, ROUTED, {"to ff:ff:ff:ff:ff:ff": b"\xff" * 6 + datagram()[6:]})
+    return _not_forwarded(device, {"to ff:ff:ff:ff:ff:ff": b"\xff" * 6 + datagram()[6:]})
 
 
 @check("RFC 1812", "5.3.5.2", Level.MUST, "directed broadcasts are dropped unless configured otherwise (RFC 2644)")
 def directed_broadcasts_are_dropped(device: Device) -> Finding:
-    """Nothing here knows the networks behind ports."""
-    return not_applicable(
-        "ports have no networks: a route to a next hop doesn't say which address is a broadcast there"
-    )
+    """The network behind the egress port, and the one that the packet comes from."""
+    ends = ("10.0.2.255", "10.0.2.0", "10.0.1.255")
+    return _not_forwarded(device, {f"to {each}": _udp(IP(src="10.0.1.1", dst=each)) for each in ends})
 
 
 @check("RFC 1812", "4.2.2.7", Level.MUST, "packets that are too long for the next link are fragmented")
 def long_packets_are_fragmented(device: Device) -> Finding:
-    """Nothing here knows how long a packet may be."""
-    return not_applicable("ports have no MTU in phb: packets leave as long as they came, and links have to take them")
+    """1400 bytes to a link of 1000; with "don't fragment" the sender is told instead."""
+    with _router(device):
+        parts = [Ether(data)[IP] for _, data in device.exchange(IN, to_router(datagram(size=1414)), 2)]
+        whole = ip()
+        whole.flags = "DF"
+        told = device.exchange(IN, to_router(bytes(_udp(whole / (b"x" * 1380)))))
+    lengths = sorted(part.len for part in parts)
+    mtus = [Ether(data)[ICMP].nexthopmtu for port, data in told if port == IN]
+    return judged(
+        len(lengths) == 2 and max(lengths) <= 1000 and sum(lengths) == 1420 and mtus == [1000],
+        f"fragments of {lengths} bytes; where it may not be fragmented, the sender is told an MTU of {mtus}",
+    )
 
 
 @check("RFC 1812", "5.3.8", Level.SHOULD, "packets can be checked for sources that do not belong where they come from")

@@ -17,6 +17,7 @@ COMMANDS = (
     "plan",
     "push",
     "watch",
+    "router",
     "rollback",
     "history",
     "locks",

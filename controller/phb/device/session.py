@@ -103,6 +103,8 @@ class Session:
         self._ended: SwitchError | None = None
         self._changed = asyncio.Condition()
         self._answers = 0
+        # Where packet-ins go, as ingress port, exception and frame; None for a session that takes none.
+        self.packets: asyncio.Queue[tuple[int, int, bytes]] | None = None
 
     async def __aenter__(self) -> Self:
         self._channel = open_channel(self.address, self._credentials, self.timeout_s)
@@ -210,6 +212,8 @@ class Session:
             while (response := await stream.read()) is not grpc.aio.EOF:
                 if response.WhichOneof("update") == "arbitration":
                     await self._announce(Mastership.of(response.arbitration), None)
+                elif response.WhichOneof("update") == "packet" and self.packets is not None:
+                    self._take(response.packet)
             await self._announce(None, SwitchError(self.address, "the switch closed the stream"))
         except grpc.RpcError as error:
             client_error = self._failed(error, "StreamChannel", self.timeout_s)
@@ -223,6 +227,30 @@ class Session:
                 await self._announce(None, SwitchError(self.address, message))
             else:
                 await self._announce(None, self._error(client_error))
+
+    def _take(self, packet: p4r.PacketIn) -> None:
+        assert self.packets is not None
+        said = {each.metadata_id: int.from_bytes(each.value, "big") for each in packet.metadata}
+        # A queue that is full drops what comes: whoever reads it is overloaded already.
+        with suppress(asyncio.QueueFull):
+            self.packets.put_nowait((said.get(1, 0), said.get(2, 0), packet.payload))
+
+    async def send_packet(self, port: int, frame: bytes) -> None:
+        """Have the switch send a frame by a port.
+
+        Raises:
+            SwitchError: The stream has ended.
+
+        """
+        request = p4r.StreamMessageRequest()
+        request.packet.payload = frame
+        for number, value in ((1, port), (2, 0)):
+            field = request.packet.metadata.add()
+            field.metadata_id, field.value = number, value.to_bytes(2, "big").lstrip(b"\0") or b"\0"
+        try:
+            await self._stream.write(request)
+        except (grpc.RpcError, asyncio.InvalidStateError):
+            raise self._ended or SwitchError(self.address, "the switch closed the stream") from None
 
     async def _announce(self, mastership: Mastership | None, ended: SwitchError | None) -> None:
         async with self._changed:

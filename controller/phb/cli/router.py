@@ -1,0 +1,84 @@
+"""``phb router``: answer ARP, neighbour discovery and ICMP for switches with a router's ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from phb.cli.application import INTERRUPTED, OK, app, epilog
+from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.output import print_json, print_line
+
+
+@app.command(
+    epilog=epilog(
+        "phb router --address 192.0.2.1:9559",
+        "phb router --inventory network.yaml --switch edge --json",
+        "phb router --address 192.0.2.1:9559 --role ''",
+    )
+)
+@grouped
+def router(
+    switches: SwitchOptions,
+    program: ProgramOptions,
+    role: Annotated[
+        str, typer.Option(metavar="NAME", help="P4Runtime role; '' is the default role.", show_default=True)
+    ] = "router",
+    election_id: Annotated[
+        int, typer.Option("--election-id", min=1, metavar="NUMBER", help="The highest of the role answers.")
+    ] = 1,
+    json: Json = False,
+) -> int:
+    """Answer ARP, neighbour discovery and ICMP for switches, as the ports and routes that were pushed say.
+
+    Ends with exit code 0 on SIGTERM, 130 on Ctrl-C; switches keep what they hold.
+    """
+    import asyncio
+    import signal
+    from datetime import datetime
+
+    from phb.router.running import Place, serve
+
+    artifact = program.load()
+    places = [
+        Place(each.address, each.device_id, role, election_id, each.certificates, each.timeout)
+        for each in switches.many((), ReadingOptions(), ())
+    ]
+    ended = OK
+
+    def teller(address: str) -> Callable[[str, str], None]:
+        def tell(event: str, message: str) -> None:
+            now = datetime.now().astimezone().isoformat(timespec="milliseconds")
+            if json:
+                print_json({"time": now, "switch": address, "event": event, "message": message}, indent=None)
+            else:
+                print_line(f"{now} {address}: {event}: {message}")
+
+        return tell
+
+    async def run() -> None:
+        nonlocal ended
+
+        async def serve_all() -> None:
+            async with asyncio.TaskGroup() as group:
+                for place in places:
+                    group.create_task(serve(place, artifact, teller(place.address)))
+
+        work = asyncio.create_task(serve_all())
+
+        def end(code: int) -> None:
+            nonlocal ended
+            ended = code
+            work.cancel()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, end, OK)
+        loop.add_signal_handler(signal.SIGINT, end, INTERRUPTED)
+        await asyncio.wait([work])
+        if not work.cancelled():
+            work.result()
+
+    asyncio.run(run())
+    return ended

@@ -1,0 +1,32 @@
+"""A token bucket: so many answers a second, so many at once (RFC 1812 section 4.3.2.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class TokenBucket:
+    """Takes seconds as an argument; full at first.
+
+    Attributes:
+        rate: Tokens a second.
+        burst: The most that it holds.
+
+    """
+
+    rate: float
+    burst: float
+    _tokens: float = field(default=-1.0, repr=False)
+    _at: float = field(default=0.0, repr=False)
+
+    def take(self, now: float) -> bool:
+        """Whether there is one more token."""
+        if self._tokens < 0:
+            self._tokens, self._at = self.burst, now
+        self._tokens = min(self.burst, self._tokens + max(0.0, now - self._at) * self.rate)
+        self._at = now
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True

@@ -1,0 +1,129 @@
+"""What the router is, as the switch's own entries say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from phb.compiler.router import RECEIVE, ROUTE, SEND
+from phb.device.artifact import Artifact
+from phb.intent import Entry, Exact, Prefix
+from phb.origin import UNKNOWN
+from phb.pushing.difference import Row
+
+NEIGHBOUR = "PhbIngress.forward.next_hop.neighbour"
+_BITS = {4: 32, 6: 128}
+MAPPED = 0xFFFF << 32
+"""IPv4 addresses in a key of 128 bits: ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)."""
+
+
+def decoded(rows: Iterable[Row], artifact: Artifact) -> Iterator[Entry]:
+    """Rows of the tables that say what the router is, as entries."""
+    for name in (RECEIVE, SEND, *ROUTE.values()):
+        table = artifact.table(name)
+        fields = {field.number: field_name for field_name, field in table.fields.items()}
+        actions = {action.number: (word, tuple(action.parameters)) for word, action in table.actions.items()}
+        is_route = name in ROUTE.values()
+        for row in rows:
+            if row.table == table.number and not row.default:
+                match = {
+                    fields[number]: Prefix(value, length) if is_route else Exact(value)
+                    for number, value, length in row.match
+                }
+                word, parameters = actions[row.action]
+                yield Entry(name, match, word, dict(zip(parameters, row.parameters, strict=True)), 0, UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """A router's port: MAC address, MTU in bytes."""
+
+    mac: bytes
+    mtu: int
+
+    @property
+    def link_local(self) -> bytes:
+        """fe80:: with the modified EUI-64 of the MAC address (RFC 4291 appendix A)."""
+        return (
+            bytes.fromhex("fe80000000000000") + bytes((self.mac[0] ^ 2,)) + self.mac[1:3] + b"\xff\xfe" + self.mac[3:]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """Where a packet goes: a next hop's address, or both MAC addresses."""
+
+    port: int
+    next_hop: bytes | None
+    macs: bytes = b""
+
+
+@dataclass
+class View:
+    """Ports, own addresses and routes.
+
+    Attributes:
+        interfaces: By port number.
+        own: Port by address, in network order.
+
+    """
+
+    interfaces: dict[int, Interface] = field(default_factory=dict)
+    own: dict[bytes, int] = field(default_factory=dict)
+    _routes: dict[int, dict[int, dict[int, Entry]]] = field(default_factory=lambda: {4: {}, 6: {}})
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> View:
+        """The view of what a switch holds."""
+        view = cls()
+        tables = {table: version for version, table in ROUTE.items()}
+        taking = set()
+        for entry in entries:
+            if entry.table == SEND:
+                key = entry.match["egress_port"]
+                assert isinstance(key, Exact)
+                view.interfaces[key.value] = Interface(entry.parameters["mac"].to_bytes(6), entry.parameters["mtu"])
+            elif entry.table == RECEIVE:
+                key = entry.match["ingress_port"]
+                assert isinstance(key, Exact)
+                taking.add(key.value)
+            elif entry.table in tables:
+                version = tables[entry.table]
+                prefix = entry.match.get("destination", Prefix(0, 0))
+                assert isinstance(prefix, Prefix)
+                bits = _BITS[version]
+                view._routes[version].setdefault(prefix.length, {})[prefix.value >> (bits - prefix.length)] = entry
+                if entry.action == "own" and prefix.length == bits:
+                    view.own[prefix.value.to_bytes(bits // 8)] = entry.parameters["port"]
+        view.interfaces = {port: each for port, each in view.interfaces.items() if port in taking}
+        for table in view._routes.values():
+            for length in sorted(table, reverse=True):
+                table[length] = table.pop(length)
+        return view
+
+    def route(self, address: bytes) -> Entry | None:
+        """The route with the longest prefix."""
+        bits, value = 8 * len(address), int.from_bytes(address)
+        for length, entries in self._routes[4 if bits == 32 else 6].items():
+            if (found := entries.get(value >> (bits - length))) is not None:
+                return found
+        return None
+
+    def hop(self, address: bytes) -> Hop | None:
+        """Where packets to this address go; None where they aren't forwarded."""
+        entry = self.route(address)
+        if entry is None or "port" not in entry.parameters or entry.action == "own":
+            return None
+        port = entry.parameters["port"]
+        if entry.action == "route":
+            given = entry.parameters
+            return Hop(port, None, given["destination_mac"].to_bytes(6) + given["source_mac"].to_bytes(6))
+        if "address" in entry.parameters:
+            return Hop(port, entry.parameters["address"].to_bytes(len(address)))
+        return Hop(port, address)
+
+    def source(self, port: int, towards: bytes) -> bytes | None:
+        """Of the addresses at a port the one nearest to another (RFC 1812 section 4.3.2.4); None without one."""
+        mine = [each for each, at in self.own.items() if at == port and len(each) == len(towards)]
+        target = int.from_bytes(towards)
+        return min(mine, key=lambda each: (int.from_bytes(each) ^ target, -int.from_bytes(each)), default=None)
