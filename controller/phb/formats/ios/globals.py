@@ -11,16 +11,7 @@ from phb.formats.ios.lines import Words
 from phb.formats.ios.modes import GLOBAL
 from phb.formats.ios.names import looks_like_address, take_address, take_prefix_length
 from phb.formats.ios.vocabulary import Mode
-from phb.model import Dialect, Route
-
-# Which dialects a release may be. 12.4(20)T brought HQF, and `version` prints no more than 12.4.
-_RELEASES = {
-    "9": (),
-    "10": (),
-    "11": (Dialect.IOS_11_3,),
-    "12": (Dialect.IOS_12, Dialect.IOS_HQF),
-    "15": (Dialect.IOS_HQF,),
-}
+from phb.model import Route
 
 
 @GLOBAL.statement("hostname")
@@ -31,11 +22,7 @@ def _hostname(configuration: Configuration, _: object, words: Words) -> None:
 
 @GLOBAL.statement("version")
 def _version(configuration: Configuration, _: object, words: Words) -> None:
-    version = words.next("the release, such as 12.4")
-    allowed = _RELEASES.get(version.partition(".")[0], ())
-    if configuration.dialect not in allowed:
-        names = " or ".join(dialect.value for dialect in allowed) or "a release from 11 to 15"
-        words.line.fail(f"version {version} read as {configuration.dialect.value}", names)
+    """It has said which dialect the others are of."""
 
 
 @GLOBAL.statement("ip route")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 
 from phb.formats.ios.lines import Words
 from phb.model import LengthBasis
@@ -16,31 +17,62 @@ PHYSICAL: dict[str, tuple[LengthBasis, int | None]] = {
     "Channel": (LengthBasis.IP, None),
     "Ethernet": (LengthBasis.ETHERNET, 10_000),
     "FastEthernet": (LengthBasis.ETHERNET, 100_000),
+    "FiveGigabitEthernet": (LengthBasis.ETHERNET, 5_000_000),
+    "FortyGigabitEthernet": (LengthBasis.ETHERNET, 40_000_000),
     "GigabitEthernet": (LengthBasis.ETHERNET, 1_000_000),
+    "HundredGigE": (LengthBasis.ETHERNET, 100_000_000),
     "Hssi": (LengthBasis.PPP, 45_045),
     "Multilink": (LengthBasis.PPP, None),
     "POS": (LengthBasis.PPP, 155_000),
     "Serial": (LengthBasis.PPP, 1544),
     "TenGigabitEthernet": (LengthBasis.ETHERNET, 10_000_000),
+    "TwentyFiveGigE": (LengthBasis.ETHERNET, 25_000_000),
+    "TwoGigabitEthernet": (LengthBasis.ETHERNET, 2_500_000),
 }
 
-# Kinds that no port of a switch is.
-VIRTUAL = (
+# Kinds that no port of a switch is. There are more in modules of all sorts: any other word is one, too, unless it is
+# nearly one of these.
+VIRTUAL = [
+    "Analysis-Module",
     "ATM",
+    "BDI",
     "BVI",
+    "CEM",
+    "Cellular",
+    "Content-Engine",
     "Dialer",
+    "Dot11Radio",
+    "Embedded-Service-Engine",
     "Fddi",
     "Group-Async",
+    "IDS-Sensor",
+    "Integrated-Service-Engine",
+    "ISM",
+    "LISP",
     "Loopback",
+    "MFR",
     "Null",
+    "NVI",
     "Port-channel",
+    "Service-Engine",
+    "SM",
     "TokenRing",
     "Tunnel",
+    "UCSE",
+    "Virtual-Access",
+    "Virtual-PPP",
     "Virtual-Template",
+    "Virtual-TokenRing",
+    "VirtualPortGroup",
     "Vlan",
-)
+    "Wlan-ap",
+    "Wlan-GigabitEthernet",
+    "nve",
+    "pseudowire",
+]
 
 _NAME = re.compile(r"(?P<kind>[A-Za-z][A-Za-z-]*)(?P<unit>\d[\d/:]*(?:\.\d+)?)?")
+_SHORTEST = 4  # letters of a kind that isn't in the tables; shorter ones are abbreviations
 _UNIT = re.compile(r"\d[\d/:]*(?:\.\d+)?")
 
 
@@ -67,6 +99,8 @@ def _kind(words: Words, typed: str) -> str:
     kinds = [*PHYSICAL, *VIRTUAL]
     found = [kind for kind in kinds if kind.lower() == typed.lower()]
     found = found or [kind for kind in kinds if kind.lower().startswith(typed.lower())]
+    if not found and len(typed) >= _SHORTEST and not get_close_matches(typed.lower(), [k.lower() for k in kinds]):
+        return typed
     if len(found) != 1:
         words.line.fail(f"interface kind '{typed}'", f"one of {', '.join(sorted(found or kinds))}")
     return found[0]

@@ -30,10 +30,22 @@ class Line:
 
 
 # What `show running-config` prints around the statements.
-_PRINTED = re.compile(r"Building configuration\b|Current configuration\b|Using \d+ out of \d+ bytes|!|$", re.IGNORECASE)
+_PRINTED = re.compile(
+    r"Building configuration\b|Current configuration\b|Last configuration change\b|Using \d+ out of \d+ bytes"
+    r"|Load for \w+ secs\b|Time source is\b|No configuration change since\b"
+    # What was typed for it, after the router's prompt.
+    r"|[\w.()-]{1,80}[#>]\s*((sh|sho|show|ter|term|terminal|en|enable|exit|wr|write|more|conf|configure|copy|dir)\b.*)?$"
+    r"|!|$",
+    re.IGNORECASE,
+)
+# What a terminal kept of a page's end, with the backspaces that wiped it out.
+_PAGE = re.compile(r"^\s*<?-+\s?More\s?-+>?[ \x08]*?(?:\x08+ *\x08+)?(?= *\S|$)", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"!\s*phb:\s*(?P<word>\S+)\s*(?P<rest>.*)")
 _BANNER = re.compile(
-    r"banner\s+(?:(?:exec|incoming|login|motd|slip-ppp|prompt-timeout)\s+)?(?P<text>\S.*)", re.IGNORECASE
+    r"(?:banner\s+(?:(?:config-save|exec|incoming|login|motd|slip-ppp|prompt-timeout)\s+)?"
+    r"|aaa\s+authentication\s+(?:banner|fail-message)\s+|(?:vacant|refuse)-message\s+|menu\s+\S+\s+(?:title|prompt)\s+)"
+    r"(?P<text>\S.*)",
+    re.IGNORECASE,
 )
 
 
@@ -46,7 +58,7 @@ def lines(text: str, file: str) -> Iterator[Line]:
     """
     numbered = enumerate(text.splitlines(), start=1)
     for number, raw in numbered:
-        expanded = raw.expandtabs(8)
+        expanded = _PAGE.sub("", raw).replace("\x08", "").expandtabs(8)
         statement = expanded.strip()
         if _PRINTED.match(statement):
             continue

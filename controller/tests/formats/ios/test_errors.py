@@ -93,7 +93,7 @@ ERRORS = {
     "fair-queue in a class": (classed("fair-queue"), "f:6: found 'fair-queue', expected it in class-default only"),
     "version": ("version 15.1\n", "f:2: found version 15.1 read as ios-12, expected ios-hqf"),
     "version of old": ("version 11.3\n", "f:2: found version 11.3 read as ios-12, expected ios-11.3"),
-    "version unknown": ("version 9\n", "f:2: found version 9 read as ios-12, expected a release from 11 to 15"),
+    "version unknown": ("version 9\n", "f:2: found version 9, expected a release of IOS: 11, 12, 15, 16 or 17"),
     # values
     "interface kind": ("interface Foo0/1\n", "f:2: found interface kind 'Foo', expected one of"),
     "interface kinds": (
