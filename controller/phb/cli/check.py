@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from phb.cli.application import app, epilog
 from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, TargetName, WhichOptions, grouped
@@ -15,7 +17,13 @@ if TYPE_CHECKING:
 @app.command(epilog=epilog("phb check c7513.yaml c7513-wfq.yaml", "phb check --json mvs074*.yaml policy.conf"))
 @grouped
 def check(
-    files: Files, reading: ReadingOptions, program: ProgramOptions, target: TargetName = None, json: Json = False
+    files: Files,
+    reading: ReadingOptions,
+    program: ProgramOptions,
+    target: TargetName = None,
+    notes: Annotated[bool, typer.Option("--notes", help="List also lines that don't bear on packets.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    json: Json = False,
 ) -> None:
     """Read policy files and compile them; nothing is sent."""
     from phb.deploying import prepare
@@ -25,7 +33,9 @@ def check(
     if json:
         print_json(_as_json(intent))
         return
-    print_notices(intent.notices)
+    if quiet:
+        return
+    print_notices(intent.notices, notes=notes)
     _print(intent)
 
 

@@ -112,9 +112,16 @@ def progress(doing: str, total: int) -> Iterator[Callable[[], None]]:
         yield lambda: shown.advance(task)
 
 
-def print_notices(notices: Iterable[Notice]) -> None:
-    """List warnings on standard error."""
-    _print_warnings(f"warning: {notice}" for notice in notices)
+def print_notices(notices: Iterable[Notice], *, notes: bool = False) -> None:
+    """List warnings on standard error; notes on lines that don't bear on packets too, or else how many there are."""
+    listed = list(notices)
+    asides = [notice for notice in listed if notice.aside]
+    _print_warnings(f"warning: {notice}" for notice in listed if not notice.aside)
+    if notes:
+        _print_warnings(f"note: {notice}" for notice in asides)
+    elif asides:
+        lines = "1 note on a line that doesn't" if len(asides) == 1 else f"{len(asides)} notes on lines that don't"
+        print_error(f"{lines} bear on packets (phb check --notes lists them)")
 
 
 def print_losses(losses: Iterable[Loss]) -> None:
@@ -131,4 +138,5 @@ def _print_warnings(warnings: Iterable[str]) -> None:
 
 def notice_as_json(notice: Notice) -> dict[str, Any]:
     """A warning for programs."""
-    return {"file": notice.origin.file, "line": notice.origin.line, "message": notice.message}
+    kind = "note" if notice.aside else "warning"
+    return {"file": notice.origin.file, "line": notice.origin.line, "message": notice.message, "kind": kind}

@@ -27,6 +27,9 @@ def _version(configuration: Configuration, _: object, words: Words) -> None:
 
 @GLOBAL.statement("ip route")
 def _route(configuration: Configuration, _: object, words: Words) -> None:
+    if words.maybe("vrf"):
+        configuration.note(words.origin, "a route of a VRF has no effect: phb has one routing table")
+        return
     address = take_address(words, "a destination such as 10.0.0.0")
     length = take_prefix_length(words)
     network = IPv4Network((int(address), length), strict=False)
@@ -52,13 +55,13 @@ def _route(configuration: Configuration, _: object, words: Words) -> None:
 def _route_map(configuration: Configuration, _: object, words: Words) -> Mode:
     name = words.name("a route map's name")
     configuration.route_maps.setdefault(name, words.origin)
-    configuration.note(words.origin, f"route map '{name}' has no effect unless an interface has it, which is an error")
+    configuration.aside(words.origin, f"route map '{name}' has no effect unless an interface has it, which is an error")
     return Mode(IN_BLOCK, None)
 
 
 @GLOBAL.statement("control-plane")
 def _control_plane(configuration: Configuration, _: object, words: Words) -> Mode:
-    configuration.note(words.origin, "'control-plane' has no effect: phb has no packets for a route processor")
+    configuration.aside(words.origin, "'control-plane' has no effect: phb has no packets for a route processor")
     return Mode(IN_BLOCK, None)
 
 
@@ -68,7 +71,4 @@ def _never(phrase: str, expected: str) -> None:
         words.line.fail(f"'{phrase}'", expected)
 
 
-_never("ip nat", "a configuration without it: phb doesn't translate addresses")
-_never("priority-list", "classes with 'priority' in a policy map: phb has no priority queueing by lists")
-_never("queue-list", "classes with 'bandwidth' in a policy map: phb has no custom queueing")
 _never("ipv6 route", "IPv6 routes in YAML, with MAC addresses")

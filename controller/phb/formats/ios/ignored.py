@@ -1,6 +1,6 @@
 """Statements that don't bear on what happens to packets in the pipeline: each is a listed warning with its reason.
 
-A statement that isn't here and isn't read elsewhere is an error: nobody has looked at what it would change.
+A statement that isn't here and isn't read elsewhere is unknown: `unknown` says what becomes of it.
 """
 
 from __future__ import annotations
@@ -50,6 +50,12 @@ GLOBAL_PHRASES = {
     "ip multicast": MULTICAST,
     "ip multicast-routing": MULTICAST,
     "ip name-server": MANAGEMENT,
+    "ip access-list helper": MANAGEMENT,
+    "ip access-list log-update": MANAGEMENT,
+    "ip access-list logging": MANAGEMENT,
+    "ip access-list persistent": MANAGEMENT,
+    "ip access-list resequence": MANAGEMENT,
+    "ip nat": "phb doesn't translate addresses; where an interface does, that is listed",
     "ip ospf": ROUTING,
     "ip pim": MULTICAST,
     "ip prefix-list": ROUTING,
@@ -64,11 +70,29 @@ GLOBAL_PHRASES = {
     "ip tftp": MANAGEMENT,
     "ip gratuitous-arps": DISCOVERY,
     "ipv6 cef": FORWARDING,
+    "ipv6 unicast-routing": FORWARDING,
     "mpls label": ABSENT,
+    "mpls ldp": ROUTING,
+    "multilink bundle-name": MANAGEMENT,
+    "priority-list": "it has no effect unless an interface has it, which is an error",
+    "queue-list": "it has no effect unless an interface has it, which is an error",
 }
 # Statements that open a block; the block is left out with them.
 BLOCKS = {
     "archive": MANAGEMENT,
+    "class-map type": "phb has class maps for packets only",
+    "ephone": "voice calls are the router's own packets",
+    "ephone-dn": "voice calls are the router's own packets",
+    "event manager": MANAGEMENT,
+    "flow": MEASURING,
+    "ipv6 router": ROUTING,
+    "map-class": "it has no effect unless an interface has it, which is an error",
+    "policy-map type": "phb has policy maps for packets only",
+    "redundancy": MANAGEMENT,
+    "telephony-service": "voice calls are the router's own packets",
+    "vrf definition": "phb has one routing table",
+    "zone": "phb has no firewall by zones",
+    "zone-pair": "phb has no firewall by zones",
     "controller": LINE,
     "crypto pki": MANAGEMENT,
     "crypto isakmp": "it has no effect without a crypto map on an interface, which is an error",
@@ -147,6 +171,13 @@ INTERFACES = {
     "ip tcp adjust-mss": "hosts choose their segments",
     "ip unreachables": DISCOVERY,
     "ip virtual-reassembly": ABSENT,
+    "ip router": ROUTING,
+    "ipv6 address": "a port is known by its IPv4 address",
+    "ipv6 enable": DISCOVERY,
+    "ipv6 mtu": "phb doesn't fragment",
+    "ipv6 nd": DISCOVERY,
+    "ipv6 ospf": ROUTING,
+    "ipv6 router": ROUTING,
     "isis": ROUTING,
     "keepalive": LINE,
     "lldp": DISCOVERY,
@@ -176,10 +207,10 @@ INTERFACES = {
 def _ignore(vocabulary: Vocabulary, phrase: str, reason: str, *, block: bool = False) -> None:
     def note(configuration: Configuration, subject: object, words: Words) -> Mode | None:
         shown = f"no {phrase}" if words.negated else phrase
-        configuration.note(words.origin, f"'{shown}' has no effect: {reason}")
+        configuration.aside(words.origin, f"'{shown}' has no effect: {reason}")
         return Mode(IN_BLOCK, None) if block and not words.negated else None
 
-    vocabulary.add(phrase, note, negatable=True)
+    vocabulary.add(phrase, note, negatable=True, aside=True)
 
 
 for _reason, _words in GLOBALS.items():

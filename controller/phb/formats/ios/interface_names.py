@@ -71,7 +71,8 @@ VIRTUAL = [
     "pseudowire",
 ]
 
-_NAME = re.compile(r"(?P<kind>[A-Za-z][A-Za-z-]*)(?P<unit>\d[\d/:]*(?:\.\d+)?)?")
+_NAME = re.compile(r"(?P<kind>Dot11Radio|[A-Za-z][A-Za-z-]*)(?P<unit>\d[\d/:]*(?:\.\d+)?)?")
+_NEARLY = 0.88  # as `difflib` measures: HundredGigabitEthernet is none of the tables'
 _SHORTEST = 4  # letters of a kind that isn't in the tables; shorter ones are abbreviations
 _UNIT = re.compile(r"\d[\d/:]*(?:\.\d+)?")
 
@@ -99,7 +100,11 @@ def _kind(words: Words, typed: str) -> str:
     kinds = [*PHYSICAL, *VIRTUAL]
     found = [kind for kind in kinds if kind.lower() == typed.lower()]
     found = found or [kind for kind in kinds if kind.lower().startswith(typed.lower())]
-    if not found and len(typed) >= _SHORTEST and not get_close_matches(typed.lower(), [k.lower() for k in kinds]):
+    if (
+        not found
+        and len(typed) >= _SHORTEST
+        and not get_close_matches(typed.lower(), [kind.lower() for kind in kinds], 1, _NEARLY)
+    ):
         return typed
     if len(found) != 1:
         words.line.fail(f"interface kind '{typed}'", f"one of {', '.join(sorted(found or kinds))}")

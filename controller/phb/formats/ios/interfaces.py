@@ -25,7 +25,7 @@ def _interface(configuration: Configuration, _: object, words: Words) -> Mode:
     return Mode(INTERFACE, configuration.interfaces.setdefault(name, Interface(name, kind, words.origin)))
 
 
-@INTERFACE.statement("ip address", negatable=True)
+@INTERFACE.statement("ip address", negatable=True, aside=True)
 def _ip_address(configuration: Configuration, interface: Interface, words: Words) -> None:
     if words.negated:
         interface.address = None
@@ -53,7 +53,7 @@ def _bandwidth(configuration: Configuration, interface: Interface, words: Words)
     words.done()
 
 
-@INTERFACE.statement("speed")
+@INTERFACE.statement("speed", aside=True)
 def _speed(configuration: Configuration, interface: Interface, words: Words) -> None:
     speed = words.maybe_number(1, 100_000, "Mbit/s")
     interface.speed = speed
@@ -63,16 +63,19 @@ def _speed(configuration: Configuration, interface: Interface, words: Words) -> 
     configuration.note(words.origin, message)
 
 
-@INTERFACE.statement("encapsulation")
+@INTERFACE.statement("encapsulation", aside=True)
 def _encapsulation(configuration: Configuration, interface: Interface, words: Words) -> None:
     word = words.next("an encapsulation").lower()
     if word in ("dot1q", "isl"):
         # Only subinterfaces have it; whether that matters is known when they have a policy.
         return
     if word not in ENCAPSULATIONS:
-        words.line.fail(
-            f"encapsulation '{word}'", f"one of {', '.join(ENCAPSULATIONS)}, whose packet lengths phb can count"
+        interface.unlike.append(
+            (words.origin, f"one with an encapsulation whose packet lengths phb can count: {', '.join(ENCAPSULATIONS)}")
         )
+        return
+    if interface.kind not in PHYSICAL:
+        return
     words.done()
     if (PHYSICAL.get(interface.kind, (None, None))[0] == "ethernet") != (word == "arpa"):
         words.line.fail(f"encapsulation '{word}' on {interface.name}", "one that the interface has")
@@ -183,10 +186,56 @@ def _route_map(configuration: Configuration, interface: Interface, words: Words)
     interface.route_map = None if words.negated else (words.name("a route map's name"), words.origin)
 
 
-@INTERFACE.statement("shutdown", negatable=True)
+@INTERFACE.statement("shutdown", negatable=True, aside=True)
 def _shutdown(configuration: Configuration, interface: Interface, words: Words) -> None:
     words.done()
     interface.shut_down = not words.negated
+
+
+# Links that no port of a switch is, and what to write instead where the interface has QoS.
+UNLIKE = {
+    "bridge-group": "a routed interface: phb doesn't bridge",
+    "channel-group": "one link: phb bundles none",
+    "frame-relay": "PPP or HDLC: phb has no Frame Relay",
+    "ppp multilink": "one link: phb bundles none",
+    "pppoe-client": "an interface without it: phb has no PPPoE",
+    "service instance": "a routed interface: phb doesn't bridge",
+    "switchport": "a routed interface: phb doesn't bridge",
+    "xconnect": "a routed interface: phb has no pseudowires",
+}
+
+# What happens to packets besides QoS, on interfaces whose QoS phb has nevertheless: conditions may meet other packets.
+BESIDES = {
+    "crypto map": "phb doesn't encrypt: policies meet packets as they are",
+    "ip inspect": "phb inspects no sessions",
+    "ip nat": "phb doesn't translate addresses: policies meet those that packets arrive with",
+    "ip verify": "phb doesn't check sources against routes",
+    "ip wccp": "phb redirects nothing",
+    "mac access-group": "phb has no lists of MAC addresses",
+    "ip vrf forwarding": "phb has one routing table",
+    "vrf forwarding": "phb has one routing table",
+    "zone-member": "phb has no firewall by zones",
+}
+
+
+def _unlike(phrase: str, instead: str) -> None:
+    @INTERFACE.statement(phrase, negatable=True, aside=True)
+    def _note(configuration: Configuration, interface: Interface, words: Words) -> None:
+        if not words.negated:
+            interface.unlike.append((words.origin, instead))
+
+
+def _besides(phrase: str, why: str) -> None:
+    @INTERFACE.statement(phrase, negatable=True, aside=True)
+    def _note(configuration: Configuration, interface: Interface, words: Words) -> None:
+        if not words.negated:
+            configuration.note(words.origin, f"'{phrase}' has no effect: {why}")
+
+
+for _phrase, _instead in UNLIKE.items():
+    _unlike(_phrase, _instead)
+for _phrase, _why in BESIDES.items():
+    _besides(_phrase, _why)
 
 
 def _never(phrase: str, expected: str) -> None:
@@ -195,18 +244,11 @@ def _never(phrase: str, expected: str) -> None:
         words.line.fail(f"'{phrase}'", expected)
 
 
-_never("bridge-group", "a routed interface: phb doesn't bridge")
-_never("channel-group", "one link: phb bundles none")
-_never("crypto map", "an interface without it: phb doesn't encrypt")
 _never("custom-queue-list", "classes with 'bandwidth' in a policy map: phb has no custom queueing")
-_never("frame-relay", "PPP or HDLC: phb has no Frame Relay")
-_never("ip inspect", "an interface without it: phb inspects no sessions")
-_never("ip nat", "an interface without it: phb doesn't translate addresses")
+_never("frame-relay class", "a policy map on the interface: phb has no Frame Relay classes")
+_never("frame-relay traffic-shaping", "'shape average' in a policy map: phb has no Frame Relay")
 _never("ip rtp priority", "a class with 'priority' in a policy map")
-_never("ip verify", "an interface without it: phb doesn't check sources against routes")
-_never("ppp multilink", "one link: phb bundles none")
 _never("priority-group", "classes with 'priority' in a policy map: phb has no priority queueing by lists")
 _never("rate-limit", "'police' in a policy map: phb has no committed access rate")
 _never("service-policy type", "a policy map for packets: 'service-policy input' or 'service-policy output'")
-_never("switchport", "a routed interface: phb doesn't bridge")
 _never("traffic-shape group", "'shape average' in a policy map")

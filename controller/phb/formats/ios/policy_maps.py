@@ -33,14 +33,12 @@ QUEUE_LIMIT = (1, 4096)
 
 @GLOBAL.statement("policy-map", since=MQC)
 def _policy_map(configuration: Configuration, _: object, words: Words) -> Mode:
-    if words.peek() == "type":
-        words.fail("a policy map's name: phb has no policy maps of other types")
     name = words.name("a policy map's name")
     words.done()
     return Mode(POLICY_MAP, configuration.policy_maps.setdefault(name, PolicyMap(name, words.origin)))
 
 
-@POLICY_MAP.statement("description")
+@POLICY_MAP.statement("description", aside=True)
 def _description(configuration: Configuration, policy_map: PolicyMap, words: Words) -> None:
     pass
 
@@ -56,7 +54,7 @@ def _class(configuration: Configuration, policy_map: PolicyMap, words: Words) ->
     return Mode(POLICY_CLASS, policy_map.classes.setdefault(name, PolicyClass(name, words.origin)))
 
 
-@POLICY_CLASS.statement("description")
+@POLICY_CLASS.statement("description", aside=True)
 def _class_description(configuration: Configuration, policy_class: PolicyClass, words: Words) -> None:
     pass
 

@@ -8,7 +8,7 @@ from phb.errors import InputError
 from phb.formats.ios import access_lists, class_maps, globals, ignored, interfaces, policing, policy_maps
 from phb.formats.ios.configuration import Configuration
 from phb.formats.ios.lines import Line, lines
-from phb.formats.ios.modes import GLOBAL
+from phb.formats.ios.modes import GLOBAL, INTERFACE
 from phb.formats.ios.unknown import check_unknown
 from phb.formats.ios.vocabulary import Found, Mode, Vocabulary
 from phb.model import Dialect
@@ -87,7 +87,9 @@ def _find(modes: list[Mode], line: Line) -> tuple[int, Found] | None:
     """
     first: tuple[int, Found] | None = None
     ambiguous: InputError | None = None
-    for depth in range(len(modes), 0, -1):
+    # What is indented below an interface is never of the whole router: `ip vrf forwarding` isn't `ip vrf`.
+    strict = modes[-1].vocabulary is INTERFACE and line.indent > modes[-1].indent
+    for depth in range(len(modes), len(modes) - 1 if strict else 0, -1):
         try:
             found = modes[depth - 1].vocabulary.find(line)
         except InputError as error:

@@ -4,7 +4,8 @@ IOS has thousands of statements, and few are about QoS. Those few are all known 
 about something else, unless somebody mistyped it. An unknown line is an error
 
 - where all statements are about QoS: in a class map, a policy map, a class, a policer, an access list;
-- if one of its first words, split at hyphens, is one of `QOS_WORDS`: `mls qos trust dscp`, `srr-queue bandwidth share`;
+- if one of its first words, split at hyphens, is one of `QOS_WORDS`: `mls qos trust dscp`, `srr-queue bandwidth share`
+  (but not with `no`: what isn't there can be taken away);
 - if it is nearly a statement that bears on packets, letter by letter: `polcy-map`, `servce-policy output wan`;
 - where no line is indented, so that nobody can see which block it ends.
 
@@ -46,7 +47,7 @@ def check_unknown(line: Line, modes: Sequence[Mode]) -> None:
     vocabularies = [mode.vocabulary for mode in reversed(modes)]
     words = [word.lower() for word in line.words if word.lower() != "no"][:3]
     is_open = vocabularies[0] in OPEN and (len(modes) == 1 or line.indent > modes[-1].indent)
-    if not is_open or _is_qos(words):
+    if not is_open or _is_qos(words, negated=line.words[0].lower() == "no"):
         for elsewhere in (INTERFACE, POLICY_CLASS):
             found = elsewhere.find(line) if is_open else None
             if found is not None and found.exact:
@@ -55,8 +56,8 @@ def check_unknown(line: Line, modes: Sequence[Mode]) -> None:
         line.fail(f"'{line.shown}'", suggestion(line.words, nearest))
 
 
-def _is_qos(words: Sequence[str]) -> bool:
-    if any(part in QOS_WORDS for word in words for part in word.split("-")):
+def _is_qos(words: Sequence[str], *, negated: bool) -> bool:
+    if not negated and any(part in QOS_WORDS for word in words for part in word.split("-")):
         return True
     return any(
         _nearly(words, phrase.split())

@@ -98,12 +98,17 @@ class Vocabulary:
         node.handler, node.negatable, node.since, node.aside = handler, negatable, since, aside
 
     def statement(
-        self, phrase: str, *, negatable: bool = False, since: tuple[Dialect, str] | None = None
+        self,
+        phrase: str,
+        *,
+        negatable: bool = False,
+        since: tuple[Dialect, str] | None = None,
+        aside: bool = False,
     ) -> Callable[[Handler], Handler]:
         """`add` as a decorator."""
 
         def register(handler: Handler) -> Handler:
-            self.add(phrase, handler, negatable=negatable, since=since)
+            self.add(phrase, handler, negatable=negatable, since=since, aside=aside)
             return handler
 
         return register

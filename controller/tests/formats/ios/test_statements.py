@@ -34,7 +34,7 @@ def test_abbreviations(ios):
         "ip access-l ext a\n perm tcp any any eq www\n"
         "class-m match-an c\n mat access-g na a\n"
         "policy-m p\n cl c\n  set ip ds ef\n  pol 8000 conform tr\n"
-        "int fa0/1\n ip addr 10.0.0.1 255.0.0.0\n serv in p\n"
+        "int fa0/1\n ip addr 10.0.0.1 255.0.0.0\n service-p in p\n"
         "int Gig 0/2\n"
     )
     assert [(port.name, str(port.address)) for port in policy.ports] == [
