@@ -3,8 +3,9 @@
  * Nothing is counted yet: a later stage may still drop the packet, so schedule does that.
  *
  * Three limits of IOS, in packets: the output hold queue of the port, the queue limit of a class, and the congestive
- * discard threshold of a conversation. A full hold queue drops the arriving packet, whichever conversation it belongs to (tail drop); IOS may
- * instead push out the packet with the largest finish tag, which a program that decides before the queue cannot.
+ * discard threshold of a conversation. A full hold queue drops the arriving packet, whichever conversation it belongs to
+ * (tail drop), or, where the policy asks for that, the packet that would be served last (push-out): only the traffic
+ * manager knows which that is, so the packet is counted as queued, and the traffic manager drops one.
  */
 #ifndef PHB_BUFFER_P4
 #define PHB_BUFFER_P4
@@ -21,16 +22,23 @@ control Buffer(inout headers_t hdr,
 
     bit<32> hold_queue = 0;      // 0: no limit
     bit<32> threshold = 0;
+    bool push_out = false;
 
     action set_limits(bit<32> hold_queue_packets, bit<32> conversation_packets) {
         hold_queue = hold_queue_packets;
         threshold = conversation_packets;
     }
 
+    // A full hold queue keeps the most urgent of what came (RFC 1812 section 5.3.6).
+    action set_limits_push_out(bit<32> hold_queue_packets, bit<32> conversation_packets) {
+        set_limits(hold_queue_packets, conversation_packets);
+        push_out = true;
+    }
+
     // conversation_packets: of each flow of flow_wfq; queues of classes have thresholds of their own.
     table port_limit {
         key = { meta.schedule.profile : exact @name("profile"); }
-        actions = { set_limits; @defaultonly NoAction; }
+        actions = { set_limits; set_limits_push_out; @defaultonly NoAction; }
         const default_action = NoAction;
         size = 1024;
     }
@@ -89,7 +97,11 @@ control Buffer(inout headers_t hdr,
         if (meta.schedule.discipline != Discipline.FIFO && meta.schedule.port_queued != 0) {
             conversation_occupancy.read(queued_conversation, meta.schedule.slot);
         }
-        if (hold_queue != 0 && meta.schedule.port_queued >= hold_queue) {
+        bool full = hold_queue != 0 && meta.schedule.port_queued >= hold_queue;
+        if (full && push_out) {
+            meta.tm.push_out = 1;
+        }
+        if (full && !push_out) {
             meta.verdict.drop_reason = DropReason.HOLD_QUEUE;
             conversation_tail_drops.count(meta.schedule.slot);
         } else if (meta.schedule.limit_packets != 0 && meta.schedule.queued >= meta.schedule.limit_packets) {

@@ -3,7 +3,7 @@
  *
  * It runs as well when the traffic manager has dropped a packet that ingress had counted as queued (meta.tm.dropped): then
  * occupancy goes down all the same, the conversation's tag goes back to where it was, and that is counted instead. Such a
- * packet is the newest of its conversation.
+ * packet is the newest of its conversation: it came last, or its rank was the highest of all that waited.
  */
 #ifndef PHB_EGRESS_P4
 #define PHB_EGRESS_P4
@@ -150,6 +150,13 @@ control PhbEgress(inout headers_t hdr,
                     take_back_tag();
                 }
                 conversation_refused.count(meta.schedule.slot);
+                if (meta.tm.push_out == 1 || meta.tm.pushed_out == 1) {
+                    drops.count((bit<32>)(bit<5>)DropReason.PUSHED_OUT);
+                    policy_drops.count((bit<32>)(meta.verdict.policy ++ DropReason.PUSHED_OUT));
+                    if (meta.verdict.output_policy != 0) {
+                        policy_drops.count((bit<32>)(meta.verdict.output_policy ++ DropReason.PUSHED_OUT));
+                    }
+                }
             } else {
                 if (meta.schedule.discipline != Discipline.FIFO) {
                     advance_virtual_time();

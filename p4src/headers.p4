@@ -79,6 +79,7 @@ enum bit<5> DropReason {
     NO_BUFFER           = 12,
     QUEUE_LIMIT         = 13,
     MAXIMUM_RATE        = 14,
+    PUSHED_OUT          = 15,
     OTHER_STATION       = 16,
     BROADCAST           = 17,
     TRUNCATED           = 18,
@@ -216,9 +217,13 @@ struct headers_t {
 
 // The contract with the traffic manager. It sorts by `rank` and by nothing else; lower goes first. A packet that it drops
 // itself meets egress once, with `dropped` set, and goes no further: what ingress has counted as queued is taken off there.
+// A packet with `push_out` is taken only in the place of the one that would be served last, which is dropped, be it this
+// one or one that waits (`pushed_out`).
 struct tm_t {
     bit<64> rank;
+    bit<1>  push_out;
     bit<1>  dropped;
+    bit<1>  pushed_out;
 }
 
 struct flow_t {

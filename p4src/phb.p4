@@ -52,12 +52,8 @@ control PhbIngress(inout headers_t hdr,
     Wred() wred;
     Schedule() schedule;
 
-    // Indirect counters, because P4Runtime servers of bmv2 can read nothing else. Index: policy x 4 + colour, and
-    // policy x 32 + drop reason; a packet of an output policy counts for that one too.
+    // Index: policy x 4 + colour; a packet of an output policy counts for that one too.
     counter(POLICIES << 2, CounterType.packets_and_bytes) policy_traffic;
-    counter(POLICIES << 5, CounterType.packets_and_bytes) policy_drops;
-    // By drop reason: each dropped packet once.
-    counter(32, CounterType.packets_and_bytes) drops;
 
     apply {
         version.apply(meta);

@@ -62,6 +62,15 @@ register<bit<48>>(STREAMS) meter_time;
 register<bit<64>>(STREAMS) committed_used;
 register<bit<64>>(STREAMS) other_used;
 
+// Indirect counters, because P4Runtime servers of bmv2 can read nothing else. Index: policy x 32 + drop reason; a packet of
+// an output policy counts for that one too. Egress counts what the traffic manager pushes out. They keep the names that
+// they had as ingress's own.
+@name("PhbIngress.policy_drops")
+counter(POLICIES << 5, CounterType.packets_and_bytes) policy_drops;
+// By drop reason: each dropped packet once.
+@name("PhbIngress.drops")
+counter(32, CounterType.packets_and_bytes) drops;
+
 // By stream x 4 + colour: what the meters and private buffers of streams have seen.
 counter(STREAMS << 2, CounterType.packets_and_bytes) stream_traffic;
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import grpc
 
+from phb.pipeline_names import DropReason
 from phb_device.control import CPU_PORT
 from soak.policies import PORTS
 from soak.probes import Probes
@@ -150,7 +151,8 @@ def read(reader: Reader) -> Counted:
     return Counted(
         received=sum(each["in-pkts"] for each in interfaces.values()),
         to_controllers=cpu["out-pkts"] + cpu["out-discards"],
-        dropped=sum(reader.counter("PhbIngress.drops").values()),
+        # What is pushed out was queued, and counts as refused.
+        dropped=sum(n for reason, n in reader.counter("PhbIngress.drops").items() if reason != DropReason.PUSHED_OUT),
         enqueued=reader.counter("PhbIngress.schedule.conversation_enqueued"),
         transmitted=reader.counter("PhbEgress.conversation_transmitted"),
         refused=reader.counter("PhbEgress.conversation_refused"),

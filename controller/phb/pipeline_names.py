@@ -29,6 +29,7 @@ class DropReason(IntEnum):
     NO_BUFFER = 12
     QUEUE_LIMIT = 13
     MAXIMUM_RATE = 14
+    PUSHED_OUT = 15
     OTHER_STATION = 16
     BROADCAST = 17
     TRUNCATED = 18

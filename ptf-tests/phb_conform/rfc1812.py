@@ -369,19 +369,16 @@ def precedence_order_can_be_switched_off(device: Device) -> Finding:
     "5.3.6",
     Level.MUST,
     "with precedence-ordered service, none is dropped while one of lower precedence is kept",
-    needs=(*_QUEUES, Capability.QUEUE_LIMITS),
+    needs=(*_QUEUES, Capability.QUEUE_LIMITS, Capability.PUSH_OUT),
 )
 def lower_precedences_are_dropped_first(device: Device) -> Finding:
-    """A hold queue of eight full of precedence 0, and then precedence 7."""
-    device.push(_PRECEDENCE_ORDERED + "    hold-queue: 8\n")
+    """A hold queue of eight with push-out, full of precedence 0, and then precedence 7."""
+    device.push(_PRECEDENCE_ORDERED + "    hold-queue: 8\n    push-out: true\n")
     left = order(device, [datagram(number, tos=0xE0 if number >= 8 else 0) for number in range(10)])
     kept = sum(number < 8 for number in left)
     if 8 in left and 9 in left:
         return judged(kept <= 6, f"both packets of precedence 7 left, and {kept} of precedence 0")
-    return failed(
-        f"{2 - sum(number >= 8 for number in left)} packets of precedence 7 dropped, {kept} of precedence 0 kept: "
-        "a full queue drops who comes last, for what is queued can't be taken out again"
-    )
+    return failed(f"{2 - sum(number >= 8 for number in left)} packets of precedence 7 dropped, {kept} of precedence 0 kept")
 
 
 _PRECEDENCE_ORDERED = by_level(_PRECEDENCES[:0:-1]).replace("dscp:", "precedence:")

@@ -84,6 +84,7 @@ def policies(draw):
     hold = draw(st.sampled_from([None, 1, 20, 4000]))
     if hold:
         lines.append(f"    hold-queue: {hold}")
+        lines.append(f"    push-out: {str(draw(st.booleans())).lower()}")
     kind = draw(st.sampled_from(["fifo", "fair-queue", "classes"]))
     early = False
     if kind == "classes":

@@ -107,6 +107,7 @@ def _port(
         port=ports.name(port),
         schedule=schedule,
         hold_queue=hold_queue or None,
+        push_out=limits is not None and limits.action == "set_limits_push_out",
         length_basis=LengthBasis(_BASES[overhead]),
         shaper=None if shaper is None or known is None else Shaper(rate=known),
         buffers=_buffers(tables.buffers.get(profile, []), actions),

@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from phb.explain.packet import Packet
-from phb.explain.stages.schedule import leave
+from phb.explain.stages.schedule import leave, push_out
 from phb.explain.state import State
 
 NANOSECONDS = 1_000_000_000
@@ -69,6 +69,11 @@ class Line:
             _, _, packet = heapq.heappop(self._waiting)
             leave(packet, self.state, packet.time_ns)
             return [(packet.time_ns, packet)]
+        if packet.push_out:
+            last = max(self._waiting)
+            self._waiting.remove(last)
+            heapq.heapify(self._waiting)
+            push_out(last[2], self.state)
         if len(self._leaving) > self.rate.transmit_ring:
             return []
         return [(packet.time_ns, self._take(packet.time_ns * self.rate.bits_per_second))]

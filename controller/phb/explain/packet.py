@@ -195,6 +195,7 @@ class Schedule:
     early: bool = False
     limit_packets: int = 0
     threshold_packets: int = 0
+    start: int = 0
     finish: int = 0
     rank: int = 0
     turn: int = 0
@@ -282,6 +283,7 @@ class Packet:
     output_entry: Entry | None = None
     tokens: dict[str, tuple[float, float]] = field(default_factory=dict)
     early_drop: float = 0.0
+    push_out: bool = False
     depth: int = 0
     taken_ns: int | None = None
     steps: list[Step] = field(default_factory=list)

@@ -227,11 +227,17 @@ class Queueing(Item):
     """How one port's output queue is served and how long it may grow.
 
     `early_detection` is that of the port's one queue; classes have their own.
+
+    Attributes:
+        push_out: A full hold queue drops the packet that would be served last, be it the one that comes or one that
+            waits (RFC 1812 section 5.3.6); without it, the one that comes.
+
     """
 
     port: PortReference
     schedule: Schedule
     hold_queue: Annotated[int, Within(1, 4096), Field(description="Packets that may wait")] | None = None
+    push_out: bool = False
     length_basis: LengthBasis = LengthBasis.ETHERNET
     shaper: Shaper | None = None
     buffers: Buffers | None = None
@@ -241,4 +247,6 @@ class Queueing(Item):
     def _one_place(self) -> Self:
         if self.early_detection is not None and isinstance(self.schedule, ClassBased):
             raise unexpected("early detection of a port with classes", "it in a class's queue", "early-detection")
+        if self.push_out and self.hold_queue is None:
+            raise unexpected("push-out without a hold queue that could be full", "hold-queue beside it", "push-out")
         return self

@@ -27,6 +27,7 @@ class Capability(StrEnum):
     BANDWIDTH_SHARES = "bandwidth-shares"
     STRICT_LEVELS = "strict-levels"
     QUEUE_LIMITS = "queue-limits"
+    PUSH_OUT = "push-out"
     EARLY_DETECTION = "early-detection"
     BUFFERS = "buffers"
     SHAPING = "shaping"

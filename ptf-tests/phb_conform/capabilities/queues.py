@@ -118,6 +118,25 @@ def queue_limits(device: Device) -> Probed:
     return Probed(kept == 10 and counted == _MANY - 10, said, most if most < _MANY else None)
 
 
+@probe(Capability.PUSH_OUT)
+def push_out(device: Device) -> Probed:
+    """A full hold queue keeps the most urgent of what came, which here came last."""
+    policy = _classified(["urgent"])
+    queues = "[{class: urgent, level: 0}]"
+    device.push(
+        policy + _ALL_PORTS + f"{{kind: classes, queues: {queues}}}, hold-queue: 10, push-out: true}}]\n",
+        target=EVERYTHING,
+    )
+    kept = _order(device, [datagram(number, flow=0 if number >= 15 else 1) for number in range(20)])
+    pushed = device.counter("drops", [DropReason.PUSHED_OUT]).get(DropReason.PUSHED_OUT, (0, 0))[0]
+    urgent = sum(number >= 15 for number in kept)
+    said = (
+        f"a hold queue of 10 kept {urgent} of the 5 urgent ones that came last and {len(kept) - urgent} of 15 others, "
+        f"and counted {pushed} pushed out"
+    )
+    return Probed((urgent, len(kept), pushed) == (5, 10, 10), said)
+
+
 @probe(Capability.EARLY_DETECTION)
 def early_detection(device: Device) -> Probed:
     """Nothing is dropped while the average is below the minimum, everything from the maximum on."""

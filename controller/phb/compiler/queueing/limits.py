@@ -82,4 +82,5 @@ def port_limits(queueing: Queueing, profile: int) -> list[Entry]:
     if queueing.hold_queue is None and not threshold:
         return []
     parameters = {"hold_queue_packets": queueing.hold_queue or 0, "conversation_packets": threshold}
-    return [Entry(PORT_LIMIT, {"profile": Exact(profile)}, "set_limits", parameters, 0, queueing.origin("hold_queue"))]
+    action = "set_limits_push_out" if queueing.push_out else "set_limits"
+    return [Entry(PORT_LIMIT, {"profile": Exact(profile)}, action, parameters, 0, queueing.origin("hold_queue"))]

@@ -27,6 +27,8 @@ def check_target(queueing: Queueing, target: Capabilities) -> None:
     if queueing.buffers is not None:
         target.require(Capability.BUFFERS, queueing.buffers.origin(), "private and shared buffers")
     _check_limits(queueing, target)
+    if queueing.push_out:
+        target.require(Capability.PUSH_OUT, queueing.origin("push_out"), "push-out")
     shaper = queueing.shaper
     if shaper is not None:
         target.require(Capability.SHAPING, shaper.origin(), f"shaping to {shaper.rate}")

@@ -25,7 +25,9 @@ def buffer(packet: Packet, tables: Tables, state: State) -> None:
     in_class = state.queues[schedule.queue].queued if schedule.discipline is Discipline.CLASS_WFQ else 0
     schedule.queued = in_class if schedule.discipline is Discipline.CLASS_WFQ else queued
     in_conversation = state.conversations[schedule.slot].queued if schedule.discipline is not Discipline.FIFO else 0
-    if hold_queue and queued >= hold_queue:
+    full = bool(hold_queue) and queued >= hold_queue
+    packet.push_out = full and limits is not None and limits.action == "set_limits_push_out"
+    if full and not packet.push_out:
         assert limits is not None
         packet.drop(STAGE, DropReason.HOLD_QUEUE, f"the hold queue of {hold_queue} packets is full", limits.origin)
     elif schedule.limit_packets and in_class >= schedule.limit_packets:

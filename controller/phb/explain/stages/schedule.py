@@ -7,6 +7,7 @@ from phb.explain.stages.buffer import hold, release
 from phb.explain.stages.sp_pifo import take_turn
 from phb.explain.state import State
 from phb.explain.tables import Tables
+from phb.pipeline_names import DropReason
 
 STAGE = "schedule"
 _WEIGHT = "PhbIngress.schedule.weight"
@@ -48,6 +49,7 @@ def schedule(packet: Packet, tables: Tables, state: State) -> None:
             start = max(start, conversation.finish)
     length = packet.length + plan.overhead
     cost = plan.weight * length * (flows if plan.by_flows else 1)
+    plan.start = start
     plan.finish = min(start + cost, _LAST_FINISH)
     conversation.finish = plan.finish
     plan.rank = plan.turn = plan.level << FINISH_BITS | plan.finish
@@ -62,15 +64,29 @@ def leave(packet: Packet, state: State, time_ns: int) -> None:
     """Egress: the scheduler has taken the packet; virtual time moves on, occupancy goes down."""
     plan, port = packet.schedule, packet.egress_port
     assert port is not None
-    state.queued[port] -= 1
-    release(packet, state)
+    _take_off(packet, state)
     if plan.early:
         state.averages[plan.queue].left_us = time_ns // 1000
+    if plan.discipline is not Discipline.FIFO:
+        state.virtual_time[port, plan.level] = plan.finish
+
+
+def push_out(packet: Packet, state: State) -> None:
+    """Egress, of a packet that the traffic manager drops: occupancy goes down, its tag goes back to where it was."""
+    _take_off(packet, state)
+    state.conversations[packet.schedule.slot].finish = packet.schedule.start
+    packet.drop(STAGE, DropReason.PUSHED_OUT, "the hold queue is full, and of its packets this one would be served last")
+
+
+def _take_off(packet: Packet, state: State) -> None:
+    plan, port = packet.schedule, packet.egress_port
+    assert port is not None
+    state.queued[port] -= 1
+    release(packet, state)
     if plan.discipline is Discipline.FIFO:
         return
     conversation = state.conversations[plan.slot]
     conversation.queued -= 1
-    state.virtual_time[port, plan.level] = plan.finish
     if plan.discipline is Discipline.CLASS_WFQ:
         queue = state.queues[plan.queue]
         queue.queued -= 1

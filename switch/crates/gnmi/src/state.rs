@@ -12,10 +12,11 @@ use crate::tree::Attachment;
 use crate::value::Value;
 
 /// Counted at the port a packet was to leave by; all others at the one it came in by. See [`PortStatistics`].
-const OUTGOING: [DropReason; 6] = [
+const OUTGOING: [DropReason; 7] = [
     DropReason::Buffer,
     DropReason::Queue,
     DropReason::Priority,
+    DropReason::PushedOut,
     DropReason::Egress,
     DropReason::Reloaded,
     DropReason::CpuBuffer,

@@ -55,6 +55,8 @@ pub(crate) struct Again {
 struct Schedule {
     rank: Option<u64>,
     priority: u8,
+    /// There is room for it only in the place of another.
+    push_out: bool,
     /// The priority is a clone session's: the port's highest queue takes what is beyond it.
     of_session: bool,
 }
@@ -132,6 +134,8 @@ impl SwitchNode {
             pipeline.recycle(std::mem::replace(&mut processed, again).packet);
         }
         let packet = processed.packet;
+        let pipeline = self.pipeline.as_ref();
+        let push_out = pipeline.is_some_and(|pipeline| pipeline.pushes_out(&packet));
         match processed.verdict {
             Verdict::Unicast {
                 port,
@@ -141,6 +145,7 @@ impl SwitchNode {
                 let schedule = Schedule {
                     rank,
                     priority,
+                    push_out,
                     of_session: false,
                 };
                 self.send_to(now, packet, port, schedule, origin, out);
@@ -161,6 +166,7 @@ impl SwitchNode {
                 let schedule = Schedule {
                     rank,
                     priority,
+                    push_out,
                     of_session: false,
                 };
                 self.multicast(now, packet, group, schedule, origin);
@@ -251,6 +257,8 @@ impl SwitchNode {
             Some(pipeline) => pipeline.scheduling(&copy),
             None => (None, 0),
         };
+        let pipeline = self.pipeline.as_ref();
+        let push_out = pipeline.is_some_and(|pipeline| pipeline.pushes_out(&copy));
         let of_session = session.class_of_service != 0;
         let schedule = Schedule {
             rank,
@@ -259,6 +267,7 @@ impl SwitchNode {
             } else {
                 priority
             },
+            push_out,
             of_session,
         };
         self.statistics.copied += session.replicas.len() as u64;
@@ -358,6 +367,7 @@ impl SwitchNode {
         let Schedule {
             rank,
             mut priority,
+            push_out,
             of_session,
         } = schedule;
         if of_session {
@@ -366,9 +376,14 @@ impl SwitchNode {
         let queued = match rank.filter(|_| !port.queue.config().strict_priority) {
             Some(rank) => {
                 priority = 0;
-                let queued = port.queue.enqueue(now, rank, waiting);
-                queued.map_err(|refused| (Refusal::Buffer, refused))
+                if push_out {
+                    port.queue.enqueue_in_place(now, rank, waiting)
+                } else {
+                    port.queue.enqueue(now, rank, waiting)
+                }
             }
+            // Queues by priority have no last packet that could be taken out again.
+            None if push_out => Err((Refusal::Buffer, waiting)),
             None => port.queue.enqueue_strict(now, priority, waiting),
         };
         match queued {
@@ -385,18 +400,28 @@ impl SwitchNode {
                     Refusal::Buffer => DropReason::Buffer,
                     Refusal::Queue => DropReason::Queue,
                     Refusal::Priority => DropReason::Priority,
+                    Refusal::PushedOut => DropReason::PushedOut,
                 };
                 if refusal != Refusal::Priority {
                     port.of_queue(priority).dropped_packets += 1;
                 }
-                self.take_off(now, at, priority, refused.packet);
+                let pushed_out = refusal == Refusal::PushedOut;
+                self.take_off(now, at, priority, refused.packet, pushed_out);
                 self.drop(Some(at), reason);
             }
         }
     }
 
-    /// Tells the program that a packet, which it takes for queued, does not wait in that queue of a port.
-    pub(crate) fn take_off(&mut self, now: Time, at: usize, queue: u8, mut packet: Box<Packet>) {
+    /// Tells the program that a packet, which it takes for queued, does not wait in that queue of a port, and whether it
+    /// was pushed out.
+    pub(crate) fn take_off(
+        &mut self,
+        now: Time,
+        at: usize,
+        queue: u8,
+        mut packet: Box<Packet>,
+        pushed_out: bool,
+    ) {
         let port = &self.ports[at];
         let depth = u32::try_from(port.queue.queue_depth(queue)).unwrap_or(u32::MAX);
         let metadata = QueueMetadata {
@@ -407,7 +432,7 @@ impl SwitchNode {
             deq_timedelta_ns: 0,
         };
         if let Some(pipeline) = self.pipeline.as_mut() {
-            pipeline.dropped(now, &mut packet, &metadata);
+            pipeline.dropped(now, &mut packet, &metadata, pushed_out);
             pipeline.recycle(packet);
         }
     }

@@ -27,6 +27,8 @@ pub enum DropReason {
     Queue,
     /// The egress port has no queue for its priority.
     Priority,
+    /// It waited, last in rank, and one that goes before it had no room.
+    PushedOut,
     /// It came from or was sent to a port that the switch does not have. The latter after egress, as in simple_switch.
     UnknownPort,
     /// It was sent to a multicast group that is unknown or empty.
@@ -44,13 +46,14 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason, in the order of [`Drops::iter`].
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::NoPipeline,
         Self::Ingress,
         Self::Egress,
         Self::Buffer,
         Self::Queue,
         Self::Priority,
+        Self::PushedOut,
         Self::UnknownPort,
         Self::Multicast,
         Self::CloneSession,
@@ -69,6 +72,7 @@ impl DropReason {
             Self::Buffer => "buffer",
             Self::Queue => "queue",
             Self::Priority => "priority",
+            Self::PushedOut => "pushed_out",
             Self::UnknownPort => "unknown_port",
             Self::Multicast => "multicast",
             Self::CloneSession => "clone_session",

@@ -158,7 +158,7 @@ impl SwitchNode {
     pub fn drop_waiting(&mut self) {
         for at in 0..self.ports.len() {
             while let Some((queue, waiting)) = self.ports[at].queue.take_waiting() {
-                self.take_off(self.now, at, queue, waiting.packet);
+                self.take_off(self.now, at, queue, waiting.packet, false);
                 self.drop(Some(at), DropReason::Reloaded);
             }
         }

@@ -273,6 +273,13 @@ impl Pipeline {
         )
     }
 
+    /// Whether the program takes the packet only in the place of the one that would be served last, itself included.
+    #[must_use]
+    pub fn pushes_out(&self, packet: &Packet) -> bool {
+        let field = self.program.push_out;
+        field.is_some_and(|word| packet.word(word) != 0)
+    }
+
     /// Where the packet goes. One that is exhausted has no wishes.
     fn verdict(&self, packet: &mut Packet) -> Verdict {
         if packet.exhausted {
@@ -350,10 +357,19 @@ impl Pipeline {
 
     /// Tells the program that a packet was dropped instead of queued, if it has the field `tm.dropped`: applies the egress
     /// control once with that set, so that what ingress has counted as queued is taken off again. What egress decides and
-    /// asks for means nothing.
-    pub fn dropped(&mut self, now: Time, packet: &mut Packet, queue: &QueueMetadata) {
+    /// asks for means nothing. `tm.pushed_out` says whether it had been queued and another has taken its place.
+    pub fn dropped(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        queue: &QueueMetadata,
+        pushed_out: bool,
+    ) {
         if let Some(word) = self.program.dropped {
             packet.set_word(word, 1);
+            if let Some(word) = self.program.pushed_out {
+                packet.set_word(word, u64::from(pushed_out));
+            }
             self.egress(now, packet, queue);
         }
     }

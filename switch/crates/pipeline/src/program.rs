@@ -25,6 +25,10 @@ pub(crate) struct Program {
     pub(crate) standard: StandardMetadata,
     /// `tm.rank`, the field a program gives its scheduling rank in.
     pub(crate) rank: Option<u32>,
+    /// `tm.push_out`, the field by which a program says that there is room for a packet only in the place of another.
+    pub(crate) push_out: Option<u32>,
+    /// `tm.pushed_out`, the field by which a program learns that a packet that was dropped had been queued.
+    pub(crate) pushed_out: Option<u32>,
     /// `tm.dropped`, the field by which a program learns that a packet it has queued was dropped.
     pub(crate) dropped: Option<u32>,
     pub(crate) errors: ErrorCodes,

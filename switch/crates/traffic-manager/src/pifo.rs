@@ -4,7 +4,8 @@
 //! packets, a binary heap waits for a dozen cache misses to find the first. Here items lie still, and what moves are keys
 //! of 16 bytes: rank, number of arrival, place of the item. No two keys are equal, so equal ranks leave in order of
 //! arrival. The keys due next are in a heap that fits the cache, all others on shelves, sorted when their turn comes. No
-//! operation takes longer than sorting one shelf, but for the renumbering, once in 7 * 10^10 arrivals.
+//! operation takes longer than sorting one shelf, but for the renumbering, once in 7 * 10^10 arrivals. The key that is last
+//! is looked for on the highest shelf when somebody asks for it, and remembered until it is taken.
 
 mod heap;
 mod shelves;
@@ -33,6 +34,8 @@ pub struct Pifo<T> {
     /// Places in `items` that are free.
     free: Vec<u32>,
     arrivals: u64,
+    /// The key that is last, where it is known.
+    last: Option<u128>,
 }
 
 impl<T> Default for Pifo<T> {
@@ -55,6 +58,7 @@ impl<T> Pifo<T> {
             items: Vec::new(),
             free: Vec::new(),
             arrivals: 0,
+            last: None,
         }
     }
 
@@ -79,6 +83,7 @@ impl<T> Pifo<T> {
         }
         let key = key(rank, self.arrivals, place);
         self.arrivals += 1;
+        self.last = self.last.map(|last| last.max(key));
         self.put(key);
         Ok(())
     }
@@ -86,6 +91,18 @@ impl<T> Pifo<T> {
     /// Takes the item of lowest rank, with its rank.
     pub fn pop(&mut self) -> Option<(u64, T)> {
         let key = self.near.pop()?;
+        self.take(key)
+    }
+
+    /// Takes the item of highest rank, of equal ones the last that came, with its rank.
+    pub fn pop_last(&mut self) -> Option<(u64, T)> {
+        self.last = None;
+        let key = self.far.take_last().or_else(|| self.near.pop_last())?;
+        self.take(key)
+    }
+
+    /// Takes the item of a key that is not in the queue any more.
+    fn take(&mut self, key: u128) -> Option<(u64, T)> {
         let place = place(key);
         let item = self.items[place as usize].take();
         self.free.push(place);
@@ -99,6 +116,15 @@ impl<T> Pifo<T> {
     #[must_use]
     pub fn peek_rank(&self) -> Option<u64> {
         self.near.peek().map(rank)
+    }
+
+    /// The highest rank in the queue.
+    pub fn last_rank(&mut self) -> Option<u64> {
+        self.last = self
+            .last
+            .or_else(|| self.far.last())
+            .or_else(|| self.near.keys().max());
+        self.last.map(rank)
     }
 
     /// How many items wait.
@@ -120,6 +146,7 @@ impl<T> Pifo<T> {
         self.items.clear();
         self.free.clear();
         self.arrivals = 0;
+        self.last = None;
     }
 
     fn put(&mut self, key: u128) {
@@ -142,6 +169,7 @@ impl<T> Pifo<T> {
         self.sorting.clear();
         if !self.far.take(&mut self.sorting) {
             self.arrivals = 0;
+            self.last = None;
             return;
         }
         self.sorting.sort_unstable();
@@ -158,6 +186,7 @@ impl<T> Pifo<T> {
         keys.sort_unstable();
         self.near.clear();
         self.arrivals = 0;
+        self.last = None;
         for old in keys {
             self.put(key(rank(old), self.arrivals, place(old)));
             self.arrivals += 1;
@@ -197,28 +226,40 @@ mod tests {
         assert_eq!(order, "ceabd");
     }
 
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push(u64),
+        Pop,
+        PopLast,
+    }
+
     proptest! {
         /// The model: a list in which an item is inserted behind all items of its rank or lower.
         #[test]
         fn order_is_that_of_a_sorted_list(steps in prop::collection::vec(
-            prop_oneof![3 => (0u64..20).prop_map(Some), 1 => any::<u64>().prop_map(Some), 3 => Just(None)], 0..400,
+            prop_oneof![
+                3 => (0u64..20).prop_map(Step::Push), 1 => any::<u64>().prop_map(Step::Push), 3 => Just(Step::Pop),
+                1 => Just(Step::PopLast),
+            ], 0..400,
         )) {
             let mut pifo = Pifo::new();
             let mut model: Vec<(u64, usize)> = Vec::new();
             for (item, step) in steps.into_iter().enumerate() {
                 match step {
-                    Some(rank) => {
+                    Step::Push(rank) => {
                         pifo.push(rank, item).expect("there is room");
                         let place = model.partition_point(|(other, _)| *other <= rank);
                         model.insert(place, (rank, item));
                     }
-                    None => {
+                    Step::Pop => {
                         let expected = if model.is_empty() { None } else { Some(model.remove(0)) };
                         prop_assert_eq!(pifo.pop(), expected);
                     }
+                    Step::PopLast => prop_assert_eq!(pifo.pop_last(), model.pop()),
                 }
                 prop_assert_eq!(pifo.len(), model.len());
                 prop_assert_eq!(pifo.peek_rank(), model.first().map(|(rank, _)| *rank));
+                prop_assert_eq!(pifo.last_rank(), model.last().map(|(rank, _)| *rank));
             }
         }
     }
@@ -265,7 +306,7 @@ mod tests {
         /// Long enough that heap and shelves overflow, split, run empty and number anew. The model is a sorted map.
         #[test]
         fn order_holds_at_any_length(
-            phases in prop::collection::vec((orders(), 0u32..6000, 0u32..6000, 0u32..2000), 1..5),
+            phases in prop::collection::vec((orders(), 0u32..6000, 0u32..6000, 0u32..2000, 0u32..400), 1..5),
             first in prop_oneof![Just(0u64), (0u64..9000).prop_map(|before| (1 << ARRIVAL_BITS) - before)],
             seed in any::<u64>(),
         ) {
@@ -276,7 +317,13 @@ mod tests {
             pifo.push(u64::MAX, u64::MAX).expect("there is room");
             model.insert((u64::MAX, 0), u64::MAX);
             pifo.arrivals = first.max(1);
-            for (order, grow, hold, shrink) in phases {
+            for (order, grow, hold, shrink, cut) in phases {
+                for _ in 0..cut.min(model.len() as u32 - 1) {
+                    let expected = model.pop_last().map(|((rank, _), item)| (rank, item));
+                    prop_assert_eq!(pifo.last_rank(), expected.map(|(rank, _)| rank));
+                    prop_assert_eq!(pifo.pop_last(), expected);
+                    prop_assert_eq!(pifo.len(), model.len());
+                }
                 let steps = [(grow, true, false), (hold, true, true), (shrink, false, true)];
                 for (push, pop) in steps.into_iter().flat_map(|(times, push, pop)| (0..times).map(move |_| (push, pop))) {
                     if pop && model.len() > 1 {

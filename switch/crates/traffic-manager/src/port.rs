@@ -85,7 +85,7 @@ pub struct Queued<T> {
     pub item: T,
 }
 
-/// Why a packet was not queued.
+/// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// As many packets wait at the port as its configuration allows.
@@ -94,6 +94,8 @@ pub enum Refusal {
     Queue,
     /// There is no queue for its priority.
     Priority,
+    /// It waited, last in rank, and one that goes before it had no room.
+    PushedOut,
 }
 
 /// A frame after the scheduler.
@@ -200,10 +202,10 @@ impl<T, F> PortQueue<T, F> {
     /// Queues `item` at `now` (ns) by its `rank`.
     ///
     /// # Errors
-    /// Gives `item` back when the buffer is full.
-    pub fn enqueue(&mut self, now: u64, rank: u64, item: T) -> Result<(), T> {
+    /// As [`enqueue_in_place`](Self::enqueue_in_place), when the buffer is full.
+    pub fn enqueue(&mut self, now: u64, rank: u64, item: T) -> Result<(), (Refusal, T)> {
         if self.depth() >= self.config.buffer_packets {
-            return Err(item);
+            return self.enqueue_in_place(now, rank, item);
         }
         let waiting = Waiting {
             enqueued_at: now,
@@ -212,7 +214,29 @@ impl<T, F> PortQueue<T, F> {
         };
         self.pifo
             .push(rank, waiting)
-            .map_err(|refused| refused.item)
+            .map_err(|refused| (Refusal::Buffer, refused.item))
+    }
+
+    /// Queues `item` at `now` (ns) by its `rank` in the place of the packet with a rank that would be served last. That is
+    /// `item` itself if none waits whose rank is higher: of equal ranks, the one that came last. So what waits is always
+    /// the most urgent of what came (RFC 1812 section 5.3.6).
+    ///
+    /// # Errors
+    /// Gives what is dropped, and why: `item`, or the packet that it has pushed out.
+    pub fn enqueue_in_place(&mut self, now: u64, rank: u64, item: T) -> Result<(), (Refusal, T)> {
+        if self.pifo.last_rank().is_none_or(|last| last <= rank) {
+            return Err((Refusal::Buffer, item));
+        }
+        let pushed_out = self.pifo.pop_last();
+        let waiting = Waiting {
+            enqueued_at: now,
+            depth_at_enqueue: self.pifo.len(),
+            item,
+        };
+        self.pifo
+            .push(rank, waiting)
+            .map_err(|refused| (Refusal::Buffer, refused.item))?;
+        pushed_out.map_or(Ok(()), |(_, last)| Err((Refusal::PushedOut, last.item)))
     }
 
     /// Queues `item` at `now` (ns) behind the others of its `priority`.

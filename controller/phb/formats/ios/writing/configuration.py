@@ -180,6 +180,9 @@ class _Writer:
             self.losses.add(queueing, "hold_queue", what, f"IOS has one of {default} packets")
         elif queueing.hold_queue != default:
             yield f" hold-queue {queueing.hold_queue} out"
+        if queueing.push_out:
+            what = f"push-out at port '{interface.name}'"
+            self.losses.add(queueing, "push_out", what, "IOS has no statement that says whom a full hold queue drops")
 
     def _policy(self, hook: Hook, schedule: ClassBased | None, shape: str | None) -> Iterator[str]:
         interface, direction = hook.interface, hook.direction

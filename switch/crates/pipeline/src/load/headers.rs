@@ -134,6 +134,8 @@ impl Headers {
         }
         program.standard = headers.standard_metadata();
         program.rank = headers.of_traffic_manager("rank");
+        program.push_out = headers.of_traffic_manager("push_out");
+        program.pushed_out = headers.of_traffic_manager("pushed_out");
         program.dropped = headers.of_traffic_manager("dropped");
         Ok(headers)
     }

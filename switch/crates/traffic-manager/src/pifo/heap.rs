@@ -72,6 +72,18 @@ impl Heap {
         Some(least)
     }
 
+    /// Takes the greatest key. It has no children, so what takes its place need only rise.
+    pub fn pop_last(&mut self) -> Option<u128> {
+        let keys = self.blocks.iter().flat_map(|block| block.0).enumerate();
+        let (place, greatest) = keys.take(self.length).max_by_key(|(_, key)| *key)?;
+        self.length -= 1;
+        let last = std::mem::replace(self.key(self.length), EMPTY);
+        if place != self.length {
+            self.rise(place, last);
+        }
+        Some(greatest)
+    }
+
     /// Replaces everything by `keys`, which ascend.
     pub fn refill(&mut self, keys: &[u128]) {
         self.blocks.clear();

@@ -62,6 +62,23 @@ impl Shelves {
         true
     }
 
+    /// The greatest key; none if there are no shelves.
+    pub fn last(&self) -> Option<u128> {
+        self.keys.first()?.iter().max().copied()
+    }
+
+    /// Takes the greatest key; none if there are no shelves.
+    pub fn take_last(&mut self) -> Option<u128> {
+        let keys = self.keys.first_mut()?;
+        let (place, _) = keys.iter().enumerate().max_by_key(|(_, key)| **key)?;
+        let greatest = keys.swap_remove(place);
+        if keys.is_empty() {
+            self.floors.remove(0);
+            self.spare.push(self.keys.remove(0));
+        }
+        Some(greatest)
+    }
+
     /// Takes every key, in no order.
     pub fn drain(&mut self) -> impl Iterator<Item = u128> {
         self.floors.clear();

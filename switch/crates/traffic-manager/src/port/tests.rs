@@ -198,7 +198,10 @@ fn a_full_buffer_gives_the_packet_back() {
         ..config(1, 0)
     });
     assert_eq!(port.enqueue(0, 0, "first"), Ok(()));
-    assert_eq!(port.enqueue(0, 0, "second"), Err("second"));
+    assert_eq!(
+        port.enqueue(0, 0, "second"),
+        Err((Refusal::Buffer, "second"))
+    );
     assert_eq!(port.held(), 1);
 }
 
@@ -460,6 +463,46 @@ proptest! {
         drive(&mut line, u64::MAX - 1, &mut slower);
         for (shaped, paced) in left.iter().zip(&slower) {
             prop_assert!(shaped.0 <= paced.0 && shaped.1 == paced.1);
+        }
+    }
+}
+
+proptest! {
+    /// The model: a list of all that waits, sorted by rank and arrival, whose last packet is dropped when there are too
+    /// many. Packets push out by permission, or at the port's own limit.
+    #[test]
+    fn what_is_kept_is_the_most_urgent_of_what_came(
+        limit in 1usize..12,
+        of_port in any::<bool>(),
+        steps in prop::collection::vec(prop_oneof![3 => (0u64..6).prop_map(Some), 1 => Just(None)], 0..200),
+    ) {
+        let buffer_packets = if of_port { limit } else { 1000 };
+        let mut port: PortQueue<usize, usize> = PortQueue::new(PortConfig {
+            buffer_packets,
+            ..config(8_000, 0)
+        });
+        let mut model: Vec<(u64, usize)> = Vec::new();
+        for (name, step) in steps.into_iter().enumerate() {
+            let Some(rank) = step else {
+                let expected = if model.is_empty() { None } else { Some(model.remove(0).1) };
+                prop_assert_eq!(port.pop(0).map(|queued| queued.item), expected);
+                continue;
+            };
+            let full = model.len() >= limit;
+            let place = model.partition_point(|(other, _)| *other <= rank);
+            model.insert(place, (rank, name));
+            let given = if full && !of_port {
+                port.enqueue_in_place(0, rank, name)
+            } else {
+                port.enqueue(0, rank, name)
+            };
+            let expected = match full.then(|| model.pop()).flatten() {
+                None => Ok(()),
+                Some((_, last)) if last == name => Err((Refusal::Buffer, last)),
+                Some((_, last)) => Err((Refusal::PushedOut, last)),
+            };
+            prop_assert_eq!(given, expected);
+            prop_assert_eq!(port.depth(), model.len());
         }
     }
 }
