@@ -378,7 +378,9 @@ def lower_precedences_are_dropped_first(device: Device) -> Finding:
     kept = sum(number < 8 for number in left)
     if 8 in left and 9 in left:
         return judged(kept <= 6, f"both packets of precedence 7 left, and {kept} of precedence 0")
-    return failed(f"{2 - sum(number >= 8 for number in left)} packets of precedence 7 dropped, {kept} of precedence 0 kept")
+    return failed(
+        f"{2 - sum(number >= 8 for number in left)} packets of precedence 7 dropped, {kept} of precedence 0 kept"
+    )
 
 
 _PRECEDENCE_ORDERED = by_level(_PRECEDENCES[:0:-1]).replace("dscp:", "precedence:")

@@ -27,7 +27,6 @@ LACKING = {
     "martians_are_dropped": "forwarded: from 0.0.0.0,",
     "limited_broadcasts_are_dropped": "forwarded: to 255.255.255.255",
     "link_broadcasts_are_dropped": "forwarded: to ff:ff:ff:ff:ff:ff",
-    "lower_precedences_are_dropped_first": "2 packets of precedence 7 dropped, 8 of precedence 0 kept",
 }
 
 
@@ -101,6 +100,7 @@ BROKEN = {
     "all_precedences_are_forwarded": lambda device: Tampering(device, octet(lambda tos: 0 if tos == 0xE0 else tos)),
     "higher_precedences_leave_first": lambda device: Misread(device, "precedence: 4,", "precedence: 0,"),
     "precedence_order_can_be_switched_off": Swapping,
+    "lower_precedences_are_dropped_first": lambda device: Misread(device, "push-out: true", "push-out: false"),
     "expired_packets_reach_the_control_plane": lambda device: Misread(device, *CROSS_CONNECTED),
     "unroutable_packets_reach_the_control_plane": lambda device: Misread(device, "10.0.2.0/24", "10.0.0.0/8"),
 }

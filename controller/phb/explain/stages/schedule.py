@@ -75,7 +75,9 @@ def push_out(packet: Packet, state: State) -> None:
     """Egress, of a packet that the traffic manager drops: occupancy goes down, its tag goes back to where it was."""
     _take_off(packet, state)
     state.conversations[packet.schedule.slot].finish = packet.schedule.start
-    packet.drop(STAGE, DropReason.PUSHED_OUT, "the hold queue is full, and of its packets this one would be served last")
+    packet.drop(
+        STAGE, DropReason.PUSHED_OUT, "the hold queue is full, and of its packets this one would be served last"
+    )
 
 
 def _take_off(packet: Packet, state: State) -> None:
