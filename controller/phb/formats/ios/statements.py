@@ -88,7 +88,8 @@ def _find(modes: list[Mode], line: Line) -> tuple[int, Found] | None:
     first: tuple[int, Found] | None = None
     ambiguous: InputError | None = None
     # What is indented below an interface is never of the whole router: `ip vrf forwarding` isn't `ip vrf`.
-    strict = modes[-1].vocabulary is INTERFACE and line.indent > modes[-1].indent
+    another = line.words[0].lower() == "interface"
+    strict = modes[-1].vocabulary is INTERFACE and line.indent > modes[-1].indent and not another
     for depth in range(len(modes), len(modes) - 1 if strict else 0, -1):
         try:
             found = modes[depth - 1].vocabulary.find(line)

@@ -122,3 +122,7 @@ def test_what_a_terminal_shows_around_a_configuration(ios):
 def test_interface_of_a_vrf_keeps_its_statements(ios):
     policy = ios("ip vrf v\n rd 1:1\ninterface Fa0/0\n ip vrf forwarding v\n bandwidth 5\n")
     assert policy.ports[0].rate.value == 5
+
+
+def test_interface_that_is_indented_below_another_is_another(ios):
+    assert len(ios("interface Fa0/0\n bandwidth 5\n interface Fa0/1\n bandwidth 6\n").ports) == 2
