@@ -7,7 +7,7 @@ from itertools import product
 
 from phb.errors import InputError
 from phb.formats.ios.boxes import Box, Interval, Pattern
-from phb.formats.ios.configuration import AccessEntry, AccessList, Configuration
+from phb.formats.ios.configuration import AccessEntry, AccessList, Configuration, GroupUse
 from phb.formats.ios.lines import Line, Words
 from phb.formats.ios.modes import GLOBAL
 from phb.formats.ios.names import (
@@ -21,6 +21,7 @@ from phb.formats.ios.names import (
     take_named,
     take_precedence,
 )
+from phb.formats.ios.port_conditions import OPERATORS, take_ports
 from phb.formats.ios.vocabulary import NUMBER, Mode, Vocabulary
 from phb.values import TCP_FLAGS
 
@@ -128,10 +129,10 @@ def _entry(configuration: Configuration, access_list: AccessList, words: Words, 
     if action == "remark":
         return
     if access_list.extended:
-        boxes, last = _extended_boxes(words, access_list.version)
+        boxes, groups, last = _extended_boxes(words, access_list.version)
         sequence = last if sequence is None else sequence
     else:
-        boxes = _standard_boxes(words)
+        boxes, groups = _standard_boxes(words), ()
     if words.line.words[-1].lower() in ("log", "log-input"):
         configuration.note(
             words.origin, f"'{words.line.words[-1]}' has no effect: counters tell how often a rule is met"
@@ -139,7 +140,7 @@ def _entry(configuration: Configuration, access_list: AccessList, words: Words, 
     number = access_list.next_sequence() if sequence is None else sequence
     if sequence is not None and any(entry.sequence == number for entry in access_list.entries):
         words.line.fail(f"sequence number {number} again", "one that no other entry has")
-    entry = AccessEntry(action == "permit", boxes, words.origin, number)
+    entry = AccessEntry(action == "permit", boxes, words.origin, number, groups)
     access_list.entries.append(entry)
     if sequence is not None:
         access_list.entries.sort(key=lambda each: each.sequence)
@@ -152,13 +153,17 @@ def _standard_boxes(words: Words) -> tuple[Box, ...]:
     return tuple(Box(version=4, source=source, origin=words.origin) for source in sources)
 
 
-def _extended_boxes(words: Words, version: int) -> tuple[tuple[Box, ...], int | None]:
-    """What the entry takes, and the number behind it."""
-    take = take_addresses if version == 4 else take_ipv6_addresses
-    protocol = _protocol(words, version)
-    sources = take(words)
+def _extended_boxes(words: Words, version: int) -> tuple[tuple[Box, ...], tuple[GroupUse, ...], int | None]:
+    """What the entry takes, the object groups that narrow it, and the number behind it."""
+    groups: list[GroupUse] = []
+    if version == 4 and words.maybe("object-group"):
+        protocol = None
+        groups.append(GroupUse("service", words.name("an object group's name")))
+    else:
+        protocol = _protocol(words, version)
+    sources = _addresses(words, version, "source", groups)
     source_ports = _ports(words, protocol)
-    destinations = take(words)
+    destinations = _addresses(words, version, "destination", groups)
     destination_ports = _ports(words, protocol)
     tos, flags, sequence = _options(words, protocol, version)
     boxes = tuple(
@@ -167,7 +172,16 @@ def _extended_boxes(words: Words, version: int) -> tuple[tuple[Box, ...], int | 
             sources, destinations, source_ports, destination_ports, flags
         )
     )
-    return boxes, sequence
+    return boxes, tuple(groups), sequence
+
+
+def _addresses(words: Words, version: int, place: str, groups: list[GroupUse]) -> tuple[Interval | None, ...]:
+    if version == 6:
+        return take_ipv6_addresses(words)
+    if not words.maybe("object-group"):
+        return take_addresses(words)
+    groups.append(GroupUse(place, words.name("an object group's name")))
+    return (None,)
 
 
 def _protocol(words: Words, version: int) -> int | None:
@@ -183,43 +197,12 @@ def _protocol(words: Words, version: int) -> int | None:
 
 def _ports(words: Words, protocol: int | None) -> Sequence[Interval | None]:
     """``eq``, ``neq``, ``gt``, ``lt`` or ``range``; none of them is every port."""
-    operator = words.maybe("eq", "neq", "gt", "lt", "range")
+    operator = words.maybe(*OPERATORS)
     if operator is None:
         return (None,)
     if protocol not in (_TCP, _UDP):
         words.line.fail(f"'{operator}' without ports", "it after tcp or udp")
-    names = TCP_PORTS if protocol == _TCP else UDP_PORTS
-
-    def port() -> int:
-        return take_named(words, names, 65535, "a port")
-
-    def next_is_port() -> bool:
-        word = words.peek()
-        return word is not None and (word.isdigit() or word.lower() in names)
-
-    first = port()
-    match operator:
-        case "range":
-            last = port()
-            return ((min(first, last), max(first, last)),)
-        case "gt":
-            return _intervals(words, [(first + 1, 65535)])
-        case "lt":
-            return _intervals(words, [(0, first - 1)])
-    ports = [first]
-    while next_is_port() and len(ports) < 10:
-        ports.append(port())
-    if operator == "eq":
-        return [(each, each) for each in ports]
-    edges = sorted(ports)
-    return _intervals(words, [(low + 1, high - 1) for low, high in zip([-1, *edges], [*edges, 65536], strict=True)])
-
-
-def _intervals(words: Words, intervals: list[Interval]) -> list[Interval]:
-    left = [(low, high) for low, high in intervals if low <= high]
-    if not left:
-        words.line.fail("a port condition that no port meets", "one that some port meets")
-    return left
+    return take_ports(words, operator, TCP_PORTS if protocol == _TCP else UDP_PORTS)
 
 
 def _options(

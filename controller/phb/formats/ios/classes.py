@@ -5,6 +5,7 @@ from __future__ import annotations
 from phb.errors import InputError
 from phb.formats.ios.boxes import EVERY, WHOLE, Box, Piece, Region, complement, first_match, intersection, union
 from phb.formats.ios.configuration import Configuration, Term
+from phb.formats.ios.object_groups import unfold
 from phb.model import DEFAULT_CLASS
 from phb.origin import Origin
 
@@ -51,8 +52,9 @@ class Regions:
             raise InputError(origin, f"access list '{name}'", expected)
         entries = []
         for entry in access_list.entries:
-            entries.append((entry.permit, entry.boxes))
-            if EVERY[access_list.version] in entry.boxes:
+            boxes = unfold(self._configuration, entry)
+            entries.append((entry.permit, boxes))
+            if EVERY[access_list.version] in boxes:
                 break
         return entries
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
+from typing import NamedTuple
 
 from phb.errors import InputError
 from phb.formats.ios.boxes import Box
@@ -15,13 +16,33 @@ from phb.origin import Origin
 
 
 @dataclass
+class ObjectGroup:
+    """Addresses, as boxes that ask for them as a source, or services; and the other groups whose members it has."""
+
+    name: str
+    kind: str
+    origin: Origin
+    boxes: list[Box] = field(default_factory=list)
+    groups: list[tuple[str, Origin]] = field(default_factory=list)
+    errors: list[InputError] = field(default_factory=list)
+
+
+class GroupUse(NamedTuple):
+    """An object group in an entry of an access list: as its `source`, `destination` or `service`."""
+
+    place: str
+    name: str
+
+
+@dataclass
 class AccessEntry:
-    """One line of an access list; several boxes where one can't say it."""
+    """One line of an access list; several boxes where one can't say it, narrowed by what each of the groups has."""
 
     permit: bool
     boxes: tuple[Box, ...]
     origin: Origin
     sequence: int
+    groups: tuple[GroupUse, ...] = ()
 
 
 @dataclass
@@ -220,7 +241,8 @@ class Interface:
 class Configuration:
     """Everything the file says that bears on packets.
 
-    Lists, class maps, policy maps and interfaces have errors of their own, which count where they are used.
+    Object groups, lists, class maps, policy maps and interfaces have errors of their own, which count where they are
+    used.
 
     Attributes:
         errors: All others.
@@ -229,6 +251,7 @@ class Configuration:
 
     dialect: Dialect
     hostname: tuple[str, Origin] | None = None
+    object_groups: dict[str, ObjectGroup] = field(default_factory=dict)
     access_lists: dict[str, AccessList] = field(default_factory=dict)
     class_maps: dict[str, ClassMap] = field(default_factory=dict)
     policy_maps: dict[str, PolicyMap] = field(default_factory=dict)

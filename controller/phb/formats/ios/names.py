@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ipaddress import AddressValueError, IPv4Address, IPv6Network
 
 from phb.formats.ios.boxes import Interval
@@ -124,7 +125,7 @@ UDP_PORTS = {
 MOST_RANGES = 256
 
 
-def take_named(words: Words, names: dict[str, int], high: int, what: str) -> int:
+def take_named(words: Words, names: Mapping[str, int], high: int, what: str) -> int:
     """A number from 0, or a name for one."""
     number = maybe_named(words, names, high, what)
     if number is None:
@@ -132,7 +133,7 @@ def take_named(words: Words, names: dict[str, int], high: int, what: str) -> int
     return number
 
 
-def maybe_named(words: Words, names: dict[str, int], high: int, what: str) -> int | None:
+def maybe_named(words: Words, names: Mapping[str, int], high: int, what: str) -> int | None:
     """The same, if one comes next."""
     number = words.maybe_number(0, high, what)
     if number is None:

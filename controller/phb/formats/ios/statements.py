@@ -5,7 +5,16 @@ from __future__ import annotations
 from phb.errors import InputError
 
 # Importing a family adds its statements to the modes.
-from phb.formats.ios import access_lists, class_maps, globals, ignored, interfaces, policing, policy_maps
+from phb.formats.ios import (
+    access_lists,
+    class_maps,
+    globals,
+    ignored,
+    interfaces,
+    object_groups,
+    policing,
+    policy_maps,
+)
 from phb.formats.ios.configuration import Configuration
 from phb.formats.ios.lines import Line, lines
 from phb.formats.ios.modes import GLOBAL, INTERFACE
@@ -13,7 +22,7 @@ from phb.formats.ios.unknown import check_unknown
 from phb.formats.ios.vocabulary import Found, Mode, Vocabulary
 from phb.model import Dialect
 
-FAMILIES = (access_lists, class_maps, globals, ignored, interfaces, policing, policy_maps)
+FAMILIES = (access_lists, class_maps, globals, ignored, interfaces, object_groups, policing, policy_maps)
 
 # Below a statement that is wrong or unknown.
 LEFT_OUT = Vocabulary("a block that phb doesn't know")

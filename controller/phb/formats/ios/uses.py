@@ -1,4 +1,4 @@
-"""What packets meet: policy maps that interfaces have, their classes, and the access lists of both.
+"""What packets meet: policy maps that interfaces have, their classes, the access lists of both, and what those name.
 
 What nothing uses has no effect, so that what is wrong with it is only listed: a router has policy maps for its control
 plane, class maps for its firewall, and access lists for much else, with conditions that no packet here is asked.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from phb.formats.ios.configuration import AccessList, ClassMap, Configuration, PolicyMap
+from phb.formats.ios.configuration import AccessList, ClassMap, Configuration, ObjectGroup, PolicyMap
 
-_Named = TypeVar("_Named", AccessList, ClassMap, PolicyMap)
+_Named = TypeVar("_Named", AccessList, ClassMap, ObjectGroup, PolicyMap)
 
 
 def settle(configuration: Configuration) -> None:
@@ -26,10 +26,15 @@ def settle(configuration: Configuration) -> None:
     lists = [name for each in up for name, _ in each.access_groups.values()]
     lists += [term.access_list for each in class_maps.values() for term in each.terms if term.access_list is not None]
     access_lists = _reached(configuration.access_lists, lists, lambda access_list: ())
+    named = (use.name for each in access_lists.values() for entry in each.entries for use in entry.groups)
+    object_groups = _reached(configuration.object_groups, named, lambda group: (name for name, _ in group.groups))
     _sort(configuration, configuration.policy_maps, policy_maps, "policy map '{}'", "no interface has it")
     _sort(configuration, configuration.class_maps, class_maps, "class map '{}'", "no policy map at an interface has it")
     _sort(
         configuration, configuration.access_lists, access_lists, "access list '{}'", "no class and no interface has it"
+    )
+    _sort(
+        configuration, configuration.object_groups, object_groups, "object group '{}'", "no access list in use has it"
     )
     for interface in configuration.interfaces.values():
         if not interface.shut_down:
@@ -69,5 +74,5 @@ def _sort(
         configuration.aside(each.origin, f"{shown} has no effect: {why}")
         for error in each.errors:
             # Most lists of a router are for its own purposes; a class map or a policy map may be meant for later.
-            note = configuration.aside if isinstance(each, AccessList) else configuration.note
+            note = configuration.aside if isinstance(each, AccessList | ObjectGroup) else configuration.note
             note(error.origin, f"found {error.found}, expected {error.expected}; {shown} has no effect")

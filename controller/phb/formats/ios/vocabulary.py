@@ -14,7 +14,7 @@ from phb.formats.ios.configuration import Configuration
 from phb.formats.ios.lines import Line, Words, abbreviated
 from phb.model import Dialect
 
-# In a phrase, stands for any number: an access list's entry may begin with one.
+# In a phrase, stands for any number or IPv4 address: an access list's entry may begin with one.
 NUMBER = "N"
 
 
@@ -130,7 +130,7 @@ class Vocabulary:
                 break
             word = line.words[position]
             choices = (
-                [NUMBER] if word.isdigit() and NUMBER in node.children else abbreviated(word, tuple(node.children))
+                [NUMBER] if word[0].isdigit() and NUMBER in node.children else abbreviated(word, tuple(node.children))
             )
             if len(choices) > 1:
                 shown = " ".join(line.words[: position + 1])

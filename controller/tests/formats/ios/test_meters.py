@@ -43,6 +43,19 @@ SPELLINGS = {
     "police cir percent 10 bc 400 ms pir percent 20 be 200 ms": (
         MeterKind.TWO_RATE, 100_000, 5000, None, 200_000, 5000, SEND, DROP, DROP,
     ),
+    # Percent of 1 Mbit/s: 200 kbit/s for 100 ms is 2500 bytes, 400 kbit/s for 200 ms is 10000.
+    "police cir percent 20 bc 100 ms pir percent 40 be 200 ms": (
+        MeterKind.TWO_RATE, 200_000, 2500, None, 400_000, 10_000, SEND, DROP, DROP,
+    ),
+    # A quarter of a second of 200 kbit/s.
+    "police rate percent 20": (MeterKind.SINGLE_RATE, 200_000, 6250, None, None, None, SEND, DROP, DROP),
+    "police cir percent 1": (MeterKind.SINGLE_RATE, 10_000, 1500, None, None, None, SEND, DROP, DROP),
+    "police rate percent 20 burst 4 ms peak-rate percent 100 peak-burst 40 ms": (
+        MeterKind.TWO_RATE, 200_000, 100, None, 1_000_000, 5000, SEND, DROP, DROP,
+    ),
+    "police cir percent 20 bc 100 ms be 50 ms exceed-action set-dscp-transmit af12 violate-action drop": (
+        MeterKind.SINGLE_RATE, 200_000, 2500, 1250, None, None, SEND, AF12, DROP,
+    ),
     "police 8000\nconform-action set-cos-transmit 3\nexceed-action set-dscp-transmit af12\nviolate-action drop": (
         MeterKind.SINGLE_RATE, 8000, 1500, 1500, None, None, Treatment(set_pcp=PriorityCodePoint(3)), AF12, DROP,
     ),
