@@ -23,7 +23,7 @@ from phb.inventory import Switch
 from phb.model import Dialect, PolicySet
 from phb.pushing.difference import Change
 from phb.pushing.push import Report, push_over
-from phb.sources import Document, open_source, read_documents
+from phb.sources import Document, poll_all, read_documents
 from phb.state import File, History, Holder, Lock, Locks, Names, Outcome, State
 
 
@@ -63,7 +63,7 @@ def prepare(
 
     """
     if documents is None:
-        documents = [open_source(name).poll() for name in switch.policies]
+        documents = poll_all(switch.policies)
     policy = read_documents(documents, switch.format, ReadOptions(switch.dialect))
     return compiled(switch, artifact, tuple(documents), policy, at)
 

@@ -11,10 +11,13 @@ PhbError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from phb.origin import Origin
 from phb.visible import visible
+
+T = TypeVar("T")
 
 
 class PhbError(Exception):
@@ -77,6 +80,24 @@ class InputErrors(InputError):  # noqa: N818
 def every(error: InputError) -> tuple[InputError, ...]:
     """The single errors that an error stands for."""
     return error.errors if isinstance(error, InputErrors) else (error,)
+
+
+def each_of(makers: Iterable[Callable[[], T]]) -> list[T]:
+    """What all of them give, though some fail: errors of all come in one run.
+
+    Raises:
+        InputError: What was wrong with any of them.
+
+    """
+    made: list[T] = []
+    errors: list[InputError] = []
+    for make in makers:
+        try:
+            made.append(make())
+        except InputError as error:
+            errors.append(error)
+    raise_all(errors)
+    return made
 
 
 def raise_all(errors: Sequence[InputError]) -> None:

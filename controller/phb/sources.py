@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
-from phb.errors import InputError
+from phb.errors import InputError, each_of
 from phb.files import as_text, read_bytes
 from phb.formats import POLICY_FILE, read_content
 from phb.formats.format import READING, ReadOptions
@@ -102,12 +103,11 @@ def read_documents(
         InputError: A document is wrong, or two of them say different things about the same item.
 
     """
-    return merge(
-        [
-            read_content(document.content, document.name, format_name or document.format_name, options)
-            for document in documents
-        ]
-    )
+    return merge(each_of(partial(_read, document, format_name, options) for document in documents))
+
+
+def _read(document: Document, format_name: str | None, options: ReadOptions) -> PolicySet:
+    return read_content(document.content, document.name, format_name or document.format_name, options)
 
 
 def read_sources(names: Sequence[str], format_name: str | None = None, options: ReadOptions = READING) -> PolicySet:
@@ -117,4 +117,18 @@ def read_sources(names: Sequence[str], format_name: str | None = None, options: 
         PhbError: A source can't be read, doesn't answer, or what it says is wrong.
 
     """
-    return read_documents([open_source(name).poll() for name in names], format_name, options)
+    return read_documents(poll_all(names), format_name, options)
+
+
+def poll_all(names: Sequence[str]) -> list[Document]:
+    """What all of these sources hold now.
+
+    Raises:
+        PhbError: One can't be read, or doesn't answer.
+
+    """
+    return each_of(partial(_poll, name) for name in names)
+
+
+def _poll(name: str) -> Document:
+    return open_source(name).poll()

@@ -44,6 +44,16 @@ def test_check_json(phb, mvs074):
     }
 
 
+def test_errors_of_all_files_come_in_one_run_and_as_json(phb, write_file):
+    wrong = [write_file("a.ios", "interface Fa0/0\n rate-limit x\n"), write_file("b.yaml", "phb: 1\nnod: x\n")]
+    code, out, err = phb("check", "--json", "--dialect", "ios-12", *wrong)
+    assert (code, err.splitlines()[-1]) == (2, "2 errors")
+    found = json.loads(out)["errors"]
+    assert [(each["file"], each["line"]) for each in found] == [(str(wrong[0]), 2), (str(wrong[1]), 2)]
+    assert found[0]["found"] == "'rate-limit'"
+    assert json.loads(phb("lint", "--json", "--dialect", "ios-12", *wrong)[1])["errors"] == found
+
+
 def test_schema(phb):
     code, out, _ = phb("schema")
     assert code == 0

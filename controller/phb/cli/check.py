@@ -8,7 +8,7 @@ import typer
 
 from phb.cli.application import app, epilog
 from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, TargetName, WhichOptions, grouped
-from phb.cli.output import console, notice_as_json, print_json, print_notices, print_table, table
+from phb.cli.output import console, errors_as_json, notice_as_json, print_json, print_notices, print_table, table
 
 if TYPE_CHECKING:
     from phb.intent import NodeIntent
@@ -28,8 +28,9 @@ def check(
     """Read policy files and compile them; nothing is sent."""
     from phb.deploying import prepare
 
-    (anywhere,) = WhichOptions().many(files, reading, target=target)
-    intent = prepare(anywhere, program.load(), at=reading.moment()).intent
+    with errors_as_json(wanted=json):
+        (anywhere,) = WhichOptions().many(files, reading, target=target)
+        intent = prepare(anywhere, program.load(), at=reading.moment()).intent
     if json:
         print_json(_as_json(intent))
         return

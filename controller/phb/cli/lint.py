@@ -8,7 +8,7 @@ import typer
 
 from phb.cli.application import OK, REFUSED, app, epilog
 from phb.cli.options import Files, Json, ReadingOptions, grouped
-from phb.cli.output import console, print_json, print_notices
+from phb.cli.output import console, errors_as_json, print_json, print_notices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +28,9 @@ def lint(files: Files, reading: ReadingOptions, json: Json = False) -> None:
     from phb.lint import Severity, lint
     from phb.sources import read_sources
 
-    policy = read_sources(files, reading.format_name, reading.options())
-    findings = lint(policy, at=reading.moment())
+    with errors_as_json(wanted=json):
+        policy = read_sources(files, reading.format_name, reading.options())
+        findings = lint(policy, at=reading.moment())
     if json:
         print_json([_as_json(finding) for finding in findings])
     else:

@@ -32,6 +32,27 @@ def print_json(value: Any, indent: int | None = 2) -> None:
         sys.stdout.flush()
 
 
+@contextmanager
+def errors_as_json(*, wanted: bool) -> Iterator[None]:
+    """Print what is wrong with files for programs, too: all of it, however much a person is shown."""
+    from phb.errors import InputError, every
+
+    try:
+        yield
+    except InputError as error:
+        if wanted:
+            places = [(each, each.origin) for each in every(error)]
+            print_json(
+                {
+                    "errors": [
+                        {"file": origin.file, "line": origin.line, "found": each.found, "expected": each.expected}
+                        for each, origin in places
+                    ]
+                }
+            )
+        raise
+
+
 def print_line(text: str) -> None:
     """Print one line at once, to be read while the command goes on."""
     sys.stdout.write(visible(text) + "\n")

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from phb.collecting import without_collecting
 from phb.encodings import decode
-from phb.errors import InputError
+from phb.errors import InputError, each_of
 from phb.files import as_text, read_bytes
 from phb.formats import ios, ldap, policy_agent, smcat, yaml_format
 from phb.formats.changes import with_packets
@@ -137,7 +138,7 @@ def read_files(
         InputError: A file is wrong, or two of them say different things about the same item.
 
     """
-    return merge([read_file(path, format_name, options) for path in paths])
+    return merge(each_of(partial(read_file, path, format_name, options) for path in paths))
 
 
 def convert(policy: PolicySet, to: str, options: WriteOptions = WRITING) -> Converted:

@@ -215,6 +215,14 @@ class PolicyMap:
 
 
 @dataclass
+class RouteMap:
+    """What policy routing does; `marks` are the statements that change what packets say."""
+
+    origin: Origin
+    marks: list[Origin] = field(default_factory=list)
+
+
+@dataclass
 class Interface:
     """An interface. `fair_queue` is False after ``no fair-queue``; `unlike` says why it is no port of a switch."""
 
@@ -256,7 +264,7 @@ class Configuration:
     class_maps: dict[str, ClassMap] = field(default_factory=dict)
     policy_maps: dict[str, PolicyMap] = field(default_factory=dict)
     interfaces: dict[str, Interface] = field(default_factory=dict)
-    route_maps: dict[str, Origin] = field(default_factory=dict)
+    route_maps: dict[str, RouteMap] = field(default_factory=dict)
     routes: list[Route] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     errors: list[InputError] = field(default_factory=list)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ipaddress import IPv4Network
 
-from phb.formats.ios.configuration import Configuration
+from phb.formats.ios.configuration import Configuration, RouteMap
 from phb.formats.ios.ignored import IN_BLOCK
 from phb.formats.ios.interface_names import take_interface
 from phb.formats.ios.lines import Words
-from phb.formats.ios.modes import GLOBAL
+from phb.formats.ios.modes import GLOBAL, ROUTE_MAP
 from phb.formats.ios.names import looks_like_address, take_address, take_prefix_length
 from phb.formats.ios.vocabulary import Mode
 from phb.model import Route
@@ -54,9 +54,30 @@ def _route(configuration: Configuration, _: object, words: Words) -> None:
 @GLOBAL.statement("route-map")
 def _route_map(configuration: Configuration, _: object, words: Words) -> Mode:
     name = words.name("a route map's name")
-    configuration.route_maps.setdefault(name, words.origin)
-    configuration.aside(words.origin, f"route map '{name}' has no effect unless an interface has it, which is an error")
-    return Mode(IN_BLOCK, None)
+    route_map = configuration.route_maps.setdefault(name, RouteMap(words.origin))
+    configuration.aside(words.origin, f"route map '{name}' has no effect: phb doesn't route by policy")
+    return Mode(ROUTE_MAP, route_map)
+
+
+def _routing(phrase: str) -> None:
+    @ROUTE_MAP.statement(phrase, negatable=True, aside=True)
+    def _leave_out(configuration: Configuration, route_map: RouteMap, words: Words) -> None:
+        pass
+
+
+def _marking(phrase: str) -> None:
+    @ROUTE_MAP.statement(phrase, aside=True)
+    def _keep(configuration: Configuration, route_map: RouteMap, words: Words) -> None:
+        route_map.marks.append(words.origin)
+
+
+for _phrase in ("continue", "description", "match", "set", "set ip"):
+    _routing(_phrase)
+# "set" of policy routing in the Cisco IOS Quality of Service Solutions Command Reference.
+for _phrase in ("set ip dscp", "set ip precedence", "set ip qos-group", "set ip tos"):
+    _marking(_phrase)
+for _phrase in ("set dscp", "set ipv6 precedence", "set precedence", "set qos-group", "set tos"):
+    _marking(_phrase)
 
 
 @GLOBAL.statement("control-plane")

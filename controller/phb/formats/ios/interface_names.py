@@ -17,8 +17,11 @@ PHYSICAL: dict[str, tuple[LengthBasis, int | None]] = {
     "Channel": (LengthBasis.IP, None),
     "Ethernet": (LengthBasis.ETHERNET, 10_000),
     "FastEthernet": (LengthBasis.ETHERNET, 100_000),
+    "FiftyGigE": (LengthBasis.ETHERNET, 50_000_000),
+    "FiftyGigabitEthernet": (LengthBasis.ETHERNET, 50_000_000),
     "FiveGigabitEthernet": (LengthBasis.ETHERNET, 5_000_000),
     "FortyGigabitEthernet": (LengthBasis.ETHERNET, 40_000_000),
+    "FourHundredGigE": (LengthBasis.ETHERNET, 400_000_000),
     "GigabitEthernet": (LengthBasis.ETHERNET, 1_000_000),
     "HundredGigE": (LengthBasis.ETHERNET, 100_000_000),
     "Hssi": (LengthBasis.PPP, 45_045),
@@ -28,6 +31,7 @@ PHYSICAL: dict[str, tuple[LengthBasis, int | None]] = {
     "TenGigabitEthernet": (LengthBasis.ETHERNET, 10_000_000),
     "TwentyFiveGigE": (LengthBasis.ETHERNET, 25_000_000),
     "TwoGigabitEthernet": (LengthBasis.ETHERNET, 2_500_000),
+    "TwoHundredGigE": (LengthBasis.ETHERNET, 200_000_000),
 }
 
 # Kinds that no port of a switch is. There are more in modules of all sorts: any other word is one, too, unless it is
@@ -71,6 +75,21 @@ VIRTUAL = [
     "pseudowire",
 ]
 
+# Abbreviations that several kinds begin with, and that mean one of them: as IOS prints them in tables ("Tw1/0/1"), or
+# as a router took them that had none of the others.
+USUAL = {
+    "e": "Ethernet",
+    "f": "FastEthernet",
+    "fi": "FiveGigabitEthernet",
+    "fif": "FiftyGigE",
+    "fo": "FortyGigabitEthernet",
+    "g": "GigabitEthernet",
+    "hu": "HundredGigE",
+    "s": "Serial",
+    "se": "Serial",
+    "tw": "TwoGigabitEthernet",
+}
+
 _NAME = re.compile(r"(?P<kind>Dot11Radio|[A-Za-z][A-Za-z-]*)(?P<unit>\d[\d/:]*(?:\.\d+)?)?")
 _NEARLY = 0.88  # as `difflib` measures: HundredGigabitEthernet is none of the tables'
 _SHORTEST = 4  # letters of a kind that isn't in the tables; shorter ones are abbreviations
@@ -99,6 +118,7 @@ def take_interface(words: Words) -> tuple[str, str]:
 def _kind(words: Words, typed: str) -> str:
     kinds = [*PHYSICAL, *VIRTUAL]
     found = [kind for kind in kinds if kind.lower() == typed.lower()]
+    found = found or [kind for kind in kinds if kind == USUAL.get(typed.lower())]
     found = found or [kind for kind in kinds if kind.lower().startswith(typed.lower())]
     if (
         not found

@@ -16,6 +16,8 @@ from phb.model import Dialect
 # Encapsulations whose header has the four bytes that the model calls PPP, and those that keep the Ethernet header.
 ENCAPSULATIONS = ("ppp", "hdlc", "arpa")
 
+MOST_HELD = 4096
+
 
 @GLOBAL.statement("interface")
 def _interface(configuration: Configuration, _: object, words: Words) -> Mode:
@@ -99,15 +101,19 @@ def _fair_queue(configuration: Configuration, interface: Interface, words: Words
 
 @INTERFACE.statement("hold-queue", negatable=True)
 def _hold_queue(configuration: Configuration, interface: Interface, words: Words) -> None:
-    packets = words.maybe_number(0, 4096, "packets") if words.negated else words.number(0, 4096, "packets")
+    # "hold-queue" in the Cisco IOS Interface Command Reference: 0 to 65535 packets.
+    packets = words.maybe_number(0, 65535, "packets") if words.negated else words.number(0, 65535, "packets")
     direction = words.keyword("in", "out")
     words.done()
     if direction == "in":
         configuration.note(words.origin, "an input hold queue has no effect: packets queue at output ports only")
     elif words.negated:
         interface.hold_queue = None
+    elif packets is not None and packets > MOST_HELD:
+        words.line.fail(f"a hold queue of {packets} packets", f"at most {MOST_HELD}: a port of phb holds no more")
     elif not packets:
-        words.line.fail("a hold queue of 0 packets", "packets from 1 to 4096")
+        configuration.note(words.origin, "a hold queue of 0 packets is one of 1: a port of phb holds at least one")
+        interface.hold_queue = (1, words.origin)
     else:
         interface.hold_queue = (packets, words.origin)
 
@@ -198,6 +204,7 @@ UNLIKE = {
     "channel-group": "one link: phb bundles none",
     "frame-relay": "PPP or HDLC: phb has no Frame Relay",
     "ppp multilink": "one link: phb bundles none",
+    "pvc": "PPP or HDLC: phb has no ATM",
     "pppoe-client": "an interface without it: phb has no PPPoE",
     "service instance": "a routed interface: phb doesn't bridge",
     "switchport": "a routed interface: phb doesn't bridge",
@@ -244,6 +251,8 @@ def _never(phrase: str, expected: str) -> None:
         words.line.fail(f"'{phrase}'", expected)
 
 
+_never("bgp-policy", "marks in a policy map: phb doesn't mark by BGP's routes")
+_never("class", "a policy map on a PPP or HDLC line: phb has no Frame Relay classes")
 _never("custom-queue-list", "classes with 'bandwidth' in a policy map: phb has no custom queueing")
 _never("frame-relay class", "a policy map on the interface: phb has no Frame Relay classes")
 _never("frame-relay traffic-shaping", "'shape average' in a policy map: phb has no Frame Relay")

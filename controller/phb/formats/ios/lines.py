@@ -56,7 +56,8 @@ def lines(text: str, file: str) -> Iterator[Line]:
         InputError: A banner that nobody ends.
 
     """
-    numbered = enumerate(text.splitlines(), start=1)
+    rows = text.splitlines()
+    numbered = enumerate(rows, start=1)
     for number, raw in numbered:
         expanded = _PAGE.sub("", raw).replace("\x08", "").expandtabs(8)
         statement = expanded.strip()
@@ -68,20 +69,21 @@ def lines(text: str, file: str) -> Iterator[Line]:
             return
         banner = _BANNER.fullmatch(statement)
         if banner is not None:
-            _skip_banner(line, banner["text"], numbered)
+            for _ in range(_banner_rows(line, banner["text"], rows[number:])):
+                next(numbered)
             line = Line(tuple(words[:2]), Origin(file, number, "banner"), line.indent)
         yield line
 
 
-def _skip_banner(line: Line, text: str, numbered: Iterator[tuple[int, str]]) -> None:
-    # IOS prints the delimiter that was typed, mostly a control character as two: ^C.
-    delimiter = text[:2] if text.startswith("^") else text[0]
-    if delimiter in text[len(delimiter) :]:
-        return
-    for _, raw in numbered:
-        if delimiter in raw:
-            return
-    line.fail("a banner without an end", f"'{delimiter}' again before the end of the file")
+def _banner_rows(line: Line, text: str, below: Sequence[str]) -> int:
+    """How many rows below its statement a banner has."""
+    # IOS prints the delimiter that was typed, mostly a control character as two: ^C. A circumflex may be one alone.
+    delimiters = [text[:2], text[0]] if text.startswith("^") else [text[0]]
+    for delimiter in delimiters:
+        for count, row in enumerate((text[len(delimiter) :], *below)):
+            if delimiter in row:
+                return count
+    line.fail("a banner without an end", f"'{delimiters[0]}' again before the end of the file")
 
 
 def directives(text: str, file: str) -> Iterator[tuple[str, str, Origin]]:

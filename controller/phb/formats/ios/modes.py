@@ -8,6 +8,7 @@ CLASS_MAP = Vocabulary("a class map")
 POLICY_MAP = Vocabulary("a policy map")
 POLICY_CLASS = Vocabulary("a class of a policy map")
 POLICE = Vocabulary("a police statement")
+ROUTE_MAP = Vocabulary("a route map")
 INTERFACE = Vocabulary("an interface")
 
 # The modular QoS command line, in the releases' own numbers ("class-map", "policy-map" and "service-policy" in the

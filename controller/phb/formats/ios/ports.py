@@ -78,13 +78,19 @@ def _check_routing(configuration: Configuration, interface: Interface) -> None:
     if interface.route_map is None:
         return
     name, origin = interface.route_map
-    if name in configuration.route_maps:
+    route_map = configuration.route_maps.get(name)
+    if route_map is None:
+        configuration.note(origin, f"route map '{name}' is not in the file; packets are forwarded by destination")
+        return
+    for mark in route_map.marks:
         raise InputError(
             origin,
-            f"policy routing by route map '{name}' ({configuration.route_maps[name]})",
-            "routes by destination only: phb doesn't route by policy",
+            f"route map '{name}', which marks packets: '{mark.statement}' ({mark})",
+            "'set' in a class of an input policy: phb marks by policy maps only",
         )
-    configuration.note(origin, f"route map '{name}' is not in the file; packets are forwarded by destination")
+    configuration.note(
+        origin, f"route map '{name}' has no effect: phb doesn't route by policy; packets are forwarded by destination"
+    )
 
 
 def length_basis(interface: Interface) -> LengthBasis:

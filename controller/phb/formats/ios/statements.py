@@ -18,13 +18,14 @@ from phb.formats.ios import (
 from phb.formats.ios.configuration import Configuration
 from phb.formats.ios.lines import Line, lines
 from phb.formats.ios.modes import GLOBAL, INTERFACE
-from phb.formats.ios.unknown import check_unknown
+from phb.formats.ios.unknown import check_left_out, check_unknown
 from phb.formats.ios.vocabulary import Found, Mode, Vocabulary
 from phb.model import Dialect
 
 FAMILIES = (access_lists, class_maps, globals, ignored, interfaces, object_groups, policing, policy_maps)
 
-# Below a statement that is wrong or unknown.
+# Below a statement that is wrong, and below one that nobody knows.
+WRONG = Vocabulary("a block that is wrong")
 LEFT_OUT = Vocabulary("a block that phb doesn't know")
 
 
@@ -48,13 +49,14 @@ def parse(text: str, file: str, dialect: Dialect) -> Configuration:
             modes = modes if flat else _around(modes, line)
             subject = modes[1].subject if len(modes) > 1 else None
             getattr(subject, "errors", configuration.errors).append(error)
-            modes = [*modes, Mode(LEFT_OUT, None, line.indent)]
+            if modes[-1].vocabulary is not LEFT_OUT:
+                modes = [*modes, Mode(WRONG, None, line.indent)]
     return configuration
 
 
 def _left(modes: list[Mode], line: Line) -> list[Mode]:
     """The modes without those whose block this line, by its indentation, has left."""
-    if modes[-1].vocabulary is LEFT_OUT and line.indent <= modes[-1].indent:
+    if modes[-1].vocabulary in (LEFT_OUT, WRONG) and line.indent <= modes[-1].indent:
         modes = modes[:-1]
     while len(modes) > 1 and modes[-1].indented and line.indent <= modes[-1].indent:
         modes = modes[:-1]
@@ -73,7 +75,9 @@ def _statement(configuration: Configuration, modes: list[Mode], line: Line) -> l
     if line.words[0].lower() == "exit" and len(line.words) == 1:
         return modes[:-1] or modes
     # What is indented below the head of a block that is left out belongs to it, whatever it is.
-    if modes[-1].vocabulary in (ignored.IN_BLOCK, LEFT_OUT) and line.indent > modes[-1].indent:
+    if modes[-1].vocabulary in (ignored.IN_BLOCK, LEFT_OUT, WRONG) and line.indent > modes[-1].indent:
+        if modes[-1].vocabulary is LEFT_OUT:
+            check_left_out(line)
         return modes
     chosen = _find(modes, line)
     if chosen is None:

@@ -9,7 +9,8 @@ about something else, unless somebody mistyped it. An unknown line is an error
 - if it is nearly a statement that bears on packets, letter by letter: `polcy-map`, `servce-policy output wan`;
 - where no line is indented, so that nobody can see which block it ends.
 
-Any other one is listed, and left out with all that is indented below it.
+Any other one is listed, and left out with all that is indented below it; but a `service-policy` with a direction is an
+error wherever it stands.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from phb.formats.ios.lines import Line
-from phb.formats.ios.modes import GLOBAL, INTERFACE, POLICY_CLASS, POLICY_MAP
+from phb.formats.ios.modes import GLOBAL, INTERFACE, POLICY_CLASS, POLICY_MAP, ROUTE_MAP
 from phb.formats.ios.vocabulary import Mode, suggestion
 
 # What QoS statements of switches and of releases that phb doesn't read are made of.
@@ -26,7 +27,7 @@ _WORDS = "dscp police policer policing qos queue queueing queuing shape shaping 
 QOS_WORDS = frozenset(_WORDS.split(" "))
 
 # Modes that mostly speak of something else.
-OPEN = (GLOBAL, INTERFACE)
+OPEN = (GLOBAL, INTERFACE, ROUTE_MAP)
 
 # As `suggestion`, but stricter: IOS has many words, and this is no guess at what to print but a verdict.
 _NEARLY = 0.8
@@ -54,6 +55,18 @@ def check_unknown(line: Line, modes: Sequence[Mode]) -> None:
                 line.fail(f"'{line.shown}'", f"it in {elsewhere.name}")
         nearest = vocabularies if not is_open else [*vocabularies, INTERFACE, POLICY_CLASS]
         line.fail(f"'{line.shown}'", suggestion(line.words, nearest))
+
+
+def check_left_out(line: Line) -> None:
+    """Refuse a policy map in a block that nobody knows: whatever that is, packets meet it.
+
+    Raises:
+        InputError: The line is one.
+
+    """
+    found = INTERFACE.find(line) if line.words[0].lower() == "service-policy" else None
+    if found is not None and not found.words.negated:
+        line.fail(f"'{line.shown}' in a block that phb doesn't know", "it in an interface")
 
 
 def _is_qos(words: Sequence[str], *, negated: bool) -> bool:

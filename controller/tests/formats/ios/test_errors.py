@@ -110,9 +110,9 @@ ERRORS = {
     "bandwidth 0": ("interface Fa0/0\n bandwidth 0\n", "f:3: found '0', expected kbit/s from 1 to 10000000"),
     "bandwidth word": ("interface Fa0/0\n bandwidth fast\n", "f:3: found 'fast', expected kbit/s from 1 to"),
     "speed": ("interface Fa0/0\n speed 0\n", "f:3: found '0', expected Mbit/s from 1 to 100000"),
-    "hold queue 0": (
-        "interface Fa0/0\n hold-queue 0 out\n",
-        "f:3: found a hold queue of 0 packets, expected packets from 1",
+    "hold queue 5000": (
+        "interface Fa0/0\n hold-queue 5000 out\n",
+        "f:3: found a hold queue of 5000 packets, expected at most 4096",
     ),
     "hold queue way": ("interface Fa0/0\n hold-queue 9 up\n", "f:3: found 'up', expected one of in, out"),
     "queues no power": (
@@ -414,8 +414,8 @@ ERRORS = {
         "f:3: found 'hold-queue 9 out' on Tunnel0, expected it on a physical",
     ),
     "policy routing": (
-        "route-map m permit 10\n match ip address 1\ninterface Fa0/0\n ip policy route-map m\n",
-        "f:5: found policy routing by route map 'm' (f:2), expected routes by destination only",
+        "route-map m permit 10\n set ip tos 4\ninterface Fa0/0\n ip policy route-map m\n",
+        "f:5: found route map 'm', which marks packets: 'set ip tos 4' (f:3), expected 'set' in a class",
     ),
     "rate-limit": (
         "interface Fa0/0\n rate-limit input 8000\n",

@@ -3,7 +3,8 @@
 import pytest
 
 from phb.errors import InputError
-from phb.formats.ios.lines import directives, lines
+from phb.formats.ios.interface_names import take_interface
+from phb.formats.ios.lines import Words, directives, lines
 
 
 def words(text):
@@ -33,6 +34,8 @@ def test_nothing_counts_after_end():
     [
         "banner motd ^C\ninterface x\n^C",
         "banner motd ^Chello^C",
+        "banner exec ^FFor your eyes\ninterface x ^F",
+        "banner motd ^Authorised users\nonly ^",
         "banner login #\n! policy-map a\n#",
         "banner \x03\ntext\n\x03",
     ],
@@ -57,3 +60,23 @@ def test_directives():
         ("dialect", "ios-12", 1),
         ("dialect", "x", 2),
     ]
+
+
+INTERFACES = {
+    "e0": "Ethernet0",
+    "f0/0": "FastEthernet0/0",
+    "fif1/0/1": "FiftyGigE1/0/1",
+    "FiftyGigabitEthernet1/0/1": "FiftyGigabitEthernet1/0/1",
+    "g0/1": "GigabitEthernet0/1",
+    "s0/0": "Serial0/0",
+    "tw1/0": "TwoGigabitEthernet1/0",
+    "twe1/0": "TwentyFiveGigE1/0",
+    "lo0": "Loopback0",
+    "AppGigabitEthernet1/0/1": "AppGigabitEthernet1/0/1",
+}
+
+
+@pytest.mark.parametrize("typed", INTERFACES)
+def test_kind_of_an_interface_may_be_abbreviated(typed):
+    (line,) = lines(f"interface {typed}\n", "f")
+    assert take_interface(Words(line, 1))[0] == INTERFACES[typed]

@@ -104,7 +104,8 @@ NOTICES = {
     "interface FastEthernet0/0.5\n encapsulation dot1Q 5\n": "'FastEthernet0/0.5' has no effect: it is no port",
     "interface Fa0/0\n shutdown\n": "'FastEthernet0/0' is shut down",
     "interface Fa0/0\n ip policy route-map m\n": "route map 'm' is not in the file",
-    "route-map m\n": "route map 'm' has no effect unless an interface has it",
+    "route-map m\n": "route map 'm' has no effect: phb doesn't route by policy",
+    "interface Fa0/0\n hold-queue 0 out\n": "a hold queue of 0 packets is one of 1",
     "control-plane\n": "'control-plane' has no effect",
 }
 

@@ -9,7 +9,7 @@ from phb.model import Dialect
 NOTED = {
     "a word": "redundancy-of-tomorrow on\n",
     "a block": "flurb 1\n class voice\n  priority 100\n police 8000\n",
-    "a block in an interface": "interface Fa0/0\n flurb 1\n  service-policy output nothing\n bandwidth 5\n",
+    "a block in an interface": "interface Fa0/0\n flurb 1\n  priority 100\n bandwidth 5\n",
     "a block after an empty interface": "interface Fa0/0\n!\nflurb 1\n bandwidth 7\n",
     "what isn't there": "no mls qos trust\n",
 }
@@ -33,6 +33,13 @@ REFUSED = {
     "interface Fa0/0\n srr-queue bandwidth share 1 2 3 4\n": "docs/ios.md",
     "mls qos map cos-dscp 0 8\n": "docs/ios.md",
     "!\nservice-policy input p\n": "it in an interface",
+    "template t\n service-policy output p\n": "it in an interface",
+    "interface Fa0/0\n flurb 1\n  service-policy output p\n": "it in an interface",
+    "interface ATM0\n pvc 0/35\n  service-policy output p\n": "phb has no ATM",
+    "interface ATM0.1 point-to-point\n pvc a 0/35\n  vbr-nrt 512 256\n  service-policy out p\n": "phb has no ATM",
+    "interface Serial0.1\n frame-relay interface-dlci 100\n  class slow\n": "no Frame Relay classes",
+    "interface Serial0.1\n frame-relay interface-dlci 100\n  service-policy output p\n": "phb has no Frame Relay",
+    "interface Fa0/0\n bgp-policy destination ip-prec-map\n": "marks in a policy map",
 }
 
 
@@ -126,3 +133,9 @@ def test_interface_of_a_vrf_keeps_its_statements(ios):
 
 def test_interface_that_is_indented_below_another_is_another(ios):
     assert len(ios("interface Fa0/0\n bandwidth 5\n interface Fa0/1\n bandwidth 6\n").ports) == 2
+
+
+def test_route_map_that_marks_nothing_is_a_warning(ios):
+    policy = ios("route-map m permit 5\n set ip next-hop 192.0.2.1\ninterface Fa0/0\n ip policy route-map m\n")
+    (warning,) = [notice for notice in policy.notices if not notice.aside]
+    assert (warning.origin.line, warning.message.partition(":")[0]) == (4, "route map 'm' has no effect")
