@@ -9,9 +9,9 @@ from typing import Any
 from rich.table import Table
 
 from phb_lab import data_files
-from phb_lab.description import Network
+from phb_lab.description import Adapter, Network
 from phb_lab.errors import LabError
-from phb_lab.outcome import Outcome
+from phb_lab.outcome import Delivery, Outcome
 from phb_lab.report.bars import draw_bars
 from phb_lab.results import NANOSECONDS, Figure
 from phb_lab.study import Evaluation, Run
@@ -29,6 +29,12 @@ RSP_NS_PER_PACKET = 9_677
 _CALIBRATED = "calibrated: a parameter was taken from it, or from one that it follows from"
 _CONFIGURED = "configured: so many were set up, and all of them were kept"
 _PREDICTED = "prediction"
+_FTP_ALONE = (
+    "the source measured no rate, only that transfers alone saturated neither channel nor CIP: below 100 % is the "
+    "published figure"
+)
+_FTP_WITH_PING = "the source measured no rate, only that one ping beside the transfers saturated the channel"
+_CMPC = "the source prints a lower bound, 'in excess of 10.85 MBps', and nothing else"
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,11 @@ class Details:
     speed: float
 
 
+def cips(network: Network) -> list[Adapter]:
+    """The CIPs of a network; workstations have adapters of other kinds."""
+    return [adapter for adapter in network.adapters if adapter.kind == "cip"]
+
+
 def evaluate(name: str, warm_up_s: int, network: Network, outcome: Outcome, *, duration_s: int) -> Evaluation:
     """Make figures of one test's outcome.
 
@@ -60,12 +71,13 @@ def evaluate(name: str, warm_up_s: int, network: Network, outcome: Outcome, *, d
     if duration_s <= warm_up_s:
         raise LabError(f"{name}: {duration_s} s are no longer than its warm-up of {warm_up_s} s")
     seconds = duration_s - warm_up_s
-    cpu = _busy(outcome, "cpu_busy_ns_by_second", warm_up_s, duration_s)
-    channels = network.adapters[0].parameters.get("channels", 1)
-    channel = _busy(outcome, "channel_busy_ns_by_second", warm_up_s, duration_s) / channels
+    adapters = [outcome.adapters[adapter.name] for adapter in cips(network)]
+    cpu = _busy(adapters, "cpu_busy_ns_by_second", warm_up_s, duration_s)
+    channels = cips(network)[0].parameters.get("channels", 1)
+    channel = _busy(adapters, "channel_busy_ns_by_second", warm_up_s, duration_s) / channels
     ended = sum(warm_up_s <= transaction.end_ns / NANOSECONDS < duration_s for transaction in outcome.transactions)
     transactions = ended / seconds
-    megabytes = sum(each.throughput_bps(warm_up_s, duration_s) for each in outcome.deliveries) / 8 / BYTES_PER_MB
+    megabytes = _megabytes(outcome.deliveries, warm_up_s, duration_s)
     passed = _switched(outcome, channels) / duration_s
     rsp = passed * RSP_NS_PER_PACKET / NANOSECONDS * 100
     figures: list[Figure]
@@ -88,6 +100,18 @@ def evaluate(name: str, warm_up_s: int, network: Network, outcome: Outcome, *, d
                 _figure("ip_datagram", "cip_cpu_percent_tcp", "%", cpu),
                 _figure("ip_datagram", "rsp_cpu_percent", "%", rsp, asked=False),
             ]
+        case "ftp" | "ftp-ping":
+            ftp = [each for each in outcome.deliveries if each.group == "ftp"]
+            transfers = _megabytes(ftp, warm_up_s, duration_s)
+            rate, unit = megabytes, "MB/s"
+            note = _FTP_ALONE if name == "ftp" else _FTP_WITH_PING
+            figures = [
+                Figure(name, "ftp_MBps", unit, transfers, note=note),
+                Figure(name, "channel_percent", "%", channel, note=note),
+                Figure(name, "cip_cpu_percent", "%", cpu, note=note),
+            ]
+            if name == "ftp-ping":
+                figures.insert(1, Figure(name, "ping_MBps", unit, megabytes - transfers, note=note))
         case "csna-6000-pu":
             rate, unit = 2 * transactions, "packets/s"
             figures = [
@@ -116,6 +140,14 @@ def evaluate(name: str, warm_up_s: int, network: Network, outcome: Outcome, *, d
                 _figure("tn3270_server", "cip_cpu_percent", "%", cpu, _CALIBRATED),
                 _figure("tn3270_server", "rsp_cpu_percent", "%", rsp, asked=False),
             ]
+        case "cmpc":
+            received: Any = adapters[-1]["inbound"]
+            rate, unit = received["sent"] * BLOCK_BYTES / duration_s / BYTES_PER_MB, "MB/s"
+            bound = float(data_files.published()[PUBLISHED_KEY]["cmpc"]["MBps"])
+            figures = [
+                Figure("cmpc", "MBps", unit, rate, bound, _CMPC, low=bound),
+                Figure("cmpc", "cip_cpu_percent", "%", cpu),
+            ]
         case "tn3270-16000":
             rate, unit = transactions, "transactions/s"
             figures = [_figure("tn3270_server", "lus_16000_tps", unit, rate)]
@@ -137,10 +169,15 @@ def _figure(
     return replace(figure, low=published * (1 - ASKED), high=published * (1 + ASKED))
 
 
-def _busy(outcome: Outcome, key: str, from_s: int, to_s: int) -> float:
+def _megabytes(deliveries: Sequence[Delivery], from_s: int, to_s: int) -> float:
+    """Payload per second."""
+    return sum(each.throughput_bps(from_s, to_s) for each in deliveries) / 8 / BYTES_PER_MB
+
+
+def _busy(adapters: Sequence[Mapping[str, object]], key: str, from_s: int, to_s: int) -> float:
     """Percent of the time, the mean over adapters."""
     shares = []
-    for counted in outcome.adapters.values():
+    for counted in adapters:
         seconds: Any = counted[key]
         shares.append(sum(seconds[from_s:to_s]) / NANOSECONDS / (to_s - from_s) * 100)
     return fmean(shares)
@@ -242,7 +279,33 @@ def conclusions(runs: Sequence[Run]) -> list[str]:
     for figure in figures:
         if figure.met is False and figure.quantity in _REASONS:
             lines.append(f"{_REASONS[figure.quantity]} ({(figure.ratio or 0) - 1:+.1%})")
-    return lines
+    return lines + [line for run in runs if (line := _unpublished(run)) is not None]
+
+
+def _unpublished(run: Run) -> str | None:
+    """What a test found of which the source prints no figure of its own."""
+    match run.test.name:
+        case "ftp":
+            return (
+                f"file transfers: {run.figure('ftp_MBps').measured:.2f} MB/s, with which the channel is busy for "
+                f"{run.figure('channel_percent').measured:.0f} % of the time. The source says that transfers alone "
+                "did not saturate it. Here nothing slows a workstation but its line, and a packet of 1,500 bytes, or "
+                "an acknowledgement, takes a block of 4 KB; the source's workstations were slower, or a block took "
+                "more than one packet"
+            )
+        case "ftp-ping":
+            return (
+                f"one ping beside the transfers: {run.figure('ftp_MBps').measured:.2f} MB/s of transfers and "
+                f"{run.figure('ping_MBps').measured:.2f} MB/s of pings, and a channel that is busy for "
+                f"{run.figure('channel_percent').measured:.0f} % of the time, as the source says"
+            )
+        case "cmpc":
+            return (
+                f"CMPC: {run.figure('MBps').measured:.2f} MB/s is the rate of the pings' channel, one way and without "
+                "acknowledgements; the source says 'in excess of 10.85 MBps'. Neither contradicts the other, and "
+                "nothing of CMPC's own can be concluded"
+            )
+    return None
 
 
 def pictures(runs: Sequence[Run], folder: Path) -> list[Path]:

@@ -4,9 +4,11 @@ r"""Cisco's Channel Interface Processor: customers' acceptance tests of capacity
 
     ping         rsp4 ----------- cip ===ESCON=== hds                 4 KB datagrams one way, on one or two channels
     tcp          lpar1 ===ESCON=== cip --- c7513 --- cip ===ESCON=== lpar2       12 streams, one CIP for both channels
+    ftp          4 workstations --- c7513 --- cip ===ESCON=== hds     file transfers, and one ping beside them
     csna         dominos --------- cip ===ESCON=== hds                SNA stations, ITPECHO
     csna-bulk    lpar1 ===ESCON=== cip ----------- cip ===ESCON=== lpar2         4 KB frames one way, one CIP
     tn3270       generator --- c7513 --- cip ===ESCON=== hds          TCP sessions to the server on the CIP, ITPECHO
+    cmpc         lpar1 ===ESCON=== cip ----------- cip ===ESCON=== lpar2         4 KB frames one way, two CIPs
 
 A CIP is a half-duplex channel that moves blocks, or two, and one CPU (``data/adapters.yaml``). Every test saturates
 something; which, is for the run to say.
@@ -52,6 +54,21 @@ PING_PROCESSES = 2
 # Assumption: what waits for the channel in the adapter; more is dropped, as nobody waits for a ping.
 PING_QUEUE_PACKETS = 100
 
+# "Two Fast Ethernet-connected NT workstations, one FDDI-connected UNIX workstation, and one FDDI-connected Windows
+# workstation": name, port of the router, address, MTU (FDDI's is RFC 1390's). Both lines have 100 Mbit/s.
+WORKSTATIONS = (
+    ("nt-1", 3, "10.3.0.1", 1_500),
+    ("nt-2", 5, "10.4.0.1", 1_500),
+    ("unix", 6, "10.5.0.1", 4_352),
+    ("windows", 7, "10.6.0.1", 4_352),
+)
+WORKSTATION_BPS = 100_000_000
+# "Multiple 100-MB FTPs from each of the workstations"; how many, the source doesn't say.
+TRANSFERS = 3
+TRANSFER_BYTES = 100_000_000
+# "A single copy of the ping test": the router's own packets come from a port of their own.
+RSP4_PORT = 8
+
 # "12 client/server connections between the two LPARs".
 STREAMS = 12
 # The source gives no TCP parameters. OS/390's default buffers, as in the S/390 network; 200 ms is BSD's delayed
@@ -68,6 +85,9 @@ BULK_BYTES_PER_S = 7_400_000
 SNA_HEADERS = 13
 # NetMarks ran "multiple instances": as many logical units as send in turn; it makes no difference to the adapter.
 BULK_LUS = 12
+# CMPC carries High Performance Routing, of whose rate the source prints "in excess of 10.85 MBps" only. Two partitions'
+# worth of the channel's blocks are offered, so that the rate is what channel and CPU let through.
+CMPC_FRAMES_PER_S = 6_000
 
 # A TN3270 server's and a PC's TCP with small messages: IOS's default window; no source gives one.
 SESSION_WINDOW_BYTES = 4_128
@@ -89,13 +109,13 @@ class Load(Test):
 
     Attributes:
         kind: which of the networks above.
-        size: channels, physical or logical units, or sessions of a CIP, whatever counts in it.
+        size: channels, pings, physical or logical units, or sessions of a CIP, whatever counts in it.
         cips: how many there are.
         warm_up_s: from when on it is measured.
 
     """
 
-    kind: Literal["ping", "tcp", "csna", "csna-bulk", "tn3270"] = "ping"
+    kind: Literal["ping", "tcp", "ftp", "csna", "csna-bulk", "tn3270", "cmpc"] = "ping"
     size: int = 1
     cips: int = 1
     warm_up_s: int = 1
@@ -112,15 +132,18 @@ class Cip(Study):
         Load("ping-1", "4 KB pings, one channel", 20, 20, "ping", 1),
         Load("ping-2", "4 KB pings, two channels", 20, 20, "ping", 2),
         Load("tcp-stream", "12 TCP streams from partition to partition", 30, 30, "tcp", STREAMS, warm_up_s=2),
+        Load("ftp", "file transfers from four workstations, one channel", 30, 30, "ftp", 0, warm_up_s=2),
+        Load("ftp-ping", "the same file transfers beside one 4 KB ping", 30, 30, "ftp", 1, warm_up_s=2),
         Load("csna-6000-pu", "6,000 physical units", 60, 60, "csna", 6_000, warm_up_s=10),
         Load("csna-16000-lu", "16,000 logical units of 3,200 stations", 60, 60, "csna", 16_000, warm_up_s=10),
         Load("csna-bulk", "7.4 MB/s of SNA frames, two channels", 20, 20, "csna-bulk", BULK_LUS, warm_up_s=2),
         Load("tn3270-1000", "1,000 TN3270 sessions without a pause", 60, 60, "tn3270", 1_000, warm_up_s=10),
         Load("tn3270-16000", "16,000 paced TN3270 sessions", 120, 60, "tn3270", 16_000, warm_up_s=40),
         Load("tn3270-two-cips", "two CIPs with 16,000 sessions each", 120, 60, "tn3270", 16_000, 2, 40),
+        Load("cmpc", "frames of 4 KB from mainframe to mainframe, two CIPs", 20, 20, "cmpc", BULK_LUS, 2, 2),
     )
     options = (
-        Option("window", WINDOW_BYTES, 4_096, 1_048_576, "TCP window of the partitions' streams, in bytes"),
+        Option("window", WINDOW_BYTES, 4_096, 1_048_576, "TCP window of partitions and workstations, in bytes"),
         Option("blocks_per_interrupt", 15, 1, 15, "blocks that a host reads before it is interrupted, IP datagram"),
     )
 
@@ -132,12 +155,16 @@ class Cip(Study):
                 described = _ping(load)
             case "tcp":
                 described = _tcp(options)
+            case "ftp":
+                described = _ftp(load, options)
             case "csna":
                 described = _csna(load)
             case "csna-bulk":
                 described = _csna_bulk()
             case "tn3270":
                 described = _tn3270(load)
+            case "cmpc":
+                described = _cmpc()
         return replace(described, name=f"{self.name}/{test.name}")
 
     def virtual_time_only(self, test: Test) -> str | None:
@@ -156,10 +183,11 @@ class Cip(Study):
     def configuration(self, test: Test, network: Network) -> Mapping[str, object]:
         """The load, how many of each there are, and what they share."""
         load = _load(test)
+        cips = analysis.cips(network)
         return {
             "load": load.kind,
-            "cips": len(network.adapters),
-            "channels": network.adapters[0].parameters.get("channels", 1),
+            "cips": len(cips),
+            "channels": cips[0].parameters.get("channels", 1),
             "streams": sum(isinstance(flow, Stream) for flow in network.flows),
             "sessions": sum(isinstance(flow, RequestResponse) for flow in network.flows),
             "pus": sum(each.pus for each in network.stations),
@@ -240,7 +268,75 @@ def _host(
 
 
 def _c7513() -> Switch:
-    return Switch("c7513", 1, tuple(Port(number) for number in range(1, 6)), (EXAMPLES / "c7513.yaml",))
+    return Switch("c7513", 1, tuple(Port(number) for number in range(1, 9)), (EXAMPLES / "c7513.yaml",))
+
+
+def _ftp(load: Load, options: Mapping[str, int]) -> Network:
+    """Workstations on LANs of their own write to a null device of the mainframe, which is behind one channel."""
+    hosts = [_host("hds", "10.1.0.1", BLOCK_BYTES, options["window"], batches=True)]
+    adapters = [
+        _cip("cip", "ip-datagram", blocks_per_interrupt=options["blocks_per_interrupt"])
+        if load.size == 0
+        else _cip(
+            "cip",
+            "ip-datagram",
+            blocks_per_interrupt=options["blocks_per_interrupt"],
+            read_queue_packets=PING_QUEUE_PACKETS,
+        )
+    ]
+    wires = [Wire(("hds", 0), ("cip", 0)), Wire(("cip", 1), ("c7513", 1))]
+    flows: list[Flow] = []
+    for name, port, address, mtu in WORKSTATIONS:
+        hosts.append(_host(name, address, mtu, options["window"]))
+        line = {"rate_bps": WORKSTATION_BPS, "mtu_bytes": mtu, "latency_ns": 0}
+        adapters.append(Adapter(f"{name}-line", "osa2", line))
+        wires += [Wire((name, 0), (f"{name}-line", 0)), Wire((f"{name}-line", 1), ("c7513", port))]
+        flows += [
+            Stream(
+                name=f"ftp-{name}-{number}",
+                group="ftp",
+                client=name,
+                client_address=address,
+                server="hds",
+                server_address="10.1.0.1",
+                server_port=2_000 + len(flows) + number,
+                start_ns=(len(flows) + number) * SECOND // 100,
+                total_bytes=TRANSFER_BYTES,
+            )
+            for number in range(TRANSFERS)
+        ]
+    if load.size:
+        hosts.append(_host("rsp4", "10.7.0.1", BLOCK_BYTES))
+        wires.append(Wire(("rsp4", 0), ("c7513", RSP4_PORT)))
+        flows.append(
+            Datagrams(
+                name="ping",
+                group="ping",
+                client="rsp4",
+                client_address="10.7.0.1",
+                server="hds",
+                server_address="10.1.0.1",
+                server_port=7,
+                payload_bytes=BLOCK_BYTES - IP_AND_UDP_HEADERS,
+                interval_ns=PING_INTERVAL_NS,
+                start_ns=0,
+            )
+        )
+    return Network(
+        name="",
+        switches=(_c7513(),),
+        hosts=tuple(hosts),
+        adapters=tuple(adapters),
+        wires=tuple(wires),
+        flows=tuple(flows),
+        assumptions=(
+            f"each workstation has {TRANSFERS} transfers at once, and nothing slows it but its line of 100 Mbit/s and "
+            "TCP: the source gives neither processors nor disks nor TCP's parameters",
+            f"TCP windows of {options['window']} bytes, delayed acknowledgements of 200 ms, Reno; a packet takes a "
+            "block of the channel, however short it is",
+            *((f"{PING_QUEUE_PACKETS} packets wait for the channel at most",) if load.size else ()),
+        ),
+    )
 
 
 def _tcp(options: Mapping[str, int]) -> Network:
@@ -336,6 +432,35 @@ def _csna_bulk() -> Network:
         ),
         sna_hosts=(SnaHost("lpar2"),),
         assumptions=("NetMarks sends 4 KB frames one way; 7.4 MB/s are what one channel carries and the other, too",),
+    )
+
+
+def _cmpc() -> Network:
+    """Two routers with a CIP each, as the source plans for bulk data between data centers."""
+    return Network(
+        name="",
+        switches=(),
+        hosts=(),
+        adapters=(_cip("cip-0", "csna"), _cip("cip-1", "csna")),
+        wires=(Wire(("lpar1", 0), ("cip-0", 0)), Wire(("cip-0", 1), ("cip-1", 1)), Wire(("lpar2", 0), ("cip-1", 0))),
+        flows=(),
+        stations=(
+            SnaStations(
+                name="lpar1",
+                group="cmpc",
+                pus=1,
+                lus_per_pu=BULK_LUS,
+                frames_per_s=CMPC_FRAMES_PER_S,
+                request_bytes=BLOCK_BYTES - SNA_HEADERS,
+                waits=False,
+            ),
+        ),
+        sna_hosts=(SnaHost("lpar2"),),
+        assumptions=(
+            "CMPC is 4 KB blocks on one channel at the rate of the pings, one way, with the CPU's cost of an SNA frame",
+            "nothing is acknowledged: HPR's rate-based flow control and its acknowledgements are not modelled",
+            "the ATM between the routers is no limit",
+        ),
     )
 
 

@@ -45,6 +45,29 @@ def test_a_larger_window_and_fewer_interrupts_carry_more():
     assert rates[0] < 18.4 < rates[1] < 2 * 12.383
 
 
+def test_transfers_from_workstations_take_a_block_for_each_short_packet():
+    alone, beside = run("ftp", 5), run("ftp-ping", 5)
+    # Were every packet one of FDDI's, and none an acknowledgement, they could carry what the pings do.
+    assert 0 < alone.figure("ftp_MBps").measured < 12.383 / 2
+    assert alone.figure("ftp_MBps").published is None
+    # A ping of 2,500 packets/s takes what the transfers leave, and they some of what it would have had.
+    assert beside.figure("channel_percent").measured == pytest.approx(100, abs=0.5)
+    assert beside.figure("ftp_MBps").measured < alone.figure("ftp_MBps").measured
+    assert 0 < beside.figure("ping_MBps").measured < 2_500 * 4_096 / 1e6
+    assert [node for node in beside.outcome.conservation if not node.holds] == []
+    lines = analysis.conclusions([alone, beside])
+    assert [line.split(":")[0] for line in lines] == ["file transfers", "one ping beside the transfers"]
+
+
+def test_cmpc_is_above_the_published_bound_and_says_that_it_is_one():
+    done = run("cmpc", 5)
+    figure = done.figure("MBps")
+    assert (figure.published, figure.low, figure.high) == (10.85, 10.85, None)
+    assert figure.measured == pytest.approx(12.383, rel=0.005)
+    assert "in excess of" in figure.note
+    assert analysis.conclusions([done])[0].startswith("CMPC: 12.38 MB/s is the rate of the pings' channel")
+
+
 def test_more_stations_than_llc2_sessions_are_refused():
     test = STUDY.find_test("csna-6000-pu")
     network = STUDY.network(test, seed=1, options=STUDY.defaults())
