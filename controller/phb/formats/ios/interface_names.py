@@ -12,6 +12,7 @@ from phb.model import LengthBasis
 # that an interface has until one is configured ("bandwidth (interface)" in the Cisco IOS Interface Command Reference,
 # and what `show interfaces` prints). A serial line's four bytes are those of HDLC as well as of PPP.
 PHYSICAL: dict[str, tuple[LengthBasis, int | None]] = {
+    "AppGigabitEthernet": (LengthBasis.ETHERNET, 1_000_000),
     "Async": (LengthBasis.PPP, 9),
     "BRI": (LengthBasis.PPP, 64),
     "Channel": (LengthBasis.IP, None),
