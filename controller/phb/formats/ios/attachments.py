@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from phb.errors import InputError
 from phb.formats.ios.configuration import Configuration, Interface, PolicyClass, PolicyMap
-from phb.formats.ios.ports import bandwidth, is_port
+from phb.formats.ios.ports import bandwidth
 from phb.formats.ios.shapers import shaped_rate
+from phb.formats.ios.subinterfaces import takes_packets
 from phb.model import DEFAULT_CLASS, Dialect
 from phb.origin import Origin
 
@@ -37,7 +38,7 @@ def attachments(configuration: Configuration) -> list[Attachment]:
     """
     found = []
     for interface in configuration.interfaces.values():
-        if interface.shut_down or not is_port(interface):
+        if not takes_packets(interface):
             continue
         for direction, (name, origin) in sorted(interface.policies.items()):
             known = configuration.policy_maps.get(name)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from phb.model import Conditions
 from phb.origin import UNKNOWN, Origin
-from phb.values import AddressRange, PortRange, PriorityCodePoint, TcpFlags, TypeOfService
+from phb.values import UNTAGGED, AddressRange, PortRange, PriorityCodePoint, TcpFlags, TypeOfService
 
 Interval: TypeAlias = tuple[int, int]
 Pattern: TypeAlias = tuple[int, int]  # value, mask
@@ -32,6 +32,7 @@ class Box:
     destination_ports: Interval | None = None
     tos: Pattern | None = None
     pcp: int | None = None
+    vlan: int | str | None = None  # `UNTAGGED` for frames without a tag
     ingress: str | None = None
     qos_group: int | None = None
     tcp_flags: Pattern | None = None
@@ -40,11 +41,14 @@ class Box:
     def intersect(self, other: Box) -> Box | None:
         """What is in both, or None."""
         merged: dict[str, object] = {}
-        for name in ("version", "protocol", "pcp", "ingress", "qos_group"):
+        for name in ("version", "protocol", "pcp", "vlan", "ingress", "qos_group"):
             mine, its = getattr(self, name), getattr(other, name)
             if mine is not None and its is not None and mine != its:
                 return None
             merged[name] = its if mine is None else mine
+        if merged["vlan"] == UNTAGGED and merged["pcp"] is not None:
+            # A frame without a tag has no priority.
+            return None
         for name in ("source", "destination", "source_ports", "destination_ports"):
             mine, its = getattr(self, name), getattr(other, name)
             if mine is not None and its is not None:
@@ -76,11 +80,14 @@ class Box:
             (self.protocol, other.protocol),
             (self.version, other.version),
             (self.pcp, other.pcp),
+            (self.vlan, other.vlan),
             (self.ingress, other.ingress),
             (self.qos_group, other.qos_group),
         ):
             if one is not None and another is not None and one != another:
                 return False
+        if UNTAGGED in (self.vlan, other.vlan) and (self.pcp, other.pcp) != (None, None):
+            return False
         return not _disagree(self.tos, other.tos) and not _disagree(self.tcp_flags, other.tcp_flags)
 
     def contains(self, other: Box) -> bool:
@@ -111,7 +118,7 @@ class Box:
                     given["precedence"] = value >> 5
                 case _:
                     given["tos"] = TypeOfService(value, mask)
-        given["qos_group"] = self.qos_group
+        given["qos_group"], given["vlan"] = self.qos_group, self.vlan
         if self.tcp_flags is not None:
             given["tcp_flags"] = TcpFlags(*self.tcp_flags)
         if self.pcp is not None:

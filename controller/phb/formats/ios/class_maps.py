@@ -10,6 +10,7 @@ from phb.formats.ios.interface_names import take_interface
 from phb.formats.ios.lines import Words
 from phb.formats.ios.modes import CLASS_MAP, GLOBAL, MQC
 from phb.formats.ios.names import take_dscp, take_precedence
+from phb.formats.ios.subinterfaces import VLANS
 from phb.formats.ios.vocabulary import Mode
 
 # What a class map may ask and the pipeline has no field for.
@@ -26,7 +27,6 @@ _UNSUPPORTED = {
     "port-type": "the kind of the port",
     "source-address": "MAC addresses",
     "destination-address": "MAC addresses",
-    "vlan": "VLAN numbers",
 }
 
 
@@ -78,6 +78,7 @@ def _take(class_map: ClassMap, words: Words, *, negated: bool) -> None:
         "precedence",
         "protocol",
         "qos-group",
+        "vlan",
     )
     kind = words.maybe(*supported, *(name for name in _UNSUPPORTED if " " not in name))
     if kind is None:
@@ -104,6 +105,8 @@ def _take(class_map: ClassMap, words: Words, *, negated: bool) -> None:
         case "qos-group":
             box = Box(qos_group=words.number(0, 99, "a QoS group"), origin=words.origin)
             term = Term(words.origin, negated, boxes=(box,))
+        case "vlan":
+            term = Term(words.origin, negated, boxes=_vlans(words))
         case "protocol":
             term = Term(words.origin, negated, boxes=(_protocol(words),))
         case "dscp":
@@ -124,6 +127,19 @@ def _several(words: Words, take: Callable[[Words], int], most: int, box: Callabl
     while words.peek() is not None and len(values) < most:
         values.append(take(words))
     return tuple(box(value) for value in dict.fromkeys(values))
+
+
+def _vlans(words: Words) -> tuple[Box, ...]:
+    """Numbers and ranges: ``vlan 10 20-29 40``."""
+    boxes: list[Box] = []
+    while boxes == [] or words.peek() is not None:
+        word = words.next("a VLAN")
+        first, dash, last = word.partition("-")
+        numbers = [int(each) for each in (first, last) if each.isdigit()]
+        if len(numbers) != 1 + bool(dash) or not VLANS[0] <= numbers[0] <= numbers[-1] <= VLANS[1]:
+            words.line.fail(f"'{word}'", f"VLANs from {VLANS[0]} to {VLANS[1]}, such as 10 or 20-29")
+        boxes += [Box(vlan=vlan, origin=words.origin) for vlan in range(numbers[0], numbers[-1] + 1)]
+    return tuple(dict.fromkeys(boxes))
 
 
 def _take_cos(words: Words) -> int:

@@ -6,6 +6,7 @@ from phb.errors import InputError
 from phb.formats.ios.boxes import EVERY, WHOLE, Box, Piece, Region, complement, first_match, intersection, union
 from phb.formats.ios.configuration import Configuration, Term
 from phb.formats.ios.object_groups import unfold
+from phb.formats.ios.subinterfaces import entered
 from phb.model import DEFAULT_CLASS
 from phb.origin import Origin
 
@@ -86,5 +87,5 @@ class Regions:
         elif term.class_map is not None:
             region = self.class_map(term.class_map, term.origin, within)
         else:
-            region = (Piece(term.boxes),)
+            region = (Piece(tuple(entered(self._configuration, box) for box in term.boxes)),)
         return complement(region) if term.negated else region

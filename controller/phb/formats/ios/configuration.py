@@ -224,11 +224,16 @@ class RouteMap:
 
 @dataclass
 class Interface:
-    """An interface. `fair_queue` is False after ``no fair-queue``; `unlike` says why it is no port of a switch."""
+    """An interface. `fair_queue` is False after ``no fair-queue``; `unlike` says why it is no port of a switch.
+
+    A subinterface has a `parent`, if that is in the file, and a `tag`: its VLAN, or `UNTAGGED` for the native one.
+    """
 
     name: str
     kind: str
     origin: Origin
+    parent: Interface | None = field(default=None, repr=False)
+    tag: int | str | None = None
     address: tuple[IPv4Address, Origin] | None = None
     bandwidth: tuple[int, Origin] | None = None  # kbit/s
     speed: int | None = None  # Mbit/s
@@ -243,6 +248,11 @@ class Interface:
     shut_down: bool = False
     unlike: list[tuple[Origin, str]] = field(default_factory=list)
     errors: list[InputError] = field(default_factory=list)
+
+    @property
+    def port(self) -> str:
+        """The name of the port that it is, or is a part of."""
+        return self.name.partition(".")[0]
 
 
 @dataclass

@@ -10,6 +10,7 @@ from phb.formats.ios.modes import GLOBAL, INTERFACE, MQC
 from phb.formats.ios.names import take_address, take_prefix_length
 from phb.formats.ios.policy_maps import BURST_BITS, SHAPED
 from phb.formats.ios.shapers import note_bursts
+from phb.formats.ios.subinterfaces import take_tag
 from phb.formats.ios.vocabulary import Mode
 from phb.model import Dialect
 
@@ -68,8 +69,8 @@ def _speed(configuration: Configuration, interface: Interface, words: Words) -> 
 @INTERFACE.statement("encapsulation", aside=True)
 def _encapsulation(configuration: Configuration, interface: Interface, words: Words) -> None:
     word = words.next("an encapsulation").lower()
-    if word in ("dot1q", "isl"):
-        # Only subinterfaces have it; whether that matters is known when they have a policy.
+    if word == "dot1q" and "." in interface.name:
+        take_tag(configuration, interface, words)
         return
     if word not in ENCAPSULATIONS:
         interface.unlike.append(

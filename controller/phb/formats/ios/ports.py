@@ -7,8 +7,10 @@ from decimal import Decimal
 from phb.errors import InputError
 from phb.formats.ios.configuration import Amount, Configuration, Interface
 from phb.formats.ios.interface_names import PHYSICAL
+from phb.formats.ios.subinterfaces import takes_packets
 from phb.model import LengthBasis, Port, Rate, RateBasis, RateUnit
 from phb.origin import Origin
+from phb.values import UNTAGGED
 
 
 def is_port(interface: Interface) -> bool:
@@ -33,6 +35,8 @@ def build_ports(configuration: Configuration) -> list[Port]:
         with configuration.collecting(interface):
             if is_port(interface):
                 ports.append(_port(interface))
+            elif takes_packets(interface) and _meets_packets(interface):
+                _vlan(configuration, interface)
             else:
                 _no_port(configuration, interface)
     return ports
@@ -49,6 +53,35 @@ def _port(interface: Interface) -> Port:
     return Port.model_validate(given).at(interface.origin, origins)
 
 
+def _meets_packets(interface: Interface) -> bool:
+    return bool(interface.policies or interface.access_groups or _queueing_statements(interface))
+
+
+def _vlan(configuration: Configuration, interface: Interface) -> None:
+    """List what a subinterface's QoS doesn't meet.
+
+    Raises:
+        InputError: It queues, without a policy map.
+
+    """
+    for origin in _queueing_statements(interface):
+        found = f"'{origin.statement}' on {interface.name}"
+        raise InputError(origin, found, f"it on {interface.port}: phb queues and shapes ports, not VLANs")
+    outputs = [interface.policies["output"]] if "output" in interface.policies else []
+    outputs += [group for side, group in interface.access_groups.items() if side.endswith("out")]
+    for name, origin in outputs:
+        tag = "no tag" if interface.tag == UNTAGGED else f"the tag of VLAN {interface.tag}"
+        message = f"'{name}' meets packets that came with {tag} and leave by {interface.port}: phb rewrites no tags"
+        configuration.note(origin, message)
+
+
+def _queueing_statements(interface: Interface) -> list[Origin]:
+    parts = (interface.random_detect, interface.shape, interface.fair_queue or None)
+    said = [part.origin for part in parts if part is not None and part is not True]
+    said += [interface.hold_queue[1]] if interface.hold_queue is not None else []
+    return sorted(said, key=lambda origin: origin.line)
+
+
 def _no_port(configuration: Configuration, interface: Interface) -> None:
     """List an interface without QoS that is no port.
 
@@ -56,10 +89,7 @@ def _no_port(configuration: Configuration, interface: Interface) -> None:
         InputError: It has QoS.
 
     """
-    said = [origin for _, origin in interface.policies.values()]
-    parts = (interface.random_detect, interface.shape, interface.fair_queue or None)
-    said += [part.origin for part in parts if part is not None and part is not True]
-    said += [interface.hold_queue[1]] if interface.hold_queue is not None else []
+    said = [origin for _, origin in interface.policies.values()] + _queueing_statements(interface)
     if said:
         first = min(said, key=lambda origin: origin.line)
         expected = f"it on a physical interface: one of {', '.join(PHYSICAL)}"
@@ -67,6 +97,8 @@ def _no_port(configuration: Configuration, interface: Interface) -> None:
         for origin, instead in interface.unlike[:1]:
             found += f", which has '{origin.statement}' ({origin})"
             expected = f"it on {instead}"
+        if not interface.unlike and "." in interface.name and interface.kind in PHYSICAL:
+            expected = f"'encapsulation dot1Q' in it, and interface {interface.port}"
         raise InputError(first, found, expected)
     why = interface.unlike[0][0].statement if interface.unlike else "it is no port of a switch"
     configuration.aside(interface.origin, f"'{interface.name}' has no effect: {why}; no QoS is said of it")

@@ -12,6 +12,7 @@ from phb.formats.ios.configuration import Configuration, FlowFairness, Interface
 from phb.formats.ios.early_detection import early_detection
 from phb.formats.ios.ports import bits_per_second, is_port, length_basis, maybe_bandwidth, rate, rate_basis
 from phb.formats.ios.shapers import build_shaper
+from phb.formats.ios.subinterfaces import groups
 from phb.model import (
     DEFAULT_CLASS,
     Bandwidth,
@@ -57,10 +58,14 @@ def build_queueing(configuration: Configuration, attached: Sequence[Attachment])
     """
     outputs = {each.interface.name: each for each in attached if each.direction == "output" and _queues(each)}
     result = []
-    for interface in configuration.interfaces.values():
-        if interface.shut_down or not is_port(interface):
+    for group in groups(configuration):
+        if not group or not is_port(group[0]):
             continue
-        attachment = outputs.get(interface.name)
+        interface = group[0]
+        queued = [outputs[each.name] for each in group if each.name in outputs]
+        attachment = queued[0] if queued else None
+        with configuration.collecting(*(each.interface for each in queued)):
+            _check_whole_port(group, queued)
         with configuration.collecting(interface, *(() if attachment is None else attachment.policy_maps)):
             built = (
                 _of_interface(configuration.dialect, interface)
@@ -70,6 +75,20 @@ def build_queueing(configuration: Configuration, attached: Sequence[Attachment])
             if built is not None:
                 result.append(built)
     return result
+
+
+def _check_whole_port(group: Sequence[Interface], queued: Sequence[Attachment]) -> None:
+    """A subinterface's queues are those of its port if no other packets leave there."""
+    main = group[0]
+    for each in queued:
+        others = [other.name for other in group[1:] if other is not each.interface]
+        others += [main.name] if main.address is not None else []
+        if each.interface is not main and others:
+            raise InputError(
+                each.origin,
+                f"queues or a shaper for {each.interface.name}, while other packets leave by {', '.join(others)}",
+                f"only marks and policers there, or it on {main.name}: phb queues and shapes ports, not VLANs",
+            )
 
 
 def _queues(attachment: Attachment) -> bool:

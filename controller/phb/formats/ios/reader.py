@@ -10,6 +10,7 @@ from phb.formats.ios.ports import build_ports
 from phb.formats.ios.queueing import build_queueing
 from phb.formats.ios.rules import build_rules
 from phb.formats.ios.statements import parse
+from phb.formats.ios.subinterfaces import place_subinterfaces
 from phb.formats.ios.uses import settle
 from phb.model import PolicySet
 from phb.origin import Origin
@@ -28,6 +29,7 @@ def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
 
     """
     configuration = parse(text, file, dialect(text, file, options.dialect))
+    place_subinterfaces(configuration)
     settle(configuration)
     ports = build_ports(configuration)
     attached = attachments(configuration)

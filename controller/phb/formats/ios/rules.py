@@ -18,10 +18,11 @@ from phb.formats.ios.boxes import Box, Region, intersection, region, versions
 from phb.formats.ios.classes import Regions
 from phb.formats.ios.configuration import Configuration, Interface, PolicyClass
 from phb.formats.ios.meters import class_meter
-from phb.formats.ios.ports import is_port, rate_basis
+from phb.formats.ios.ports import rate_basis
+from phb.formats.ios.subinterfaces import at, groups
 from phb.model import DEFAULT_CLASS, Action, Permission, Rule, TrafficClass
 from phb.origin import Origin
-from phb.values import PriorityCodePoint
+from phb.values import UNTAGGED, PriorityCodePoint
 
 _IPV4, _IPV6 = region(Box(version=4)), region(Box(version=6))
 _LONGEST_NAME = 64
@@ -44,39 +45,55 @@ def build_rules(configuration: Configuration, attached: Sequence[Attachment]) ->
     regions = Regions(configuration)
     result = Rules()
     uses = Counter(attachment.classes.name for attachment in attached)
-    for interface in configuration.interfaces.values():
-        if interface.shut_down or not is_port(interface):
-            continue
+    both = Counter((attachment.classes.name, attachment.interface.name) for attachment in attached)
+    for group in groups(configuration):
         for direction in ("input", "output"):
-            with configuration.collecting(interface):
-                _blocked(regions, interface, direction, result)
-            for attachment in attached:
-                if attachment.interface is interface and attachment.direction == direction:
-                    shared = uses[attachment.classes.name] > 1
-                    with configuration.collecting(interface, *attachment.policy_maps):
-                        _policy(configuration, regions, attachment, result, shared=shared)
+            for interface in group:
+                with configuration.collecting(interface):
+                    _blocked(regions, interface, direction, result, alone=len(group) == 1)
+            _check_one_policy(configuration, group, direction)
+            for interface in group:
+                for attachment in attached:
+                    if attachment.interface is interface and attachment.direction == direction:
+                        name = attachment.classes.name
+                        where = f"@{interface.name}" if uses[name] > 1 else ""
+                        where += "-output" if direction == "output" and both[name, interface.name] > 1 else ""
+                        with configuration.collecting(interface, *attachment.policy_maps):
+                            _policy(configuration, regions, attachment, where, result)
     return result
 
 
-def _blocked(regions: Regions, interface: Interface, direction: str, result: Rules) -> None:
+def _check_one_policy(configuration: Configuration, group: Sequence[Interface], direction: str) -> None:
+    """A policy map of a port is that of all its VLANs; IOS has one for them, or one for each."""
+    named = [(each, *each.policies[direction]) for each in group if direction in each.policies]
+    if len(named) > 1 and named[0][0].parent is None:
+        (main, _, first), (other, name, second) = named[:2]
+        found = f"policy map '{name}' for {direction} of {other.name}, beside that of {main.name} ({first})"
+        with configuration.collecting(main, other):
+            raise InputError(second, found, "one of them: that of the port is for all its VLANs")
+
+
+def _blocked(regions: Regions, interface: Interface, direction: str, result: Rules, *, alone: bool) -> None:
     side = {"input": "in", "output": "out"}[direction]
     for version, key in ((4, side), (6, f"ipv6 {side}")):
         if key not in interface.access_groups:
             continue
         name, origin = interface.access_groups[key]
         base = f"access-list {name} {side}@{interface.name}"
-        for rule in _rules(base, regions.denied(name, origin, version), interface, direction, origin):
+        denied = regions.denied(name, origin, version)
+        if interface.parent is None and not alone:
+            # Beside subinterfaces an interface's own packets are those without a tag.
+            denied = intersection([region(Box(vlan=UNTAGGED)), denied])
+        for rule in _rules(base, denied, interface, direction, origin):
             said = {**rule, "permission": Permission.BLOCKED}
             result.rules.append(Rule.model_validate(said).at(origin))
 
 
-def _policy(
-    configuration: Configuration, regions: Regions, attachment: Attachment, result: Rules, *, shared: bool
-) -> None:
+def _policy(configuration: Configuration, regions: Regions, attachment: Attachment, where: str, result: Rules) -> None:
     ordered = sorted(attachment.classes.classes.values(), key=lambda each: each.name == DEFAULT_CLASS)
     for each in ordered:
         taken = regions.class_map(each.name, each.origin)
-        name = f"{attachment.classes.name}/{each.name}" + (f"@{attachment.interface.name}" if shared else "")
+        name = f"{attachment.classes.name}/{each.name}{where}"
         if each.queues and each.name != DEFAULT_CLASS:
             result.classes.setdefault(each.name, TrafficClass(name=each.name).at(each.origin))
         if not taken:
@@ -143,12 +160,12 @@ def _rules(
     base: str, packets: Region, interface: Interface, direction: str, origin: Origin
 ) -> Iterator[dict[str, Any]]:
     """One rule for each piece; what all of them take is the region."""
-    egress = interface.name if direction == "output" else None
+    egress = interface.port if direction == "output" else None
     if direction == "input":
         _check_ingress(packets)
-        packets = intersection([region(Box(ingress=interface.name)), packets])
     else:
         _check_egress(packets)
+    packets = at(interface, packets, ingress=egress is None)
     for number, piece in enumerate(packets, start=1):
         name = base if len(packets) == 1 else f"{base}/{number}"
         _check_name(name, origin)

@@ -407,7 +407,7 @@ ERRORS = {
     # interfaces
     "subinterface": (
         "policy-map p\ninterface Fa0/0.5\n encapsulation dot1Q 5\n service-policy input p\n",
-        "f:5: found 'service-policy input p' on FastEthernet0/0.5, expected it on a physical interface",
+        "f:5: found 'service-policy input p' on FastEthernet0/0.5, expected 'encapsulation dot1Q' in it, and interface",
     ),
     "tunnel": (
         "interface Tunnel0\n hold-queue 9 out\n",

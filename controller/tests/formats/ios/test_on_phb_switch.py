@@ -12,8 +12,9 @@ from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 NODE = """\
 phb: 1
-ports: [{number: 1, name: FastEthernet0/1}, {number: 2, name: FastEthernet0/2}]
-cross-connects: [{between: [FastEthernet0/1, FastEthernet0/2]}]
+ports: [{number: 1, name: FastEthernet0/1}, {number: 2, name: FastEthernet0/2},
+        {number: 3, name: FastEthernet0/3}, {number: 4, name: FastEthernet0/4}]
+cross-connects: [{between: [FastEthernet0/1, FastEthernet0/2]}, {between: [FastEthernet0/3, FastEthernet0/4]}]
 """
 IOS = """\
 ! phb: dialect ios-12
@@ -39,12 +40,36 @@ policy-map out
   set cos dscp
  class none
   set dscp cos
+object-group network dark
+ host 10.9.0.1
+ range 10.9.1.0 10.9.1.7
+object-group service web
+ tcp-udp range 80 81
+ip access-list extended guests
+ deny object-group web object-group dark any
+ permit ip any any
+policy-map marks
+ class udp
+  set dscp af21
+policy-map leaving
+ class udp
+  set precedence 7
 interface FastEthernet0/1
  ip access-group four in
  ipv6 traffic-filter six in
  service-policy input in
 interface FastEthernet0/2
  service-policy output out
+interface FastEthernet0/3
+ ip access-group four in
+interface FastEthernet0/3.10
+ encapsulation dot1Q 10
+ ip access-group guests in
+ service-policy input marks
+interface FastEthernet0/4.10
+ encapsulation dot1Q 10
+ service-policy output leaving
+interface FastEthernet0/4
 """
 
 
@@ -53,7 +78,7 @@ def switch(tmp_path_factory):
     directory = tmp_path_factory.mktemp("ios")
     for name, text in (("node.yaml", NODE), ("router.cfg", IOS)):
         (directory / name).write_text(text)
-    switch = Switch("router", {port: PortConfig() for port in (1, 2)})
+    switch = Switch("router", {port: PortConfig() for port in range(1, 5)})
     server = P4RuntimeServer(switch, device_id=1)
     files = [directory / "node.yaml", directory / "router.cfg"]
     phb.push_sync(f"127.0.0.1:{server.start()}", files, at=datetime(2026, 3, 2, 12))
@@ -61,9 +86,9 @@ def switch(tmp_path_factory):
     server.stop()
 
 
-def sent(switch, packet):
+def sent(switch, packet, port=1):
     """What the switch sends for it, None if nothing."""
-    found = switch.process(1, bytes(Ether(src="02:00:00:00:00:aa", dst="02:00:00:00:00:bb") / packet), 0)
+    found = switch.process(port, bytes(Ether(src="02:00:00:00:00:aa", dst="02:00:00:00:00:bb") / packet), 0)
     return Ether(found[0][2]) if found else None
 
 
@@ -108,3 +133,26 @@ def test_groups_and_copied_marks(switch, port, before, after):
     found = sent(switch, packet if priority is None else Dot1Q(vlan=9, prio=priority) / packet)
     assert (found[Dot1Q].prio if Dot1Q in found else None, found[IP].tos) == after
     assert Dot1Q not in found or found[Dot1Q].vlan == 9
+
+
+@pytest.mark.parametrize(
+    ("vlan", "source", "port", "passes"),
+    [
+        (10, "10.9.1.7", 80, False),
+        (10, "10.9.1.8", 80, True),
+        (10, "10.9.1.7", 82, True),
+        (11, "10.9.1.7", 80, True),
+        (None, "10.9.1.7", 80, False),  # the port's own list
+        (None, "10.9.1.8", 80, False),
+    ],
+)
+def test_object_groups_of_a_subinterface(switch, vlan, source, port, passes):
+    packet = IP(src=source, dst="10.0.0.2") / TCP(dport=port, flags="S")
+    found = sent(switch, packet if vlan is None else Dot1Q(vlan=vlan) / packet, 3)
+    assert (found is not None) is passes
+
+
+@pytest.mark.parametrize(("vlan", "port", "tos"), [(10, 53, 0xE8), (11, 53, 0), (10, 54, 0)])
+def test_marks_of_subinterfaces(switch, vlan, port, tos):
+    found = sent(switch, Dot1Q(vlan=vlan) / IP(src="10.0.0.1", dst="10.0.0.2") / UDP(dport=port), 3)
+    assert (found[Dot1Q].vlan, found[IP].tos) == (vlan, tos)

@@ -254,3 +254,9 @@ def test_a_traffic_filter_blocks_ipv6_only(ios):
     assert four.permission is six.permission is Permission.BLOCKED
     assert [str(rule.match[0].source) for rule in policy.rules] == ["0.0.0.0/0", "::/0"]
     assert [str(each.tcp_flags) for each in six.unless] == ["+ack", "+rst"]
+
+
+def test_a_policy_map_for_input_and_output_of_one_interface(ios):
+    text = "policy-map p\n class class-default\n  set dscp 1\ninterface Fa0/0\n service-policy input p\n"
+    names = [rule.name for rule in ios(f"{text} service-policy output p\n").rules]
+    assert names == ["p/class-default@FastEthernet0/0", "p/class-default@FastEthernet0/0-output"]

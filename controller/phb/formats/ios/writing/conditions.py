@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, summarize_address_range
 
 from phb.formats.ios.boxes import Box, Interval
 from phb.formats.ios.names import PROTOCOLS, dscp_name
+from phb.formats.ios.subinterfaces import VLANS
 from phb.formats.ios.writing.losses import Losses
 from phb.model import DEFAULT_CLASS, BehaviourAggregate, Conditions, Rule
 from phb.values import TCP_FLAGS, AddressRange, PortRange, TcpFlags
@@ -45,11 +46,16 @@ def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Loss
                 losses.add(rule, "match", what, "IOS asks for one or more of fin, syn, rst, psh, ack and urg")
                 return None
             given |= {"protocol": _TCP, "tcp_flags": (flags.value, flags.mask)}
-    for name in ("vlan", "qos_group"):
-        if getattr(conditions, name) is not None:
-            what = f"{name.replace('_', '-')} {getattr(conditions, name)} in rule '{rule.name}'"
-            losses.add(rule, "match", what, "phb doesn't write that in IOS's words")
+    if conditions.qos_group is not None:
+        what = f"qos-group {conditions.qos_group} in rule '{rule.name}'"
+        losses.add(rule, "match", what, "phb doesn't write that in IOS's words")
+        return None
+    if conditions.vlan is not None:
+        if not isinstance(conditions.vlan, int) or not VLANS[0] <= conditions.vlan <= VLANS[1]:
+            what = f"vlan {conditions.vlan} in rule '{rule.name}'"
+            losses.add(rule, "match", what, f"a class map asks for VLANs from {VLANS[0]} to {VLANS[1]}")
             return None
+        given["vlan"] = conditions.vlan
     if conditions.pcp is not None:
         if conditions.pcp.mask != 7:
             losses.add(rule, "match", f"a part of the 802.1p priority in rule '{rule.name}'", "IOS asks for all of it")
@@ -120,7 +126,7 @@ class Written:
     def _of_rule(self, name: str, rule: Rule, match: Sequence[Box], unless: Sequence[Box]) -> None:
         if not unless:
             self._any_of(name, rule, match)
-        elif all(box.version == 4 and box.pcp is None for box in (*match, *unless)):
+        elif all(box.version == 4 and not _tag_terms(box) for box in (*match, *unless)):
             entries = [*_entries("deny", unless), *_entries("permit", match)]
             self._access_list(name, entries)
             self.class_maps[name] = [f"class-map match-any {name}", f" match access-group name {name}"]
@@ -153,15 +159,15 @@ class Written:
                 listed.clear()
 
         for box in boxes:
-            if box.pcp is not None and replace(box, pcp=None) != Box():
+            terms, rest = _tag_terms(box), replace(box, pcp=None, vlan=None)
+            if terms and (len(terms) > 1 or rest != Box()):
                 close()
-                inner, rest = self._free(f"{name}-cos"), self._free(f"{name}-rest")
-                self._any_of(rest, rule, [replace(box, pcp=None)])
-                self.class_maps[inner] = [
-                    f"class-map match-all {inner}",
-                    f" match class-map {rest}",
-                    f" match cos {box.pcp}",
-                ]
+                inner = self._free(f"{name}-tag")
+                if rest != Box():
+                    others = self._free(f"{name}-rest")
+                    self._any_of(others, rule, [rest])
+                    terms.insert(0, f"class-map {others}")
+                self.class_maps[inner] = [f"class-map match-all {inner}", *(f" match {term}" for term in terms)]
                 self.class_maps[inner] = self.class_maps.pop(inner)
                 lines.append(f" match class-map {inner}")
             elif _needs_list(box):
@@ -183,11 +189,17 @@ def _needs_list(box: Box) -> bool:
     return any(part is not None for part in asked) or (box.tos is not None and box.tos[1] not in (0xFC, 0xE0))
 
 
+def _tag_terms(box: Box) -> list[str]:
+    """What the box asks of the frame's tag, which no access list can."""
+    asked = {"cos": box.pcp, "vlan": box.vlan}
+    return [f"{name} {value}" for name, value in asked.items() if value is not None]
+
+
 def _term(box: Box) -> str:
     if box.qos_group is not None:
         return f"qos-group {box.qos_group}"
-    if box.pcp is not None:
-        return f"cos {box.pcp}"
+    for term in _tag_terms(box):
+        return term
     if box.tos is None:
         return {None: "any", 4: "protocol ip", 6: "protocol ipv6"}[box.version]
     value, mask = box.tos

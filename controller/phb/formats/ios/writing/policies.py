@@ -155,7 +155,7 @@ def access_group(hook: Hook, written: Written) -> tuple[str, list[PortRule]]:
 
 
 def _plain(each: PortRule) -> bool:
-    return all(box.version == 4 and box.pcp is None for box in (*each.match, *each.unless))
+    return all(box.version == 4 and box.pcp is None and box.vlan is None for box in (*each.match, *each.unless))
 
 
 def _spared(earlier: Sequence[PortRule], rule: PortRule) -> bool:
@@ -296,7 +296,7 @@ class PolicyMapWriter:
         return lines + policed + class_queue(queue, basis, self.dialect, rate, self.losses)
 
     def _class_name(self, rule: Rule, policy_map: str) -> str:
-        """C of PolicyMap/C@Interface/number, which is how the reader calls a rule; else the rule's own name."""
+        """C of PolicyMap/C@Interface-output/number, which is how the reader calls a rule; else the rule's own name."""
         interface = re.escape(self.hook.interface.name)
-        made = re.fullmatch(rf"{re.escape(policy_map)}/(?P<name>.+?)(?:@{interface})?(?:/\d+)?", rule.name)
+        made = re.fullmatch(rf"{re.escape(policy_map)}/(?P<name>.+?)(?:@{interface}(?:-output)?)?(?:/\d+)?", rule.name)
         return made["name"] if made else rule.name
