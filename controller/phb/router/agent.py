@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from phb.explain.stages.router import MARTIAN_SOURCES
@@ -11,7 +12,20 @@ from phb.router import neighbour_discovery as nd
 from phb.router.icmp import Error
 from phb.router.rate_limit import TokenBucket
 from phb.router.view import View
-from phb.router.wire import ARP, ICMP, ICMPV6, IPV4, IPV6, UDP, checksum, finished, frame
+from phb.router.wire import (
+    ARP,
+    ICMP,
+    ICMPV6,
+    IPV4,
+    IPV6,
+    NOTHING,
+    UDP,
+    checksum,
+    finished,
+    frame,
+    pseudo_header,
+    upper_layer,
+)
 from phb.values import parse_address
 
 ASK_EVERY_S = 1.0
@@ -22,6 +36,10 @@ CONFIRM_EVERY_S = 60.0
 MOST_WAITING = 3
 """Packets kept for a neighbour that is being asked for; RFC 1122 section 2.3.2.2 asks for one at least."""
 MOST_NEIGHBOURS = 16384
+MOST_ASKED_FOR = 1024
+"""Neighbours without an answer yet, so that a scan of a large network keeps few packets waiting (RFC 6583)."""
+MOST_ASKED_AT_ONCE = 64
+"""Questions in one tick, so that many neighbours aren't confirmed in one burst."""
 
 Key = tuple[int, bytes]
 
@@ -47,6 +65,7 @@ class Agent:
         echoes: echo replies (RFC 1812 section 4.3.2.8), and
         slow: packets that are forwarded here.
         neighbours: By port and address.
+        changes: How often a MAC address has been learnt or forgotten.
 
     """
 
@@ -55,6 +74,8 @@ class Agent:
     echoes: TokenBucket = field(default_factory=lambda: TokenBucket(500, 100))
     slow: TokenBucket = field(default_factory=lambda: TokenBucket(1000, 100))
     neighbours: dict[Key, Neighbour] = field(default_factory=dict)
+    changes: int = 0
+    _asked_for: int = 0
     _out: list[tuple[int, bytes]] = field(default_factory=list)
 
     def packet_in(self, now: float, port: int, exception: int, data: bytes) -> list[tuple[int, bytes]]:
@@ -71,18 +92,44 @@ class Agent:
 
     def tick(self, now: float) -> list[tuple[int, bytes]]:
         """Ask again, confirm, forget; gives (port, frame) to send."""
-        self._out = []
+        self._out, asked = [], 0
         for key, known in list(self.neighbours.items()):
             stale = known.mac is None or now - known.confirmed >= CONFIRM_EVERY_S
             if not stale or now - known.asked < ASK_EVERY_S:
                 continue
-            if known.tries < ASK_TIMES and key[0] in self.view.interfaces:
-                self._ask(now, key, known)
+            if known.tries < ASK_TIMES:
+                if asked < MOST_ASKED_AT_ONCE:
+                    asked += 1
+                    self._ask(now, key, known)
                 continue
-            del self.neighbours[key]
+            self._forget(key)
             for datagram in known.waiting:
                 self._error(now, datagram, Error.HOST_UNREACHABLE)
         return self._out
+
+    def look(self, view: View) -> None:
+        """Take what the router has become; neighbours that are behind none of its ports any more are forgotten."""
+        self.view = view
+        for key in [key for key in self.neighbours if key[0] not in view.interfaces or not self.view.is_on_link(*key)]:
+            self._forget(key)
+
+    def adopt(self, neighbours: Iterable[tuple[Key, bytes]]) -> None:
+        """Take over what another agent has learnt: believed until it doesn't answer, and asked soon."""
+        for key, mac in neighbours:
+            if key not in self.neighbours and len(self.neighbours) < MOST_NEIGHBOURS:
+                self.neighbours[key] = Neighbour(mac, float("-inf"))
+                self.changes += 1
+
+    def forget_all(self) -> None:
+        """As new: another agent answers now."""
+        for key in list(self.neighbours):
+            self._forget(key)
+
+    def _forget(self, key: Key) -> None:
+        if self.neighbours.pop(key).mac is None:
+            self._asked_for -= 1
+        else:
+            self.changes += 1
 
     # -- packets for the router ---------------------------------------------
 
@@ -104,7 +151,7 @@ class Agent:
         if message is None or message.sender in self.view.own:
             return
         mine = self.view.own.get(message.target) == port
-        on_link = self._is_on_link(port, message.sender)
+        on_link = self.view.is_on_link(port, message.sender)
         if (mine or (port, message.sender) in self.neighbours) and on_link:
             self._learn(now, (port, message.sender), message.mac, create=mine)
         if mine and message.is_request and (on_link or not any(message.sender)):
@@ -112,40 +159,43 @@ class Agent:
 
     def _own(self, now: float, port: int, mac: bytes, datagram: bytes) -> None:
         version = datagram[0] >> 4
-        protocol = datagram[9] if version == 4 else datagram[6]
-        if version == 6 and protocol == ICMPV6 and datagram[40:41] in (b"\x87", b"\x88"):
+        protocol = datagram[9] if version == 4 else upper_layer(datagram)[0]
+        if version == 6 and datagram[6] == ICMPV6 and datagram[40:41] in (b"\x87", b"\x88"):
             self._discover(now, port, mac, datagram)
             return
         to = datagram[16:20] if version == 4 else datagram[24:40]
         if to not in self.view.own and to != self.view.interfaces[port].link_local:
             return
-        reply = icmp.echo_reply(datagram) if protocol in (ICMP, ICMPV6) and icmp.may_be_told(datagram) else None
-        if reply is not None:
-            if self.echoes.take(now):
+        if protocol == (ICMP if version == 4 else ICMPV6):
+            source = self.view.source(self.view.own[to], to) if to in self.view.anycast else to
+            reply = icmp.echo_reply(source, datagram) if source is not None and icmp.may_be_told(datagram) else None
+            if reply is not None and self.echoes.take(now):
                 self._originate(now, reply, port)
         elif protocol == UDP:
             self._error(now, datagram, Error.PORT_UNREACHABLE)
-        elif protocol not in (ICMP, ICMPV6):
+        elif version == 4:
             self._error(now, datagram, Error.PROTOCOL_UNREACHABLE)
+        elif protocol != NOTHING:
+            self._error(now, datagram, Error.PROTOCOL_UNREACHABLE, upper_layer(datagram)[2])
 
     def _discover(self, now: float, port: int, mac: bytes, datagram: bytes) -> None:
         target = nd.target(datagram)
-        pseudo = datagram[8:40] + (len(datagram) - 40).to_bytes(4) + bytes((0, 0, 0, ICMPV6))
-        if target is None or checksum(pseudo + datagram[40:]):
+        if target is None or checksum(pseudo_header(datagram, datagram[40:]) + datagram[40:]):
             return
         interface = self.view.interfaces[port]
         sender, address = datagram[8:24], nd.link_address(datagram)
         if datagram[40] == nd.ADVERTISEMENT:
-            if address is not None and (port, target) in self.neighbours:
+            known = self.neighbours.get((port, target))
+            if address is None or known is None:
+                return
+            if known.mac in (None, address) or nd.overrides(datagram):
                 self._learn(now, (port, target), address)
         elif self.view.own.get(target) == port or target == interface.link_local:
-            if any(sender) and address is not None and self._is_on_link(port, sender):
+            if any(sender) and address is not None and self.view.is_on_link(port, sender):
                 self._learn(now, (port, sender), address, create=True)
-            self._out.append((port, nd.advertisement(datagram, address or mac, interface.mac, target)))
-
-    def _is_on_link(self, port: int, address: bytes) -> bool:
-        hop = self.view.hop(address)
-        return address[:2] == b"\xfe\x80" or (hop is not None and hop.port == port and hop.next_hop == address)
+            anycast = target in self.view.anycast
+            reply = nd.advertisement(datagram, address or mac, interface.mac, target, anycast=anycast)
+            self._out.append((port, reply))
 
     # -- packets that are forwarded here ------------------------------------
 
@@ -218,7 +268,14 @@ class Agent:
 
     def _originate(self, now: float, datagram: bytes, port: int) -> None:
         to = datagram[16:20] if datagram[0] >> 4 == 4 else datagram[24:40]
-        self._send(now, datagram, to, port)
+        hop = self.view.hop(to)
+        interface = self.view.interfaces.get(port if hop is None else hop.port)
+        mtu = interface.mtu if interface is not None else 65535
+        if len(datagram) <= mtu:
+            self._send(now, datagram, to, port)
+        elif len(to) == 4:
+            for part in fragmentation.fragments(datagram, mtu):
+                self._send(now, part, to, port)
 
     def _send(self, now: float, datagram: bytes, to: bytes, port: int | None = None) -> None:
         """To where the routes say, over `port` to what is link-local."""
@@ -236,9 +293,10 @@ class Agent:
             return
         known = self.neighbours.get((port, to))
         if known is None:
-            if len(self.neighbours) >= MOST_NEIGHBOURS:
+            if len(self.neighbours) >= MOST_NEIGHBOURS or self._asked_for >= MOST_ASKED_FOR:
                 return
             known = self.neighbours[port, to] = Neighbour()
+            self._asked_for += 1
             self._ask(now, (port, to), known)
         if known.mac is None:
             known.waiting = [*known.waiting, datagram][-MOST_WAITING:]
@@ -258,7 +316,12 @@ class Agent:
     def _learn(self, now: float, key: Key, mac: bytes, *, create: bool = False) -> None:
         if key not in self.neighbours and (not create or len(self.neighbours) >= MOST_NEIGHBOURS):
             return
-        known = self.neighbours.setdefault(key, Neighbour())
+        known = self.neighbours.get(key)
+        if known is None:
+            known = self.neighbours[key] = Neighbour()
+        elif known.mac is None:
+            self._asked_for -= 1
+        self.changes += known.mac != mac
         known.mac, known.confirmed, known.tries = mac, now, 0
         waiting, known.waiting = known.waiting, []
         kind = IPV4 if len(key[1]) == 4 else IPV6

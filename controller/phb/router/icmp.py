@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from enum import Enum
 
-from phb.router.wire import ICMP, ICMPV6, checksum, ipv4, ipv6
+from phb.router.wire import ICMP, ICMPV6, checksum, ipv4, ipv6, pseudo_header, upper_layer
 
 _LONGEST = {4: 576, 6: 1280}
 """Bytes of an error with what it quotes: RFC 1812 section 4.3.2.3, RFC 4443 section 2.4."""
@@ -52,19 +52,28 @@ def may_be_told(datagram: bytes) -> bool:
         return False
     if to[0] == 0xFF:
         return False
-    return datagram[6] != ICMPV6 or datagram[40:41] >= b"\x80"
+    protocol, at, _ = upper_layer(datagram)
+    return protocol != ICMPV6 or datagram[at : at + 1] >= b"\x80"
 
 
-def echo_reply(datagram: bytes) -> bytes | None:
-    """The answer to an echo request for one of the router's addresses, with its ToS octet; None for anything else."""
+def echo_reply(source: bytes, datagram: bytes) -> bytes | None:
+    """The answer to an echo request, with its ToS octet; None for anything else.
+
+    Args:
+        source: The address that it was sent to, or one of the router's own where that is an anycast address.
+        datagram: The request.
+
+    """
     if datagram[0] >> 4 == 4:
         body = datagram[4 * (datagram[0] & 15) :]
         if len(body) < 8 or body[0] != 8 or checksum(body):
             return None
         body = b"\0" + body[1:2] + b"\0\0" + body[4:]
         body = body[:2] + checksum(body).to_bytes(2) + body[4:]
-        return ipv4(datagram[16:20], datagram[12:16], ICMP, body, datagram[1])
-    if datagram[6] != ICMPV6 or datagram[40:41] != b"\x80" or datagram[24] == 0xFF:
+        return ipv4(source, datagram[12:16], ICMP, body, datagram[1], int.from_bytes(datagram[4:6]))
+    protocol, at, _ = upper_layer(datagram)
+    body = datagram[at:]
+    if protocol != ICMPV6 or len(body) < 8 or body[0] != 128 or checksum(pseudo_header(datagram, body) + body):
         return None
     traffic_class = int.from_bytes(datagram[:2]) >> 4 & 0xFF
-    return ipv6(datagram[24:40], datagram[8:24], b"\x81" + datagram[41:], traffic_class=traffic_class)
+    return ipv6(source, datagram[8:24], b"\x81" + body[1:], traffic_class=traffic_class)

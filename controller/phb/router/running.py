@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from phb.device.artifact import Artifact
@@ -15,7 +15,7 @@ from phb.intent import Entry, Exact
 from phb.origin import UNKNOWN
 from phb.pipeline_names import ForwardingException
 from phb.pushing.difference import Row, difference
-from phb.router.agent import Agent
+from phb.router.agent import Agent, Key
 from phb.router.view import MAPPED, NEIGHBOUR, View, decoded
 
 EXCEPTION = "PhbIngress.forward.exception"
@@ -24,6 +24,7 @@ ROLE = "router"
 TICK_S = 0.25
 RETRY_S = 0.25
 LOOK_S = 2.0
+MOST_AT_ONCE = 256
 
 Teller = Callable[[str, str], None]
 
@@ -65,8 +66,7 @@ async def serve(place: Place, artifact: Artifact, tell: Teller, agent: Agent | N
             ) as session:
                 packets: asyncio.Queue[tuple[int, int, bytes]] = asyncio.Queue(4096)
                 session.packets = packets
-                mastership = await session.arbitrate()
-                tell("primary" if mastership.primary else "standby", f"in role '{place.role}'")
+                await session.arbitrate()
                 told = ""
                 await _answer(session, agent, packets, tell)
         except SwitchError as error:
@@ -77,27 +77,40 @@ async def serve(place: Place, artifact: Artifact, tell: Teller, agent: Agent | N
 
 
 async def _answer(session: Session, agent: Agent, packets: asyncio.Queue[tuple[int, int, bytes]], tell: Teller) -> None:
-    looked, answering = float("-inf"), False
-    written: list[Row] | None = None
+    looked, primary, answering = float("-inf"), None, False
+    held: list[Row] | None = None
+    changes = -1
     while True:
         mastership = session.mastership
-        if mastership is None:
-            await session.arbitrate()
+        if mastership is None or not (mastership.primary or mastership.somebody):
+            # Another agent has gone. Whoever asks first takes over, with the highest id that the switch has seen.
+            highest = mastership.primary_election_id if mastership is not None else None
+            mastership = await session.arbitrate(max(session.election_id, highest or 0))
+        if mastership.primary != primary:
+            primary, answering, looked = mastership.primary, False, float("-inf")
+            tell("primary" if primary else "standby", f"in role '{session.role}'")
+        if not primary:
+            agent.forget_all()
+            while not packets.empty():
+                packets.get_nowait()
+            await asyncio.sleep(TICK_S)
+            continue
         now = time.monotonic()
         if now - looked >= LOOK_S:
-            looked = now
-            written = await _look(session, agent)
+            looked, changes = now, -1
+            held = await _look(session, agent)
         out = agent.tick(now)
         try:
             async with asyncio.timeout(TICK_S):
                 out += agent.packet_in(time.monotonic(), *await packets.get())
         except TimeoutError:
             pass
-        while not packets.empty() and len(out) < 256:
+        while not packets.empty() and len(out) < MOST_AT_ONCE:
             out += agent.packet_in(time.monotonic(), *packets.get_nowait())
-        if written is not None and mastership is not None and mastership.primary:
-            written = await _write(session, agent, written)
-            if written and not answering:
+        if held is not None and changes != agent.changes:
+            changes = agent.changes
+            held = await _write(session, agent, held)
+            if held and not answering:
                 answering = True
                 tell("answering", f"at ports {', '.join(map(str, sorted(agent.view.interfaces)))}")
         for port, data in out:
@@ -107,14 +120,15 @@ async def _answer(session: Session, agent: Agent, packets: asyncio.Queue[tuple[i
 async def _look(session: Session, agent: Agent) -> list[Row] | None:
     """Read what the router is; give the rows of the agent's own tables, or None where another program runs."""
     if not await session.runs_artifact():
-        agent.view = View()
+        agent.look(View())
         return None
     rows = await session.rows()
     artifact = session.artifact
     own = {artifact.table(name).number for name in artifact.agent_tables}
-    view = View.of(decoded(rows, artifact))
-    agent.view = view
-    return [row for row in rows if row.table in own]
+    held = [row for row in rows if row.table in own]
+    agent.look(View.of(decoded(rows, artifact)))
+    agent.adopt(_neighbours(held, artifact, agent.view))
+    return held
 
 
 async def _write(session: Session, agent: Agent, held: list[Row]) -> list[Row]:
@@ -122,6 +136,18 @@ async def _write(session: Session, agent: Agent, held: list[Row]) -> list[Row]:
     updates = difference(held, wanted)
     await session.write(updates, atomic=False)
     return wanted
+
+
+def _neighbours(held: Iterable[Row], artifact: Artifact, view: View) -> Iterator[tuple[Key, bytes]]:
+    """What an agent before this one has learnt, of the ports and networks that there still are."""
+    for entry in decoded(held, artifact, (NEIGHBOUR,)):
+        port, address = entry.match["egress_port"], entry.match["address"]
+        assert isinstance(port, Exact)
+        assert isinstance(address, Exact)
+        number = address.value
+        packed = (number & 0xFFFFFFFF).to_bytes(4) if number & ~0xFFFFFFFF == MAPPED else number.to_bytes(16)
+        if port.value in view.interfaces and view.is_on_link(port.value, packed):
+            yield (port.value, packed), entry.parameters["mac"].to_bytes(6)
 
 
 def _entries(agent: Agent) -> list[Entry]:

@@ -17,9 +17,11 @@ MAPPED = 0xFFFF << 32
 """IPv4 addresses in a key of 128 bits: ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)."""
 
 
-def decoded(rows: Iterable[Row], artifact: Artifact) -> Iterator[Entry]:
-    """Rows of the tables that say what the router is, as entries."""
-    for name in (RECEIVE, SEND, *ROUTE.values()):
+def decoded(
+    rows: Iterable[Row], artifact: Artifact, tables: tuple[str, ...] = (RECEIVE, SEND, *ROUTE.values())
+) -> Iterator[Entry]:
+    """Rows of some tables as entries; the usual ones say what the router is."""
+    for name in tables:
         table = artifact.table(name)
         fields = {field.number: field_name for field_name, field in table.fields.items()}
         actions = {action.number: (word, tuple(action.parameters)) for word, action in table.actions.items()}
@@ -65,11 +67,13 @@ class View:
     Attributes:
         interfaces: By port number.
         own: Port by address, in network order.
+        anycast: Those of them that are the subnet-router anycast address of a network (RFC 4291 section 2.6.1).
 
     """
 
     interfaces: dict[int, Interface] = field(default_factory=dict)
     own: dict[bytes, int] = field(default_factory=dict)
+    anycast: frozenset[bytes] = frozenset()
     _routes: dict[int, dict[int, dict[int, Entry]]] = field(default_factory=lambda: {4: {}, 6: {}})
 
     @classmethod
@@ -99,7 +103,17 @@ class View:
         for table in view._routes.values():
             for length in sorted(table, reverse=True):
                 table[length] = table.pop(length)
+        view.anycast = frozenset(view._anycast())
         return view
+
+    def _anycast(self) -> Iterator[bytes]:
+        for length, entries in self._routes[6].items():
+            for prefix, entry in entries.items():
+                first = (prefix << 128 - length).to_bytes(16)
+                if entry.action == "attached_ipv6" and first in self.own:
+                    others = (int.from_bytes(each) for each in self.own if len(each) == 16 and each != first)
+                    if any(each >> 128 - length == prefix for each in others):
+                        yield first
 
     def route(self, address: bytes) -> Entry | None:
         """The route with the longest prefix."""
@@ -122,8 +136,17 @@ class View:
             return Hop(port, entry.parameters["address"].to_bytes(len(address)))
         return Hop(port, address)
 
+    def is_on_link(self, port: int, address: bytes) -> bool:
+        """Whether an address is one of a neighbour at a port."""
+        hop = self.hop(address)
+        return address[:2] == b"\xfe\x80" or (hop is not None and hop.port == port and hop.next_hop == address)
+
     def source(self, port: int, towards: bytes) -> bytes | None:
         """Of the addresses at a port the one nearest to another (RFC 1812 section 4.3.2.4); None without one."""
-        mine = [each for each, at in self.own.items() if at == port and len(each) == len(towards)]
+        mine = [
+            each
+            for each, at in self.own.items()
+            if at == port and len(each) == len(towards) and each not in self.anycast
+        ]
         target = int.from_bytes(towards)
         return min(mine, key=lambda each: (int.from_bytes(each) ^ target, -int.from_bytes(each)), default=None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import struct
 
 ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
-ICMP, UDP, ICMPV6 = 1, 17, 58
+ICMP, UDP, ICMPV6, NOTHING = 1, 17, 58, 59
+_FRAGMENT = 44
+_EXTENSIONS = (0, 43, _FRAGMENT, 60)
 HOPS = 64
 """Of what the router itself sends (RFC 1700)."""
 
@@ -22,18 +24,39 @@ def finished(header: bytes) -> bytes:
     return bare[:10] + checksum(bare).to_bytes(2) + bare[12:]
 
 
-def ipv4(source: bytes, destination: bytes, protocol: int, payload: bytes, tos: int = 0) -> bytes:
+def ipv4(
+    source: bytes, destination: bytes, protocol: int, payload: bytes, tos: int = 0, identification: int = 0
+) -> bytes:
     """A datagram of the router's own."""
-    header = struct.pack(">BBHHHBBH4s4s", 0x45, tos, 20 + len(payload), 0, 0, HOPS, protocol, 0, source, destination)
+    length = 20 + len(payload)
+    header = struct.pack(">BBHHHBBH4s4s", 0x45, tos, length, identification, 0, HOPS, protocol, 0, source, destination)
     return finished(header) + payload
 
 
 def ipv6(source: bytes, destination: bytes, payload: bytes, hops: int = HOPS, traffic_class: int = 0) -> bytes:
     """An ICMPv6 message of the router's own; its checksum is made here (RFC 4443 section 2.3)."""
-    pseudo = source + destination + struct.pack(">IHBB", len(payload), 0, 0, ICMPV6)
+    header = struct.pack(">IHBB", 6 << 28 | traffic_class << 20, len(payload), ICMPV6, hops) + source + destination
     bare = payload[:2] + b"\0\0" + payload[4:]
-    body = bare[:2] + checksum(pseudo + bare).to_bytes(2) + bare[4:]
-    return struct.pack(">IHBB", 6 << 28 | traffic_class << 20, len(body), ICMPV6, hops) + source + destination + body
+    return header + bare[:2] + checksum(pseudo_header(header, bare) + bare).to_bytes(2) + bare[4:]
+
+
+def pseudo_header(datagram: bytes, message: bytes) -> bytes:
+    """What the checksum of an ICMPv6 message covers besides the message (RFC 8200 section 8.1)."""
+    return datagram[8:40] + struct.pack(">IHBB", len(message), 0, 0, ICMPV6)
+
+
+def upper_layer(datagram: bytes) -> tuple[int, int, int]:
+    """What stands behind an IPv6 header and its extension headers: protocol, place, and where the protocol is named.
+
+    RFC 8200 section 4.     Behind the header of a later fragment is no upper layer: place is the packet's end.
+    """
+    kind, named, at = datagram[6], 6, 40
+    while kind in _EXTENSIONS and at + 8 <= len(datagram):
+        if kind == _FRAGMENT and int.from_bytes(datagram[at + 2 : at + 4]) & 0xFFF8:
+            return datagram[at], len(datagram), at
+        size = 8 if kind == _FRAGMENT else 8 * (datagram[at + 1] + 1)
+        kind, named, at = datagram[at], at, at + size
+    return kind, at, named
 
 
 def frame(destination: bytes, source: bytes, kind: int, payload: bytes) -> bytes:
