@@ -1,4 +1,4 @@
-"""What packets meet: policy maps that interfaces have, their classes, the access lists of both, and what those name.
+"""What packets meet: policy maps that ports have, their classes, the access lists of both, and what those name.
 
 What nothing uses has no effect, so that what is wrong with it is only listed: a router has policy maps for its control
 plane, class maps for its firewall, and access lists for much else, with conditions that no packet here is asked.
@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from phb.formats.ios.configuration import AccessList, ClassMap, Configuration, ObjectGroup, PolicyMap
+from phb.formats.ios.ports import is_port
 
 _Named = TypeVar("_Named", AccessList, ClassMap, ObjectGroup, PolicyMap)
 
 
 def settle(configuration: Configuration) -> None:
     """Make errors of what is used errors of the configuration, and list what isn't used, with its errors."""
-    up = [interface for interface in configuration.interfaces.values() if not interface.shut_down]
+    up = [each for each in configuration.interfaces.values() if is_port(each) and not each.shut_down]
     policy_maps = _reached(
         configuration.policy_maps, (name for each in up for name, _ in each.policies.values()), _policy_maps_in
     )
@@ -28,11 +29,9 @@ def settle(configuration: Configuration) -> None:
     access_lists = _reached(configuration.access_lists, lists, lambda access_list: ())
     named = (use.name for each in access_lists.values() for entry in each.entries for use in entry.groups)
     object_groups = _reached(configuration.object_groups, named, lambda group: (name for name, _ in group.groups))
-    _sort(configuration, configuration.policy_maps, policy_maps, "policy map '{}'", "no interface has it")
-    _sort(configuration, configuration.class_maps, class_maps, "class map '{}'", "no policy map at an interface has it")
-    _sort(
-        configuration, configuration.access_lists, access_lists, "access list '{}'", "no class and no interface has it"
-    )
+    _sort(configuration, configuration.policy_maps, policy_maps, "policy map '{}'", "no port has it")
+    _sort(configuration, configuration.class_maps, class_maps, "class map '{}'", "no policy map at a port has it")
+    _sort(configuration, configuration.access_lists, access_lists, "access list '{}'", "no class and no port has it")
     _sort(
         configuration, configuration.object_groups, object_groups, "object group '{}'", "no access list in use has it"
     )

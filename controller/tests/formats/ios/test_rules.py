@@ -186,10 +186,10 @@ def test_access_group_stands_before_the_classes(ios):
 def test_what_is_unused_is_listed(ios):
     policy = ios(f"{LISTS}class-map c\n match access-group name web\npolicy-map p\n class c\n  set dscp 0\n")
     assert [str(notice) for notice in policy.notices] == [
-        "f:1: access list 'web' has no effect: no class and no interface has it",
-        "f:4: access list 'mixed' has no effect: no class and no interface has it",
-        "f:8: class map 'c' has no effect: no policy map at an interface has it",
-        "f:10: policy map 'p' has no effect: no interface has it",
+        "f:1: access list 'web' has no effect: no class and no port has it",
+        "f:4: access list 'mixed' has no effect: no class and no port has it",
+        "f:8: class map 'c' has no effect: no policy map at a port has it",
+        "f:10: policy map 'p' has no effect: no port has it",
     ]
 
 
