@@ -42,7 +42,7 @@ def adapter_sources() -> dict[str, dict[str, str]]:
     of_kind: dict[str, str] = {}
     name = ""
     for line in (_DIRECTORY / "adapters.yaml").read_text().splitlines():
-        if kind := re.match(r"(\w+):", line):
+        if kind := re.match(r"([\w-]+):", line):
             of_kind = found.setdefault(kind[1], {})
             name = ""
         elif parameter := re.match(r"  (\w+): *[^#]*(?:# *(.*))?$", line):

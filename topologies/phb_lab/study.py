@@ -171,6 +171,10 @@ class Study(ABC):
         """Draw the source's figures from our runs, PNG and SVG; gives the files."""
         return ()
 
+    def displays(self, run: Run) -> Mapping[str, str]:
+        """What nodes of a run showed, as text by label: what was asked of the switches on the way."""
+        return run.outcome.snapshots
+
     def published(self) -> dict[str, Any]:
         """The source's figures."""
         found: dict[str, Any] = data_files.published()[self.published_key]

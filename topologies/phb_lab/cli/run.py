@@ -49,6 +49,10 @@ def run(
         bool | None,
         typer.Option(help="also what the network adds to a whole run  (default: when all tests run as the source did)"),
     ] = None,
+    display: Annotated[
+        bool,
+        typer.Option("--display", help="print what nodes showed, such as show queue, or an OSA's queues as on z/OS"),
+    ] = False,
     json: Annotated[Path | None, typer.Option(help="write the results here")] = None,
     out: Annotated[Path | None, typer.Option(help="folder for the pictures and the page, index.html")] = None,
     html: Annotated[
@@ -105,6 +109,8 @@ def run(
         console.print()
     for line in study.conclusions(main, others):
         console.print(f"- {line}", highlight=False)
+    if display:
+        _display(console, study, main)
     wall_s = sum(each.outcome.wall_s for each in main)
     count = f"{len(main)} test{'s' if len(main) > 1 else ''}"
     console.print(f"{_conserved(runs)}; {count} took {wall_s:.1f} s", highlight=False)
@@ -113,6 +119,14 @@ def run(
         console.print(f"results: {json}", highlight=False, soft_wrap=True)
     if out is not None or html is not None:
         _draw(console, study, main, others, out, html)
+
+
+def _display(console: Console, study: Study, runs: Sequence[Run]) -> None:
+    shown = [(run.test.name, label, text) for run in runs for label, text in study.displays(run).items()]
+    for test, label, text in shown:
+        console.print(f"\n{test}: {label}\n{text}", highlight=False, soft_wrap=True)
+    if not shown:
+        console.print("no node of these tests shows anything", highlight=False)
 
 
 def _possible(console: Console, study: Study, tests: Sequence[Test]) -> list[Test]:

@@ -21,6 +21,7 @@ from rich.table import Table
 
 import phb_examples
 from phb_lab import data_files
+from phb_lab.analysis import osa_display
 from phb_lab.description import (
     Adapter,
     Datagrams,
@@ -617,6 +618,10 @@ class OsaStudy(Study):
             for bar in run.details:
                 table.add_row(run.test.name, bar.side, bar.workload, judging.number(bar.value, bar.unit), bar.unit)
         return [table]
+
+    def displays(self, run: Run) -> Mapping[str, str]:
+        """The adapters' queues as z/OS displays them at the end."""
+        return osa_display.displays(run.network, run.outcome)
 
     def conclusions(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[str]:
         """How far each gain is from the published one, where it is further than asked."""

@@ -74,7 +74,7 @@ def document(study: Study, runs: Sequence[Run], extra: Sequence[Run]) -> dict[st
                 run.test.name: {each.flow: _datagrams(each) for each in run.outcome.deliveries if each.sent_packets}
                 for run in runs
             },
-            "snapshots": {run.test.name: dict(run.outcome.snapshots) for run in runs if run.outcome.snapshots},
+            "snapshots": {run.test.name: dict(shown) for run in runs if (shown := study.displays(run))},
             "extra": [
                 {
                     "test": run.test.name,

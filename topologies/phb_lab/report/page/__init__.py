@@ -60,6 +60,7 @@ def page(study: Study, runs: Sequence[Run], extra: Sequence[Run], pictures: Sequ
         conclusions=study.conclusions(runs, extra),
         topologies=topology.drawings(runs),
         traffic=content.traffic(runs),
+        displays={run.test.name: study.displays(run) for run in runs},
         adapters=content.adapters(runs),
         assumptions=assumptions(runs),
         policies=content.policies(runs),

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from phb_lab import data_files
-from phb_lab.description import Flow, Messages, RequestResponse, Stream
+from phb_lab.description import Adapter, Flow, Messages, RequestResponse, Stream
 from phb_lab.report import judging
 from phb_lab.report.document import policy_name
 from phb_lab.report.page import charts
@@ -127,19 +127,40 @@ def describe_flow(flow: Flow) -> str:
 
 
 def adapters(runs: Sequence[Run]) -> dict[str, list[Parameter]]:
-    """Parameters of every adapter by its name and kind."""
-    sources = data_files.adapter_sources()
-    found: dict[str, list[Parameter]] = {}
+    """Parameters of the adapters, once for all that have the same, by their names, kind and, where not all, tests."""
+    alike: dict[tuple[str, str], tuple[Adapter, dict[str, None], dict[str, None]]] = {}
     for run in runs:
         for adapter in run.network.adapters:
-            title = adapter.name if adapter.name == adapter.kind else f"{adapter.name} ({adapter.kind})"
-            of_kind = sources.get(adapter.kind, {})
-            parameters = [
-                Parameter(name, f"{value:,}" if isinstance(value, int) else str(value), of_kind.get(name, ""))
-                for name, value in adapter.parameters.items()
-            ]
-            found.setdefault(title, parameters)
+            same = (adapter.kind, repr(adapter.parameters))
+            _, names, tests = alike.setdefault(same, (adapter, {}, {}))
+            names[adapter.name] = None
+            tests[run.test.name] = None
+    found = {}
+    for adapter, names, tests in alike.values():
+        kind = "" if list(names) == [adapter.kind] else f" ({adapter.kind})"
+        where = "" if len(tests) == len(runs) else f": {', '.join(tests)}"
+        found[f"{', '.join(names)}{kind}{where}"] = [
+            Parameter(name, f"{value:,}" if isinstance(value, int) else str(value), _source(adapter, name))
+            for name, value in adapter.parameters.items()
+        ]
     return found
+
+
+def _source(adapter: Adapter, parameter: str) -> str:
+    """The place that a parameter's value rests on; empty where it is the network's own.
+
+    An adapter may have the parameters of several entries of the data file: what it has most of counts first.
+    """
+    entries = {name: entry for name, entry in data_files.adapters().items() if parameter in entry}
+    shared = {name: len(entry.items() & _plain(adapter).items()) for name, entry in entries.items()}
+    for name in sorted(entries, key=lambda name: -shared[name]):
+        if entries[name][parameter] == adapter.parameters[parameter]:
+            return data_files.adapter_sources()[name].get(parameter, "")
+    return ""
+
+
+def _plain(adapter: Adapter) -> dict[str, int]:
+    return {name: value for name, value in adapter.parameters.items() if isinstance(value, int)}
 
 
 def policies(runs: Sequence[Run]) -> list[Policy]:

@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from phb_lab.description import Datagrams, Messages, RequestResponse, Stream
+from phb_lab import data_files
+from phb_lab.description import Adapter, Datagrams, Messages, RequestResponse, Stream
 from phb_lab.report.page import content
 from phb_lab.report.pictures import draw_test
 
@@ -52,6 +53,21 @@ def test_an_adapters_parameters_name_their_source(runs):
     (parameters,) = content.adapters(runs).values()
     assert [(each.name, each.value) for each in parameters] == [("block_bytes", "4,096"), ("read_buffers", "15")]
     assert "appendix B" in parameters[0].source
+
+
+def test_adapters_of_one_name_and_other_parameters_are_told_apart_each_with_its_own_source(runs):
+    kinds = data_files.adapters()
+    line = Adapter("line", "osa2", {"rate_bps": 100_000_000, "latency_ns": 0})
+    first = replace(runs[0].network, adapters=(Adapter("cip", "cip", kinds["cip-ip-datagram"]), line))
+    second = replace(
+        runs[1].network,
+        adapters=(*(Adapter(name, "cip", kinds["cip-csna"]) for name in ("cip", "other")), line),
+    )
+    found = content.adapters([replace(runs[0], network=first), replace(runs[1], network=second)])
+    assert list(found) == ["cip: fifo", "line (osa2)", "cip, other (cip): wfq"]
+    (cpu,) = [each for each in found["cip, other (cip): wfq"] if each.name == "cpu_ns_per_packet"]
+    assert cpu.source.startswith("calibrated: 83 % CPU")
+    assert [each.source for each in found["line (osa2)"]] == ["Fast Ethernet", ""]
 
 
 def test_a_policy_is_shown_once_with_all_who_got_it(runs):

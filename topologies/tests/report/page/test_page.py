@@ -3,6 +3,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
+from phb_lab.outcome import Delivery
 from phb_lab.report.page import breakable, page
 
 
@@ -37,6 +38,18 @@ def test_every_element_is_closed_and_every_id_is_there_once(study, runs):
     asked = {attributes["href"][1:] for tag, attributes in elements.found if tag == "a"}
     asked |= {attributes["aria-labelledby"] for _, attributes in elements.found if "aria-labelledby" in attributes}
     assert asked <= set(ids)
+
+
+def test_datagrams_in_flight_are_told_from_lost_ones(study, runs):
+    load = Delivery("load-1", "load", 1_000, 125_000, 990, 123_750, (), in_flight_packets=7)
+    stream = Delivery("stream", "bulk", 0, 9_000, 0, 9_000, ())
+    with_load = replace(runs[0], outcome=replace(runs[0].outcome, deliveries=(stream, load)))
+    text = page(study, [with_load, runs[1]], ())
+    assert text.count("Where the datagrams of each flow went") == 1
+    assert "in flight at the end" in text
+    row = re.search(r'<tr><th scope="row">load-<wbr>1</th>(.*)</tr>', text)
+    assert re.findall(r">([\d,]+)<", row[1]) == ["1,000", "990", "3", "7"]
+    assert "Where the datagrams" not in page(study, runs, ())
 
 
 def test_nothing_is_taken_from_elsewhere(study, runs):
