@@ -1,14 +1,11 @@
 """Two Linux hosts, a switch and `phb router` as processes between them: what a host's own stack believes."""
 
-import json
-import subprocess
-import sys
 from contextlib import ExitStack
 
 import pytest
-from targets import running
 
-from .hosts import PROCESS_ENVIRONMENT, Host, unavailable
+from .hosts import Host, unavailable
+from .processes import Router, Switch, push
 
 REASON = unavailable()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "available")
@@ -35,21 +32,11 @@ def network(tmp_path_factory):
         for host, network in ((left, 1), (right, 2)):
             host.ip("route", "add", "default", "via", f"10.0.{network}.254")
             host.ip("route", "add", "default", "via", f"2001:db8:{network}::fe")
-        address = stack.enter_context(running("phb-switch", (f"1@{left.port}", f"2@{right.port}")))
+        switch = Switch(stack, f"1@{left.port}", f"2@{right.port}")
         policy = tmp_path_factory.mktemp("policy") / "policy.yaml"
         policy.write_text(POLICY)
-        command = [sys.executable, "-m", "phb"]
-        subprocess.run([*command, "push", "--address", address, policy], env=PROCESS_ENVIRONMENT, check=True)
-        router = subprocess.Popen(
-            [*command, "router", "--json", "--address", address],
-            env=PROCESS_ENVIRONMENT,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        stack.callback(router.communicate)
-        stack.callback(router.terminate)
-        while json.loads(router.stdout.readline())["event"] != "answering":
-            pass
+        push(switch.address, policy)
+        Router(stack, switch.address).until("answering")
         yield left, right
 
 
