@@ -104,9 +104,8 @@ def _check_direction(attachment: Attachment) -> None:
     if attachment.direction == "output":
         return
     for each in attachment.policy_map.classes.values():
-        said = (each.priority, each.share, each.fair_queue, each.random_detect)
+        said = (each.priority, each.share, each.fair_queue, each.random_detect, each.queue_limit)
         origins = [part.origin for part in said if part is not None]
-        origins += [each.queue_limit[1]] if each.queue_limit is not None else []
         if origins:
             raise InputError(
                 min(origins, key=lambda origin: origin.line),

@@ -181,6 +181,15 @@ class Shape:
     peak: bool = False
 
 
+@dataclass(frozen=True)
+class QueueLimit:
+    """``queue-limit``: `unit` is packets, bytes, ms or us."""
+
+    origin: Origin
+    value: int
+    unit: str = "packets"
+
+
 @dataclass
 class PolicyClass:
     """A class within a policy map."""
@@ -193,7 +202,7 @@ class PolicyClass:
     share: Share | None = None
     fair_queue: FlowFairness | None = None
     random_detect: RandomDetect | None = None
-    queue_limit: tuple[int, Origin] | None = None
+    queue_limit: QueueLimit | None = None
     shape: Shape | None = None
     child: tuple[str, Origin] | None = None
 

@@ -10,6 +10,7 @@ from phb.formats.ios.configuration import (
     PolicyClass,
     PolicyMap,
     Priority,
+    QueueLimit,
     RandomDetect,
     Shape,
     Share,
@@ -175,11 +176,20 @@ def _random_detect(configuration: Configuration, policy_class: PolicyClass, word
 @POLICY_CLASS.statement("queue-limit")
 def _queue_limit(configuration: Configuration, policy_class: PolicyClass, words: Words) -> None:
     _once(policy_class.queue_limit, words)
-    limit = words.number(*QUEUE_LIMIT, "packets")
-    if words.peek() is not None and not words.maybe("packets"):
-        words.fail("'packets': phb counts a class's queue in packets")
+    limit = words.number(1, 2**31 - 1, "a limit")
+    units = ("packets", "bytes", "ms", "us")
+    unit = words.maybe(*units)
+    if unit is None and words.peek() is not None:
+        words.fail(f"one of {', '.join(units)}")
     words.done()
-    policy_class.queue_limit = (limit, words.origin)
+    unit = unit or "packets"
+    if unit == "packets" and limit > QUEUE_LIMIT[1]:
+        words.line.fail(f"'{limit}'", f"packets from {QUEUE_LIMIT[0]} to {QUEUE_LIMIT[1]}")
+    if unit != "packets" and configuration.dialect is not HQF[0]:
+        words.line.fail(
+            f"'queue-limit' in {unit}", f"packets in {configuration.dialect.value}; others came with {HQF[1]}"
+        )
+    policy_class.queue_limit = QueueLimit(words.origin, limit, unit)
 
 
 @POLICY_CLASS.statement("shape average")

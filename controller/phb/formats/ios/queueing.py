@@ -11,6 +11,7 @@ from phb.formats.ios.attachments import Attachment, whole_rate
 from phb.formats.ios.configuration import Configuration, FlowFairness, Interface, PolicyClass
 from phb.formats.ios.early_detection import early_detection
 from phb.formats.ios.ports import bits_per_second, is_port, length_basis, maybe_bandwidth, rate, rate_basis
+from phb.formats.ios.queue_limits import limit_in_packets
 from phb.formats.ios.shapers import build_shaper
 from phb.formats.ios.subinterfaces import groups
 from phb.model import (
@@ -70,7 +71,7 @@ def build_queueing(configuration: Configuration, attached: Sequence[Attachment])
             built = (
                 _of_interface(configuration.dialect, interface)
                 if attachment is None
-                else _of_policy(configuration.dialect, interface, attachment)
+                else _of_policy(configuration, interface, attachment)
             )
             if built is not None:
                 result.append(built)
@@ -163,7 +164,8 @@ def _dynamic_queues(dialect: Dialect, interface: Interface) -> int:
 # ---------------------------------------------------------------------------
 
 
-def _of_policy(dialect: Dialect, interface: Interface, attachment: Attachment) -> Queueing:
+def _of_policy(configuration: Configuration, interface: Interface, attachment: Attachment) -> Queueing:
+    dialect = configuration.dialect
     for name, part in (
         ("fair-queue", interface.fair_queue or None),
         ("random-detect", interface.random_detect),
@@ -174,9 +176,11 @@ def _of_policy(dialect: Dialect, interface: Interface, attachment: Attachment) -
             raise InputError(part.origin, found, f"one of them; the policy map is at {attachment.origin}")
     _check_shares(dialect, attachment)
     classes = sorted(attachment.classes.classes.values(), key=lambda each: each.name == DEFAULT_CLASS)
-    queues = [_queue(dialect, interface, each) for each in classes if each.queues and each.name != DEFAULT_CLASS]
+    queued = [each for each in classes if each.queues and each.name != DEFAULT_CLASS]
     last = attachment.classes.classes.get(DEFAULT_CLASS) or PolicyClass(DEFAULT_CLASS, attachment.classes.origin)
-    queues.append(_queue(dialect, interface, last))
+    queues = [
+        _queue(dialect, interface, each, limit_in_packets(configuration, attachment, each)) for each in (*queued, last)
+    ]
     origins = {"schedule": attachment.classes.origin, "port": attachment.origin}
     given: dict[str, Any] = {
         "port": interface.name,
@@ -192,9 +196,8 @@ def _of_policy(dialect: Dialect, interface: Interface, attachment: Attachment) -
     return Queueing.model_validate(given).at(attachment.origin, origins)
 
 
-def _queue(dialect: Dialect, interface: Interface, each: PolicyClass) -> ClassQueue:
+def _queue(dialect: Dialect, interface: Interface, each: PolicyClass, limit: int | None) -> ClassQueue:
     given: dict[str, Any] = {"traffic_class": each.name}
-    limit = each.queue_limit[0] if each.queue_limit is not None else None
     if each.priority is not None:
         _alone(each)
         given |= {"level": each.priority.level, "queue_limit": limit or QUEUE_LIMIT}

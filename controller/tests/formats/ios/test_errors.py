@@ -267,7 +267,7 @@ ERRORS = {
         policy("queue-limit 9\nqueue-limit 8"),
         "f:5: found queue-limit again, expected it once; it also",
     ),
-    "queue limit in bytes": (policy("queue-limit 9 ms"), "f:4: found 'ms', expected 'packets'"),
+    "queue limit in bytes": (policy("queue-limit 9 ms"), "f:4: found 'queue-limit' in ms, expected packets in ios-12"),
     "bandwidth of a class": (policy("bandwidth much"), "f:4: found 'much', expected kbit/s, 'percent' or 'remaining'"),
     "drop": (policy("drop"), "f:4: found 'drop', expected 'police 8000"),
     "shape max-buffers": (policy("shape max-buffers 9"), "f:4: found 'shape max-buffers', expected 'queue-limit'"),
