@@ -204,6 +204,7 @@ UNLIKE = {
     "bridge-group": "a routed interface: phb doesn't bridge",
     "channel-group": "one link: phb bundles none",
     "frame-relay": "PPP or HDLC: phb has no Frame Relay",
+    "isdn incoming-voice": "a line for packets: phb has no calls",
     "ppp multilink": "one link: phb bundles none",
     "pvc": "PPP or HDLC: phb has no ATM",
     "pppoe-client": "an interface without it: phb has no PPPoE",
@@ -220,6 +221,7 @@ BESIDES = {
     "ip verify": "phb doesn't check sources against routes",
     "ip wccp": "phb redirects nothing",
     "mac access-group": "phb has no lists of MAC addresses",
+    "qos pre-classify": "phb encapsulates nothing: policies meet packets as they are",
     "ip vrf forwarding": "phb has one routing table",
     "vrf forwarding": "phb has one routing table",
     "zone-member": "phb has no firewall by zones",
@@ -257,7 +259,9 @@ _never("class", "a policy map on a PPP or HDLC line: phb has no Frame Relay clas
 _never("custom-queue-list", "classes with 'bandwidth' in a policy map: phb has no custom queueing")
 _never("frame-relay class", "a policy map on the interface: phb has no Frame Relay classes")
 _never("frame-relay traffic-shaping", "'shape average' in a policy map: phb has no Frame Relay")
+_never("ip nhrp map group", "a policy map on a physical interface: phb has no tunnels")
 _never("ip rtp priority", "a class with 'priority' in a policy map")
+_never("nhrp map group", "a policy map on a physical interface: phb has no tunnels")
 _never("priority-group", "classes with 'priority' in a policy map: phb has no priority queueing by lists")
 _never("rate-limit", "'police' in a policy map: phb has no committed access rate")
 _never("service-policy type", "a policy map for packets: 'service-policy input' or 'service-policy output'")

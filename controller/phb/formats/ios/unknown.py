@@ -31,6 +31,7 @@ OPEN = (GLOBAL, INTERFACE, ROUTE_MAP)
 
 # As `suggestion`, but stricter: IOS has many words, and this is no guess at what to print but a verdict.
 _NEARLY = 0.8
+_LONG = 4  # letters of a word: `ipx` isn't `ip`
 _SHORTEST = 5  # letters; among shorter words too many are alike
 
 
@@ -83,6 +84,6 @@ def _nearly(words: Sequence[str], phrase: Sequence[str]) -> bool:
     if len(words) < len(phrase) or len("".join(phrase)) < _SHORTEST:
         return False
     return all(
-        word == meant or SequenceMatcher(None, word, meant).ratio() >= _NEARLY
+        word == meant or (len(meant) >= _LONG and SequenceMatcher(None, word, meant).ratio() >= _NEARLY)
         for word, meant in zip(words, phrase, strict=False)
     )

@@ -21,12 +21,17 @@ SAID_ANYWAY = (
     "Building configuration",
     "Current configuration",
     "conform-action transmit",
+    "deny   ip any any",
+    "deny ipv6 any any",
     "description",
     "encapsulation",
     "exceed-action drop",
     "fair-queue",
+    "no fair-queue",
     "no ip address",
+    "no switchport",
     "random-detect",
+    "Using ",
     "version",
 )
 
@@ -78,7 +83,8 @@ def unlisted(rows, listed):
             continue
         elif number in listed:
             left_out = indent if left_out is None or indent <= left_out else left_out
-            banner = "^C" if row.startswith("banner") and row.count("^C") == 1 else None
+            delimiter = next((each for each in ("^C", "^F") if row.count(each) == 1), None)
+            banner = delimiter if "banner" in row else None
         elif left_out is None or indent <= left_out:
             left_out = None
             if not row.strip().startswith(SAID_ANYWAY) and " remark " not in row:

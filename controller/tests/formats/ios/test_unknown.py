@@ -11,6 +11,7 @@ NOTED = {
     "a block": "flurb 1\n class voice\n  priority 100\n police 8000\n",
     "a block in an interface": "interface Fa0/0\n flurb 1\n  priority 100\n bandwidth 5\n",
     "a block after an empty interface": "interface Fa0/0\n!\nflurb 1\n bandwidth 7\n",
+    "another protocol": "ipx router eigrp 16\n network A2\n",
     "what isn't there": "no mls qos trust\n",
 }
 
@@ -39,6 +40,7 @@ REFUSED = {
     "interface ATM0.1 point-to-point\n pvc a 0/35\n  vbr-nrt 512 256\n  service-policy out p\n": "phb has no ATM",
     "interface Serial0.1\n frame-relay interface-dlci 100\n  class slow\n": "no Frame Relay classes",
     "interface Serial0.1\n frame-relay interface-dlci 100\n  service-policy output p\n": "phb has no Frame Relay",
+    "interface Tunnel0\n nhrp map group a service-policy output p\n": "phb has no tunnels",
     "interface Fa0/0\n bgp-policy destination ip-prec-map\n": "marks in a policy map",
 }
 
