@@ -75,5 +75,10 @@ def _of_version(version: re.Match[str], origin: Origin, said: Dialect | None, te
     full = _FULL_12_4.search(text)
     if full is not None and full["train"] in ("", "T"):
         return Dialect.IOS_HQF if full["train"] and int(full["number"]) >= _HQF_IN_12_4T else Dialect.IOS_12
-    found = f"version {release}, which is ios-12 before 12.4({_HQF_IN_12_4T})T and ios-hqf since"
-    raise InputError(origin, found, _SAYING)
+    found = f"version {release}, which is ios-12 before 12.4({_HQF_IN_12_4T})T and without T, and ios-hqf since"
+    names = " or ".join(each.value for each in allowed)
+    expected = (
+        "what `show version` prints, such as 'Version 12.4(24)T4', in a comment of the file; "
+        f"else '! phb: dialect DIALECT' or the option --dialect, with {names}"
+    )
+    raise InputError(origin, found, expected)

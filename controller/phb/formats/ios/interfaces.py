@@ -61,9 +61,12 @@ def _speed(configuration: Configuration, interface: Interface, words: Words) -> 
     speed = words.maybe_number(1, 100_000, "Mbit/s")
     interface.speed = speed
     message = "'speed' sets no line rate: the switch's port has its own"
-    if speed is not None:
-        message += "; percentages are taken of this one unless 'bandwidth' says another"
-    configuration.note(words.origin, message)
+    if speed is None:
+        configuration.aside(words.origin, message)
+    else:
+        configuration.note(
+            words.origin, f"{message}; percentages are taken of this one unless 'bandwidth' says another"
+        )
 
 
 @INTERFACE.statement("encapsulation", aside=True)
