@@ -120,6 +120,8 @@ control Forward(inout headers_t hdr,
         if (cross_connect.apply().hit) {
             return;
         }
+        mac_t source_mac = hdr.ethernet.source;
+        mac_t destination_mac = hdr.ethernet.destination;
         arrival.apply(hdr, meta, standard_metadata);
         if (meta.verdict.drop_reason == DropReason.NONE) {
             bit<8> hops = 0;
@@ -150,6 +152,9 @@ control Forward(inout headers_t hdr,
             }
         }
         if (meta.verdict.exception != ForwardingException.NONE) {
+            // The controller gets the packet as it arrived: a route may have written its addresses already.
+            hdr.ethernet.source = source_mac;
+            hdr.ethernet.destination = destination_mac;
             exception.apply();
         } else if (meta.verdict.drop_reason == DropReason.NONE) {
             if (hdr.ipv4.isValid()) {

@@ -3,7 +3,8 @@
  *
  *   ingress                                                                          egress
  *   parse > version > classify > admit > police > mark > forward > output >          (the scheduler takes a packet)
- *           police > mark > allowance > window > applicability > conversation > buffer > wred > schedule
+ *           police > mark > user_priority > allowance > window > applicability >
+ *           conversation > buffer > wred > schedule
  *                                   --- rank ---> [traffic manager: sorts] --->      virtual time, occupancy, delay
  *
  * The program decides everything about a packet, including when it is due; the traffic manager sorts by meta.tm.rank
@@ -19,6 +20,7 @@
 #include "mark.p4"
 #include "forward.p4"
 #include "output.p4"
+#include "user_priority.p4"
 #include "segment.p4"
 #include "window.p4"
 #include "allowance.p4"
@@ -44,6 +46,7 @@ control PhbIngress(inout headers_t hdr,
     Output() output;
     Police() output_police;
     Mark() output_mark;
+    UserPriority() user_priority;
     Allowance() allowance;
     Window() window;
     Applicability() applicability;
@@ -86,6 +89,9 @@ control PhbIngress(inout headers_t hdr,
                 if (meta.verdict.drop_reason == DropReason.NONE) {
                     output_mark.apply(hdr, meta.flow, meta.connection, meta.verdict.output_policy);
                 }
+            }
+            if (meta.verdict.drop_reason == DropReason.NONE) {
+                user_priority.apply(hdr, meta, standard_metadata);
             }
             if (meta.connection.accepted && meta.verdict.drop_reason == DropReason.NONE) {
                 allowance.apply(hdr, meta, standard_metadata);

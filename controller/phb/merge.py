@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from phb.errors import InputError
-from phb.model import Applicability, Item, PolicySet, Port, PortReference, Role
+from phb.model import Applicability, Item, PolicySet, Port, PortReference, Role, SubnetPriority
 from phb.origin import Origin
 
 T = TypeVar("T")
@@ -121,8 +121,14 @@ def _check_unique(policy: PolicySet) -> None:
     _unique("behaviour aggregate", ((aggregate, aggregate.name) for aggregate in policy.behaviour_aggregates))
     _unique(
         "SetSubnetPrioTosMask",
-        ((priority, str(priority.address or "all interfaces")) for priority in policy.subnet_priorities),
+        ((each, _of_interface(each, port_key)) for each in policy.subnet_priorities),
     )
+
+
+def _of_interface(priority: SubnetPriority, port_key: Callable[[PortReference], Hashable]) -> Hashable:
+    if priority.port is not None:
+        return port_key(priority.port)
+    return "all interfaces" if priority.address is None else str(priority.address)
 
 
 def _unique(kind: str, items: Iterable[tuple[Item, Hashable]]) -> None:

@@ -375,7 +375,14 @@ policies = st.builds(
             SubnetPriority,
             address=maybe(v4 | v6),
             mask=octets,
-            mappings=several(st.builds(PriorityMapping, priority=st.integers(1, 8), tos=octets)),
+            mappings=several(
+                st.builds(
+                    PriorityMapping,
+                    priority=maybe(st.integers(1, 8)),
+                    tos=octets,
+                    user_priority=maybe(st.integers(0, 7)),
+                )
+            ),
         )
     ),
     applicability=maybe(applicabilities),

@@ -27,11 +27,8 @@ ELSEWHERE = {
     ("PolicySet", "node"): "which switch of an inventory is meant; part of the intent, not of its entries",
     ("Applicability", "interval_minutes"): "how long `phb show applicability` watches",
     ("Image", "name"): "says which host's stack a Policy Agent's file is of; there is one to a node",
-    ("PriorityMapping", "priority"): "queues of adapters: a notice says of the whole statement that it has no effect",
-    ("PriorityMapping", "tos"): "the same",
-    ("SubnetPriority", "mask"): "the same",
-    ("SubnetPriority", "mappings"): "the same",
-    ("SubnetPriority", "address"): "the same; an address that no port has is refused",
+    ("PriorityMapping", "priority"): "queues of adapters: a notice says that they have no effect",
+    ("SubnetPriority", "address"): "said where there are queues alone; an address that no port has is refused",
 }
 
 

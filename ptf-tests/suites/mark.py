@@ -167,6 +167,40 @@ cases(
         ),
     ),
     Case(
+        "user_priority",
+        "a tagged frame's priority isn't the one of its final ToS at its port, or a frame without a tag is changed",
+        [
+            forwarded(udp(80, tag=1), udp(80, tos=0xB8, tag=6), rule="high"),
+            forwarded(udp(80), udp(80, tos=0xB8), rule="high"),
+            forwarded(udp(81, version=6, tos=0xE3, tag=0), udp(81, version=6, tos=0xE3, tag=7)),
+            forwarded(udp(82, tag=3), udp(82, tag=3)),
+            forwarded(udp(83, tos=0xE0, tag=0), udp(83, tos=0xE0, tag=7), rule="five"),
+            forwarded(udp(84, tos=0xE0, tag=1), udp(84, tos=0xE0, tag=2), at=3, to=4),
+            forwarded(udp(84, tos=0xB8, tag=1), at=3, to=4),
+        ],
+        OUT + "rules:\n  - {name: high, match: {destination-ports: 80}, actions: [high]}\n"
+        "  - {name: five, match: {destination-ports: 83}, actions: [five]}\n"
+        "subnet-priorities:\n"
+        "  - {mask: 0xE0, mappings: [{tos: 0xE0, user-priority: 7}, {tos: 0xA0, user-priority: 6}]}\n"
+        "  - {port: 4, mask: 0xFC, mappings: [{tos: 0xE0, user-priority: 2}]}\n",
+        ByHand(
+            [
+                *WIRES,
+                *rule(7, destination_port=(80, 80)),
+                tos(0xB8, 0xFC),
+                *rule(8, destination_port=(83, 83)),
+                pcp(5, policy=8),
+                *(
+                    entry("user_priority.map", {"tos": f"{octet:#x}/&0xe0"}, "set_priority", priority=1, pcp=priority)
+                    for octet, priority in ((0xE0, 7), (0xA0, 6))
+                ),
+                entry("user_priority.map", {"egress_port": 4, "tos": "0xe0/&0xfc"}, "set_priority", priority=3, pcp=2),
+                entry("user_priority.map", {"egress_port": 4}, "keep", priority=2),
+            ],
+            policies={"high": 7, "five": 8},
+        ),
+    ),
+    Case(
         "output_aggregate",
         "an egress port's behaviour aggregate doesn't mark",
         [forwarded(udp(tos=0xB8), udp(tos=0x20), output_rule="ef"), forwarded(udp(tos=0xB8), at=1, to=2)],

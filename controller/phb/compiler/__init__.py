@@ -1,7 +1,7 @@
 """Policy set -> node intent.
 
-One module per part of the pipeline: `rules` (classify, admit, mark), `forwarding`, `applicability`, `queueing`
-(conversation, buffer, schedule). Each gives entries and notices; what the pipeline can't do and would change
+One module per part of the pipeline: `rules` (classify, admit, mark), `forwarding`, `applicability`, `user_priority`,
+`queueing` (conversation, buffer, schedule). Each gives entries and notices; what the pipeline can't do and would change
 behaviour is an error.
 """
 
@@ -12,7 +12,7 @@ from datetime import datetime
 
 from phb import targets
 from phb.collecting import without_collecting
-from phb.compiler import applicability, forwarding, queueing, rules
+from phb.compiler import applicability, forwarding, queueing, rules, user_priority
 from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, NodeIntent
@@ -44,10 +44,11 @@ def _compiled(policy: PolicySet, artifact: Artifact, at: datetime, target: str) 
     forwarded = forwarding.compile_forwarding(policy)
     applicable, without_effect = applicability.compile_applicability(policy)
     queued = queueing.compile_queueing(policy, artifact, targets.load(target), classified.streams)
-    entries = (*classified.entries, *forwarded, *applicable, *queued.entries)
+    user_priorities, only_of_queues = user_priority.compile_user_priorities(policy)
+    entries = (*classified.entries, *forwarded, *user_priorities, *applicable, *queued.entries)
     _check_sizes(entries, artifact)
     notices = sorted(
-        (*policy.notices, *classified.notices, *without_effect, *queued.notices),
+        (*policy.notices, *classified.notices, *only_of_queues, *without_effect, *queued.notices),
         key=lambda notice: (notice.origin.file, notice.origin.line),
     )
     return NodeIntent(

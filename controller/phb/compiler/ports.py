@@ -47,6 +47,21 @@ def numbered(port: Port) -> NumberedPort:
     return NumberedPort(port.number, port.name, port.address)
 
 
+def with_address(policy: PolicySet, address: AnyAddress, origin: Origin) -> Port:
+    """The port whose address it is.
+
+    Raises:
+        InputError: There is none.
+
+    """
+    found = next((port for port in policy.ports if port.address == address), None)
+    if found is None:
+        known = ", ".join(f"{port.address} ({port.name})" for port in policy.ports if port.address is not None)
+        expected = f"the address of a port: {known}" if known else "the address of a port; no port has one"
+        raise InputError(origin, f"interface {address}", expected)
+    return found
+
+
 def known(policy: PolicySet) -> str:
     """What to expect where a port is named."""
     ports = ", ".join(f"'{port.name}' ({'?' if port.number is None else port.number})" for port in policy.ports)

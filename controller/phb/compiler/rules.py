@@ -13,12 +13,12 @@ from datetime import datetime
 from phb.compiler.decisions import Decision, steps
 from phb.compiler.directions import Leg, interface_of, legs
 from phb.compiler.matching import Box, box, code_point_fields, code_points, matches
-from phb.compiler.ports import resolve
+from phb.compiler.ports import resolve, with_address
 from phb.compiler.treatment import Treatments
 from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, Exact, Hook, MatchValue, Notice, Policy, Stream
-from phb.model import Action, BehaviourAggregate, CodePoints, Conditions, Direction, PolicySet, Rule, SubnetPriority
+from phb.model import Action, BehaviourAggregate, CodePoints, Conditions, Direction, PolicySet, Rule
 from phb.origin import Origin
 
 STAGE = {Hook.INPUT: "PhbIngress.classify", Hook.OUTPUT: "PhbIngress.output"}
@@ -99,31 +99,15 @@ def _notices_of_items(state: _State) -> None:
             state.notices.append(
                 Notice(image.origin(), "NOFLUSH has no effect: a push leaves exactly what the files say")
             )
-    for priority in policy.subnet_priorities:
-        if priority.address is not None:
-            _check_interface(policy, priority, "address")
-        message = (
-            "SetSubnetPrioTosMask has no effect: it maps ToS to output queues of the adapter, and CLAW channels and "
-            "OSA-2 have none (QDIO adapters do)"
-        )
-        state.notices.append(Notice(priority.origin(), message))
     for action in policy.actions:
         if action.interface is not None:
-            _check_interface(policy, action, "interface")
+            with_address(policy, action.interface, action.origin("interface"))
         if action.min_rate is not None and action.max_rate is None:
             message = (
                 f"the minimum rate of '{action.name}' has no effect: it is how far a maximum rate may slow one "
                 "connection down, and there is none"
             )
             state.notices.append(Notice(action.origin("min_rate"), message))
-
-
-def _check_interface(policy: PolicySet, item: Action | SubnetPriority, name: str) -> None:
-    address = getattr(item, name)
-    if not any(port.address == address for port in policy.ports):
-        known = ", ".join(f"{port.address} ({port.name})" for port in policy.ports if port.address is not None)
-        expected = f"the address of a port: {known}" if known else "the address of a port; no port has one"
-        raise InputError(item.origin(name), f"interface {address}", expected)
 
 
 # ---------------------------------------------------------------------------

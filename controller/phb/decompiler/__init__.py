@@ -6,7 +6,7 @@ which the pipeline counts. Pushing the policy back changes nothing; where except
 its alternatives it may take other entries for the same decisions.
 
 One module per part: `rules` (`boxes`, `exceptions`), `actions`, `queueing` (`shares`, `early_detection`), `forwarding`,
-`applicability`.
+`applicability`, `user_priority`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from phb.decompiler.ports import Ports
 from phb.decompiler.queueing import decompile_queueing
 from phb.decompiler.rows import NotAPolicyError, Rows
 from phb.decompiler.rules import announce, behaviour_aggregates, decompile_rules
+from phb.decompiler.user_priority import subnet_priorities
 from phb.intent import Entry, PortShaper
 from phb.model import PolicySet, TrafficClass
 from phb.names import Names
@@ -60,5 +61,6 @@ def decompile(
         actions=actions.items,
         classes=tuple(TrafficClass(name=name) for name in actions.classes.values()),
         ports=ports.items,
+        subnet_priorities=subnet_priorities(rows, ports),
         applicability=applicability(rows, ports),
     )

@@ -20,6 +20,7 @@ from phb.explain.stages.forward import forward
 from phb.explain.stages.mark import mark
 from phb.explain.stages.police import police
 from phb.explain.stages.schedule import schedule
+from phb.explain.stages.user_priority import map_user_priority
 from phb.explain.stages.window import ask_clamp, clamp
 from phb.explain.stages.wred import wred
 from phb.explain.state import State
@@ -40,6 +41,7 @@ MODELLED = frozenset(
         *(f"forward.{table}" for table in ("cross_connect", "ipv4_route", "ipv6_route", "exception")),
         "forward.arrival.receive",
         "forward.next_hop.send",
+        "user_priority.map",
         *(f"applicability.{table}" for table in ("host_port", "peer_ipv4", "peer_ipv6")),
         "conversation.port_scheduler",
         "conversation.class_queue",
@@ -160,6 +162,7 @@ class Pipeline:
             mark("output_mark", packet.output_policy, packet, tables)
             if self._track_connections:
                 ask_clamp("output_mark", packet.output_policy, packet, tables)
+        map_user_priority(packet, tables)
         if packet.connection.accepted:
             allow(packet, state)
             if packet.is_dropped():

@@ -24,7 +24,7 @@ from phb.model import (
 from phb.values import write_protocol
 
 # What a node has and is called, and what another file may say of it: no packet is treated otherwise without.
-_OF_THE_NODE = (PolicySet, Port, CrossConnect, Route, Image, SubnetPriority, TrafficClass, Applicability)
+_OF_THE_NODE = (PolicySet, Port, CrossConnect, Route, Image, TrafficClass, Applicability)
 # But percentages are taken of a port's rate, and windows are by the node's clock.
 _MEANT_BY_OTHERS = ("rate", "time_zone")
 _EVERYTHING = "all packets"
@@ -32,7 +32,11 @@ _EVERYTHING = "all packets"
 
 def with_packets(loss: Loss, policy: PolicySet) -> Loss:
     """The loss with the packets that get something else by it."""
-    if loss.item is None or loss.kept or (isinstance(loss.item, _OF_THE_NODE) and loss.key not in _MEANT_BY_OTHERS):
+    if loss.item is None or loss.kept:
+        return loss
+    if isinstance(loss.item, SubnetPriority):
+        return replace(loss, packets=tuple(_with_user_priority(loss.item)))
+    if isinstance(loss.item, _OF_THE_NODE) and loss.key not in _MEANT_BY_OTHERS:
         return loss
     if isinstance(loss.item, Rule | Action) and loss.key == "name":
         return loss
@@ -59,6 +63,14 @@ def _packets(item: Item, policy: PolicySet) -> list[str]:
     if isinstance(item, Port):
         said.append(f"leaving by port '{item.name}'")
     return said
+
+
+def _with_user_priority(priority: SubnetPriority) -> list[str]:
+    """Adapters' queues are the host's own; the 802.1p priority goes out with the packet."""
+    if all(mapping.user_priority is None for mapping in priority.mappings):
+        return []
+    where = priority.port or priority.address
+    return ["tagged packets" if where is None else f"tagged packets leaving by '{where}'"]
 
 
 def _has(whole: object, part: Item) -> bool:

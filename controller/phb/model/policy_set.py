@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Self
 
-from pydantic import PrivateAttr
+from pydantic import PrivateAttr, model_validator
 
 from phb.model.actions import Action
 from phb.model.applicability import Applicability
-from phb.model.base import Flag, Item, Name
+from phb.model.base import Flag, Item, Name, PortReference, unexpected
 from phb.model.forwarding import CrossConnect, Port, Role, Route
 from phb.model.rules import BehaviourAggregate, Rule
 from phb.model.scheduling import Queueing
@@ -18,18 +18,29 @@ from phb.values import Address, Within, Zone
 
 
 class PriorityMapping(Item):
-    """One ToS value and the adapter queue it goes to (1 is served first)."""
+    """One ToS value, the adapter queue it goes to (1 is served first), and the 802.1p priority of its tagged frames."""
 
-    priority: Annotated[int, Within(1, 8)]
+    priority: Annotated[int, Within(1, 8)] | None = None
     tos: Annotated[int, Within(0, 255)]
+    user_priority: Annotated[int, Within(0, 7)] | None = None
 
 
 class SubnetPriority(Item):
-    """Policy Agent's SetSubnetPrioTosMask: ToS to adapter output queue, for one interface or all."""
+    """Policy Agent's SetSubnetPrioTosMask: ToS to adapter output queue and 802.1p priority.
+
+    Of the interface with this address, or of this port; without either, of all that have no statement of their own.
+    """
 
     address: Address | None = None
+    port: PortReference | None = None
     mask: Annotated[int, Within(0, 255)]
     mappings: tuple[PriorityMapping, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_interface(self) -> Self:
+        if self.address is not None and self.port is not None:
+            raise unexpected("both", "'address' or 'port'", "port")
+        return self
 
 
 class Image(Item):

@@ -30,6 +30,7 @@ from phb.model import (
     Permission,
     PolicySet,
     Port,
+    PriorityMapping,
     PrivateBuffer,
     Queueing,
     Rate,
@@ -39,6 +40,7 @@ from phb.model import (
     Route,
     Rule,
     Shaper,
+    SubnetPriority,
     TrafficClass,
     Treatment,
 )
@@ -273,6 +275,17 @@ def policies(draw, *, exceptions=False):
         Route(destination=parse_network("0.0.0.0/0"), port="uplink", **macs),
         Route(destination=parse_network("2001:db8::/48"), discard=True),
     ]
+    subnet_priorities = st.lists(
+        st.builds(
+            SubnetPriority,
+            port=st.sampled_from([None, "stack", "uplink", "line"]),
+            mask=st.sampled_from([0, 0xE0, 0xFC]),
+            mappings=several(
+                st.builds(PriorityMapping, tos=st.integers(0, 255), user_priority=maybe(st.integers(0, 7)))
+            ),
+        ),
+        unique_by=lambda each: each.port,
+    )
     return PolicySet(
         ports=ports,
         cross_connects=[CrossConnect(between=("stack", "uplink"))],
@@ -282,5 +295,6 @@ def policies(draw, *, exceptions=False):
         actions=[draw(actions(name)) for name in ACTIONS],
         rules=[draw(rules(exceptions)) for _ in range(draw(st.integers(0, 4)))],
         behaviour_aggregates=draw(several(aggregates())),
+        subnet_priorities=draw(subnet_priorities),
         applicability=draw(maybe(applicabilities)),
     )

@@ -3,7 +3,8 @@
 It reads the policy itself (`phb.model`), not what the compiler makes of it, and goes through it as a person would: from
 the first rule to the last, plain integers, dictionaries. One file per stage, in the order in which a packet meets them:
 
-    packet > classify > admit > police > mark > forward > (the same policy stages of the egress port) > queues
+    packet > classify > admit > police > mark > forward > (the same policy stages of the egress port) > user_priority
+        > queues
 
 :class:`phb_model.pipeline.node.Node` puts them together. Written from docs/policies.md, docs/pipeline.md,
 docs/scheduling.md, docs/limits.md and the RFCs; speed is of no concern.

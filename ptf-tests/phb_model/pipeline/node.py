@@ -16,6 +16,7 @@ from phb_model.pipeline.packet import Packet, parse
 from phb_model.pipeline.police import TokenBuckets, colour_of_code_point
 from phb_model.pipeline.queues import PortQueue
 from phb_model.pipeline.reasons import GREEN, Reason
+from phb_model.pipeline.user_priority import set_user_priority
 
 PACKET_OUT_HEADER = 2
 """Bytes."""
@@ -124,6 +125,7 @@ class Node:
         reason = self._apply_policy(OUTPUT, now_us, packet, verdict, ingress, egress)
         if reason is not None:
             return self._drop(packet, verdict, reason)
+        set_user_priority(self._policy, packet, egress)
         port = self._queues[egress]
         key = (egress, port.queue_of(verdict.traffic_class))
         reason, at_once = port.join(packet, verdict.traffic_class, verdict.colour, verdict.stream)

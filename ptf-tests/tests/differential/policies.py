@@ -182,6 +182,20 @@ def routes(chance):
     return found
 
 
+def subnet_priorities(chance, address):
+    """Statements of some ports, and one for all others; now and then without a user priority, or two for one ToS."""
+    found = []
+    for where in chance.some([{}, {"port": chance.choice(["three", 3])}, {"port": 4}, address], 4):
+        mappings = [
+            {"tos": chance.choice([0, 0x28, 0x40, 0xA0, 0xB8, 0xE0]), "user-priority": chance.randrange(8)}
+            for _ in range(chance.randint(0, 4))
+        ]
+        if mappings and chance.one_in(4):
+            mappings[0] = {"tos": mappings[0]["tos"], "priority": 1}
+        found.append({**where, "mask": chance.choice([0xE0, 0xE0, 0xFC, 0]), "mappings": mappings})
+    return found
+
+
 @dataclass(frozen=True)
 class Shape:
     """What kind of policies are wanted.
@@ -233,5 +247,6 @@ def policies(draw, shape=ANYTHING):
         "actions": actions,
         "rules": [rule(chance, number, actions, host) for number, chance in enumerate(draw(parts(8, 2)))],
         "behaviour-aggregates": [aggregate(chance, number, actions) for number, chance in enumerate(draw(parts(3)))],
+        "subnet-priorities": subnet_priorities(draw(one_part), {"address": "10.0.0.1"} if host else {"port": "two"}),
         "queueing": [{"port": port, **queueing(chance, names, shape)} for port, chance in queued],
     }

@@ -61,7 +61,7 @@ def build(blocks: Sequence[Block], file: str) -> PolicySet:
             case "tcpimage" | "pepinstance":
                 images.append(image(block.head, file, notices))
             case "setsubnetpriotosmask":
-                priorities.append(subnet_priority(block, notices))
+                priorities.append(subnet_priority(block))
             case "servicecategories":
                 made += _remember(block, read_service(block, actions.CATEGORY, 64, notices), services)
             case "policyaction":

@@ -1,4 +1,4 @@
-"""TcpImage and SetSubnetPrioTosMask: which stack is meant, and its adapters' output queues."""
+"""TcpImage and SetSubnetPrioTosMask: which stack is meant, and what its adapters make of ToS."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _refuse_image(head: Line) -> NoReturn:
     head.fail(f"'{' '.join(head.words)}'", _IMAGE.replace("TcpImage", head.keyword))
 
 
-def subnet_priority(block: Block, notices: list[Notice]) -> SubnetPriority:
+def subnet_priority(block: Block) -> SubnetPriority:
     """``SetSubnetPrioTosMask``."""
     if len(block.head.words) != 1:
         block.head.fail(f"'{' '.join(block.head.words)}'", "SetSubnetPrioTosMask without a name")
@@ -54,21 +54,17 @@ def subnet_priority(block: Block, notices: list[Notice]) -> SubnetPriority:
     return SubnetPriority(
         address=address,
         mask=mask,
-        mappings=tuple(_priority_mapping(line, notices) for line in given.all("PriorityTosMapping")),
+        mappings=tuple(_priority_mapping(line) for line in given.all("PriorityTosMapping")),
     ).at(block.head.origin, given.origins())
 
 
-def _priority_mapping(line: Line, notices: list[Notice]) -> PriorityMapping:
+def _priority_mapping(line: Line) -> PriorityMapping:
     def parse(text: str) -> PriorityMapping:
         priority, tos, *user = text.split()
         if not re.fullmatch("[1-8]", priority) or len(user) > 1 or not all(re.fullmatch("[0-7]", one) for one in user):
             raise ValueError
-        if user:
-            message = (
-                f"user priority {user[0]} has no effect: 802.1p priorities are set by an action's 'set-pcp' (YAML)"
-            )
-            notices.append(Notice(line.origin, message))
-        return PriorityMapping(priority=int(priority), tos=values.bits(8)(tos))
+        given = {"user_priority": int(user[0])} if user else {}
+        return PriorityMapping(priority=int(priority), tos=values.bits(8)(tos), **given)
 
     expected = f"a priority from 1 to 8, {BITS}, and maybe a user priority from 0 to 7"
     return parse_line(line, parse, expected).at(line.origin)

@@ -31,12 +31,15 @@ from phb.model import (
     Validity,
 )
 from phb.origin import Origin
+from phb.values import AnyAddress
 from phb.visible import words
 
 HEAD = "# Policy Agent configuration of the z/OS Communications Server; rates are kbit/s, token buckets kilobits.\n"
 
 # Highest number first; room between them for rules that somebody adds later.
 _STEP = 10
+# The queue that an adapter takes for each precedence where nobody says (z/OS V2R4 IP Configuration Reference).
+_QUEUE_OF_PRECEDENCE = (4, 4, 3, 2, 1, 1, 1, 1)
 _WORD = re.compile(r"[^\s#{}]+")
 
 
@@ -98,7 +101,7 @@ def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
     for rule in sorted(policy.rules, key=_has_other_name):
         writer.name(rule, "rule")
     blocks = [f"TcpImage {image.name} {'FLUSH' if image.flush else 'NOFLUSH'}" for image in policy.images]
-    blocks += [_block("SetSubnetPrioTosMask", _subnet_priority(each)) for each in policy.subnet_priorities]
+    blocks += _subnet_priorities(writer, policy)
     blocks += [_block(f"PolicyAction {writer.name(each, 'action')}", _action(writer, each)) for each in policy.actions]
     if any(rule.permission is Permission.BLOCKED for rule in policy.rules):
         writer.blocking = writer.unused("action", "blocked")
@@ -142,12 +145,27 @@ def _nodes(writer: _Writer, policy: PolicySet) -> None:
             writer.lose(image, "name", f"the name of stack '{image.name}'", "names are one word")
 
 
-def _subnet_priority(priority: SubnetPriority) -> Iterator[str]:
-    if priority.address is not None:
-        yield f"SubnetAddr {priority.address}"
+def _subnet_priorities(writer: _Writer, policy: PolicySet) -> Iterator[str]:
+    for priority in policy.subnet_priorities:
+        address = priority.address
+        if priority.port is not None:
+            port = policy.find_port(priority.port)
+            if port is None or port.address is None:
+                why = "SubnetAddr names an interface by its address, and no file says it"
+                writer.lose(priority, "", f"the subnet priority of port '{priority.port}'", why)
+                continue
+            address = port.address
+        yield _block("SetSubnetPrioTosMask", _subnet_priority(priority, address))
+
+
+def _subnet_priority(priority: SubnetPriority, address: AnyAddress | None) -> Iterator[str]:
+    if address is not None:
+        yield f"SubnetAddr {address}"
     yield f"SubnetTosMask {priority.mask:08b}"
     for mapping in priority.mappings:
-        yield f"PriorityTosMapping {mapping.priority} {mapping.tos:08b}"
+        queue = mapping.priority or _QUEUE_OF_PRECEDENCE[mapping.tos >> 5]
+        user = "" if mapping.user_priority is None else f" {mapping.user_priority}"
+        yield f"PriorityTosMapping {queue} {mapping.tos:08b}{user}"
 
 
 # ---------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Statements of OS/390 V2R7: what each one becomes."""
 
+import pytest
+
 from phb.formats.policy_agent import read
 from phb.model import Day, Direction, Permission, RateBasis
 from phb.values import AddressRange, PortRange, TypeOfService
@@ -82,6 +84,18 @@ def test_subnet_priority():
     assert priority.address is None
     assert priority.mask == 0xE0
     assert [(mapping.priority, mapping.tos) for mapping in priority.mappings] == [(1, 0xE0)]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [("1 11100000 7", (1, 0xE0, 7)), ("4 00000000 0", (4, 0, 0)), ("2 10100000", (2, 0xA0, None))],
+)
+def test_user_priority(written, expected):
+    text = f"SetSubnetPrioTosMask\n{{\nSubnetTosMask 11100000\nPriorityTosMapping {written}\n}}\n"
+    policy = read(text, "f")
+    (mapping,) = policy.subnet_priorities[0].mappings
+    assert (mapping.priority, mapping.tos, mapping.user_priority) == expected
+    assert policy.notices == ()
 
 
 def test_a_value_may_stand_on_the_next_line():

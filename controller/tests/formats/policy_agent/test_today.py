@@ -181,8 +181,6 @@ NOTICES = {
     "TcpImage TCP 600": "600 s has no effect: phb watch has its own interval",
     "PEPInstance TCP /etc/pagent_tcp.conf": "the policies of stack 'TCP' stand in /etc/pagent_tcp.conf: name that file "
     "on the command line too",
-    "SetSubnetPrioTosMask { SubnetTosMask 11100000\nPriorityTosMapping 1 11100000 7 }": "user priority 7 has no "
-    "effect: 802.1p priorities are set by an action's 'set-pcp' (YAML)",
     "PolicyAction a { PolicyScope Both }": "PolicyScope Both means data traffic: RSVP reservations are not made",
     "PolicyAction a { MaxDelay 5 }": "MaxDelay has no effect: it is a threshold of reports, not of packets",
     "PolicyAction a { DiffServInProfileRate 1\nDiffServMaxPacketSize 2 }": "DiffServMaxPacketSize has no effect "

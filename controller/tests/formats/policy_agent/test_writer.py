@@ -143,7 +143,13 @@ def policies(draw):
                         address=maybe(v4 | v6),
                         mask=octets,
                         mappings=st.lists(
-                            st.builds(PriorityMapping, priority=st.integers(1, 8), tos=octets), max_size=3
+                            st.builds(
+                                PriorityMapping,
+                                priority=st.integers(1, 8),
+                                tos=octets,
+                                user_priority=maybe(st.integers(0, 7)),
+                            ),
+                            max_size=3,
                         ).map(tuple),
                     ),
                     max_size=2,

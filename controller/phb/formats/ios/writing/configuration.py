@@ -246,7 +246,7 @@ class _Writer:
         for image in policy.images:
             losses.add(image, "", f"TcpImage {image.name}", "a router has no TCP/IP image")
         for priority in policy.subnet_priorities:
-            losses.add(priority, "", "SetSubnetPrioTosMask", "a router has no adapter of a host")
+            losses.add(priority, "", "SetSubnetPrioTosMask", "IOS maps no ToS for a whole interface")
         if policy.applicability is not None:
             losses.add(policy.applicability, "", "'applicability'", "it is about a host, and a router has none")
         for rule in policy.rules:
