@@ -11,6 +11,8 @@ from phb.cli.application import app, epilog
 from phb.cli.options import Json, StateFile, WhichOptions, grouped, open_state
 from phb.cli.output import console, print_json, print_table, table
 
+_SECONDS = len("2026-11-21T09:00:00")
+
 
 @app.command(epilog=epilog("phb history", "phb history --inventory network.yaml --switch r1 --limit 5 --json"))
 @grouped
@@ -52,20 +54,17 @@ def history(
             ]
         )
         return
-    rows = table("push", "", "when", "switch", "by", "command", "outcome", "+", "~", "-", "files")
+    rows = table("push", "when", "switch", "by", "command", "outcome", "+/~/-")
     for push in pushes:
         where = f"{push.name} " if push.name else ""
         rows.add_row(
-            str(push.number),
-            "current" if push.number in present else "rollback" if push.number in back else "",
-            push.started,
+            f"{push.number} " + ("current" if push.number in present else "rollback" if push.number in back else ""),
+            f"{push.started[:_SECONDS]}Z",
             f"{where}{push.address}/{push.device_id}",
             f"{push.user}@{push.host}",
             push.command,
             push.outcome.value,
-            str(push.inserted),
-            str(push.modified),
-            str(push.deleted),
-            " ".join(push.files),
+            f"{push.inserted}/{push.modified}/{push.deleted}",
+            below=" ".join(push.files),
         )
     print_table(console(), rows)

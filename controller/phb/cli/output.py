@@ -15,9 +15,9 @@ from phb.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
     from rich.text import Text
 
+    from phb.cli.tables import Table
     from phb.formats import Loss
     from phb.intent import Notice
 
@@ -90,31 +90,23 @@ def console(file: TextIO | None = None) -> Console:
 
 
 def lines(parts: Iterable[str]) -> Text:
-    """Several lines to be printed, or in one cell."""
+    """Several lines to be printed, or in one cell; folded to fit 100 columns."""
     from rich.text import Text
 
-    return Text("\n".join(visible(part) for part in parts))
+    from phb.cli.tables import WIDTH, fold
+
+    return Text("\n".join(line for part in parts for line in fold(visible(part), WIDTH)))
 
 
-def table(*columns: str) -> Table:
-    """An empty table with these headings."""
-    from rich import box
-    from rich.table import Table
+def table(*columns: str, header: bool = True) -> Table:
+    """An empty table with these headings, shown or not; it is folded to fit 100 columns."""
+    from phb.cli.tables import Table
 
-    result = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    for column in columns:
-        result.add_column(column, no_wrap=True)
-    return result
+    return Table(columns, header=header)
 
 
 def print_table(output: Console, filled: RenderableType) -> None:
     """Print tables as wide as their words: a narrow terminal wraps lines, but no name or number is cut or broken."""
-    from rich.console import ConsoleDimensions
-    from rich.measure import Measurement
-
-    unlimited = output.options.update(max_width=1_000_000)
-    width = max(output.width, Measurement.get(output, unlimited, filled).maximum)
-    output.size = ConsoleDimensions(width, output.height)  # of a dumb terminal, rich changes no width alone
     output.print(filled, soft_wrap=True, crop=False)
 
 

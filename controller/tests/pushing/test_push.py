@@ -9,6 +9,7 @@ from finsy.proto import p4r
 
 import phb
 from phb import Change, SwitchError, Target
+from phb.pipeline_names import REASONS_PER_POLICY
 
 AT = datetime(1999, 3, 1, 12, 0)
 
@@ -251,7 +252,10 @@ def test_a_number_that_a_new_rule_gets_counts_from_zero(start_switch, examples, 
     switch = start_switch(atomic=atomic)
     push(switch, [examples / "c3640.yaml"])
     # Policy 1 has counted for a rule that is gone; policy 0 stands for packets that no rule takes.
-    switch.counters = {traffic: {0: (9, 900), 4: (3, 300), 5: (2, 200)}, drops: {16 + 8: (1, 100), 8: (1, 100)}}
+    switch.counters = {
+        traffic: {0: (9, 900), 4: (3, 300), 5: (2, 200)},
+        drops: {REASONS_PER_POLICY + 8: (1, 100), 8: (1, 100)},
+    }
     push(switch, [examples / name for name in ("mvs074.yaml", "mvs074-osa2.yaml", "policy-agent-diffserv-osa2.conf")])
     assert switch.counters == {traffic: {0: (9, 900)}, drops: {8: (1, 100)}}
 

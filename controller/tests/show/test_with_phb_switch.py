@@ -36,7 +36,7 @@ rules:
 queueing:
   - port: line
     hold-queue: 40
-    schedule: {kind: fair-queue, dialect: ios-11.3, dynamic-conversations: 16}
+    schedule: {kind: fair-queue, dialect: ios-11.3, dynamic-conversations: 4096}
   - port: spare
     schedule:
       kind: classes
@@ -169,7 +169,10 @@ def test_queues(show):
     words = show("queue", "--all", "--port", "line")
     assert "line: queueing strategy weighted fair\n  Output queue: 0/40/0 (size/max total/drops)\n" in words
     assert "(depth/weight/discards/tail drops/interleaves) 0/585/0/0/0\n" in words
-    assert "source: 10.0.1.1, destination: 10.0.2.1, TOS: 192 prot: 6, source port 700, destination port 80\n" in words
+    assert (
+        "source: 10.0.1.1, destination: 10.0.2.1,\n    TOS: 192 prot: 6, source port 700, destination port 80\n"
+        in words
+    )
     assert "spare" not in words
 
 
@@ -285,7 +288,7 @@ def test_a_switch_that_makes_whoever_looks_its_primary_has_none(show, monkeypatc
 
     monkeypatch.setattr(Session, "arbitrate", arbitrate)
     assert json.loads(show("switch", "--json", files=False))["primary"] is False
-    assert " primary          nobody " in show("switch", files=False)
+    assert " primary          nobody\n" in show("switch", files=False)
 
 
 @pytest.mark.parametrize("what", ["policy", "queue", "class", "meter", "port", "switch", "entries", "counters"])

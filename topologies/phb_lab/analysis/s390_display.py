@@ -19,7 +19,7 @@ _CONVERSATION = re.compile(
     r"\(depth/weight/discards/tail drops/interleaves\) (?P<depth>\d+)/(?P<weight>\d+)/(?P<discards>\d+)/"
     r"(?P<tail_drops>\d+)/(?P<interleaves>\d+).*\n"
     r" +Conversation (?P<number>\d+), linktype: ip, length: (?P<length>\d+)\n"
-    r" +source: (?P<source>[\d.]+), destination: (?P<destination>[\d.]+), TOS: (?P<tos>\d+) prot: \d+, "
+    r" +source: (?P<source>[\d.]+), destination: (?P<destination>[\d.]+),\s+TOS: (?P<tos>\d+) prot: \d+, "
     r"source port (?P<source_port>\d+), destination port (?P<destination_port>\d+)"
 )
 

@@ -14,10 +14,12 @@ Serial5/0/0: queueing strategy weighted fair
     Conversations 3/36/4096 (active/seen/total)
     (depth/weight/discards/tail drops/interleaves) 4/4096/2/1/0, early drops 3
     Conversation 133, linktype: ip, length: 1504
-    source: 133.10.30.1, destination: 133.10.50.2, TOS: 0 prot: 6, source port 5001, destination port 1190
+    source: 133.10.30.1, destination: 133.10.50.2,
+    TOS: 0 prot: 6, source port 5001, destination port 1190
     (depth/weight/discards/tail drops/interleaves) 1/585/0/0/0
     Conversation 585, linktype: ip, length: 1444
-    source: 135.1.1.1, destination: 133.10.50.2, TOS: 192 prot: 6, source port 701, destination port 1195
+    source: 135.1.1.1, destination: 133.10.50.2,
+    TOS: 192 prot: 6, source port 701, destination port 1195
     (depth/weight/discards/tail drops/interleaves) 1/4096/0/0/0
     Conversation 640
 """

@@ -173,8 +173,7 @@ def _shown(part: int, whole: int) -> str:
 
 
 def _details(part: Part, whole: Part) -> RenderableType:
-    shown = table("", "")
-    shown.show_header = False
+    shown = table("", "", header=False)
     for words, number in (
         ("Total TCP connections", whole.connections),
         ("Total SMC eligible connections", part.connections),

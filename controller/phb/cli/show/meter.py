@@ -9,14 +9,12 @@ from phb.cli.application import epilog
 from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
 from phb.cli.output import lines, table
 from phb.cli.show.application import show_app
+from phb.cli.show.colours import by_colour
 from phb.cli.show.live import Files, Look, StateFile, Watch, show
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from phb.cli.tables import Table
     from phb.show.meters import MeterRow
-
-_COLOURS = ("green", "yellow", "red")
 
 
 @show_app.command("meter", epilog=epilog("phb show meter policy.yaml", "phb show meter --watch 2"))
@@ -60,9 +58,8 @@ def _as_json(rows: Sequence[MeterRow]) -> list[dict[str, Any]]:
 
 
 def _render(rows: Sequence[MeterRow]) -> Table:
-    shown = table("stream", "action", "meter", "bit/s", "bytes", "counts", *_COLOURS)
+    shown = table("stream", "action", "meter", "bit/s", "bytes", "counts", "packets/ bytes")
     for row in rows:
-        cells = [row.colours.get(name) for name in _COLOURS]
         shown.add_row(
             str(row.stream),
             row.action + (" (output)" if row.hook == "output" else ""),
@@ -70,6 +67,6 @@ def _render(rows: Sequence[MeterRow]) -> Table:
             lines(f"{name} {value}".strip() for name, value in row.rates.items()),
             lines(f"{name} {value}" for name, value in row.bursts.items()),
             f"{_counted(row)} {row.overhead:+d}" if row.overhead else _counted(row),
-            *(str(value.packets) if value is not None else "0" for value in cells),
+            by_colour(row.colours),
         )
     return shown

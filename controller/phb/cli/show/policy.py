@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
 from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
 from phb.cli.output import lines, table
 from phb.cli.show.application import show_app
+from phb.cli.show.colours import by_colour
 from phb.cli.show.live import Files, Look, StateFile, Watch, show
 
 if TYPE_CHECKING:
-    from rich.table import Table
-    from rich.text import Text
-
+    from phb.cli.tables import Table
     from phb.show.policies import PolicyRow
-
-
-_WIDEST = 20  # columns of a line of words
 
 
 @show_app.command(
@@ -65,29 +59,22 @@ def _as_json(rows: Sequence[PolicyRow]) -> list[dict[str, Any]]:
     ]
 
 
-def _name(row: PolicyRow) -> Text:
+def _name(row: PolicyRow) -> str:
     name = row.rule or ("(no rule)" if row.number == 0 else "-")
-    return lines([name + (f" ({row.direction})" if row.direction else ""), *([row.place] if row.place else [])])
-
-
-def _folded(parts: Sequence[str]) -> Text:
-    """Lines broken between words, never within one, so that the table stays narrow."""
-    fold = partial(textwrap.wrap, width=_WIDEST, break_long_words=False, break_on_hyphens=False)
-    return lines([line for part in parts for line in fold(part)])
+    return name + (f" ({row.direction})" if row.direction else "")
 
 
 def _render(rows: Sequence[PolicyRow]) -> Table:
-    shown = table("policy", "rule", "match", "does", "class", "green", "yellow", "red", "bytes", "dropped")
+    shown = table("policy", "rule", "match", "does", "class", "packets/ bytes", "dropped")
     for row in rows:
-        colours = [row.colours.get(name) for name in ("green", "yellow", "red")]
         shown.add_row(
             f"{row.number}" + (" (output)" if row.hook == "output" else ""),
             _name(row),
-            _folded(row.match),
-            _folded(row.does or ["-"]),
+            lines(row.match),
+            lines(row.does or ["-"]),
             row.traffic_class,
-            *(str(value.packets) if value is not None else "0" for value in colours),
-            str(row.seen.bytes),
-            _folded([f"{count} {reason}" for reason, count in row.drops.items()] or ["-"]),
+            by_colour(row.colours),
+            lines([f"{count} {reason}" for reason, count in row.drops.items()] or ["-"]),
+            below=row.place or "",
         )
     return shown

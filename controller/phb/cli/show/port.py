@@ -84,8 +84,8 @@ def _render(ports: Ports) -> RenderableType:
     if not ports.speaks_gnmi:
         words = "the switch doesn't speak gNMI: interfaces and shapers are not known"
         return Group(shown, Text(words))
-    headings = ("in", "in discards", "in errors", "out", "out discards", "out errors", "queue drops")
-    interfaces = table("port", "interface", "status", "rate", *headings)
+    each = "packets/ discards/ errors"
+    interfaces = table("port", "interface", "status", "rate", f"in {each}", f"out {each}", "queue drops")
     for row in ports.rows:
         if row.interface is not None:
             interfaces.add_row(str(row.number), *_interface(row))
@@ -97,12 +97,15 @@ def _interface(row: PortRow) -> tuple[str, ...]:
     assert interface is not None
     rate = "unshaped" if interface.rate_bps is None else f"{interface.rate_bps} bit/s"
     counters: Mapping[str, int] = interface.counters
-    names = (f"{way}-{what}" for way in ("in", "out") for what in ("pkts", "discards", "errors"))
+    counted = (
+        "/".join(str(counters.get(f"{way}-{what}", "-")) for what in ("pkts", "discards", "errors"))
+        for way in ("in", "out")
+    )
     dropped = sum(queue.get("dropped-pkts", 0) for queue in interface.queues.values())
     return (
         interface.name,
         interface.status,
         f"{rate} (shaper)" if interface.shaped else rate,
-        *(str(counters.get(name, "-")) for name in names),
+        *counted,
         str(dropped),
     )

@@ -161,7 +161,8 @@ def _conversation(conversation: Conversation, queue: QueueOf) -> Iterator[str]:
     length = "" if conversation.length is None else f", length: {conversation.length}"
     yield f"    Conversation {conversation.number}, linktype: {link}{length}"
     if flow.source:
+        yield f"    source: {flow.source}, destination: {flow.destination},"
         yield (
-            f"    source: {flow.source}, destination: {flow.destination}, TOS: {flow.tos} prot: {flow.protocol}, "
+            f"    TOS: {flow.tos} prot: {flow.protocol}, "
             f"source port {flow.source_port}, destination port {flow.destination_port}"
         )

@@ -95,8 +95,7 @@ def _as_json(read: SwitchState, target: str, push: Push | None) -> dict[str, Any
 def _render(read: SwitchState, target: str, push: Push | None) -> RenderableType:
     from rich.console import Group
 
-    rows = table("", "")
-    rows.show_header = False
+    rows = table("", "", header=False)
     mastership = read.mastership
     primary = "the switch doesn't tell"
     if mastership is not None:

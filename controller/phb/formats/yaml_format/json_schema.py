@@ -161,10 +161,11 @@ _RULES: dict[type, list[Schema]] = {
     ],
     Route: [
         _if(
-            _is("discard", True),
+            {"anyOf": [_is("discard", True), _given("next-hop")]},
             _none_of("port", "source-mac", "destination-mac"),
             _given("port", "source-mac", "destination-mac"),
-        )
+        ),
+        _if(_is("discard", True), _none_of("next-hop")),
     ],
     DropProfile: _at_most_one("dscp", "precedence", "colour"),
     Bandwidth: [

@@ -66,7 +66,8 @@ ERRORS = {
     "unknown port key": (
         "name: line",
         "nome: line",
-        "f:6: found unknown key 'nome' ('name'?), expected one of address, name, number, rate, role here",
+        "f:6: found unknown key 'nome' ('name'?), expected one of address, addresses, mac, mtu, name, "
+        "number, rate, role here",
     ),
     "unknown schedule key": (
         "dialect:",
@@ -114,7 +115,7 @@ ERRORS = {
         "hold_queue",
         "f:21: found unknown key 'hold_queue' ('hold-queue'?), expected one of buffers, early-detection, "
         "hold-queue, length-basis, "
-        "port, schedule, shaper here",
+        "port, push-out, schedule, shaper here",
     ),
     "missing key": (
         "      dialect: ios-11.3\n",
@@ -163,7 +164,8 @@ ERRORS = {
     "incomplete route": (
         "    source-mac: 02:00:00:00:00:01\n",
         "",
-        "f:11: found an incomplete route, expected 'port', 'source-mac' and 'destination-mac', or 'discard: true'",
+        "f:11: found an incomplete route, expected 'next-hop', or 'port', 'source-mac' and 'destination-mac', "
+        "or 'discard: true'",
     ),
     "discard with port": (
         "    port: 2\n",

@@ -136,6 +136,8 @@ REFUSED = [
     "cross-connects: [{between: [a, '']}]",
     ROUTE % "port: 1",
     ROUTE % "discard: true, port: 1",
+    ROUTE % "discard: true, next-hop: 10.0.0.1",
+    ROUTE % "port: 1, next-hop: 10.0.0.1",
     ROUTE % "port: 1, source-mac: 02-00-00-00-00-01, destination-mac: 02:00:00:00:00:02",
     "routes: [{destination: 10.0.0.0, discard: true}]",
     "queueing: [{port: a}]",
