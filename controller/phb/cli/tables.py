@@ -18,6 +18,8 @@ _WHOLE = 24
 """A word up to this many columns is kept whole as long as other words can make room by being folded."""
 
 _SEPARATED = re.compile(r"(?<=\w[=,/@_-])|(?<=\w\.)(?!\d)")
+_COLONS = re.compile(r"(?<=\w:)(?!:)")
+"""Of IPv6 and MAC addresses, where nothing else is left to fold."""
 
 
 class Table:
@@ -99,13 +101,21 @@ def fold(line: str, width: int, indent: str = " ") -> Iterator[str]:
     margin = line[: len(line) - len(line.lstrip(" "))]
     head = margin
     for word in line.split():
-        for number, part in enumerate(_SEPARATED.split(word) if len(word) > width - len(margin + indent) else [word]):
+        for number, part in enumerate(_parts(word, width - len(margin + indent))):
             space = " " if head.strip() and not number else ""
             if head.strip() and len(head + space + part) > width:
                 yield head
                 head, space = margin + indent, ""
             head += space + part
     yield head
+
+
+def _parts(word: str, width: int) -> Iterator[str]:
+    if len(word) <= width:
+        yield word
+        return
+    for part in _SEPARATED.split(word):
+        yield from _COLONS.split(part) if len(part) > width else [part]
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
@@ -115,7 +125,8 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
     words = [{(word, line == word) for line in each for word in line.split()} for each in lines]
     parts = [{(p, alone and p == word) for word, alone in each for p in _SEPARATED.split(word)} for each in words]
     whole = [{(word, alone) for word, alone in each if len(word) <= _WHOLE} for each in words]
-    for floors in map(_floors, ([w | p for w, p in zip(whole, parts, strict=True)], parts)):
+    least = [{(p, alone and p == part) for part, alone in each for p in _COLONS.split(part)} for each in parts]
+    for floors in map(_floors, ([w | p for w, p in zip(whole, parts, strict=True)], parts, least)):
         while sum(widths) > room:
             wide = [number for number, width in enumerate(widths) if width > floors[number]]
             if not wide:
