@@ -45,7 +45,6 @@ class Details:
         rate: what the test counts, per second, in ``unit``.
         cpu: of the CIP's CPU.
         channel: of a channel.
-        speed: virtual seconds per second of wall time.
 
     """
 
@@ -53,7 +52,6 @@ class Details:
     unit: str
     cpu: float
     channel: float
-    speed: float
 
 
 def cips(network: Network) -> list[Adapter]:
@@ -106,12 +104,12 @@ def evaluate(name: str, warm_up_s: int, network: Network, outcome: Outcome, *, d
             rate, unit = megabytes, "MB/s"
             note = _FTP_ALONE if name == "ftp" else _FTP_WITH_PING
             figures = [
-                Figure(name, "ftp_MBps", unit, transfers, note=note),
+                Figure(name, "ftp_MBps", unit, transfers),
                 Figure(name, "channel_percent", "%", channel, note=note),
-                Figure(name, "cip_cpu_percent", "%", cpu, note=note),
+                Figure(name, "cip_cpu_percent", "%", cpu),
             ]
             if name == "ftp-ping":
-                figures.insert(1, Figure(name, "ping_MBps", unit, megabytes - transfers, note=note))
+                figures.insert(1, Figure(name, "ping_MBps", unit, megabytes - transfers))
         case "csna-6000-pu":
             rate, unit = 2 * transactions, "packets/s"
             figures = [
@@ -154,8 +152,7 @@ def evaluate(name: str, warm_up_s: int, network: Network, outcome: Outcome, *, d
         case _:
             rate, unit = transactions, "transactions/s"
             figures = [_figure("tn3270_server", "two_cip_32000_lus_tps", unit, rate)]
-    # The wall time is in no figure: the same seed gives the same ones.
-    details = Details(rate, unit, cpu, channel, duration_s / outcome.wall_s)
+    details = Details(rate, unit, cpu, channel)
     return Evaluation(figures=figures, details=details)
 
 
@@ -205,7 +202,7 @@ def _switched(outcome: Outcome, channels: int) -> float:
 def tables(runs: Sequence[Run], extra: Sequence[Run]) -> list[Table]:
     """What was busy in each test, and the TCP test with what the source doesn't say."""
     busy = Table(title="what was busy", title_justify="left")
-    for column in ("test", "rate", "CIP's CPU", "channel", "x real time"):
+    for column in ("test", "rate", "CIP's CPU", "channel"):
         busy.add_column(column, justify="left" if column == "test" else "right", overflow="fold")
     for run in runs:
         found = _details(run)
@@ -214,7 +211,6 @@ def tables(runs: Sequence[Run], extra: Sequence[Run]) -> list[Table]:
             f"{found.rate:,.2f} {found.unit}" if found.unit == "MB/s" else f"{found.rate:,.0f} {found.unit}",
             f"{found.cpu:.1f} %",
             f"{found.channel:.1f} %",
-            f"{found.speed:.0f}",
         )
     if not extra:
         return [busy]

@@ -55,14 +55,13 @@ PING_PROCESSES = 2
 PING_QUEUE_PACKETS = 100
 
 # "Two Fast Ethernet-connected NT workstations, one FDDI-connected UNIX workstation, and one FDDI-connected Windows
-# workstation": name, port of the router, address, MTU (FDDI's is RFC 1390's). Both lines have 100 Mbit/s.
+# workstation": name, port of the router, address, line.
 WORKSTATIONS = (
-    ("nt-1", 3, "10.3.0.1", 1_500),
-    ("nt-2", 5, "10.4.0.1", 1_500),
-    ("unix", 6, "10.5.0.1", 4_352),
-    ("windows", 7, "10.6.0.1", 4_352),
+    ("nt-1", 3, "10.3.0.1", "fast-ethernet-line"),
+    ("nt-2", 5, "10.4.0.1", "fast-ethernet-line"),
+    ("unix", 6, "10.5.0.1", "fddi-line"),
+    ("windows", 7, "10.6.0.1", "fddi-line"),
 )
-WORKSTATION_BPS = 100_000_000
 # "Multiple 100-MB FTPs from each of the workstations"; how many, the source doesn't say.
 TRANSFERS = 3
 TRANSFER_BYTES = 100_000_000
@@ -286,9 +285,9 @@ def _ftp(load: Load, options: Mapping[str, int]) -> Network:
     ]
     wires = [Wire(("hds", 0), ("cip", 0)), Wire(("cip", 1), ("c7513", 1))]
     flows: list[Flow] = []
-    for name, port, address, mtu in WORKSTATIONS:
-        hosts.append(_host(name, address, mtu, options["window"]))
-        line = {"rate_bps": WORKSTATION_BPS, "mtu_bytes": mtu, "latency_ns": 0}
+    for name, port, address, kind in WORKSTATIONS:
+        line = data_files.adapters()[kind]
+        hosts.append(_host(name, address, line["mtu_bytes"], options["window"]))
         adapters.append(Adapter(f"{name}-line", "osa2", line))
         wires += [Wire((name, 0), (f"{name}-line", 0)), Wire((f"{name}-line", 1), ("c7513", port))]
         flows += [

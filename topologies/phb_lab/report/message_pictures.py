@@ -49,8 +49,10 @@ def draw_throughput(
 
 
 def draw_rates(figures: Sequence[Figure], destination: Path) -> list[Path]:
-    """Published and measured rates in kbit/s, a pair of bars for each figure that is published."""
+    """Published and measured rates in kbit/s, a pair of bars for each published figure; no picture without one."""
     shown = [figure for figure in figures if figure.unit == "kbit/s" and figure.published is not None]
+    if not shown:
+        return []
     picture, axes = plt.subplots(figsize=(9, 0.45 * len(shown) + 1.5))
     places = range(len(shown))
     published = [figure.published or 0.0 for figure in shown]

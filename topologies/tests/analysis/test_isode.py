@@ -133,3 +133,12 @@ def test_pictures_are_drawn_the_same_each_time(tmp_path):
         drawn.append([path.read_bytes() for path in paths])
     assert drawn[0] == drawn[1]
     assert drawn[0][0].startswith(b"\x89PNG")
+
+
+def test_a_run_without_any_rate_of_messages_has_no_picture_of_them(tmp_path):
+    assert (
+        draw_rates([Figure("round2_shaped_512k", "background_utilisation_bps", "bit/s", 480_571, 500_000)], tmp_path)
+        == []
+    )
+    alone = run_test(STUDY, STUDY.find_test("load-alone"), duration_s=20)
+    assert {path.stem for path in STUDY.pictures([alone], [], tmp_path)} == {"load-alone"}

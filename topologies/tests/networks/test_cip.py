@@ -6,6 +6,7 @@ from phb_lab.analysis import cip as analysis
 from phb_lab.errors import LabError
 from phb_lab.experiment import run_test
 from phb_lab.networks.cip import STUDY
+from phb_lab.report.page import page
 
 
 def run(name, seconds, **options):
@@ -100,6 +101,12 @@ def test_the_same_seed_gives_the_same_figures_and_pictures(tmp_path):
     assert runs[0].figures == runs[1].figures
     pictures = [[path.read_bytes() for path in STUDY.pictures([each], [], tmp_path)] for each in runs]
     assert pictures[0] == pictures[1] != []
+
+
+def test_the_same_seed_gives_the_same_page_which_tells_of_stations(tmp_path):
+    first, second = (page(STUDY, [run("csna-bulk", 4)], []) for _ in range(2))
+    assert first == second
+    assert "sna, logical units of lpar1: 4,083 bytes asked and waits for nothing; LLC2 connections: 1," in first
 
 
 def test_conclusions_count_predictions_and_explain_what_is_off():

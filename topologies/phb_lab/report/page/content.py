@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from phb_lab import data_files
-from phb_lab.description import Adapter, Flow, Messages, RequestResponse, Stream
+from phb_lab.description import Adapter, Flow, Messages, RequestResponse, SnaStations, Stream
 from phb_lab.report import judging
 from phb_lab.report.document import policy_name
 from phb_lab.report.page import charts
@@ -103,6 +103,8 @@ def traffic(runs: Sequence[Run]) -> dict[str, list[str]]:
         for flow in run.network.flows:
             text = describe_flow(flow)
             counted[text] = counted.get(text, 0) + 1
+        for stations in run.network.stations:
+            counted[describe_stations(stations)] = stations.pus * stations.lus_per_pu
         for text, count in counted.items():
             said.setdefault(f"{count:,} × {text}", []).append(run.test.name)
     return said
@@ -124,6 +126,15 @@ def describe_flow(flow: Flow) -> str:
         return f"{ends}TCP, {size}{marked}"
     rate = flow.payload_bytes * 8 * 1_000_000_000 / flow.interval_ns / 1000
     return f"{ends}UDP datagrams of {flow.payload_bytes:,} bytes, {rate:,.1f} kbit/s {flow.pattern}{marked}"
+
+
+def describe_stations(stations: SnaStations) -> str:
+    """What each logical unit of SNA stations does, in words."""
+    waits = "and waits for the answer" if stations.waits else "and waits for nothing"
+    return (
+        f"{stations.group}, logical units of {stations.name}: {stations.request_bytes:,} bytes asked {waits}; "
+        f"LLC2 connections: {stations.pus:,}, at most {stations.frames_per_s:,} frames/s"
+    )
 
 
 def adapters(runs: Sequence[Run]) -> dict[str, list[Parameter]]:

@@ -57,7 +57,7 @@ def test_an_adapters_parameters_name_their_source(runs):
 
 def test_adapters_of_one_name_and_other_parameters_are_told_apart_each_with_its_own_source(runs):
     kinds = data_files.adapters()
-    line = Adapter("line", "osa2", {"rate_bps": 100_000_000, "latency_ns": 0})
+    line = Adapter("line", "osa2", {"rate_bps": 100_000_000, "latency_ns": 1})
     first = replace(runs[0].network, adapters=(Adapter("cip", "cip", kinds["cip-ip-datagram"]), line))
     second = replace(
         runs[1].network,

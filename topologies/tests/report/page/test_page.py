@@ -111,11 +111,11 @@ def test_a_study_without_any_published_figure_has_a_page(study, runs):
 
 
 def test_a_run_that_is_shorter_than_the_source_says_so(study, runs):
-    assert "shorter than in the source" not in page(study, runs, ())
+    assert "shorter than the tests themselves" not in page(study, runs, ())
     shorter = [replace(runs[0], duration_s=60), runs[1]]
-    assert "fifo ran for 60 s: shorter than in the source" in page(study, shorter, ())
+    assert "fifo ran for 60 s: shorter than the tests themselves" in page(study, shorter, ())
     both = [replace(run, duration_s=60) for run in runs]
-    assert "All 2 tests ran for 60 s: shorter than in the source" in page(study, both, ())
+    assert "All 2 tests ran for 60 s: shorter than the tests themselves" in page(study, both, ())
 
 
 def test_long_names_break_where_they_have_a_seam():
