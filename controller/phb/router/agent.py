@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from phb.explain.stages.router import MARTIAN_SOURCES
 from phb.pipeline_names import ForwardingException
 from phb.router import arp, fragmentation, icmp, options
 from phb.router import neighbour_discovery as nd
@@ -27,6 +26,7 @@ from phb.router.wire import (
     upper_layer,
 )
 from phb.values import parse_address
+from phb.values.martians import MARTIAN_SOURCES
 
 ASK_EVERY_S = 1.0
 ASK_TIMES = 3

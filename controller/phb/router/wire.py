@@ -1,4 +1,4 @@
-"""Internet checksums and headers, with plain `struct`: scapy takes some forty times as long for one answer."""
+"""Internet checksums and headers, with plain `struct`."""
 
 from __future__ import annotations
 

@@ -7,18 +7,12 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from phb.explain.packet import Packet
 from phb.explain.tables import Tables
 from phb.pipeline_names import DropReason, ForwardingException
-from phb.values import AnyNetwork, MacAddress, parse_network
+from phb.values import AnyNetwork, MacAddress
+from phb.values.martians import MARTIAN_DESTINATIONS, MARTIAN_SOURCES
 
 STAGE = "forward"
 _ARP = 0x0806
 _GROUPS: dict[int, AnyNetwork] = {4: IPv4Network("224.0.0.0/4"), 6: IPv6Network("ff00::/8")}
-# RFC 1812 section 5.3.7, RFC 4291; the constant tables of p4src/interface.p4.
-MARTIAN_SOURCES: tuple[AnyNetwork, ...] = tuple(
-    map(parse_network, ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3", "::/127", "::ffff:0:0/96", "fe80::/10", "ff00::/8"))
-)
-MARTIAN_DESTINATIONS: tuple[AnyNetwork, ...] = tuple(
-    map(parse_network, ("0.0.0.0/8", "127.0.0.0/8", "240.0.0.0/4", "::/127", "::ffff:0:0/96", "fe80::/10"))
-)
 
 
 def is_interface(packet: Packet, tables: Tables) -> bool:
