@@ -67,6 +67,9 @@ def _vlan(configuration: Configuration, interface: Interface) -> None:
     for origin in _queueing_statements(interface):
         found = f"'{origin.statement}' on {interface.name}"
         raise InputError(origin, found, f"it on {interface.port}: phb queues and shapes ports, not VLANs")
+    if interface.address is not None:
+        message = f"the address of {interface.name} has no effect: a port is known by that of its own interface"
+        configuration.aside(interface.address[1], message)
     outputs = [interface.policies["output"]] if "output" in interface.policies else []
     outputs += [group for side, group in interface.access_groups.items() if side.endswith("out")]
     for name, origin in outputs:

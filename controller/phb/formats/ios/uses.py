@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from phb.formats.ios.configuration import AccessList, ClassMap, Configuration, ObjectGroup, PolicyMap
-from phb.formats.ios.ports import is_port
+from phb.formats.ios.subinterfaces import takes_packets
 
 _Named = TypeVar("_Named", AccessList, ClassMap, ObjectGroup, PolicyMap)
 
 
 def settle(configuration: Configuration) -> None:
     """Make errors of what is used errors of the configuration, and list what isn't used, with its errors."""
-    up = [each for each in configuration.interfaces.values() if is_port(each) and not each.shut_down]
+    up = [each for each in configuration.interfaces.values() if takes_packets(each)]
     policy_maps = _reached(
         configuration.policy_maps, (name for each in up for name, _ in each.policies.values()), _policy_maps_in
     )

@@ -137,6 +137,14 @@ def test_written_as_a_class_of_the_vlan(ios):
     assert [rule.match for rule in ios(text, Dialect.IOS_HQF).rules] == [rule.match for rule in policy.rules]
 
 
+def test_what_only_a_subinterface_has_is_used(ios):
+    interfaces = ("Fa0/0",), ("Fa0/0.7", "encapsulation dot1Q 7", "service-policy input marks", "ip access-group l in")
+    listed = " ".join(str(notice) for notice in ios(node(*interfaces)).notices)
+    assert not any(f"'{name}' has no effect" in listed for name in ("marks", "a", "l"))
+    with pytest.raises(InputError, match=r"^f:2: "):
+        ios(node(*interfaces).replace("match dscp 1", "match dscp 64"))
+
+
 SUB = ("Fa0/0.7", "encapsulation dot1Q 7", "service-policy output shaped")
 BESIDE = "f:21: found queues or a shaper for FastEthernet0/0.7, while other packets leave by"
 ERRORS = {
