@@ -92,6 +92,14 @@ control PhbEgress(inout headers_t hdr,
                            (bit<64>)meta.schedule.finish);
     }
 
+    // Others may have gone on while a shaped class was held back: then V has passed its tags.
+    action advance_virtual_time_shaped() {
+        bit<64> passed;
+        virtual_time.read(passed, (bit<32>)(standard_metadata.egress_port ++ meta.schedule.level));
+        virtual_time.write((bit<32>)(standard_metadata.egress_port ++ meta.schedule.level),
+                           passed > (bit<64>)meta.schedule.finish ? passed : (bit<64>)meta.schedule.finish);
+    }
+
     action take_back_tag() {
         conversation_finish.write(meta.schedule.slot, meta.schedule.start);
     }
@@ -158,7 +166,9 @@ control PhbEgress(inout headers_t hdr,
                     }
                 }
             } else {
-                if (meta.schedule.discipline != Discipline.FIFO) {
+                if (meta.tm.rate != 0) {
+                    advance_virtual_time_shaped();
+                } else if (meta.schedule.discipline != Discipline.FIFO) {
                     advance_virtual_time();
                 }
                 if (meta.schedule.early == 1) {

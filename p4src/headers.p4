@@ -218,9 +218,15 @@ struct headers_t {
 // The contract with the traffic manager. It sorts by `rank` and by nothing else; lower goes first. A packet that it drops
 // itself meets egress once, with `dropped` set, and goes no further: what ingress has counted as queued is taken off there.
 // A packet with `push_out` is taken only in the place of the one that would be served last, which is dropped, be it this
-// one or one that waits (`pushed_out`).
+// one or one that waits (`pushed_out`). With a `rate` (bit/s) it takes its `bytes` of tokens from a bucket when it leaves, of
+// its own port and a number of the program's choice, that fills at the rate up to the burst; while there are too few, packets
+// behind it may leave.
 struct tm_t {
     bit<64> rank;
+    bit<32> bucket;
+    bit<64> rate;
+    bit<32> burst;
+    bit<32> bytes;
     bit<1>  push_out;
     bit<1>  dropped;
     bit<1>  pushed_out;

@@ -12,6 +12,9 @@
  * A conversation without a packet in the queue has a finish tag that V has passed, so only those that have one are asked
  * for it. Then V may start at 0 whenever the port is empty, and tags stay small.
  *
+ * A class that is shaped has its ranks like any other: how long the traffic manager holds its packets back is no matter of
+ * order, and its queue may be behind V when it may send again.
+ *
  * Last stage of ingress: it accounts for the packet as queued, so nothing may drop it afterwards but the traffic manager,
  * which then says so (egress.p4).
  */
@@ -48,6 +51,25 @@ control Schedule(inout headers_t hdr,
         }
         actions = { weighted; }
         default_action = weighted(0, 4096);
+        size = 8192;
+    }
+
+    // rate in bit/s, burst in bytes. overhead: bytes that the rate counts beside an Ethernet frame, two's complement.
+    action shape(bit<64> rate, bit<32> burst, bit<32> overhead) {
+        meta.tm.bucket = meta.schedule.queue;
+        meta.tm.rate = rate;
+        meta.tm.burst = burst;
+        meta.tm.bytes = standard_metadata.packet_length + overhead;
+    }
+
+    // Classes that get no more than a rate, however idle the line is.
+    table shaper {
+        key = {
+            meta.schedule.profile       : exact @name("profile");
+            meta.schedule.traffic_class : exact @name("traffic_class");
+        }
+        actions = { shape; @defaultonly NoAction; }
+        const default_action = NoAction;
         size = 8192;
     }
 
@@ -99,6 +121,7 @@ control Schedule(inout headers_t hdr,
             account_conversation();
             if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
                 account_class();
+                shaper.apply();
             }
             if (meta.schedule.by_precedence == 1) {
                 weight.apply();

@@ -17,6 +17,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "targets.md"
 HEAD = "phb: 1\nclasses: [{name: a}, {name: b}]\nports: [{number: 1, name: p}]\nqueueing:\n  - port: p\n"
 CLASSES = "    schedule: {{kind: classes, queues: [{}]}}\n"
 FIFO = "    schedule: {kind: fifo}\n"
+RATE = "{value: 1, unit: Mbit/s, basis: ip}"
 FLOWS = "fair-queue: {dialect: ios-hqf}"
 DETECTION = "early-detection: {profiles: [{minimum: 1, maximum: 2}]}"
 
@@ -80,8 +81,12 @@ def test_the_table_in_the_documentation_is_the_data():
             r"^f:6: found 65 packets in one queue",
         ),
         (
-            FIFO + "    shaper: {rate: {value: 1, unit: Mbit/s, basis: ip}}\n",
+            FIFO + f"    shaper: {{rate: {RATE}}}\n",
             r"^f:7: found shaping to 1 Mbit/s \(ip\), expected none on target 'bmv2': its rates are packets per second",
+        ),
+        (
+            CLASSES.format(f"{{class: a, level: 0}}, {{class: class-default, shaper: {{rate: {RATE}}}}}"),
+            r"^f:6: found shaping of class 'class-default' to 1 Mbit/s \(ip\), expected none on target 'bmv2': its",
         ),
     ],
 )

@@ -47,6 +47,7 @@ class _Tables:
     limits: Mapping[int, Entry]
     buffers: Mapping[int, list[Entry]]
     thresholds: Mapping[int, list[Entry]]
+    shapers: Mapping[int, list[Entry]]
     weights: Mapping[int, list[Entry]]
     strict_queues: Mapping[int, list[Entry]]
 
@@ -65,6 +66,7 @@ def decompile_queueing(
         rows.one_by_field("buffer.port_limit", "profile"),
         rows.by_field("buffer.stream_buffer", "profile"),
         rows.by_field("wred.thresholds", "profile"),
+        rows.by_field("schedule.shaper", "profile"),
         rows.by_field("schedule.weight", "profile"),
         rows.by_field("schedule.sp_pifo.map_ranks", "profile"),
     )
@@ -166,7 +168,7 @@ def _classes(
         number = row.parameters["traffic_class"]
         if row.action == "flows" and not row.parameters["shared"]:
             flows = row
-        found[number] = _class_queue(row, [*tables.thresholds.get(profile, [])], actions)
+        found[number] = _class_queue(row, tables, actions)
         if row.parameters["level"] == SHARED_LEVEL:
             numbers[number] = row.parameters["weight"]
     if 0 not in found:
@@ -187,10 +189,13 @@ def _classes(
     return ClassBased(kind="classes", queues=tuple(found.values())), needed
 
 
-def _class_queue(row: Entry, thresholds: list[Entry], actions: Actions) -> ClassQueue:
-    values = row.parameters
+def _class_queue(row: Entry, tables: _Tables, actions: Actions) -> ClassQueue:
+    values, profile = row.parameters, exact(row.match["profile"])
     number, level = values["traffic_class"], values["level"]
-    own = [each for each in thresholds if exact(each.match["traffic_class"]) == number]
+    own, shapers = (
+        [each for each in held.get(profile, []) if exact(each.match["traffic_class"]) == number]
+        for held in (tables.thresholds, tables.shapers)
+    )
     flows = None
     if row.action == "flows":
         flows = FlowQueueing(
@@ -204,7 +209,16 @@ def _class_queue(row: Entry, thresholds: list[Entry], actions: Actions) -> Class
         fair_queue=flows,
         queue_limit=values["limit_packets"] or None,
         early_detection=early_detection(own),
+        shaper=_shaper(shapers[0]) if shapers else None,
     )
+
+
+def _shaper(row: Entry) -> Shaper:
+    values = row.parameters
+    if values["overhead"] not in _BASES:
+        raise NotAPolicyError(row, f"no shaper counts {values['overhead']} bytes beside the frame")
+    basis = RateBasis(_BASES[values["overhead"]])
+    return Shaper(rate=rate(values["rate"], basis), burst_bytes=values["burst"] or None)
 
 
 def _buffers(rows: list[Entry], actions: Actions) -> Buffers | None:

@@ -176,6 +176,7 @@ class Schedule:
         queued: Packets in the queue when this one came.
         early: Early detection looks after the queue.
         turn: By what it is served, lower first: its rank, or how far its strict-priority queue is from the highest.
+        shaped: The class is shaped.
         shared: The two candidate slots of the flow are others' with packets queued, so it waits behind them.
 
     """
@@ -199,6 +200,7 @@ class Schedule:
     finish: int = 0
     rank: int = 0
     turn: int = 0
+    shaped: bool = False
     shared: bool = False
 
 

@@ -19,7 +19,7 @@ from phb.explain.stages.conversation import converse
 from phb.explain.stages.forward import forward
 from phb.explain.stages.mark import mark
 from phb.explain.stages.police import police
-from phb.explain.stages.schedule import schedule
+from phb.explain.stages.schedule import SHAPER, schedule
 from phb.explain.stages.user_priority import map_user_priority
 from phb.explain.stages.window import ask_clamp, clamp
 from phb.explain.stages.wred import wred
@@ -48,6 +48,7 @@ MODELLED = frozenset(
         "buffer.port_limit",
         "buffer.stream_buffer",
         "wred.thresholds",
+        "schedule.shaper",
         "schedule.weight",
         "schedule.sp_pifo.map_ranks",
     )
@@ -180,7 +181,7 @@ class Pipeline:
 
 
 def _beyond(intent: NodeIntent) -> tuple[Notice, ...]:
-    """Told for the first entry of each table, and for each shaper's burst."""
+    """Told for the first entry of each table, for each port shaper's burst, and for each shaped class."""
     first: dict[str, Notice] = {}
     for entry in intent.entries:
         if entry.table not in MODELLED:
@@ -194,4 +195,6 @@ def _beyond(intent: NodeIntent) -> tuple[Notice, ...]:
         for shaper in intent.shapers
         if shaper.burst_bytes
     ]
-    return (*first.values(), *bursts)
+    held = "its tokens are not part of the model: packets of the class leave when their turn has come"
+    shaped = [Notice(entry.origin, held) for entry in intent.entries if entry.table == SHAPER]
+    return (*first.values(), *bursts, *shaped)

@@ -144,6 +144,23 @@ class Bandwidth(Item):
         return self
 
 
+# IOS has bursts of up to 10^10 bits, OpenConfig of up to 2^32 - 1 bytes.
+MOST_BURST_BYTES = 2**31
+
+
+class Shaper(Item):
+    """The port, or a class, is served at this rate at most: a line slower than the interface, or ``shape average``.
+
+    Attributes:
+        burst_bytes: What may pass at the interface's own rate after a pause (IOS Bc, in bytes); without it the port, or
+            the class, has a line of the rate.
+
+    """
+
+    rate: Rate
+    burst_bytes: Annotated[int, Within(1, MOST_BURST_BYTES)] | None = None
+
+
 class ClassQueue(Item):
     """The queue of one class at one port.
 
@@ -152,6 +169,7 @@ class ClassQueue(Item):
         bandwidth: Its share beside the other classes without a level; without it, an equal part of what is left over.
         fair_queue: Flows inside the class are queued fairly.
         queue_limit: Packets that may wait in it.
+        shaper: What it gets at most, however idle the line is.
 
     """
 
@@ -161,12 +179,15 @@ class ClassQueue(Item):
     fair_queue: FlowQueueing | None = None
     queue_limit: Annotated[int, Within(1, 4096)] | None = None
     early_detection: EarlyDetection | None = None
+    shaper: Shaper | None = None
 
     @model_validator(mode="after")
     def _level_or_share(self) -> Self:
-        if self.level is not None and (self.bandwidth or self.fair_queue or self.early_detection):
+        if self.level is not None and (self.bandwidth or self.fair_queue or self.early_detection or self.shaper):
             raise unexpected(
-                "a strict level with bandwidth, fair queueing or early detection", "'level' without them", "level"
+                "a strict level with bandwidth, fair queueing, early detection or a shaper",
+                "'level' without them",
+                "level",
             )
         return self
 
@@ -179,23 +200,6 @@ class ClassBased(Item):
 
 
 Schedule = Annotated[Fifo | FairQueue | ClassBased, Field(discriminator="kind")]
-
-
-# IOS has bursts of up to 10^10 bits, OpenConfig of up to 2^32 - 1 bytes.
-MOST_BURST_BYTES = 2**31
-
-
-class Shaper(Item):
-    """The port is served at this rate at most: a line slower than the interface, or IOS ``shape average``.
-
-    Attributes:
-        burst_bytes: What may pass at the interface's own rate after a pause (IOS Bc, in bytes); without it the port
-            is a line of the rate.
-
-    """
-
-    rate: Rate
-    burst_bytes: Annotated[int, Within(1, MOST_BURST_BYTES)] | None = None
 
 
 class PrivateBuffer(Item):

@@ -32,6 +32,7 @@ class Capability(StrEnum):
     BUFFERS = "buffers"
     SHAPING = "shaping"
     SHAPER_BURST = "shaper-burst"
+    CLASS_SHAPING = "class-shaping"
     ATOMIC_WRITES = "atomic-writes"
     REGISTER_READS = "register-reads"
 

@@ -143,6 +143,16 @@ def test_a_burst_is_told_to_be_beyond_the_model(artifact):
     ]
 
 
+def test_tokens_of_a_class_are_told_to_be_beyond_the_model(artifact):
+    beyond = []
+    shaper = "{rate: {value: 8, unit: kbit/s, basis: ppp}}"
+    queue = f"{{class: class-default, shaper: {shaper}}}"
+    text = POLICY + f"queueing: [{{port: line, schedule: {{kind: classes, queues: [{queue}]}}}}]\n"
+    (packet,) = told(artifact, text, "udp 10.0.0.1:1 > 10.0.0.2:2 in lan", beyond=beyond)
+    assert "the class is shaped to 8000 bit/s" in [step.words for step in packet.steps]
+    assert [notice.message.partition(":")[0] for notice in beyond] == ["its tokens are not part of the model"]
+
+
 def test_what_the_target_cannot_do_is_refused(artifact):
     text = SHAPED.replace("RATE", "{value: 8, unit: kbit/s, basis: ethernet}")
     assert told(artifact, text, target="phb-switch") == []

@@ -137,6 +137,22 @@ def push_out(device: Device) -> Probed:
     return Probed((urgent, len(kept), pushed) == (5, 10, 10), said)
 
 
+@probe(Capability.CLASS_SHAPING)
+def class_shaping(device: Device) -> Probed:
+    """Packets of a shaped class wait for its tokens, and others that came later go before them."""
+    policy = _classified(["held"])
+    queues = "[{class: held, shaper: {rate: 100 bit}}]"
+    device.push(policy + _ALL_PORTS + f"{{kind: classes, queues: {queues}}}, hold-queue: 64}}]\n", target=EVERYTHING)
+    left = _order(device, [datagram(number, flow=number // 4) for number in range(8)])
+    last = max((place for place, number in enumerate(left) if number >= 4), default=0)
+    held = sum(number < 4 for number in left[last:])
+    said = (
+        f"of a class shaped to 100 bit/s {sum(number < 4 for number in left)} packets left, "
+        f"{held} of them after the 4 of another class that had come later"
+    )
+    return Probed(held == 4, said)
+
+
 @probe(Capability.EARLY_DETECTION)
 def early_detection(device: Device) -> Probed:
     """Nothing is dropped while the average is below the minimum, everything from the maximum on."""

@@ -9,6 +9,7 @@ from phb.compiler.ports import NumberedPort
 from phb.compiler.queueing.early_detection import thresholds
 from phb.compiler.queueing.flows import flow_weights
 from phb.compiler.queueing.rates import port_rate
+from phb.compiler.queueing.shaping import class_shaper
 from phb.compiler.queueing.shares import SMALLEST_ROUNDED_WEIGHT, check_weights, shares, weights
 from phb.compiler.queueing.slots import Slots
 from phb.compiler.queueing.tables import CLASS_QUEUE
@@ -75,6 +76,8 @@ def class_queues(
         entries.append(_row(queue, number, weight_of.get(queue.traffic_class, 0), port, profile, slots))
         if queue.early_detection is not None:
             entries += thresholds(queue.early_detection, profile, number, rate)
+        if queue.shaper is not None:
+            entries.append(class_shaper(queue.shaper, number, profile, artifact))
     return entries
 
 

@@ -1,11 +1,13 @@
-"""Port shapers: rates that gNMI sets."""
+"""Shapers: of ports, whose rates gNMI sets, and of classes, whose rates are in a row of the program."""
 
 from __future__ import annotations
 
 from phb.compiler.ports import NumberedPort
 from phb.compiler.queueing.length import OVERHEAD
+from phb.compiler.queueing.tables import SHAPER
+from phb.device.artifact import Artifact
 from phb.errors import InputError
-from phb.intent import PortShaper
+from phb.intent import Entry, Exact, PortShaper
 from phb.model import RateBasis, Shaper
 
 # A shaper's rate counts what a scheduler calls a packet's length.
@@ -19,10 +21,33 @@ def port_shaper(shaper: Shaper, port: NumberedPort) -> PortShaper:
         InputError: A rate of payload: a shaper knows no TCP; or less than 1 bit/s.
 
     """
+    bits, overhead = _bits_and_overhead(shaper)
+    return PortShaper(port.number, port.name, bits, shaper.burst_bytes or 0, overhead, shaper.origin())
+
+
+def class_shaper(shaper: Shaper, number: int, profile: int, artifact: Artifact) -> Entry:
+    """The row that shapes a class at a port. Without a burst each packet waits for as many tokens as it has bytes.
+
+    Raises:
+        InputError: As `port_shaper`.
+
+    """
+    bits, overhead = _bits_and_overhead(shaper)
+    parameters = {
+        "rate": bits,
+        "burst": shaper.burst_bytes or 0,
+        "overhead": overhead % (1 << artifact.bits(SHAPER, "shape", "overhead")),
+    }
+    match = {"profile": Exact(profile), "traffic_class": Exact(number)}
+    return Entry(SHAPER, match, "shape", parameters, 0, shaper.origin())
+
+
+def _bits_and_overhead(shaper: Shaper) -> tuple[int, int]:
+    """Whole bit/s, and what they count beside the bytes of an Ethernet frame."""
     rate = shaper.rate
     if rate.basis not in _OVERHEAD:
         raise InputError(shaper.origin("rate"), f"a shaper of {rate}", "a rate of whole packets")
     bits = int(rate.bits_per_second)
     if bits < 1:
         raise InputError(shaper.origin("rate"), f"a shaper of {rate}", "at least 1 bit/s")
-    return PortShaper(port.number, port.name, bits, shaper.burst_bytes or 0, _OVERHEAD[rate.basis], shaper.origin())
+    return bits, _OVERHEAD[rate.basis]

@@ -7,7 +7,8 @@ CLASS_QUEUE = "PhbIngress.conversation.class_queue"
 PORT_LIMIT = "PhbIngress.buffer.port_limit"
 STREAM_BUFFER = "PhbIngress.buffer.stream_buffer"
 THRESHOLDS = "PhbIngress.wred.thresholds"
+SHAPER = "PhbIngress.schedule.shaper"
 WEIGHT = "PhbIngress.schedule.weight"
 MAP_RANKS = "PhbIngress.schedule.sp_pifo.map_ranks"
 
-STAGE_ORDER = (PORT_SCHEDULER, CLASS_QUEUE, PORT_LIMIT, STREAM_BUFFER, THRESHOLDS, WEIGHT, MAP_RANKS)
+STAGE_ORDER = (PORT_SCHEDULER, CLASS_QUEUE, PORT_LIMIT, STREAM_BUFFER, THRESHOLDS, SHAPER, WEIGHT, MAP_RANKS)

@@ -42,6 +42,9 @@ def _check_classes(schedule: ClassBased, target: Capabilities) -> None:
         if queue.fair_queue is not None:
             found = f"fair queueing of flows in class '{queue.traffic_class}'"
             target.require(Capability.FLOW_QUEUEING, queue.fair_queue.origin(), found)
+        if queue.shaper is not None:
+            found = f"shaping of class '{queue.traffic_class}' to {queue.shaper.rate}"
+            target.require(Capability.CLASS_SHAPING, queue.shaper.origin(), found)
         if queue.level is not None:
             levels = queue.level + 1
             target.require(Capability.STRICT_LEVELS, queue.origin("level"), f"strict level {queue.level}", levels)

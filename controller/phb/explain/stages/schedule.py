@@ -10,6 +10,7 @@ from phb.explain.tables import Tables
 from phb.pipeline_names import DropReason
 
 STAGE = "schedule"
+SHAPER = "PhbIngress.schedule.shaper"
 _WEIGHT = "PhbIngress.schedule.weight"
 _DEFAULT_WEIGHT = 4096
 FINISH_BITS = 60
@@ -35,6 +36,10 @@ def schedule(packet: Packet, tables: Tables, state: State) -> None:
         queue.queued += 1
         queue.flows += conversation_before == 0
         flows = queue.flows
+        shaper = tables.lookup(SHAPER, {"profile": plan.profile, "traffic_class": plan.traffic_class})
+        if shaper is not None:
+            plan.shaped = True
+            packet.say(STAGE, f"the class is shaped to {shaper.parameters['rate']} bit/s")
     if plan.by_precedence:
         row = tables.lookup(_WEIGHT, {"profile": plan.profile, "precedence": packet.flow.tos >> 5})
         plan.level, plan.weight = (
@@ -68,7 +73,8 @@ def leave(packet: Packet, state: State, time_ns: int) -> None:
     if plan.early:
         state.averages[plan.queue].left_us = time_ns // 1000
     if plan.discipline is not Discipline.FIFO:
-        state.virtual_time[port, plan.level] = plan.finish
+        passed = state.virtual_time[port, plan.level] if plan.shaped else 0
+        state.virtual_time[port, plan.level] = max(passed, plan.finish)
 
 
 def push_out(packet: Packet, state: State) -> None:

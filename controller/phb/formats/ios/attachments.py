@@ -52,9 +52,10 @@ def _attachment(
 ) -> Attachment:
     policy_map = _policy_map(configuration, name, origin)
     attachment = Attachment(interface, direction, policy_map, policy_map, origin, configuration.dialect)
-    for each in policy_map.classes.values():
-        if each.child is not None or each.shape is not None:
-            return _shaped(configuration, attachment, each)
+    lone = policy_map.classes.get(DEFAULT_CLASS) if len(policy_map.classes) == 1 else None
+    if lone is not None and (lone.child is not None or lone.shape is not None):
+        return _shaped(configuration, attachment, lone)
+    _check_nesting(policy_map)
     _check_direction(attachment)
     return attachment
 
@@ -68,27 +69,26 @@ def _shaped(configuration: Configuration, attachment: Attachment, shaper: Policy
         )
     if attachment.direction == "input":
         raise InputError(shaper.shape.origin, "'shape' in an input policy", "it in an output policy")
-    if shaper.name != DEFAULT_CLASS or len(attachment.policy_map.classes) > 1:
-        raise InputError(
-            shaper.shape.origin,
-            f"'shape' of class '{shaper.name}' beside other classes",
-            f"it in a policy map whose only class is {DEFAULT_CLASS}: phb shapes ports",
-        )
     if shaper.child is None:
         classes = PolicyMap(attachment.policy_map.name, attachment.policy_map.origin)
         classes.classes[DEFAULT_CLASS] = replace(shaper, shape=None)
         return replace(attachment, classes=classes, shaper=shaper)
-    if shaper.marks or shaper.police or shaper.queues:
+    if shaper.marks or shaper.police or replace(shaper, shape=None).queues:
         raise InputError(
             shaper.child[1], "a policy map inside a class that also marks, polices or queues", "these in the inner one"
         )
     inner = _policy_map(configuration, *shaper.child)
-    for each in inner.classes.values():
-        said = {} if each.shape is None else {"shape": each.shape.origin}
-        said |= {} if each.child is None else {"service-policy": each.child[1]}
-        for name, origin in said.items():
-            raise InputError(origin, f"'{name}' in a policy map inside another", "one shaper per port, outermost")
+    _check_nesting(inner)
     return replace(attachment, classes=inner, shaper=shaper)
+
+
+def _check_nesting(policy_map: PolicyMap) -> None:
+    """One policy map inside another, around which the port is shaped: a port has classes, and those have none."""
+    for each in policy_map.classes.values():
+        if each.child is not None:
+            found = f"a policy map inside class '{each.name}' of policy map '{policy_map.name}'"
+            expected = f"it beside 'shape' in {DEFAULT_CLASS}, alone in the port's policy map"
+            raise InputError(each.child[1], found, expected)
 
 
 def _policy_map(configuration: Configuration, name: str, origin: Origin) -> PolicyMap:
@@ -104,7 +104,7 @@ def _check_direction(attachment: Attachment) -> None:
     if attachment.direction == "output":
         return
     for each in attachment.policy_map.classes.values():
-        said = (each.priority, each.share, each.fair_queue, each.random_detect, each.queue_limit)
+        said = (each.priority, each.share, each.fair_queue, each.random_detect, each.queue_limit, each.shape)
         origins = [part.origin for part in said if part is not None]
         if origins:
             raise InputError(

@@ -209,7 +209,7 @@ class PolicyClass:
     @property
     def queues(self) -> bool:
         """Whether the class has a queue of its own, not only marks or a policer."""
-        said = (self.priority, self.share, self.fair_queue, self.random_detect, self.queue_limit)
+        said = (self.priority, self.share, self.fair_queue, self.random_detect, self.queue_limit, self.shape)
         return any(part is not None for part in said)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from phb.errors import InputError
 from phb.formats.ios.attachments import Attachment, whole_rate
-from phb.formats.ios.configuration import Configuration, FlowFairness, Interface, PolicyClass
+from phb.formats.ios.configuration import Amount, Configuration, FlowFairness, Interface, PolicyClass
 from phb.formats.ios.early_detection import early_detection
 from phb.formats.ios.ports import bits_per_second, is_port, length_basis, maybe_bandwidth, rate, rate_basis
 from phb.formats.ios.queue_limits import limit_in_packets
@@ -179,7 +180,7 @@ def _of_policy(configuration: Configuration, interface: Interface, attachment: A
     queued = [each for each in classes if each.queues and each.name != DEFAULT_CLASS]
     last = attachment.classes.classes.get(DEFAULT_CLASS) or PolicyClass(DEFAULT_CLASS, attachment.classes.origin)
     queues = [
-        _queue(dialect, interface, each, limit_in_packets(configuration, attachment, each)) for each in (*queued, last)
+        _queue(dialect, attachment, each, limit_in_packets(configuration, attachment, each)) for each in (*queued, last)
     ]
     origins = {"schedule": attachment.classes.origin, "port": attachment.origin}
     given: dict[str, Any] = {
@@ -196,7 +197,8 @@ def _of_policy(configuration: Configuration, interface: Interface, attachment: A
     return Queueing.model_validate(given).at(attachment.origin, origins)
 
 
-def _queue(dialect: Dialect, interface: Interface, each: PolicyClass, limit: int | None) -> ClassQueue:
+def _queue(dialect: Dialect, attachment: Attachment, each: PolicyClass, limit: int | None) -> ClassQueue:
+    interface = attachment.interface
     given: dict[str, Any] = {"traffic_class": each.name}
     if each.priority is not None:
         _alone(each)
@@ -226,6 +228,11 @@ def _queue(dialect: Dialect, interface: Interface, each: PolicyClass, limit: int
         given["fair_queue"] = FlowQueueing.model_validate(_flows(dialect, interface, fair)).at(fair.origin)
     if each.random_detect is not None:
         given["early_detection"] = early_detection(each.random_detect)
+    if each.shape is not None:
+        amount = each.shape.rate
+        if amount.percent is not None:
+            amount = Amount(bits_per_second(amount, whole_rate(attachment, each.shape.origin)))
+        given["shaper"] = build_shaper(replace(each.shape, rate=amount), interface, dialect)
     return ClassQueue.model_validate(given).at(each.origin)
 
 
@@ -234,6 +241,7 @@ def _alone(each: PolicyClass) -> None:
         ("bandwidth", each.share),
         ("fair-queue", each.fair_queue),
         ("random-detect", each.random_detect),
+        ("shape", each.shape),
     ):
         if part is not None:
             raise InputError(part.origin, f"'{name}' beside 'priority' in class '{each.name}'", "one of them")

@@ -1,4 +1,4 @@
-"""``shape`` and ``traffic-shape rate`` -> the shaper of a port."""
+"""``shape`` and ``traffic-shape rate`` -> the shaper of a port or of a class."""
 
 from __future__ import annotations
 
@@ -57,4 +57,4 @@ def note_bursts(configuration: Configuration, shape: Shape) -> None:
     """List a Be that was configured, or is there because Bc was and it wasn't: after a pause only Bc passes at once."""
     if shape.committed_burst is not None and shape.excess_burst != 0 and not shape.peak:
         whose = "Be" if shape.excess_burst is not None else "Be, which is Bc unless configured,"
-        configuration.note(shape.origin, f"{whose} has no effect: after a pause a port of phb sends a burst of Bc")
+        configuration.note(shape.origin, f"{whose} has no effect: after a pause phb sends a burst of Bc")

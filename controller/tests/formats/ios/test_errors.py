@@ -325,9 +325,17 @@ ERRORS = {
         policy("shape average 8000", direction="input"),
         "f:4: found 'shape' in an input policy, expected it in an output policy",
     ),
-    "shape of a class": (
-        classed("shape average 8000"),
-        "f:6: found 'shape' of class 'a' beside other classes, expected it in a policy map whose only class is cla",
+    "shape of a class at an input": (
+        classed("shape average 8000", direction="input"),
+        "f:6: found queueing in policy map 'p', which is an input policy at f:9, expected set and police",
+    ),
+    "shape beside priority": (
+        classed("priority\nshape average 8000"),
+        "f:7: found 'shape' beside 'priority' in class 'a', expected one of them",
+    ),
+    "policy map in a class beside others": (
+        classed("shape average 8000\nservice-policy q", before="policy-map q\n class class-default\n"),
+        "f:7: found a policy map inside class 'a' of policy map 'p', expected it beside 'shape' in class-default",
     ),
     "policy map in a class": (
         policy("service-policy q", before="policy-map q\n class class-default\n"),
@@ -341,18 +349,11 @@ ERRORS = {
         "class-map a\n match input-interface FastEthernet0/1\n" + policy("set dscp 0", name="a"),
         "f:3: found 'match input-interface FastEthernet0/1' in an output policy, expected it in an input policy",
     ),
-    "three levels": (
-        policy(
-            "shape average 8000\nservice-policy q",
-            before="policy-map q\n class class-default\n  shape average 8000\n",
-        ),
-        "f:8: found 'shape' in a policy map inside another, expected one shaper per port, outermost",
-    ),
     "three policy maps": (
         policy(
             "shape average 8000\nservice-policy q", before="policy-map q\n class class-default\n  service-policy p\n"
         ),
-        "f:8: found 'service-policy' in a policy map inside another, expected one shaper per port, outermost",
+        "f:8: found a policy map inside class 'class-default' of policy map 'q', expected it beside",
     ),
     "long names": (
         f"policy-map {'p' * 60}\n class class-default\n  set dscp 0\n"

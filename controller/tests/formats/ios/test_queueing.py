@@ -182,9 +182,9 @@ def test_shaper(ios, statement):
     [
         (
             "8000",
-            "f:2: Be, which is Bc unless configured, has no effect: after a pause a port of phb sends a burst of Bc",
+            "f:2: Be, which is Bc unless configured, has no effect: after a pause phb sends a burst of Bc",
         ),
-        ("8000 9000", "f:2: Be has no effect: after a pause a port of phb sends a burst of Bc"),
+        ("8000 9000", "f:2: Be has no effect: after a pause phb sends a burst of Bc"),
         ("8000 0", None),
         ("", None),
     ],

@@ -14,7 +14,7 @@ use phb_network::{Frame, Output, Port, Time};
 use phb_pipeline::{
     CloneRequest, EgressVerdict, FieldList, Packet, Pipeline, Processed, QueueMetadata, Verdict,
 };
-use phb_traffic_manager::{Queued, Refusal};
+use phb_traffic_manager::{Place, Queued, Refusal, Shaping};
 
 use crate::packet_log::PacketEvent;
 use crate::replication::{CloneSession, Replica};
@@ -54,11 +54,24 @@ pub(crate) struct Again {
 #[derive(Clone, Copy)]
 struct Schedule {
     rank: Option<u64>,
+    /// What holds a packet with a rank back.
+    shaping: Option<Shaping>,
     priority: u8,
     /// There is room for it only in the place of another.
     push_out: bool,
     /// The priority is a clone session's: the port's highest queue takes what is beyond it.
     of_session: bool,
+}
+
+/// What the program says of the packet's class.
+fn shaping(pipeline: &Pipeline, packet: &Packet) -> Option<Shaping> {
+    let (bucket, rate_bps, burst_bytes, bytes) = pipeline.shaping(packet)?;
+    Some(Shaping {
+        bucket,
+        rate_bps,
+        burst_bytes,
+        bytes,
+    })
 }
 
 impl SwitchNode {
@@ -136,6 +149,7 @@ impl SwitchNode {
         let packet = processed.packet;
         let pipeline = self.pipeline.as_ref();
         let push_out = pipeline.is_some_and(|pipeline| pipeline.pushes_out(&packet));
+        let shaping = pipeline.and_then(|pipeline| shaping(pipeline, &packet));
         match processed.verdict {
             Verdict::Unicast {
                 port,
@@ -144,6 +158,7 @@ impl SwitchNode {
             } if port != self.config.drop_port => {
                 let schedule = Schedule {
                     rank,
+                    shaping,
                     priority,
                     push_out,
                     of_session: false,
@@ -165,6 +180,7 @@ impl SwitchNode {
             } => {
                 let schedule = Schedule {
                     rank,
+                    shaping,
                     priority,
                     push_out,
                     of_session: false,
@@ -259,9 +275,11 @@ impl SwitchNode {
         };
         let pipeline = self.pipeline.as_ref();
         let push_out = pipeline.is_some_and(|pipeline| pipeline.pushes_out(&copy));
+        let shaping = pipeline.and_then(|pipeline| shaping(pipeline, &copy));
         let of_session = session.class_of_service != 0;
         let schedule = Schedule {
             rank,
+            shaping,
             priority: if of_session {
                 session.class_of_service
             } else {
@@ -337,7 +355,8 @@ impl SwitchNode {
         };
         let port = &mut self.ports[at];
         let ranked = schedule.rank.is_some() && !port.queue.config().strict_priority;
-        if port.queue.is_free((!ranked).then_some(schedule.priority)) {
+        let held_back = ranked && schedule.shaping.is_some();
+        if !held_back && port.queue.is_free((!ranked).then_some(schedule.priority)) {
             port.statistics.queue_depth_max = port.statistics.queue_depth_max.max(1);
             let queue = if ranked { 0 } else { schedule.priority };
             let queued = Queued {
@@ -366,6 +385,7 @@ impl SwitchNode {
         let port = &mut self.ports[at];
         let Schedule {
             rank,
+            shaping,
             mut priority,
             push_out,
             of_session,
@@ -376,10 +396,11 @@ impl SwitchNode {
         let queued = match rank.filter(|_| !port.queue.config().strict_priority) {
             Some(rank) => {
                 priority = 0;
+                let place = Place { rank, shaping };
                 if push_out {
-                    port.queue.enqueue_in_place(now, rank, waiting)
+                    port.queue.enqueue_in_place(now, place, waiting)
                 } else {
-                    port.queue.enqueue(now, rank, waiting)
+                    port.queue.enqueue(now, place, waiting)
                 }
             }
             // Queues by priority have no last packet that could be taken out again.

@@ -273,6 +273,14 @@ impl Pipeline {
         )
     }
 
+    /// How the program shapes the packet's class: number of the bucket, rate in bit/s, burst and length in bytes. At rate 0
+    /// it does not.
+    #[must_use]
+    pub fn shaping(&self, packet: &Packet) -> Option<(u32, u64, u32, u32)> {
+        let [bucket, rate, burst, bytes] = self.program.shaping?.map(|word| packet.word(word));
+        (rate != 0).then_some((bucket as u32, rate, burst as u32, bytes as u32))
+    }
+
     /// Whether the program takes the packet only in the place of the one that would be served last, itself included.
     #[must_use]
     pub fn pushes_out(&self, packet: &Packet) -> bool {

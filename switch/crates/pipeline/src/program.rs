@@ -25,6 +25,8 @@ pub(crate) struct Program {
     pub(crate) standard: StandardMetadata,
     /// `tm.rank`, the field a program gives its scheduling rank in.
     pub(crate) rank: Option<u32>,
+    /// `tm.bucket`, `tm.rate`, `tm.burst` and `tm.bytes`, the fields by which a program shapes a packet's class.
+    pub(crate) shaping: Option<[u32; 4]>,
     /// `tm.push_out`, the field by which a program says that there is room for a packet only in the place of another.
     pub(crate) push_out: Option<u32>,
     /// `tm.pushed_out`, the field by which a program learns that a packet that was dropped had been queued.

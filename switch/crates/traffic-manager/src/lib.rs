@@ -12,6 +12,7 @@
 //! ```
 //!
 //! - [`pifo`]: the queue (push-in, first-out);
+//! - [`ranked`]: packets that wait for tokens of their class beside it;
 //! - [`strict`]: the queues for packets without a rank;
 //! - [`token_bucket`]: when a frame may start at a port that is shaped with a burst;
 //! - [`shaper`]: when a transmission ends, exact over any interval;
@@ -19,6 +20,7 @@
 
 pub mod pifo;
 pub mod port;
+pub mod ranked;
 pub mod shaper;
 pub mod strict;
 pub mod token_bucket;
@@ -27,6 +29,7 @@ pub use pifo::Pifo;
 pub use port::{
     DEFAULT_BUFFER_PACKETS, DEFAULT_QUEUE_DEPTH, PortConfig, PortQueue, Queued, Refusal,
 };
+pub use ranked::{Place, Shaping};
 pub use shaper::Shaper;
 pub use strict::StrictQueues;
 pub use token_bucket::{ShaperConfig, TokenBucket};

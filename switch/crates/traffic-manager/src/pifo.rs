@@ -118,6 +118,14 @@ impl<T> Pifo<T> {
         self.near.peek().map(rank)
     }
 
+    /// The item of lowest rank, with its rank.
+    #[must_use]
+    pub fn peek(&self) -> Option<(u64, &T)> {
+        let key = self.near.peek()?;
+        let item = self.items[place(key) as usize].as_ref()?;
+        Some((rank(key), item))
+    }
+
     /// The highest rank in the queue.
     pub fn last_rank(&mut self) -> Option<u64> {
         self.last = self

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::pifo::Pifo;
+use crate::ranked::{Place, Ranked};
 use crate::shaper::Shaper;
 use crate::strict::StrictQueues;
 use crate::token_bucket::{ShaperConfig, TokenBucket};
@@ -124,7 +124,7 @@ struct Waiting<T> {
 
 /// A port's queue. `T` is what waits for its turn, `F` a finished frame.
 ///
-/// A packet has a rank and waits in the PIFO, or a priority and waits in one of the strict-priority queues. A program
+/// A packet has a rank and waits in the PIFO, if it is shaped for its bucket's tokens as well, or a priority and waits in one of the strict-priority queues. A program
 /// gives the one or the other; should both wait, because another program has come, the PIFO is emptied first.
 ///
 /// Whoever drives it calls [`depart`](Self::depart) when [`next_event`](Self::next_event) has come, and then,
@@ -137,7 +137,7 @@ struct Waiting<T> {
 /// is behind the shaper, as a router's hardware queue is: frames in it have had their tokens.
 pub struct PortQueue<T, F> {
     config: PortConfig,
-    pifo: Pifo<Waiting<T>>,
+    pifo: Ranked<Waiting<T>>,
     strict: StrictQueues<Waiting<T>>,
     bucket: TokenBucket,
     /// The frame that waits for tokens, and when it will have them.
@@ -158,7 +158,7 @@ impl<T, F> PortQueue<T, F> {
         let (rate_bps, burst_bytes) = rate_and_burst(config.bucket());
         Self {
             config,
-            pifo: Pifo::new(),
+            pifo: Ranked::new(),
             strict,
             bucket: TokenBucket::new(rate_bps, burst_bytes),
             gate: None,
@@ -199,43 +199,52 @@ impl<T, F> PortQueue<T, F> {
         self.config = config;
     }
 
-    /// Queues `item` at `now` (ns) by its `rank`.
+    /// Queues `item` at `now` (ns) by its rank, and behind the tokens of its class if it is shaped.
     ///
     /// # Errors
     /// As [`enqueue_in_place`](Self::enqueue_in_place), when the buffer is full.
-    pub fn enqueue(&mut self, now: u64, rank: u64, item: T) -> Result<(), (Refusal, T)> {
+    pub fn enqueue(
+        &mut self,
+        now: u64,
+        place: impl Into<Place>,
+        item: T,
+    ) -> Result<(), (Refusal, T)> {
+        let place = place.into();
         if self.depth() >= self.config.buffer_packets {
-            return self.enqueue_in_place(now, rank, item);
+            return self.enqueue_in_place(now, place, item);
         }
+        self.push(now, place, item)
+    }
+
+    fn push(&mut self, now: u64, place: Place, item: T) -> Result<(), (Refusal, T)> {
         let waiting = Waiting {
             enqueued_at: now,
             depth_at_enqueue: self.pifo.len(),
             item,
         };
         self.pifo
-            .push(rank, waiting)
+            .push(now, place, waiting)
             .map_err(|refused| (Refusal::Buffer, refused.item))
     }
 
-    /// Queues `item` at `now` (ns) by its `rank` in the place of the packet with a rank that would be served last. That is
+    /// Queues `item` at `now` (ns) by its rank in the place of the packet with a rank that would be served last. That is
     /// `item` itself if none waits whose rank is higher: of equal ranks, the one that came last. So what waits is always
     /// the most urgent of what came (RFC 1812 section 5.3.6).
     ///
     /// # Errors
     /// Gives what is dropped, and why: `item`, or the packet that it has pushed out.
-    pub fn enqueue_in_place(&mut self, now: u64, rank: u64, item: T) -> Result<(), (Refusal, T)> {
-        if self.pifo.last_rank().is_none_or(|last| last <= rank) {
+    pub fn enqueue_in_place(
+        &mut self,
+        now: u64,
+        place: impl Into<Place>,
+        item: T,
+    ) -> Result<(), (Refusal, T)> {
+        let place = place.into();
+        if self.pifo.last_rank().is_none_or(|last| last <= place.rank) {
             return Err((Refusal::Buffer, item));
         }
         let pushed_out = self.pifo.pop_last();
-        let waiting = Waiting {
-            enqueued_at: now,
-            depth_at_enqueue: self.pifo.len(),
-            item,
-        };
-        self.pifo
-            .push(rank, waiting)
-            .map_err(|refused| (Refusal::Buffer, refused.item))?;
+        self.push(now, place, item)?;
         pushed_out.map_or(Ok(()), |(_, last)| Err((Refusal::PushedOut, last.item)))
     }
 
@@ -283,7 +292,7 @@ impl<T, F> PortQueue<T, F> {
     #[must_use]
     pub fn ready(&self, now: u64) -> bool {
         self.has_room()
-            && (!self.pifo.is_empty()
+            && (self.pifo.is_due(now)
                 || (!self.strict.is_empty() && self.strict.first_due(now).is_some()))
     }
 
@@ -296,7 +305,7 @@ impl<T, F> PortQueue<T, F> {
         if !self.has_room() {
             return None;
         }
-        let (queue, waiting, depth_at_dequeue) = if let Some((_, waiting)) = self.pifo.pop() {
+        let (queue, waiting, depth_at_dequeue) = if let Some((_, waiting)) = self.pifo.pop(now) {
             (0, waiting, self.pifo.len())
         } else if self.strict.is_empty() {
             return None;
@@ -315,7 +324,7 @@ impl<T, F> PortQueue<T, F> {
 
     /// Takes a packet that waits, due or not, of the one whose turn is first, with its queue.
     pub fn take_waiting(&mut self) -> Option<(u8, T)> {
-        let ranked = self.pifo.pop().map(|(_, waiting)| (0, waiting));
+        let ranked = self.pifo.take().map(|(_, waiting)| (0, waiting));
         let (queue, waiting) = ranked.or_else(|| self.strict.take())?;
         Some((queue, waiting.item))
     }
@@ -373,11 +382,14 @@ impl<T, F> PortQueue<T, F> {
         let start = self.gate.as_ref().map(|(start, _)| *start);
         let start = start.filter(|start| *start < u64::MAX);
         let line = [self.next_departure(), start].into_iter().flatten().min();
-        if self.strict.is_empty() || !self.has_room() {
+        if !self.has_room() {
             return line;
         }
-        let due = self.strict.next_due();
-        [line, due].into_iter().flatten().min()
+        let strict = (!self.strict.is_empty()).then(|| self.strict.next_due());
+        [line, strict.flatten(), self.pifo.next_due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Takes the frame whose transmission ended at or before `now` (ns). The next one in the ring started at that very

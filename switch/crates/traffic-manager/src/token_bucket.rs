@@ -58,10 +58,22 @@ impl TokenBucket {
         }
     }
 
+    /// The same bucket, into which nothing has flowed before `now` (ns): a frame longer than its burst waits from then on.
+    #[must_use]
+    pub fn since(self, now: u64) -> Self {
+        Self { at: now, ..self }
+    }
+
     /// Changes rate and burst. What flowed in since the last frame counts at the new rate.
     pub fn set(&mut self, rate_bps: u64, burst_bytes: u32) {
         self.rate = u128::from(rate_bps);
         self.depth = tokens(u64::from(burst_bytes));
+    }
+
+    /// From when on there are tokens for a frame of `bytes` (ns), if no other takes them before.
+    #[must_use]
+    pub fn due(&self, bytes: u64) -> u64 {
+        self.clone().start(self.at, bytes)
     }
 
     /// When a frame of `bytes` that waits since `now` (ns) may start (ns, rounded up); takes its tokens. At 0 bit/s

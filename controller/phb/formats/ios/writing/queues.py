@@ -56,6 +56,9 @@ def class_queue(
     lines += _flows_and_limit(queue, dialect, losses)
     if queue.early_detection is not None:
         lines += early_detection(queue.early_detection, losses)
+    shape = shaped(queue.shaper, basis, losses) if queue.shaper is not None else None
+    if shape is not None:
+        lines.append(f"shape average {shape}")
     return lines
 
 

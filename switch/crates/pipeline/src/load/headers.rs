@@ -134,6 +134,9 @@ impl Headers {
         }
         program.standard = headers.standard_metadata();
         program.rank = headers.of_traffic_manager("rank");
+        let [bucket, rate, burst, bytes] =
+            ["bucket", "rate", "burst", "bytes"].map(|field| headers.of_traffic_manager(field));
+        program.shaping = (|| Some([bucket?, rate?, burst?, bytes?]))();
         program.push_out = headers.of_traffic_manager("push_out");
         program.pushed_out = headers.of_traffic_manager("pushed_out");
         program.dropped = headers.of_traffic_manager("dropped");

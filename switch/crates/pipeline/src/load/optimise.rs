@@ -485,7 +485,8 @@ fn observed(program: &Program, tables: &[Table]) -> Vec<bool> {
             .iter()
             .for_each(|(_, value)| span(*value, &mut word));
     }
-    let of_traffic_manager = program.rank.iter().chain(&program.push_out);
+    let shaping = program.shaping.iter().flatten();
+    let of_traffic_manager = program.rank.iter().chain(shaping).chain(&program.push_out);
     of_traffic_manager.for_each(|field| word(*field));
     for operation in &program.wide {
         span(operation.left, &mut word);
