@@ -46,7 +46,7 @@ def _route(configuration: Configuration, _: object, words: Words) -> None:
         next_hop = f"interface {name}"
     message = (
         f"the route to {network} has no effect: an IOS configuration doesn't know the MAC addresses of {next_hop}; "
-        "write it in YAML with 'port', 'source-mac' and 'destination-mac'"
+        "write it in YAML with 'next-hop', where its port has 'mac' and 'addresses', or with both MAC addresses"
     )
     configuration.note(words.origin, message)
 

@@ -92,6 +92,7 @@ def test_routes(ios):
     assert [(route.destination, route.discard) for route in policy.routes] == [(ip_network("10.0.0.0/8"), True)]
     assert [notice.origin.line for notice in policy.notices] == [2, 3]
     assert "MAC addresses of next hop 10.9.9.9" in policy.notices[0].message
+    assert "'next-hop', where its port has 'mac'" in policy.notices[0].message
     assert "MAC addresses of interface FastEthernet0/1" in policy.notices[1].message
 
 
