@@ -84,6 +84,71 @@ control Buffer(inout headers_t hdr,
         pool_shared.write(meta.buffer.pool, 0);
     }
 
+    bit<32> round;
+    bit<32> turn;
+    bit<32> lent;
+    bit<32> lent_before;
+
+    // What the pool has been lent of the stream's private buffer is its own again. Whoever lies there leaves when its turn
+    // comes; until then the pool holds more than it has, and takes nothing.
+    action take_back() {
+        bit<32> found_idle;
+        stream_seen.write(meta.buffer.account, standard_metadata.ingress_global_timestamp);
+        stream_idle.read(found_idle, meta.buffer.account);
+        stream_idle.write(meta.buffer.account, 0);
+        pool_round.read(round, meta.buffer.pool);
+        pool_turn.read(turn, meta.buffer.pool);
+        pool_lent.read(lent, meta.buffer.pool);
+        pool_lent_before.read(lent_before, meta.buffer.pool);
+        round = round + 1;      // 0: not found idle
+        lent = found_idle == round ? lent |-| private_limit : lent;
+        lent_before = found_idle + 1 == round ? lent_before |-| private_limit : lent_before;
+    }
+
+    // The private buffer of a stream of which nothing came for longer than that, and nothing is queued, is the pool's.
+    action lend(bit<13> index, bit<32> private_bytes, bit<32> timeout_us, bit<13> next_turn) {
+        bit<48> seen;
+        bit<32> found_idle;
+        bit<32> held;
+        bit<32> held_shared;
+        stream_seen.read(seen, (bit<32>)index);
+        stream_idle.read(found_idle, (bit<32>)index);
+        stream_private.read(held, (bit<32>)index);
+        stream_shared.read(held_shared, (bit<32>)index);
+        bool idle = standard_metadata.ingress_global_timestamp - seen > (bit<48>)timeout_us
+                    && (meta.schedule.port_queued == 0 || (held | held_shared) == 0);
+        stream_idle.write((bit<32>)index, idle ? round : 0);
+        lent = idle ? lent |+| private_bytes : lent;
+        // Each round adds up anew.
+        lent_before = found_idle + 1 == round ? lent_before |-| private_bytes : lent_before;
+        lent_before = next_turn == 0 ? lent : lent_before;
+        lent = next_turn == 0 ? 0 : lent;
+        pool_round.write(meta.buffer.pool, next_turn == 0 ? round : round - 1);
+        pool_turn.write(meta.buffer.pool, (bit<32>)next_turn);
+        pool_lent.write(meta.buffer.pool, lent);
+        pool_lent_before.write(meta.buffer.pool, lent_before);
+    }
+
+    // No stream has this turn: whatever was lent, another policy did it.
+    action forget_lent() {
+        lent = 0;
+        lent_before = 0;
+        pool_turn.write(meta.buffer.pool, 0);
+        pool_lent.write(meta.buffer.pool, 0);
+        pool_lent_before.write(meta.buffer.pool, 0);
+    }
+
+    // P4 has no timer, so whoever comes looks whether another stream is idle, at one after the other.
+    table idle_stream {
+        key = {
+            meta.schedule.profile : exact @name("profile");
+            turn                  : exact @name("turn");
+        }
+        actions = { lend; @defaultonly forget_lent; }
+        const default_action = forget_lent();
+        size = ACCOUNTS;
+    }
+
     apply {
         bit<32> queued_conversation = 0;
         port_limit.apply();
@@ -117,6 +182,9 @@ control Buffer(inout headers_t hdr,
                 if (meta.schedule.port_queued == 0) {
                     forget_account();
                 }
+                take_back();
+                idle_stream.apply();
+                pool_limit = pool_limit |+| lent |+| lent_before;
                 stream_private.read(held, meta.buffer.account);
                 bit<32> room = private_limit |-| held;
                 meta.buffer.own = standard_metadata.packet_length;

@@ -33,6 +33,16 @@ register<bit<32>>(ACCOUNTS) stream_shared;
 // Bytes that all packets hold of a pool.
 register<bit<32>>(PORTS) pool_shared;
 
+// Private buffers that are lent. When a stream's last packet came (us), and the round in which it was found idle, by
+// account; the round, the stream that is looked at next, and the bytes of those found idle in this round, and in the one
+// before and not looked at since, by pool. Only ingress touches them.
+register<bit<48>>(ACCOUNTS) stream_seen;
+register<bit<32>>(ACCOUNTS) stream_idle;
+register<bit<32>>(PORTS) pool_round;
+register<bit<32>>(PORTS) pool_turn;
+register<bit<32>>(PORTS) pool_lent;
+register<bit<32>>(PORTS) pool_lent_before;
+
 // When the scheduler last took a packet from a queue (us), by the queue's slot; of queues with early detection.
 register<bit<48>>(QUEUES) queue_left;
 

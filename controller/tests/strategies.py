@@ -319,6 +319,7 @@ ports_queueing = {
             shared_bytes=bursts,
             holes=st.integers(1, 256),
             private=several(st.builds(PrivateBuffer, action=names, bytes=bursts)),
+            idle_timeout_ms=maybe(st.integers(1, 3_600_000)),
         )
     ),
 }

@@ -46,6 +46,7 @@ class _Tables:
     classes: Mapping[int, list[Entry]]
     limits: Mapping[int, Entry]
     buffers: Mapping[int, list[Entry]]
+    idle_streams: Mapping[int, list[Entry]]
     thresholds: Mapping[int, list[Entry]]
     shapers: Mapping[int, list[Entry]]
     weights: Mapping[int, list[Entry]]
@@ -65,6 +66,7 @@ def decompile_queueing(
         rows.by_field("conversation.class_queue", "profile"),
         rows.one_by_field("buffer.port_limit", "profile"),
         rows.by_field("buffer.stream_buffer", "profile"),
+        rows.by_field("buffer.idle_stream", "profile"),
         rows.by_field("wred.thresholds", "profile"),
         rows.by_field("schedule.shaper", "profile"),
         rows.by_field("schedule.weight", "profile"),
@@ -112,7 +114,7 @@ def _port(
         push_out=limits is not None and limits.action == "set_limits_push_out",
         length_basis=LengthBasis(_BASES[overhead]),
         shaper=None if shaper is None or known is None else Shaper(rate=known),
-        buffers=_buffers(tables.buffers.get(profile, []), actions),
+        buffers=_buffers(tables.buffers.get(profile, []), tables.idle_streams.get(profile, []), actions),
         early_detection=detection,
     )
 
@@ -221,7 +223,7 @@ def _shaper(row: Entry) -> Shaper:
     return Shaper(rate=rate(values["rate"], basis), burst_bytes=values["burst"] or None)
 
 
-def _buffers(rows: list[Entry], actions: Actions) -> Buffers | None:
+def _buffers(rows: list[Entry], lent: list[Entry], actions: Actions) -> Buffers | None:
     if not rows:
         return None
     values = rows[-1].parameters
@@ -238,4 +240,19 @@ def _buffers(rows: list[Entry], actions: Actions) -> Buffers | None:
         shared_bytes=values["shared_bytes"],
         holes=values["holes"],
         private=tuple(PrivateBuffer(action=name, bytes=size) for name, size in private.items()),
+        idle_timeout_ms=_idle_timeout_ms(rows, lent),
     )
+
+
+def _idle_timeout_ms(rows: list[Entry], lent: list[Entry]) -> int | None:
+    """After how long all private buffers of a port are lent."""
+    if not lent:
+        return None
+    timeout_us = lent[0].parameters["timeout_us"]
+    found = [tuple(row.parameters[name] for name in ("index", "private_bytes", "timeout_us")) for row in lent]
+    own = [
+        (row.parameters["index"], row.parameters["private_bytes"], timeout_us) for row in rows if "stream" in row.match
+    ]
+    if sorted(found) != sorted(own) or timeout_us % 1000:
+        raise NotAPolicyError(lent[0], "not every private buffer is lent after the same milliseconds")
+    return timeout_us // 1000

@@ -47,6 +47,7 @@ MODELLED = frozenset(
         "conversation.class_queue",
         "buffer.port_limit",
         "buffer.stream_buffer",
+        "buffer.idle_stream",
         "wred.thresholds",
         "schedule.shaper",
         "schedule.weight",

@@ -49,10 +49,16 @@ class Meter:
 
 @dataclass(slots=True)
 class Account:
-    """What a stream's packets hold at one port, in bytes."""
+    """What a stream's packets hold at one port, in bytes.
+
+    Attributes:
+        seen_us: When the last one came.
+
+    """
 
     private: int = 0
     shared: int = 0
+    seen_us: int = 0
 
 
 class Progress(IntEnum):
@@ -170,6 +176,8 @@ class State:
         meters: By stream.
         accounts: By account: a stream at a port.
         pools: Bytes that all packets hold of a shared buffer, by pool.
+        lenders: Bytes of private buffers that a pool has been lent, by pool and account.
+        turns: Which stream is looked at next, whether it is idle, by pool.
         connections: TCP connections, by slot.
         connection_owners: Whose connection took a slot last: its ends.
         connections_open: How many are established and not closed, by policy.
@@ -190,6 +198,8 @@ class State:
     meters: defaultdict[int, Meter] = field(default_factory=lambda: defaultdict(Meter))
     accounts: defaultdict[int, Account] = field(default_factory=lambda: defaultdict(Account))
     pools: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
+    lenders: defaultdict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    turns: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
     connections: dict[int, TcpConnection] = field(default_factory=dict)
     connection_owners: dict[int, bytes] = field(default_factory=dict)
     connections_open: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))

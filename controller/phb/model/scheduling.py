@@ -219,12 +219,15 @@ class Buffers(Item):
         shared_bytes: The pool.
         holes: N of the 1/N rule.
         private: Everything without a private buffer lives in the pool.
+        idle_timeout_ms: A private buffer of whose stream nothing came for longer, and nothing is queued, is lent to the
+            pool until the stream's next packet; without it, none is.
 
     """
 
     shared_bytes: Annotated[int, Within(0, 2**31)]
     holes: Annotated[int, Within(1, 256)] = 2
     private: tuple[PrivateBuffer, ...] = ()
+    idle_timeout_ms: Annotated[int, Within(1, 3_600_000)] | None = None
 
 
 class Queueing(Item):

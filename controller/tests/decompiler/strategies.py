@@ -243,6 +243,7 @@ def queueing(draw, port):
                     shared_bytes=st.integers(0, 2**31),
                     holes=st.integers(1, 256),
                     private=st.just(tuple(PrivateBuffer(action=name, bytes=64 * len(name)) for name in private)),
+                    idle_timeout_ms=maybe(st.integers(1, 3_600_000)),
                 )
             )
         ),

@@ -42,6 +42,8 @@ QUEUEING = {
     "{class: silver, fair-queue: {dialect: ios-hqf, dynamic-conversations: 16, congestive-discard-threshold: 4}}]}",
     "buffers": "schedule: {kind: fifo}, buffers: {shared-bytes: 3000, holes: 2, private: [{action: gold, bytes: 2500}, "
     "{action: silver, bytes: 900}]}",
+    "lent buffers": "schedule: {kind: fifo}, buffers: {shared-bytes: 1000, holes: 1, idle-timeout-ms: 20, "
+    "private: [{action: gold, bytes: 4500}, {action: silver, bytes: 1900}]}",
     "buffers of classes": "schedule: {kind: classes, queues: [{class: gold, level: 0}, {class: silver, bandwidth: "
     "{percent: 50}, queue-limit: 6}]}, buffers: {shared-bytes: 9000, holes: 3, private: [{action: gold, bytes: 1500}]}",
     "observed": "schedule: {kind: fifo}, early-detection: {average-weight: 1, profiles: [{dscp: 8, minimum: 2, "

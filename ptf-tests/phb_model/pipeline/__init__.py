@@ -13,6 +13,7 @@ Not modelled, so a comparison leaves it out or doesn't ask for it:
 
 - the rank of a packet, and so the order in which a busy port serves its queues (phb_model's fluid server is for that);
 - random draws: where early detection would draw, :class:`phb_model.pipeline.queues.UndeterminedError` is raised;
+- which idle streams have lent their private buffers: the same, where a packet has room only then;
 - the hash of conversations: each flow has a conversation of its own here, until the switch says that two share one;
 - the table of TCP connections: it is endless here, and connections are never given up for being idle;
 - what keeps TCP connections to their rates (`max-rate`, `min-rate`: windows and drops) and the report of applicability;

@@ -19,6 +19,7 @@ from phb.model import (
     FlowQueueing,
     Queueing,
 )
+from phb_model.pipeline.classify import INPUT, OUTPUT
 from phb_model.pipeline.packet import Flow, Packet
 from phb_model.pipeline.reasons import Reason
 
@@ -27,7 +28,7 @@ AVERAGE_UNIT = 1 << 32
 
 
 class UndeterminedError(Exception):
-    """What happens to this packet hangs on a random draw."""
+    """What happens to this packet hangs on a random draw, or on which streams have been found idle."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class PortQueue:
         """Why the packet may not join, and, if it may, whether it is sent at once.
 
         Raises:
-            UndeterminedError: Early detection draws.
+            UndeterminedError: Early detection draws, or the packet has room only if idle streams lend theirs.
 
         """
         queue = self.queue_of(traffic_class)
@@ -133,13 +134,24 @@ class PortQueue:
         return own, length - own
 
     def _has_room(self, buffers: Buffers, waiting: Waiting) -> bool:
-        """Whether what doesn't fit the private buffer finds room in the pool, and the stream doesn't take too much."""
+        """Whether what doesn't fit the private buffer finds room in the pool, and the stream doesn't take too much.
+
+        Raises:
+            UndeterminedError: Only if idle streams lend theirs.
+
+        """
         if waiting.shared == 0:
             return True
         named = {each.action for each in buffers.private}
         left = buffers.shared_bytes - sum(each.shared for each in self._waiting)
         held = sum(each.shared for each in self._waiting if _account(each, named) == _account(waiting, named))
-        return (held + waiting.shared) * buffers.holes <= left
+        wanted = (held + waiting.shared) * buffers.holes
+        if wanted > left and buffers.idle_timeout_ms is not None:
+            waits = {each.stream for each in (*self._waiting, waiting)}
+            streams = ((each, (each.action, hook)) for each in buffers.private for hook in (INPUT, OUTPUT))
+            if wanted <= left + sum(each.bytes for each, stream in streams if stream not in waits):
+                raise UndeterminedError
+        return wanted <= left
 
     def _is_early(self, detection: EarlyDetection, packet: Packet, colour: str, queue: str | None, queued: int) -> bool:
         """Whether the average queue is beyond the packet's maximum; it moves with every packet that comes so far.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phb.compiler.ports import NumberedPort
-from phb.compiler.queueing.tables import STREAM_BUFFER
+from phb.compiler.queueing.tables import IDLE_STREAM, STREAM_BUFFER
 from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, Exact, MatchValue, Stream, Ternary
@@ -42,7 +42,7 @@ def stream_buffers(
     accounts: Accounts,
     artifact: Artifact,
 ) -> list[Entry]:
-    """A row for each stream with a private buffer at the port, and one for everything else.
+    """A row for each stream with a private buffer at the port, and one for everything else; those that are lent again.
 
     An action whose rules belong partly to the input policy and partly to an output policy has two streams, and a buffer
     of this size for each. One that no rule names has no traffic, and no row.
@@ -70,6 +70,27 @@ def stream_buffers(
                 key: dict[str, MatchValue] = {"profile": Exact(profile), "stream": Ternary(stream.number, mask)}
                 parameters = {"index": accounts.take(private.origin()), "private_bytes": private.bytes, **pool}
                 entries.append(Entry(STREAM_BUFFER, key, "account", parameters, 2, private.origin()))
+    lent = _idle_streams(buffers, profile, entries)
     parameters = {"index": accounts.take(buffers.origin()), "private_bytes": 0, **pool}
     entries.append(Entry(STREAM_BUFFER, {"profile": Exact(profile)}, "account", parameters, 1, buffers.origin()))
-    return entries
+    return entries + lent
+
+
+def _idle_streams(buffers: Buffers, profile: int, private: Sequence[Entry]) -> list[Entry]:
+    """Which stream is looked at when it is whose turn, whether its private buffer lies idle."""
+    if buffers.idle_timeout_ms is None:
+        return []
+    timeout = {"timeout_us": 1000 * buffers.idle_timeout_ms}
+    return [
+        Entry(
+            IDLE_STREAM,
+            {"profile": Exact(profile), "turn": Exact(turn)},
+            "lend",
+            {name: row.parameters[name] for name in ("index", "private_bytes")}
+            | timeout
+            | {"next_turn": (turn + 1) % len(private)},
+            0,
+            buffers.origin("idle_timeout_ms"),
+        )
+        for turn, row in enumerate(private)
+    ]

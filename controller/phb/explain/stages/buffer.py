@@ -10,6 +10,7 @@ from phb.pipeline_names import DropReason
 STAGE = "buffer"
 _PORT_LIMIT = "PhbIngress.buffer.port_limit"
 _STREAM_BUFFER = "PhbIngress.buffer.stream_buffer"
+_IDLE_STREAM = "PhbIngress.buffer.idle_stream"
 
 
 def buffer(packet: Packet, tables: Tables, state: State) -> None:
@@ -60,19 +61,42 @@ def _find_buffer(packet: Packet, tables: Tables, state: State) -> None:
     parameters, lies = entry.parameters, packet.buffer
     lies.account, lies.pool = parameters["index"], parameters["pool"]
     account = state.accounts[parameters["index"]]
+    lent = _lend(packet, tables, state)
     private = f"{account.private} of {parameters['private_bytes']} bytes of the private buffer are taken"
     lies.own = min(packet.length, max(0, parameters["private_bytes"] - account.private))
     lies.shared = packet.length - lies.own
     if lies.shared == 0:
         packet.say(STAGE, f"fits: {private}", entry.origin)
         return
-    left = max(0, parameters["shared_bytes"] - state.pools[parameters["pool"]])
+    left = max(0, parameters["shared_bytes"] + lent - state.pools[parameters["pool"]])
     share = f"1/{parameters['holes']} of the {left} bytes that are left in the shared buffer"
+    if lent:
+        share += f" with {lent} lent by idle streams"
     wanted = account.shared + lies.shared
     if wanted * parameters["holes"] > left:
         packet.drop(STAGE, DropReason.NO_BUFFER, f"{private}, and {wanted} bytes are more than {share}", entry.origin)
     else:
         packet.say(STAGE, f"{private}; {wanted} bytes are no more than {share}", entry.origin)
+
+
+def _lend(packet: Packet, tables: Tables, state: State) -> int:
+    """Bytes that the pool has been lent, when the stream has its own back and another one was looked at."""
+    account, pool, now_us = packet.buffer.account, packet.buffer.pool, packet.time_ns // 1000
+    assert account is not None
+    lenders = state.lenders[pool]
+    lenders.pop(account, None)
+    state.accounts[account].seen_us = now_us
+    entry = tables.lookup(_IDLE_STREAM, {"profile": packet.schedule.profile, "turn": state.turns[pool]})
+    if entry is None:
+        lenders.clear()
+        state.turns[pool] = 0
+    else:
+        state.turns[pool] = entry.parameters["next_turn"]
+        index = entry.parameters["index"]
+        other = state.accounts[index]
+        if now_us - other.seen_us > entry.parameters["timeout_us"] and not other.private and not other.shared:
+            lenders[index] = entry.parameters["private_bytes"]
+    return sum(lenders.values())
 
 
 def hold(packet: Packet, state: State) -> None:
