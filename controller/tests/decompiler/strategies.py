@@ -294,7 +294,7 @@ def policies(draw, *, exceptions=False):
         classes=[TrafficClass(name=name) for name in CLASSES],
         queueing=[draw(queueing(port)) for port in draw(st.sampled_from([[], ["line"], ["uplink", "line"]]))],
         actions=[draw(actions(name)) for name in ACTIONS],
-        rules=[draw(rules(exceptions)) for _ in range(draw(st.integers(0, 4)))],
+        rules=draw(st.lists(rules(exceptions), max_size=4, unique_by=lambda rule: rule.name)),
         behaviour_aggregates=draw(several(aggregates())),
         subnet_priorities=draw(subnet_priorities),
         applicability=draw(maybe(applicabilities)),

@@ -141,7 +141,7 @@ def push_out(device: Device) -> Probed:
 def class_shaping(device: Device) -> Probed:
     """Packets of a shaped class wait for its tokens, and others that came later go before them."""
     policy = _classified(["held"])
-    queues = "[{class: held, shaper: {rate: 100 bit}}]"
+    queues = "[{class: held, shaper: {rate: {value: 100, unit: bit/s, basis: ethernet}}}]"
     device.push(policy + _ALL_PORTS + f"{{kind: classes, queues: {queues}}}, hold-queue: 64}}]\n", target=EVERYTHING)
     left = _order(device, [datagram(number, flow=number // 4) for number in range(8)])
     last = max((place for place, number in enumerate(left) if number >= 4), default=0)

@@ -122,8 +122,7 @@ def test_packets_of_the_controller(device):
         device.send(2, frame(81, ttl=9))
         packet = control.packet_in(5)
     assert packet is not None
-    # The stage that finds no route is a hop.
-    assert packet.payload == frame(81, ttl=8)
+    assert packet.payload == frame(81, ttl=9)
     assert (packet["ingress_port"], packet["exception"]) == (2, 2)
 
 
