@@ -9,6 +9,7 @@ from phb.lint.traffic import MTU_BYTES, class_queues
 from phb.model import Queueing
 
 LIMIT, BUFFER, SMALL = "queue-limit-above-hold-queue", "buffer-above-hold-queue", "buffer-below-mtu"
+SHAPED = "shaped-class-without-limit"
 
 
 def _find(context: Context) -> Iterator[Finding]:
@@ -26,6 +27,17 @@ def _find(context: Context) -> Iterator[Finding]:
                 f"holds {queueing.hold_queue}",
                 "the hold queue counts all classes: it drops first, whichever class filled it",
                 f"make the hold queue as long as all classes together, or the limit at most {queueing.hold_queue}",
+            )
+        unlimited = queue.queue_limit is None and queue.early_detection is None and not queueing.push_out
+        if queue.shaper is not None and unlimited:
+            yield Finding(
+                SHAPED,
+                Severity.WARNING,
+                queue.shaper.origin(),
+                f"class '{queue.traffic_class}' of port '{queueing.port}' is shaped to {queue.shaper.rate}, and "
+                "nothing but the port's hold queue limits what waits in it",
+                "what waits for the shaper's tokens fills the hold queue, and the other classes' packets are dropped",
+                "give the class a queue limit below the hold queue",
             )
     for queueing in context.policy.queueing:
         yield from _buffers(queueing)
@@ -58,4 +70,4 @@ def _buffers(queueing: Queueing) -> Iterator[Finding]:
             )
 
 
-CHECK = Check({LIMIT: Severity.WARNING, BUFFER: Severity.WARNING, SMALL: Severity.WARNING}, _find)
+CHECK = Check(dict.fromkeys((LIMIT, SHAPED, BUFFER, SMALL), Severity.WARNING), _find)
