@@ -1,7 +1,9 @@
-"""Closing lines on what was skipped and why, so that a green run can't hide a part nobody tested."""
+"""What all tests share: a seed, a state of their own, and closing lines on what was skipped and why."""
 
+import os
 import signal
 from collections import Counter
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
@@ -12,6 +14,11 @@ from hypothesis import settings
 settings.register_profile("phb", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("phb")
+
+# No test reads or writes the history of whoever runs it, nor does a process whose environment is taken when its test is
+# imported.
+_STATE = TemporaryDirectory(prefix="phb-tests-")
+os.environ["XDG_STATE_HOME"] = _STATE.name
 
 # Shells start what they run in the background with interrupts ignored, and whatever tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
