@@ -131,10 +131,11 @@ def test_the_policy_of_another_node_is_pushed_only_where_somebody_says_so(phb, p
     other = write_file("other.yaml", (ROUTE % 4).replace("node: r1", "node: r2"))
     assert phb("push", *where, policy(3))[0] == 0
     shown = held(phb, switch.address)
-    code, _, err = phb("push", *where, "--dry-run", other)
-    assert code == 0
-    assert "warning: " in err
-    assert "has the policy of node 'r1', and would get that of 'r2'" in err
+    for looking in (("push", "--dry-run"), ("plan",)):
+        code, _, err = phb(*looking, *where, other)
+        assert code == 0
+        assert "warning: " in err
+        assert "has the policy of node 'r1', and would get that of 'r2'" in err
     code, out, err = phb("push", *where, other)
     assert (code, out) == (2, "")
     assert all(words in err for words in ("node 'r1'", "'r2'", "--yes", "nothing was pushed"))

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from phb.cli import pushing
 from phb.cli.application import app, epilog
-from phb.cli.options import Json, PolicyFiles, ProgramOptions, ReadingOptions, SwitchOptions, TargetName, grouped
+from phb.cli.options import (
+    Json,
+    PolicyFiles,
+    ProgramOptions,
+    ReadingOptions,
+    StateOptions,
+    SwitchOptions,
+    TargetName,
+    grouped,
+)
 
 
 @app.command(
@@ -17,6 +26,7 @@ def plan(
     switches: SwitchOptions,
     reading: ReadingOptions,
     program: ProgramOptions,
+    remembered: StateOptions,
     files: PolicyFiles = None,
     target: TargetName = None,
     json: Json = False,
@@ -27,4 +37,6 @@ def plan(
     artifact, moment = program.load(), reading.moment()
     chosen = switches.many(files or (), reading, target=target)
     prepared = [prepare(switch, artifact, at=moment) for switch in chosen]
+    with remembered.known() as state:
+        pushing.warn_of_other_nodes(prepared, state)
     return pushing.show(pushing.plan_all(prepared), many=switches.inventory is not None, json=json)

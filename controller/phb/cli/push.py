@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,12 +23,7 @@ from phb.cli.options import (
     Wait,
     grouped,
 )
-from phb.cli.output import print_error
 from phb.visible import visible
-
-if TYPE_CHECKING:
-    from phb.deploying import Prepared
-    from phb.state import State
 
 
 @app.command(
@@ -77,30 +72,15 @@ def push(
     prepared = [prepare(switch, artifact, at=moment) for switch in chosen]
     if dry_run:
         with remembered.known() as state:
-            for change in _other_nodes(prepared, state):
-                print_error(f"warning: {change}; a push asks first, or needs --yes")
+            pushing.warn_of_other_nodes(prepared, state)
         return pushing.show(pushing.plan_all(prepared), many=many, json=json)
     with remembered.open() as state:
         if not yes:
-            _ask(_other_nodes(prepared, state))
+            _ask(pushing.other_nodes(prepared, state))
         results = pushing.push_all(
             prepared, state, command="push", wait_s=wait, expected_plan=plan, election_id=election_id
         )
     return pushing.show(results, many=many, json=json)
-
-
-def _other_nodes(prepared: Sequence[Prepared], state: State | None) -> list[str]:
-    """Of each switch that was given another node's policy last, which one, in words."""
-    from phb.deploying import node_before
-
-    changes = []
-    for each in prepared if state is not None else ():
-        assert state is not None
-        now = each.intent.node
-        before = None if now is None else node_before(state, each.switch)
-        if before not in (None, now):
-            changes.append(f"{each.switch.name}: has the policy of node '{before}', and would get that of '{now}'")
-    return changes
 
 
 def _ask(changes: Sequence[str]) -> None:

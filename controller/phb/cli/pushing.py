@@ -41,6 +41,26 @@ class Result:
     error: PhbError | None = None
 
 
+def other_nodes(prepared: Sequence[Prepared], state: State | None) -> list[str]:
+    """Of each switch that was given another node's policy last, which one, in words."""
+    from phb.deploying import node_before
+
+    changes = []
+    for each in prepared if state is not None else ():
+        assert state is not None
+        now = each.intent.node
+        before = None if now is None else node_before(state, each.switch)
+        if before not in (None, now):
+            changes.append(f"{each.switch.name}: has the policy of node '{before}', and would get that of '{now}'")
+    return changes
+
+
+def warn_of_other_nodes(prepared: Sequence[Prepared], state: State | None) -> None:
+    """Say before a push that it will ask, and why."""
+    for change in other_nodes(prepared, state):
+        print_error(f"warning: {change}; a push asks first, or needs --yes")
+
+
 def plan_all(prepared: Sequence[Prepared]) -> list[Result]:
     """Compare with every switch at once."""
     from phb.deploying import plan
