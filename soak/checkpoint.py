@@ -18,6 +18,16 @@ from soak.target import Target, switch_end
 RECOVERS_WITHIN_S = 30.0
 _IDLE_WITHIN_S = 30.0
 _LOOKS_EVERY_S = 0.3
+WAITING = (
+    "port_occupancy",
+    "conversation_occupancy",
+    "class_occupancy",
+    "class_flows",
+    "stream_private",
+    "stream_shared",
+    "pool_shared",
+)
+"""Registers of p4src/state.p4 that count what is queued."""
 _ENOUGH = 8
 """So many flows that don't pass say that a round failed."""
 
@@ -30,45 +40,41 @@ class Counted:
         received: By all ports, without what controllers sent.
         to_controllers: Handed to them, or dropped on the way there.
         dropped: By the program before the queues.
-        enqueued: By queue.
-        transmitted: By queue, what its scheduler has taken.
-        refused: By queue, what the switch's own limit dropped.
+        waiting: Packets, flows and bytes that the program takes for queued, by register and cell.
         egress: By port, what the program saw leave.
         left: By port, what the switch sent.
+        discarded: By port, what the switch itself dropped of what was queued.
 
     """
 
     received: int
     to_controllers: int
     dropped: int
-    enqueued: dict[int, int]
-    transmitted: dict[int, int]
-    refused: dict[int, int]
+    waiting: dict[str, dict[int, int]]
     egress: dict[int, int]
     left: dict[int, int]
+    discarded: dict[int, int]
 
-    def unbalanced(self) -> list[str]:
-        """Queues that still hold packets by their counters, which an idle switch's don't."""
-        gone = {
-            queue: packets - self.transmitted.get(queue, 0) - self.refused.get(queue, 0)
-            for queue, packets in self.enqueued.items()
-        }
-        wrong = {queue: packets for queue, packets in gone.items() if packets}
-        if not wrong:
-            return []
-        example = next(iter(wrong))
+    def left_over(self) -> list[str]:
+        """What the program still takes for queued, which at an idle switch is nothing."""
         return [
-            f"counters: {sum(wrong.values())} packets of {len(wrong)} queues are enqueued, and neither transmitted nor "
-            f"refused (queue {example}: {wrong[example]})"
+            f"state: {sum(cells.values())} in {len(cells)} cells of {name} on an idle switch (cell {min(cells)}: "
+            f"{cells[min(cells)]})"
+            for name, cells in self.waiting.items()
+            if cells
         ]
 
     def since(self, before: Counted, injected: int) -> list[str]:
-        """What doesn't add up in the time from an earlier reading to this one, with so many packet-outs."""
+        """What doesn't add up in the time from an earlier reading to this one, with so many packet-outs.
+
+        A push sets to zero what queues have counted that become another class's: only counters by port are compared.
+        """
         wrong = []
         came = self.received - before.received + injected
         went = {
             "dropped": self.dropped - before.dropped,
-            "enqueued": sum(self.enqueued.values()) - sum(before.enqueued.values()),
+            "sent": sum(self.left.values()) - sum(before.left.values()),
+            "discarded": sum(self.discarded.values()) - sum(before.discarded.values()),
             "to controllers": self.to_controllers - before.to_controllers,
         }
         if came != sum(went.values()):
@@ -122,7 +128,7 @@ def counters(target: Target, before: Counted | None, injected: int) -> tuple[Cou
             counted = read(reader)
     except grpc.RpcError as error:
         return None, [f"counters can't be read: {error}"]
-    problems = [*busy, *counted.unbalanced(), *(counted.since(before, injected) if before else [])]
+    problems = [*busy, *counted.left_over(), *(counted.since(before, injected) if before else [])]
     shown = target.phb("show", "queue", "--json")
     if shown.returncode != 0:
         problems.append(f"phb show queue: exit code {shown.returncode}: {shown.stderr.strip()}")
@@ -153,9 +159,8 @@ def read(reader: Reader) -> Counted:
         to_controllers=cpu["out-pkts"] + cpu["out-discards"],
         # What is pushed out was queued, and counts as refused.
         dropped=sum(n for reason, n in reader.counter("PhbIngress.drops").items() if reason != DropReason.PUSHED_OUT),
-        enqueued=reader.counter("PhbIngress.schedule.conversation_enqueued"),
-        transmitted=reader.counter("PhbEgress.conversation_transmitted"),
-        refused=reader.counter("PhbEgress.conversation_refused"),
+        waiting={name: reader.register(name) for name in WAITING},
         egress=reader.counter("PhbEgress.port_transmit", PORTS),
         left={port: interfaces[switch_end(port)]["out-pkts"] for port in PORTS},
+        discarded={port: interfaces[switch_end(port)]["out-discards"] for port in PORTS},
     )

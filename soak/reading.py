@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import grpc
-from finsy import P4CounterEntry, P4Schema
+from finsy import P4CounterEntry, P4RegisterEntry, P4Schema
 from finsy.proto import gnmi, gnmi_grpc, p4r, p4r_grpc
 
 import phb_p4
@@ -56,6 +56,14 @@ class Reader:
         answers = self._p4runtime.Read(request, timeout=ANSWERS_WITHIN_S)
         entries = (entity.counter_entry for answer in answers for entity in answer.entities)
         return {entry.index.index: entry.data.packet_count for entry in entries if entry.data.packet_count}
+
+    def register(self, name: str) -> dict[int, int]:
+        """Cells of a register array that are not zero."""
+        request = p4r.ReadRequest(device_id=DEVICE_ID, entities=[P4RegisterEntry(name).encode(schema())])
+        answers = self._p4runtime.Read(request, timeout=ANSWERS_WITHIN_S)
+        entries = (entity.register_entry for answer in answers for entity in answer.entities)
+        cells = ((entry.index.index, int.from_bytes(entry.data.bitstring, "big")) for entry in entries)
+        return {index: value for index, value in cells if value}
 
     def interfaces(self) -> dict[str, dict[str, int]]:
         """The counters of each interface by gNMI's names."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from phb.device.session import CounterValue
 from phb.show.interfaces import Interface, read_interfaces
-from phb.show.queues import CONVERSATION_SLOTS, read_queues
+from phb.show.queues import CONVERSATION_SLOTS, read_queues, read_waiting
 from phb.show.reading import NOTHING, Reading
 
 
@@ -61,6 +60,7 @@ async def read_ports(reading: Reading) -> Ports:
     came = await reading.counter("conversation_enqueued", others)
     left = await reading.counter("conversation_transmitted", others)
     refused = await reading.counter("conversation_refused", others)
+    waiting = await read_waiting(reading, came, left, refused)
     rows = []
     for number in sorted(numbers):
         queue = queues.get(number)
@@ -70,20 +70,10 @@ async def read_ports(reading: Reading) -> Ports:
                 reading.names.port(number),
                 queue.strategy if queue is not None else None,
                 sent.get(number, NOTHING),
-                queue.depth if queue is not None else _waiting(came, left, refused, CONVERSATION_SLOTS + number),
+                queue.depth if queue is not None else waiting.get(CONVERSATION_SLOTS + number, 0),
                 queue.hold_queue if queue is not None else None,
                 queue.drops if queue is not None else refused.get(CONVERSATION_SLOTS + number, NOTHING).packets,
                 (interfaces or {}).get(number),
             )
         )
     return Ports(tuple(rows), interfaces is not None)
-
-
-def _waiting(
-    came: Mapping[int, CounterValue],
-    left: Mapping[int, CounterValue],
-    refused: Mapping[int, CounterValue],
-    slot: int,
-) -> int:
-    gone = left.get(slot, NOTHING).packets + refused.get(slot, NOTHING).packets
-    return max(0, came.get(slot, NOTHING).packets - gone)

@@ -188,6 +188,7 @@ async def _queue(reading: Reading, scheduler: HeldEntry, place: Place) -> QueueO
     seen = sorted({*enqueued, *(slot for cells in drops.values() for slot in cells)})
     transmitted = await reading.counter("conversation_transmitted", seen)
     refused = await reading.counter("conversation_refused", seen)
+    waiting = await read_waiting(reading, enqueued, transmitted, refused)
     flows = await reading.registers("conversation_flow", [slot for slot in seen if slot < CONVERSATION_SLOTS])
     weights = _weights(reading, scheduler.parameters["profile"])
     overhead = scheduler.parameters.get("overhead", 0)
@@ -200,9 +201,8 @@ async def _queue(reading: Reading, scheduler: HeldEntry, place: Place) -> QueueO
             weight = weights.get(flow.tos >> 5)
         came, sent = enqueued.get(slot, NOTHING), transmitted.get(slot, NOTHING)
         lost = refused.get(slot, NOTHING)
-        # They are read one after the other; a packet between them must not make a queue negative.
-        depth = max(0, came.packets - sent.packets - lost.packets)
-        waiting_bytes = came.bytes - sent.bytes - lost.bytes
+        depth = waiting.get(slot, 0)
+        waiting_bytes = came.bytes - sent.bytes - lost.bytes if counted_waiting(came, sent, lost) == depth else 0
         conversations.append(
             Conversation(
                 number=slot - place.first,
@@ -221,6 +221,33 @@ async def _queue(reading: Reading, scheduler: HeldEntry, place: Place) -> QueueO
     name = reading.names.traffic_class(place.traffic_class) if place.traffic_class is not None else None
     strategy = "fifo" if place.slots == 1 else "weighted fair"
     return QueueOf(name, strategy, place.level, place.slots, place.limit or None, tuple(conversations))
+
+
+async def read_waiting(
+    reading: Reading,
+    enqueued: Mapping[int, CounterValue],
+    transmitted: Mapping[int, CounterValue],
+    refused: Mapping[int, CounterValue],
+) -> Mapping[int, int]:
+    """Packets that wait, by slot, of the slots in which something has come.
+
+    The program's own state says it. What the counters leave is the next best, on a switch that tells of counters alone:
+    packets that pass while those are read, or set to zero, are missed.
+    """
+    ports = [slot - CONVERSATION_SLOTS for slot in enqueued if slot >= CONVERSATION_SLOTS]
+    at_ports = await reading.registers("port_occupancy", ports)
+    conversations = [slot for slot in enqueued if slot < CONVERSATION_SLOTS]
+    state = {CONVERSATION_SLOTS + port: packets for port, packets in at_ports.items()}
+    state |= await reading.registers("conversation_occupancy", conversations)
+    return state or {
+        slot: counted_waiting(came, transmitted.get(slot, NOTHING), refused.get(slot, NOTHING))
+        for slot, came in enqueued.items()
+    }
+
+
+def counted_waiting(enqueued: CounterValue, transmitted: CounterValue, refused: CounterValue) -> int:
+    """The packets that counters have come and not gone; never less than none, though they are not read at once."""
+    return max(0, enqueued.packets - transmitted.packets - refused.packets)
 
 
 def _weights(reading: Reading, profile: int) -> Mapping[int, int]:

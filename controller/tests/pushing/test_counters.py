@@ -218,6 +218,25 @@ def test_counts_of_a_renamed_rule_on_either_target(target, write_file, phb, arti
     assert shown == {None: 0, "phones": 50, "web": 0}
 
 
+def test_counts_that_missed_a_packet_make_no_queue(switch, push, phb, address, artifact):
+    """A packet that comes while counters are set to zero is missed in one of them: it doesn't wait for ever."""
+
+    async def miss():
+        async with Session(address, 1, artifact) as session:
+            await session.become_primary()
+            counted = await session.counter("conversation_enqueued", None)
+            more = {slot: CounterValue(each.packets + 3, each.bytes + 300) for slot, each in counted.items()}
+            await session.write_counter("conversation_enqueued", more)
+            return more
+
+    push(policy())
+    send(switch)
+    assert asyncio.run(miss())
+    code, out, err = phb("show", "queue", "--json", "--all", "--address", address)
+    assert code == 0, err
+    assert [port["depth"] for port in json.loads(out)] == [0]
+
+
 CLEARED = {
     "all": ((), ({None: (0, 0), "phones": (0, 0)}, {"class-default": 0, "voice": 0}, {"talk": 0}, {"voice": 0})),
     "policy": (("--policy", "phones"), ({None: (0, 0), "phones": (0, 0)}, {"voice": 1}, {"talk": 50}, {"voice": 1})),
