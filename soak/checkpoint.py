@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import grpc
 
-from phb.pipeline_names import DropReason
+from phb.pipeline_names import OCCUPANCY, DropReason
 from phb_device.control import CPU_PORT
 from soak.policies import PORTS
 from soak.probes import Probes
@@ -18,16 +18,6 @@ from soak.target import Target, switch_end
 RECOVERS_WITHIN_S = 30.0
 _IDLE_WITHIN_S = 30.0
 _LOOKS_EVERY_S = 0.3
-WAITING = (
-    "port_occupancy",
-    "conversation_occupancy",
-    "class_occupancy",
-    "class_flows",
-    "stream_private",
-    "stream_shared",
-    "pool_shared",
-)
-"""Registers of p4src/state.p4 that count what is queued."""
 _ENOUGH = 8
 """So many flows that don't pass say that a round failed."""
 
@@ -159,7 +149,7 @@ def read(reader: Reader) -> Counted:
         to_controllers=cpu["out-pkts"] + cpu["out-discards"],
         # What is pushed out was queued, and counts as refused.
         dropped=sum(n for reason, n in reader.counter("PhbIngress.drops").items() if reason != DropReason.PUSHED_OUT),
-        waiting={name: reader.register(name) for name in WAITING},
+        waiting={name: reader.register(name) for name in OCCUPANCY},
         egress=reader.counter("PhbEgress.port_transmit", PORTS),
         left={port: interfaces[switch_end(port)]["out-pkts"] for port in PORTS},
         discarded={port: interfaces[switch_end(port)]["out-discards"] for port in PORTS},

@@ -106,3 +106,14 @@ def drop_cells(policy: int) -> list[int]:
 
 # Counters whose cells belong to policies.
 CELLS_BY_POLICY = {"policy_traffic": traffic_cells, "policy_drops": drop_cells}
+
+OCCUPANCY = (
+    "port_occupancy",
+    "conversation_occupancy",
+    "class_occupancy",
+    "class_flows",
+    "stream_private",
+    "stream_shared",
+    "pool_shared",
+)
+"""Registers of p4src/state.p4 that count what is queued: packets, flows of a class, bytes of buffers."""

@@ -11,19 +11,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from phb.pipeline_names import OCCUPANCY
 from phb_switch import Network, PortConfig, Switch
 
 from .conftest import IN, LINE_OVERHEAD, OUT, datagram
 
-OCCUPANCY = (
-    "port_occupancy",
-    "conversation_occupancy",
-    "class_occupancy",
-    "class_flows",
-    "stream_private",
-    "stream_shared",
-    "pool_shared",
-)
 CLASSES = ("c0", "c1", "c2")
 SECOND = 1_000_000_000
 PROBES = 64
