@@ -18,8 +18,8 @@ from soak.target import Target, switch_end
 RECOVERS_WITHIN_S = 30.0
 _IDLE_WITHIN_S = 30.0
 _LOOKS_EVERY_S = 0.3
-# A slot that a push gives to another class while packets wait there is a flow more of the class before, until that class's
-# next packet at an empty port.
+# A slot that a push gives to another class while packets wait there stays a flow of the class before, until a packet of
+# that class comes to an empty port.
 _STATE = [name for name in OCCUPANCY if name != "class_flows"]
 _ENOUGH = 8
 """So many flows that don't pass say that a round failed."""
