@@ -106,7 +106,7 @@ def table(*columns: str, header: bool = True) -> Table:
 
 
 def print_table(output: Console, filled: RenderableType) -> None:
-    """Print tables as wide as their words: a narrow terminal wraps lines, but no name or number is cut or broken."""
+    """Print tables as they are: a terminal narrower than they are wraps lines, and nothing is cut."""
     output.print(filled, soft_wrap=True, crop=False)
 
 

@@ -45,9 +45,10 @@ def other_nodes(prepared: Sequence[Prepared], state: State | None) -> list[str]:
     """Of each switch that was given another node's policy last, which one, in words."""
     from phb.deploying import node_before
 
+    if state is None:
+        return []
     changes = []
-    for each in prepared if state is not None else ():
-        assert state is not None
+    for each in prepared:
         now = each.intent.node
         before = None if now is None else node_before(state, each.switch)
         if before not in (None, now):

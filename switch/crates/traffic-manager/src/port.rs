@@ -124,8 +124,9 @@ struct Waiting<T> {
 
 /// A port's queue. `T` is what waits for its turn, `F` a finished frame.
 ///
-/// A packet has a rank and waits in the PIFO, if it is shaped for its bucket's tokens as well, or a priority and waits in one of the strict-priority queues. A program
-/// gives the one or the other; should both wait, because another program has come, the PIFO is emptied first.
+/// A packet has a rank and waits in the PIFO, if it is shaped for its bucket's tokens as well, or a priority and waits in
+/// one of the strict-priority queues. A program gives the one or the other; should both wait, because another program has
+/// come, the PIFO is emptied first.
 ///
 /// Whoever drives it calls [`depart`](Self::depart) when [`next_event`](Self::next_event) has come, and then,
 /// as after every [`enqueue`](Self::enqueue), takes packets by [`pop`](Self::pop) and hands them to

@@ -140,7 +140,8 @@ impl<T> Ranked<T> {
         !self.open.is_empty() || self.first_gate(now).is_some()
     }
 
-    /// When the first of the packets that wait for tokens has them, or had them when it came (ns); `None` where nobody waits, or for ever.
+    /// When the first of the packets that wait for tokens has them, or had them when it came (ns); `None` where nobody
+    /// waits, or for ever.
     pub(crate) fn next_due(&self) -> Option<u64> {
         let due = self.gates.iter().filter_map(Gate::first);
         due.map(|(_, due)| due).filter(|due| *due < u64::MAX).min()
