@@ -68,8 +68,11 @@ def test_windows_1252(name, line, encoding):
 
 @pytest.mark.parametrize("name", ["x.yaml", "x.ldif"])
 def test_formats_that_are_utf_8(name):
-    with pytest.raises(InputError, match=f"^{name}: found a byte that isn't UTF-8 at offset 3, expected UTF-8 text$"):
+    expected = f"^{name}:1: found a byte that isn't UTF-8 at offset 3, expected UTF-8 text$"
+    with pytest.raises(InputError, match=expected):
         read_content(TEXTS[name].encode("latin-1"), name)
+    with pytest.raises(InputError, match=f"^{name}:3: found a byte that isn't UTF-8 at offset 5, expected"):
+        read_content(b"#\r\n#\n" + TEXTS[name].encode("latin-1")[3:], name)
 
 
 @pytest.mark.parametrize("page", ["cp037", "cp500", "cp1140"])
@@ -80,6 +83,21 @@ def test_ebcdic(name, page):
     assert str(caught.value) == (
         f"{name}: found text in EBCDIC, expected UTF-8: transfer it as text, or iconv -f IBM-1047 -t UTF-8"
     )
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_lines_of_ebcdic_behind_iconv(name):
+    """IBM-1047's line end is NEL, and what iconv makes of it is U+0085."""
+    assert read_content(TEXTS[name].replace("\n", "\x85").encode(), name) == read_content(TEXTS[name].encode(), name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_zeros_between_the_letters(name, encoding):
+    with pytest.raises(InputError) as caught:
+        read_content(TEXTS[name].replace("\u00fc", "u").encode(encoding), name)
+    expected = f"{name}: found octets of zero between the letters, expected UTF-8, or UTF-16 with a byte-order mark"
+    assert str(caught.value) == expected
 
 
 def test_half_of_a_character():

@@ -64,7 +64,7 @@ def test_text(tmp_path):
     path.write_bytes(b"a\r\nb\rc\n\xc3\xa9")
     assert read_text(path, "a file") == "a\nb\nc\n\u00e9"
     path.write_bytes(b"ab\xff")
-    with pytest.raises(InputError, match=r"x: found a byte that isn't UTF-8 at offset 2, expected UTF-8 text"):
+    with pytest.raises(InputError, match=r"x:1: found a byte that isn't UTF-8 at offset 2, expected UTF-8 text"):
         read_text(path, "a file")
 
 

@@ -25,7 +25,7 @@ from phb.values import write_protocol
 
 # What a node has and is called, and what another file may say of it: no packet is treated otherwise without.
 _OF_THE_NODE = (PolicySet, Port, CrossConnect, Route, Image, TrafficClass, Applicability)
-# But percentages are taken of a port's rate, and windows are by the node's clock.
+# But shares of a port's queueing are taken of its rate, and windows are by the node's clock.
 _MEANT_BY_OTHERS = ("rate", "time_zone")
 _EVERYTHING = "all packets"
 
@@ -37,6 +37,8 @@ def with_packets(loss: Loss, policy: PolicySet) -> Loss:
     if isinstance(loss.item, SubnetPriority):
         return replace(loss, packets=tuple(_with_user_priority(loss.item)))
     if isinstance(loss.item, _OF_THE_NODE) and loss.key not in _MEANT_BY_OTHERS:
+        return loss
+    if isinstance(loss.item, Port) and not any(each.port == loss.item.name for each in policy.queueing):
         return loss
     if isinstance(loss.item, Rule | Action) and loss.key == "name":
         return loss

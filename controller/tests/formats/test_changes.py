@@ -42,6 +42,13 @@ LOSSES = {
         "  - {name: s, direction: both, valid: {time: 8:00-9:00, time-zone: UTC}}\n",
         ["rule 'r': all packets"],
     ),
+    "the rate of a port that has no queueing": ("ios", "", []),
+    "the rate of a port of whom classes have shares": (
+        "ios",
+        "queueing:\n  - port: Serial0/0\n    length-basis: ppp\n    hold-queue: 1000\n    schedule:\n"
+        "      kind: classes\n      queues: [{class: class-default, queue-limit: 64, bandwidth: {percent: 50}}]\n",
+        ["leaving by port 'Serial0/0'"],
+    ),
     "a queue": (
         "ios",
         "queueing:\n  - port: Serial0/0\n    length-basis: ppp\n    hold-queue: 1000\n"

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from phb.errors import InputError
 from phb.formats.ldap.names import Dn, parse_dn
+from phb.formats.policy_agent.blocks import shortened
 from phb.origin import Origin
 
 
@@ -41,7 +42,7 @@ class Value:
 
     def fail(self, found: str, expected: str) -> NoReturn:
         """Refuse this value."""
-        raise InputError(self.origin, found, expected)
+        raise InputError(self.origin, shortened(found), expected)
 
 
 @dataclass
@@ -95,6 +96,8 @@ def read_entries(text: str, file: str) -> list[Entry]:
     entries: list[Entry] = []
     seen: dict[Dn, Entry] = {}
     for record in _records(text):
+        if _is_result(record, file):
+            continue
         entry = _entry(record, file, server[0] if server else None)
         if entry is None:
             continue
@@ -109,24 +112,42 @@ def read_entries(text: str, file: str) -> list[Entry]:
 
 def _records(text: str) -> Iterator[list[tuple[int, str]]]:
     """Groups of logical lines, with the number of their first one; blank lines stand between groups."""
-    record: list[tuple[int, str]] = []
+    # Parts are joined once: a picture in base64 is a hundred thousand of them.
+    record: list[tuple[int, list[str]]] = []
     comment = False
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.startswith(" ") and (record or comment):
             if not comment:
-                first, before = record[-1]
-                record[-1] = (first, before + line[1:])
+                record[-1][1].append(line[1:])
             continue
         comment = line.startswith("#")
         if comment:
             continue
         if line.strip():
-            record.append((number, line))
+            record.append((number, [line]))
         elif record:
-            yield record
+            yield [(first, "".join(parts)) for first, parts in record]
             record = []
     if record:
-        yield record
+        yield [(first, "".join(parts)) for first, parts in record]
+
+
+def _is_result(record: Sequence[tuple[int, str]], file: str) -> bool:
+    """Whether these lines are what ldapsearch prints behind the entries.
+
+    Raises:
+        InputError: They say that it gave only some of them.
+
+    """
+    if not re.match(r"(search|result): *\d", record[0][1]):
+        return False
+    for number, line in record:
+        said = re.match(r"result: *(\d+)", line)
+        if said is not None and int(said[1]):
+            raise InputError(
+                Origin(file, number, line), f"'{line}'", "result: 0 Success, of a search that gave everything"
+            )
+    return True
 
 
 def _entry(record: Sequence[tuple[int, str]], file: str, server: str | None) -> Entry | None:
@@ -150,7 +171,12 @@ def _entry(record: Sequence[tuple[int, str]], file: str, server: str | None) -> 
     for number, line in lines[1:]:
         name, octets = _split(line, Origin(file, number, line))
         origin = Origin(file, number, line) if server is None else Origin(f"{server}/{written}: {name}", 0, line)
+        if name.lower() == "dn" and server is None:
+            raise InputError(origin, f"'{line[:60]}' in entry {dn}", "an empty line before the next entry")
         if name.lower() == "changetype":
+            if octets == b"add":
+                # RFC 2849: the same as the entry itself.
+                continue
             raise InputError(origin, f"'{line}'", "entries as they are: changes belong into the directory (ldapmodify)")
         entry.values.setdefault(name.lower(), []).append(Value(name, octets, origin))
     return entry

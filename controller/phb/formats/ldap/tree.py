@@ -16,7 +16,7 @@ from phb.formats.ldap.periods import read_period
 from phb.formats.policy_agent import actions, rules
 from phb.formats.policy_agent.actions import Service, read_service
 from phb.formats.policy_agent.attributes import Attributes
-from phb.formats.policy_agent.blocks import Block, Line
+from phb.formats.policy_agent.blocks import Block, Line, shortened
 from phb.model import Conditions, Direction, Permission, PolicySet, Rule, Validity
 from phb.notice import Notice
 from phb.origin import Origin
@@ -166,7 +166,7 @@ def _rules(tree: _Tree, entry: Entry) -> list[Rule]:
         raise InputError(origins["valid"], found, "one: each would count its own connections")
     rules = [
         Rule(
-            name=name if not place else f"{name}/{place + 1}",
+            name=_rule_name(entry, name if not place else f"{name}/{place + 1}"),
             direction=direction,
             permission=Permission.BLOCKED if any(service.blocked for service in services) else Permission.ALLOWED,
             match=combined.match,
@@ -177,6 +177,13 @@ def _rules(tree: _Tree, entry: Entry) -> list[Rule]:
         for place, valid in enumerate(periods)
     ]
     return [rule.at(entry.origin, origins) for rule in rules]
+
+
+def _rule_name(entry: Entry, name: str) -> str:
+    if not 1 <= len(name) <= _LONGEST_NAME:
+        found = shortened(f"a rule with the name '{name}'")
+        raise InputError(entry.origin, found, f"a name of 1 to {_LONGEST_NAME} characters")
+    return name
 
 
 def _conditions(tree: _Tree, rule: Entry) -> Combined:

@@ -14,6 +14,13 @@ from typing import NoReturn
 from phb.errors import InputError
 from phb.origin import Origin
 
+_SHOWN = 200
+
+
+def shortened(found: str) -> str:
+    """What an error quotes, as far as a person reads it: a file may be one word of ten million letters."""
+    return found if len(found) <= _SHOWN else f"{found[:_SHOWN]}..."
+
 
 @dataclass(frozen=True)
 class Line:
@@ -34,7 +41,7 @@ class Line:
 
     def fail(self, found: str, expected: str) -> NoReturn:
         """Refuse this line."""
-        raise InputError(self.origin, found, expected)
+        raise InputError(self.origin, shortened(found), expected)
 
 
 @dataclass

@@ -38,6 +38,7 @@ class Words:
 
     Attributes:
         longest: How many characters a name may have.
+        direction: Which way packets go where nothing says it.
         conditions: Attributes that narrow a rule: each one makes it more particular.
 
     """
@@ -48,6 +49,7 @@ class Words:
     interface: str
     allowed: tuple[str, ...]
     longest: int
+    direction: Direction
 
     @cached_property
     def conditions(self) -> frozenset[str]:
@@ -71,6 +73,7 @@ FIRST_VERSION = Words(
         *_COMMON,
     ),
     64,
+    Direction.OUTGOING,  # ServicePolicyRules statement, z/OS V2R1 Communications Server: IP Configuration Reference
 )
 TODAY = Words(
     "ProtocolNumberRange",
@@ -88,6 +91,7 @@ TODAY = Words(
         *_COMMON,
     ),
     32,  # general syntax rules of the Policy Agent, z/OS Communications Server
+    Direction.BOTH,
 )
 KEYWORDS = frozenset(keyword.lower() for words in (FIRST_VERSION, TODAY) for keyword in words.allowed)
 
@@ -142,7 +146,7 @@ def read_rule(block: Block, words: Words, services: Mapping[str, Service], notic
     origins = given.origins()
     rule = Rule(
         name=name,
-        direction=Direction(direction or "both"),
+        direction=words.direction if direction is None else Direction(direction),
         permission=Permission(permission or "allowed"),
         match=tuple(conditions.at(block.head.origin, origins) for conditions in match),
         valid=valid.at(block.head.origin, origins),

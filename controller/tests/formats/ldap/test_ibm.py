@@ -97,6 +97,19 @@ def test_associations_below_a_rule_that_names_none():
     assert found.permission is Permission.BLOCKED
 
 
+@pytest.mark.parametrize(("name", "shown"), [("", "''"), ("r" * 65, f"'{'r' * 65}'"), ("r" * 999, f"'{'r' * 178}...")])
+def test_a_name_that_no_rule_can_have(name, shown):
+    assert refused(entry("r", RULE, f"ibm-policyRuleName: {name}")) == (
+        f"f:1: found a rule with the name {shown}, expected a name of 1 to 64 characters"
+    )
+
+
+def test_the_name_of_a_second_period_counts_too():
+    periods = "".join(entry(name, PERIOD, "ibm-ptpConditionDayOfWeekMask: 1000000") for name in "pq")
+    lists = [f"ibm-policyRuleValidityPeriodList: cn={name},o=x" for name in "pq"]
+    assert "f:1: found a rule with the name 'rrr" in refused(entry("r" * 63, RULE, *lists) + periods)
+
+
 def test_a_condition_is_known_by_its_attributes_too():
     text = entry("r", RULE) + below("c", ASSOCIATION, "ibm-DestinationPortRange: 80")
     assert read(text, "f").rules[0].match[0].destination_ports == PortRange(80, 80)

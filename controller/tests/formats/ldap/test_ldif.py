@@ -26,6 +26,30 @@ def test_a_comment_may_be_folded_and_stand_inside_an_entry():
     assert [value.text for value in entry.all("cn")] == ["a"]
 
 
+@pytest.mark.parametrize(
+    "behind", ["search: 2\nresult: 0 Success\n", "# x\n\nsearch: 2\nresult: 0 Success\ncontrol: 1 f\n"]
+)
+def test_what_ldapsearch_prints_behind_the_entries(behind):
+    (entry,) = read_entries(f"dn: cn=a,o=x\ncn: a\n\n# search result\n{behind}\n# numResponses: 2\n", "f")
+    assert str(entry.dn) == "cn=a,o=x"
+
+
+def test_an_entry_that_is_added_is_an_entry():
+    (entry,) = read_entries("dn: cn=a,o=x\nchangetype: add\ncn: a\n", "f")
+    assert list(entry.values) == ["cn"]
+
+
+def test_a_value_of_very_many_lines():
+    (entry,) = read_entries("dn: o=x\ndescription: a\n" + " b\n" * 1_000_000, "f")
+    assert len(entry.one("description").octets) == 1_000_001
+
+
+def test_an_error_quotes_a_part_of_what_is_long():
+    (entry,) = read_entries("dn: o=x\ncn: " + "a" * 1_000_000, "f")
+    with pytest.raises(InputError, match=r"^f:2: found 'a{199}\.\.\., expected b$"):
+        entry.one("cn").fail(f"'{entry.one('cn').text}'", "b")
+
+
 def test_what_a_directory_gave_has_places_by_name():
     (entry,) = read_entries("dn: cn=a,o=x\ncn: a\n", "ldap://h:389/o=x")
     assert str(entry.origin) == "ldap://h:389/cn=a,o=x"
@@ -38,6 +62,9 @@ ERRORS = {
     "dn: here\n": "f:1: found 'here', expected a distinguished name such as cn=gold,ou=policy,o=example",
     "dn: o=x\nchangetype: delete\n": "f:2: found 'changetype: delete', expected entries as they are: changes belong "
     "into the directory (ldapmodify)",
+    "dn: o=x\no: x\ndn: o=y\no: y\n": "f:3: found 'dn: o=y' in entry o=x, expected an empty line before the next entry",
+    "dn: o=x\no: x\n\nsearch: 2\nresult: 4 Size limit exceeded\n": "f:5: found 'result: 4 Size limit exceeded', "
+    "expected result: 0 Success, of a search that gave everything",
     "dn: o=x\nwhat\n": "f:2: found 'what', expected ATTRIBUTE: VALUE",
     "dn: o=x\ncn:< file:///etc/passwd\n": "f:2: found 'file:///etc/passwd' to be read from elsewhere, expected cn: and "
     "the value itself",

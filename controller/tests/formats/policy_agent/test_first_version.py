@@ -74,7 +74,7 @@ def test_rule():
 
 def test_rule_defaults():
     rule = read("ServicePolicyRules r { }\n", "f").rules[0]
-    assert (rule.direction, rule.permission) == (Direction.BOTH, Permission.ALLOWED)
+    assert (rule.direction, rule.permission) == (Direction.OUTGOING, Permission.ALLOWED)
     assert rule.valid.days == tuple(Day)
 
 
