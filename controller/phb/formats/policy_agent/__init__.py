@@ -34,7 +34,7 @@ def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
         InputError: With the line of the first thing that is wrong.
 
     """
-    return build(list(read_blocks(read_lines(text, file), statements.ALL, _KEYWORDS)), file)
+    return build(list(read_blocks(read_lines(text, file), statements.ALL, _KEYWORDS, statements.refuse)), file)
 
 
 def build(blocks: Sequence[Block], file: str) -> PolicySet:
@@ -52,7 +52,7 @@ def build(blocks: Sequence[Block], file: str) -> PolicySet:
     made: list[Action] = []
     versions: dict[str, Block] = {}
     for block in blocks:
-        notice = statements.judge(block)
+        notice = statements.harmless(block)
         if notice is not None:
             notices.append(notice)
             continue

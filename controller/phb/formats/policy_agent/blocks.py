@@ -7,7 +7,7 @@ next one, as the printed profiles of the joint test have it. Braces may share a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -74,13 +74,16 @@ def _lines(text: str, file: str) -> Iterator[Line]:
             yield Line(tuple(words), origin)
 
 
-def read_blocks(lines: Sequence[Line], statements: Mapping[str, bool], keywords: frozenset[str]) -> Iterator[Block]:
+def read_blocks(
+    lines: Sequence[Line], statements: Mapping[str, bool], keywords: frozenset[str], refuse: Callable[[Line], None]
+) -> Iterator[Block]:
     """The statements of a file.
 
     Args:
         lines: The file.
         statements: By name, whether attributes in braces must follow; other statements may have them.
         keywords: All attributes, in lower case: a word that can't be a value on a line of its own.
+        refuse: Raises where a statement can't be taken; asked before its braces are read.
 
     Raises:
         InputError: A statement isn't known, or its braces don't match.
@@ -91,6 +94,7 @@ def read_blocks(lines: Sequence[Line], statements: Mapping[str, bool], keywords:
     while position < len(lines):
         head = lines[position]
         position += 1
+        refuse(head)
         if head.keyword.lower() not in braced:
             head.fail(f"'{head.keyword}'", "one of " + ", ".join(statements))
         block = Block(head)

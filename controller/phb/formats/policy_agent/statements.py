@@ -6,7 +6,7 @@ profiles of the joint IBM and Cisco test.
 
 from __future__ import annotations
 
-from phb.formats.policy_agent.blocks import Block
+from phb.formats.policy_agent.blocks import Block, Line
 from phb.notice import Notice
 
 FIRST_VERSION = ("ServiceCategories", "ServicePolicyRules")
@@ -67,20 +67,44 @@ REFUSED = {
     "ReadFromDirectory": "a directory as a source of its own on the command line: ldap://HOST/BASE-DN",
 }
 
+# Those disciplines have a hundred statements more, many with others in their braces: how their names begin.
+DISCIPLINES = {
+    "IDS": _INTRUSION,
+    "Routing": _ROUTING,
+    "TrafficDescriptor": _ROUTING,
+    "TTLS": _TLS,
+    **dict.fromkeys(
+        (
+            *("IpAddr", "IpDataOffer", "IpDynVpn", "IpFilter", "IpGenericFilter", "IpLocalStart", "IpManVpn"),
+            *("IpService", "IpTime", "KeyExchange", "LocalDynVpn", "LocalSecurityEndpoint", "PortGroup", "PortRange"),
+            *("RemoteIdentity", "RemoteSecurityEndpoint"),
+        ),
+        _SECURITY,
+    ),
+}
+
 ALL = {**UNDERSTOOD, **dict.fromkeys([*HARMLESS, *REFUSED], False)}
 _NAMES = {name.lower(): name for name in ALL}
 
 
-def judge(block: Block) -> Notice | None:
-    """Refuse a statement that can't be left out; give the notice for one that can, and None for one to be read.
+def refuse(head: Line) -> None:
+    """Refuse a statement that can't be left out, whatever its braces hold.
 
     Raises:
         InputError: Without the statement traffic would be treated differently.
 
     """
+    keyword = head.keyword.lower()
+    expected = REFUSED.get(_NAMES.get(keyword, ""))
+    if expected is None and keyword not in _NAMES:
+        expected = next((words for start, words in DISCIPLINES.items() if keyword.startswith(start.lower())), None)
+    if expected is not None:
+        head.fail(f"'{head.keyword}'", expected)
+
+
+def harmless(block: Block) -> Notice | None:
+    """The notice for a statement that can be left out; None for one to be read."""
     known = _NAMES.get(block.head.keyword.lower(), "")
-    if known in REFUSED:
-        block.head.fail(f"'{block.head.keyword}'", REFUSED[known])
     if known in HARMLESS:
         return Notice(block.head.origin, f"{known} has no effect: {HARMLESS[known]}")
     return None

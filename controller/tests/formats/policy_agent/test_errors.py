@@ -246,8 +246,17 @@ def test_error(case):
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    ("statement", "expected"), {f"{start}Other": words for start, words in statements.DISCIPLINES.items()}.items()
+)
+def test_the_statements_of_other_disciplines_are_refused_by_what_they_do(statement, expected):
+    with pytest.raises(InputError) as caught:
+        read(f"{statement} x\n{{\nanything 1\n  IpFilterRule y\n  {{\n  }}\n}}\n", "f")
+    assert str(caught.value) == f"f:1: found '{statement}', expected {expected}"
+
+
 @pytest.mark.parametrize("statement", statements.REFUSED)
 def test_statements_that_would_change_behaviour_are_refused_by_name(statement):
     with pytest.raises(InputError) as caught:
-        read(f"TcpImage TCP\n{statement.upper()} x\n{{\nanything 1\n}}\n", "f")
+        read(f"TcpImage TCP\n{statement.upper()} x\n{{\nanything\n{{\n1\n}}\n}}\n", "f")
     assert str(caught.value) == f"f:2: found '{statement.upper()}', expected {statements.REFUSED[statement]}"
