@@ -118,24 +118,16 @@ _Pairs = list[tuple[int, Row]]
 
 def _prioritized(rows: Sequence[Row], installed: Collection[Row], references: References) -> tuple[list[Row], _Pairs]:
     """Priorities for the tables that have an order; entries of the same match are the same entry, in their order."""
-    held: dict[tuple[int, tuple[MatchField, ...]], list[Row]] = defaultdict(list)
-    for row in installed:
-        if row.table in references.referring:
-            held[row.table, row.match].append(row)
-    for same in held.values():
-        same.sort(key=lambda row: row.priority)
     places: dict[int, list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         if row.table in references.referring:
             places[row.table].append(place)
+    partner_of = _partners(rows, installed, references)
     result = list(rows)
     pairs: _Pairs = []
     for of_table in places.values():
         of_table.sort(key=lambda place: -rows[place].priority)
-        partners: list[Row | None] = []
-        for place in of_table:
-            waiting = held.get((rows[place].table, rows[place].match))
-            partners.append(waiting.pop() if waiting else None)
+        partners = [partner_of.get(place) for place in of_table]
         pairs += [(place, partner) for place, partner in zip(of_table, partners, strict=True) if partner is not None]
         if not rows[of_table[0]].priority:
             continue
@@ -147,6 +139,28 @@ def _prioritized(rows: Sequence[Row], installed: Collection[Row], references: Re
             if priority != rows[place].priority:
                 result[place] = rows[place]._replace(priority=priority)
     return result, pairs
+
+
+def _partners(rows: Sequence[Row], installed: Collection[Row], references: References) -> dict[int, Row]:
+    """By place, the installed entry of the same match: of several the same rule's, else in their order."""
+    held: dict[tuple[int, tuple[MatchField, ...]], list[Row]] = defaultdict(list)
+    for row in sorted(installed, key=lambda row: -row.priority):
+        if row.table in references.referring:
+            held[row.table, row.match].append(row)
+    found: dict[int, Row] = {}
+    ordered = sorted(range(len(rows)), key=lambda place: -rows[place].priority)
+    for of_same_rule in (True, False):
+        for place in ordered:
+            row = rows[place]
+            waiting = held.get((row.table, row.match))
+            if waiting and place not in found:
+                rule = said(row.label).get("policy")
+                same = (other for other in waiting if not of_same_rule or said(other.label).get("policy") == rule)
+                partner = next(same, None)
+                if partner is not None:
+                    waiting.remove(partner)
+                    found[place] = partner
+    return found
 
 
 # ---------------------------------------------------------------------------

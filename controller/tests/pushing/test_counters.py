@@ -134,6 +134,20 @@ def test_only_the_rule_that_is_renamed_starts_at_zero(switch, push, seen):
     assert (classes["voice"], meters, queues["voice"]) == (1, {"talk": 50}, 1)
 
 
+@pytest.mark.parametrize("order", ["web phones", "phones", "first web phones"])
+def test_a_rule_keeps_its_count_beside_others_of_the_same_match(switch, push, seen, order):
+    """Exchanged, alone or pushed down: of several entries that match the same, each rule's is its own."""
+    head, rule = policy().split("  - {name: phones")
+
+    def of(names):
+        return head + "".join(f"  - {{name: {name}{rule.partition('queueing:')[0]}" for name in names.split())
+
+    push(of("phones web"))
+    send(switch)
+    push(of(order))
+    assert seen()[0] == {None: (0, 0), **dict.fromkeys(order.split(), (0, 0)), "phones": (50, 49)}
+
+
 def test_numbers_that_come_back_start_at_zero(switch, push, seen):
     """Back and forth, by three pushes and a rollback: the first rule's count is gone with its number."""
     push(policy())
