@@ -306,7 +306,7 @@ def _number(entry: Entry, attribute: str, low: int, high: int, default: int) -> 
     value = entry.one(attribute)
     if value is None:
         return default
-    if not value.text.isdigit() or not low <= int(value.text) <= high:
+    if not re.fullmatch("[0-9]{1,10}", value.text) or not low <= int(value.text) <= high:
         value.fail(f"'{value.text}'", f"a whole number from {low} to {high}")
     return int(value.text)
 

@@ -12,6 +12,7 @@ from phb.formats.policy_agent.blocks import Block, Line
 from phb.model import Image, PriorityMapping, SubnetPriority
 from phb.notice import Notice
 
+_LONGEST_NAME = 64
 _IMAGE = "TcpImage NAME [FILE] [FLUSH|NOFLUSH] [PURGE|NOPURGE] [SECONDS]"
 
 
@@ -21,6 +22,8 @@ def image(head: Line, file: str, notices: list[Notice]) -> Image:
     if not words:
         _refuse_image(head)
     name = words.pop(0)
+    if len(name) > _LONGEST_NAME:
+        head.fail(f"'{name}'", f"a name of at most {_LONGEST_NAME} characters")
     if words and re.search(r"[/.'(]", words[0]):
         other = words.pop(0)
         if PurePosixPath(other.strip("'")).name != PurePosixPath(file).name:

@@ -297,12 +297,21 @@ def _rule(writer: _Writer, rule: Rule, source: Rule, priority: int) -> Iterator[
         writer.lose(source, "match", f"that {owner} is one", why, kept=not limited)
     head = [f"PolicyRulePriority {priority}", *_direction(writer, rule, source)]
     foot = [*_valid(writer, source, rule.valid)]
-    foot += [f"PolicyActionReference {writer.names.get(('action', name), name)}" for name in rule.actions]
+    foot += _references(writer, rule, source)
     if rule.permission is Permission.BLOCKED:
         foot.append(f"PolicyActionReference {writer.blocking}")
     for conditions in joined:
         unique = writer.once(name) if is_own else writer.unused("rule", name)
         yield _block(f"PolicyRule {unique}", [*head, *conditions, *foot])
+
+
+def _references(writer: _Writer, rule: Rule, source: Rule) -> Iterator[str]:
+    for name in rule.actions:
+        if ("action", name) in writer.names:
+            yield f"PolicyActionReference {writer.names['action', name]}"
+        else:
+            why = "a PolicyRule refers to actions of its own file, and none of these files has it"
+            writer.lose(source, "actions", f"action '{name}' of rule '{source.name}'", why)
 
 
 def _joined(match: Sequence[Conditions]) -> list[list[str]]:

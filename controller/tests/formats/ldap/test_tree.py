@@ -243,6 +243,10 @@ ERRORS = {
         entry("r", RULE, "pcimRulePriority: high"),
         "f:4: found 'high', expected a whole number from 0 to 2147483647",
     ),
+    "another digit": (
+        entry("r", RULE, "pcimRulePriority: \u00b2"),
+        "f:4: found '\u00b2', expected a whole number from 0 to 2147483647",
+    ),
     "enabled": (entry("r", RULE, "pcimRuleEnabled: 4"), "f:4: found '4', expected a whole number from 1 to 3"),
     "kind of list": (
         entry("r", RULE, "pcimRuleConditionListType: 3"),

@@ -98,6 +98,10 @@ ERRORS = {
         "ServicePolicyRules\n{\n}\n",
         "f:1: found 'ServicePolicyRules', expected ServicePolicyRules with one name of at most 64 characters",
     ),
+    "the name of an image": (
+        f"TcpImage {'T' * 65}",
+        f"f:1: found '{'T' * 65}', expected a name of at most 64 characters",
+    ),
     "image": (
         "TcpImage TCP RINSE\n",
         "f:1: found 'TcpImage TCP RINSE', expected TcpImage NAME [FILE] [FLUSH|NOFLUSH] [PURGE|NOPURGE] [SECONDS]",

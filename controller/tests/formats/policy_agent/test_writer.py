@@ -192,6 +192,8 @@ LOSSES = {
     "'a' is lost: it counts 'tcp-payload'",
     "rules: [{name: r, direction: both, unless: {protocol: tcp}}]": "that rule 'r' is one is lost: a rule has one set "
     "of conditions and no exceptions; it becomes several, counted and limited apart",
+    "rules: [{name: r, direction: both, actions: [a]}]": "action 'a' of rule 'r' is lost: a PolicyRule refers to "
+    "actions of its own file, and none of these files has it",
     "rules: [{name: r, direction: any}]": "direction 'any' of rule 'r' is lost: a host's rule is for its own traffic",
     "rules: [{name: r, match: {ingress-port: a}}]": "rule 'r' is lost: rules of a host can't ask for a port of the "
     "switch",
