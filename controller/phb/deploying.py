@@ -228,6 +228,7 @@ class Recorded:
             name=switch.name if switch.name != switch.address else prepared.intent.node,
             format_name=switch.format,
             dialect=switch.dialect.value if switch.dialect is not None else None,
+            target=switch.target.value,
         )
         return self
 

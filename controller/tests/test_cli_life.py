@@ -114,6 +114,27 @@ def test_rollbacks_go_back_step_by_step(phb, policy, start_switch):
     assert phb("rollback", *where)[0] == 2
 
 
+def test_a_rollback_says_where_it_goes(phb, policy, start_switch):
+    where = ("--address", start_switch().address)
+    for number in (3, 4):
+        assert phb("push", *where, policy(number))[0] == 0
+    assert re.search(r": back to push 1, \d{4}-\S+Z: \S+policy.yaml\n", phb("rollback", *where, "--dry-run")[1])
+    assert "plan" in json.loads(phb("rollback", *where, "--dry-run", "--json")[1])
+
+
+def test_a_rollback_is_for_the_kind_of_switch_that_the_push_was_for(phb, policy, start_switch):
+    """On bmv2 every queue gets a limit: without its --target the policy is another one."""
+    switch = start_switch(atomic=False)
+    where = ("--address", switch.address)
+    for number in (3, 4):
+        assert phb("push", *where, "--target", "bmv2", policy(number))[0] == 0
+    code, _, err = phb("rollback", *where)
+    assert (code, err) == (0, "")
+    assert " 0 to insert, 0 to modify, 0 to delete" in phb("plan", *where, "--target", "bmv2", policy(3))[1]
+    assert json.loads(phb("show", "switch", "--json", *where)[1])["target"] == "bmv2"
+    assert "kind, and what" in phb("rollback", *where, "--target", "phb-switch", "--to", "1")[2]
+
+
 def test_a_rollback_that_failed_is_done_again(phb, policy, start_switch):
     switch = start_switch()
     where = ("--address", switch.address)

@@ -16,9 +16,12 @@ from phb.cli.options import (
     ReadingOptions,
     StateOptions,
     SwitchOptions,
+    TargetName,
     Wait,
+    check_target,
     grouped,
 )
+from phb.cli.output import console
 
 if TYPE_CHECKING:
     from phb.inventory import Switch
@@ -41,6 +44,7 @@ def rollback(
             help="Number in phb history.  (default: one step back from the present policy)",
         ),
     ] = None,
+    target: TargetName = None,
     election_id: ElectionId = None,
     wait: Wait = 0.0,
     dry_run: DryRun = False,
@@ -48,7 +52,8 @@ def rollback(
 ) -> int:
     """Push the files of an earlier push again, from the state: they may have changed or gone on disk.
 
-    Each rollback goes one policy further back; a push goes on from where the last one has led.
+    Each rollback goes one policy further back; a push goes on from where the last one has led. Without an inventory or
+    --target, the switch is of the kind that the push was for.
 
     Rules with a time are judged now, not as of then.
     """
@@ -63,22 +68,29 @@ def rollback(
         raise InputError(Origin("--no-state"), "a rollback without state", "the state: it holds the policies")
     artifact, moment = program.load(), ReadingOptions().moment()
     many = switches.inventory is not None
-    chosen = switches.many((), ReadingOptions(), ())
+    chosen = switches.many((), ReadingOptions(), (), target=target)
     with remembered.open() as state:
         assert state is not None
         history = History(state)
         prepared = []
+        steps = []
         for switch in chosen:
             push = _wanted(history, switch, to)
+            recorded = None if many or target else check_target(push.target)
             then = switch.model_copy(
                 update={
                     "policies": push.files,
                     "format": push.format_name,
                     "dialect": Dialect(push.dialect) if push.dialect else None,
+                    "target": recorded or switch.target,
                 }
             )
             documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
             prepared.append(prepare(then, artifact, at=moment, documents=documents))
+            steps.append(f"{switch.name}: back to push {push.number}, {push.started[:19]}Z: {' '.join(push.files)}")
+        if not json:
+            for step in steps:
+                console().print(step, soft_wrap=True)
         if dry_run:
             return pushing.show(pushing.plan_all(prepared), many=many, json=json)
         results = pushing.push_all(prepared, state, command="rollback", wait_s=wait, election_id=election_id)

@@ -21,7 +21,7 @@ from phb.errors import InputError
 from phb.files import in_words
 from phb.origin import Origin
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 APPLICATION_ID: Final = 0x70_68_62_31  # "phb1" at the place where SQLite keeps the program that a file belongs to
 BUSY_SECONDS: Final = 30.0  # transactions take milliseconds; longer waits mean a stopped process or a dead file system
 
@@ -50,6 +50,7 @@ CREATE TABLE push (
     message TEXT NOT NULL DEFAULT '',
     format TEXT,
     dialect TEXT,
+    target TEXT,
     inserted INTEGER NOT NULL DEFAULT 0,
     modified INTEGER NOT NULL DEFAULT 0,
     deleted INTEGER NOT NULL DEFAULT 0,
@@ -177,8 +178,13 @@ class State:
             version, application = self._marks()
         if application != APPLICATION_ID:
             raise self._wrong("an SQLite file of another program", "phb's state")
+        if version == 1:
+            with self.transaction():
+                if self._marks()[0] == 1:  # another process may have been quicker
+                    execute("ALTER TABLE push ADD COLUMN target TEXT")
+                    execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            version, _ = self._marks()
         if version != SCHEMA_VERSION:
-            # Older versions are migrated here once there are any: version 1 is the first.
             raise self._wrong(
                 f"state of schema version {version}", f"version {SCHEMA_VERSION}: another version of phb made this file"
             )

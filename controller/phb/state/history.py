@@ -59,6 +59,7 @@ class Push:
         number: Counts over all switches of the state.
         name: The switch's in the inventory, or its node's, where there is one.
         outcome: ``started`` is a push that never ended: it is under way, or its process was killed.
+        target: The kind of switch that it was compiled for; None where an older phb didn't record it.
         files: In the order given; their content stays in the file, see `History.files`.
         digest: Of the entries that the switch holds after it.
 
@@ -78,6 +79,7 @@ class Push:
     message: str
     format_name: str | None
     dialect: str | None
+    target: str | None
     inserted: int
     modified: int
     deleted: int
@@ -103,14 +105,15 @@ class History:
         name: str | None = None,
         format_name: str | None = None,
         dialect: str | None = None,
+        target: str | None = None,
     ) -> int:
         """Record that a push starts; give its number."""
         who = Holder.this(command)
         with self._state.transaction() as cursor:
             switch = self._state.switch(cursor, address, device_id)
             cursor.execute(
-                "INSERT INTO push (switch, name, command, user, host, pid, started, outcome, format, dialect) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO push (switch, name, command, user, host, pid, started, outcome, format, dialect, target) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     switch,
                     name,
@@ -122,6 +125,7 @@ class History:
                     Outcome.STARTED.value,
                     format_name,
                     dialect,
+                    target,
                 ),
             )
             number = cursor.lastrowid
@@ -221,12 +225,12 @@ class History:
         return steps[-2] if len(steps) > 1 else None
 
     def what(self, push: Push) -> object:
-        """What a push gave: equal for the same files with the same contents, read in the same way."""
+        """What a push gave: equal for the same contents of the same files, read in the same way for the same target."""
         with self._state.reading() as cursor:
             rows = cursor.execute(
                 "SELECT path, content, format FROM push_file WHERE push = ? ORDER BY position", (push.number,)
             ).fetchall()
-        return rows, push.format_name, push.dialect
+        return rows, push.format_name, push.dialect, push.target
 
     def push(self, number: int) -> Push:
         """One push by its number.
@@ -254,7 +258,7 @@ class History:
         with self._state.reading() as cursor:
             cursor.execute(
                 "SELECT number, address, device_id, name, command, user, host, pid, started, duration_s, outcome, "
-                "message, format, dialect, inserted, modified, deleted, unchanged, digest, names "
+                "message, format, dialect, target, inserted, modified, deleted, unchanged, digest, names "
                 f"FROM push JOIN switch ON switch.id = push.switch WHERE {where} ORDER BY number DESC LIMIT {limit:d}",
                 values,
             )
@@ -265,7 +269,7 @@ def _push(row: Sequence[object], files: tuple[str, ...]) -> Push:
     values: list[Any] = list(row)
     values[2] = int(values[2])
     values[10] = Outcome(values[10])
-    values[19] = json.loads(values[19])
+    values[20] = json.loads(values[20])
     values.append(files)
     return Push(*values)
 

@@ -34,6 +34,22 @@ def test_is_made_and_found_again(tmp_path):
         assert History(state).push(number).outcome is Outcome.STARTED
 
 
+def test_a_file_of_version_1_is_taken_over(tmp_path):
+    """It didn't say which kind of switch a push was for."""
+    path = tmp_path / "state.sqlite"
+    with State(path) as state:
+        number = History(state).begin("a:1", 1, "push", [File("x", b"1")])
+    with sqlite3.connect(path) as connection:
+        connection.execute("ALTER TABLE push DROP COLUMN target")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    for again in (1, 2):
+        with State(path) as state:
+            history = History(state)
+            assert history.push(number).target is None
+            assert history.push(history.begin("a:1", 1, "push", [], target="bmv2")).target == "bmv2", again
+
+
 def foreign(path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE songs (title TEXT)")
@@ -64,7 +80,7 @@ def damaged(path):
 WRONG = {
     "of another program": (foreign, "found an SQLite file of another program, expected phb's state"),
     "empty of another program": (other_program, "found an SQLite file of another program, expected phb's state"),
-    "newer": (newer, "found state of schema version 2, expected version 1: another version of phb made this file"),
+    "newer": (newer, "found state of schema version 3, expected version 2: another version of phb made this file"),
     "no database": (lambda path: path.write_text("hello" * 1000), "found a damaged file (file is not a database)"),
     "a folder": (lambda path: path.mkdir(), "found a file that can't be opened"),
     "damaged": (damaged, "found a damaged file ("),

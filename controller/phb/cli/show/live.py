@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from phb.cli.options import ProgramOptions, ReadingOptions, SwitchOptions, open_state
+from phb.cli.options import ProgramOptions, ReadingOptions, SwitchOptions, check_target, open_state
 from phb.cli.options import StateFile as State
 from phb.cli.output import console, print_json, print_table
 
@@ -144,7 +144,8 @@ def last_pushed(where: Switch, artifact: Artifact, reading: ReadingOptions, stat
             return None
         documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
         dialect = ReadingOptions(dialect=push.dialect).options().dialect
-    restored = where.model_copy(update={"format": push.format_name, "dialect": dialect})
+    target = check_target(push.target) or where.target
+    restored = where.model_copy(update={"format": push.format_name, "dialect": dialect, "target": target})
     return prepare(restored, artifact, at=reading.moment(), documents=documents)
 
 

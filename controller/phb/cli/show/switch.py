@@ -45,7 +45,8 @@ def show_switch(
     where = switch.one()
     push = _last_push(state, where.address, where.device_id)
     look = Look(switch, reading, program, (), state)
-    kind = (check_target(target) or where.target).value
+    recorded = check_target(push.target) if push is not None and switch.inventory is None else None
+    kind = (check_target(target) or recorded or where.target).value
     show(
         look,
         read_switch,
