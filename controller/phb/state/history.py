@@ -225,12 +225,15 @@ class History:
         return steps[-2] if len(steps) > 1 else None
 
     def what(self, push: Push) -> object:
-        """What a push gave: equal for the same contents of the same files, read in the same way for the same target."""
+        """What a push gave: equal for the same files with the same contents, read in the same way.
+
+        For whichever target: of former pushes nobody knows it, and of a switch it changes with the switch alone.
+        """
         with self._state.reading() as cursor:
             rows = cursor.execute(
                 "SELECT path, content, format FROM push_file WHERE push = ? ORDER BY position", (push.number,)
             ).fetchall()
-        return rows, push.format_name, push.dialect, push.target
+        return rows, push.format_name, push.dialect
 
     def push(self, number: int) -> Push:
         """One push by its number.

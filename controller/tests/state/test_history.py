@@ -49,6 +49,22 @@ def test_the_last_good_one_of_a_switch(history):
     assert [kept.number for kept in history.pushes(limit=2)] == [6, 5]
 
 
+def test_back_is_one_further_whatever_the_target(history):
+    """Of pushes of an older phb it isn't known."""
+
+    def give(content, command, target):
+        number = history.begin("a:1", 1, command, [File("p.yaml", content)], target=target)
+        history.end(number, Outcome.APPLIED, 0.5)
+        return number
+
+    first, second, _ = (give(content, "push", None) for content in (b"1", b"2", b"3"))
+    assert history.back("a:1", 1).number == second
+    give(b"2", "rollback", "bmv2")
+    assert history.back("a:1", 1).number == first
+    give(b"1", "rollback", "bmv2")
+    assert history.back("a:1", 1) is None
+
+
 def test_no_such_push(history):
     with pytest.raises(InputError, match=r"found no push 7, expected a number that `phb history` shows"):
         history.push(7)
