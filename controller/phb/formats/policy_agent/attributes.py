@@ -194,7 +194,7 @@ def moments(text: str) -> tuple[datetime, datetime]:
 
 def name(line: Line, what: str, longest: int = 64) -> str:
     """The one name behind a keyword."""
-    if len(line.words) != 2 or len(line.words[1]) > longest:
+    if len(line.words) != 2 or not 0 < len(line.words[1]) <= longest:
         line.fail(f"'{' '.join(line.words)}'", f"{what} with one name of at most {longest} characters")
     return line.words[1]
 

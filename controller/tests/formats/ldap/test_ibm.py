@@ -104,6 +104,12 @@ def test_a_name_that_no_rule_can_have(name, shown):
     )
 
 
+def test_an_action_without_a_name():
+    assert refused(entry("a", ACTION, "ibm-policyActionName:", "ibm-MaxRate: 8") + entry("r", RULE)) == (
+        "f:1: found 'PolicyAction ', expected PolicyAction with one name of at most 64 characters"
+    )
+
+
 def test_the_name_of_a_second_period_counts_too():
     periods = "".join(entry(name, PERIOD, "ibm-ptpConditionDayOfWeekMask: 1000000") for name in "pq")
     lists = [f"ibm-policyRuleValidityPeriodList: cn={name},o=x" for name in "pq"]
