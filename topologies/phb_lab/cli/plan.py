@@ -13,7 +13,7 @@ from phb_lab import results
 from phb_lab.cli.application import app, check_result_file
 from phb_lab.errors import UsageError
 from phb_lab.planning import capacity, requirement
-from phb_lab.planning.arithmetic import Failure, Plan, Step, in_words
+from phb_lab.planning.arithmetic import Failure, Plan, Step, count_of, in_digits, in_words
 from phb_lab.planning.arithmetic import plan as work_out
 from phb_lab.report.table import print_table
 
@@ -113,29 +113,26 @@ def _print(console: Console, plan: Plan) -> None:
     if published:
         table.add_column("published", justify="right")
     for step in plan.steps:
-        row = [step.label, step.origin or step.arithmetic, f"{_number(step.value)} {step.unit}".rstrip()]
+        row = [step.label, step.origin or step.arithmetic, f"{in_digits(step.value)} {_unit(step)}".rstrip()]
         if published:
-            row.append("" if step.published is None else _number(step.published))
+            row.append("" if step.published is None else in_digits(step.published))
         table.add_row(*row)
     print_table(console, table)
     for remark in plan.remarks:
         console.print(f"- {remark}", highlight=False)
     for failure in plan.failures:
         console.print(f"- {in_words(failure)}", highlight=False)
-    verdict = "carry it" if plan.met else "do not carry it"
+    verbs = ("carries", "does not carry") if plan.cips == 1 else ("carry", "do not carry")
+    verdict = f"{verbs[0] if plan.met else verbs[1]} it"
     console.print(
-        f"{_count(plan.cips, 'CIP')} in {_count(plan.routers, 'router')} {verdict}; "
-        f"{plan.routers_may_fail} of the routers may fail\n",
+        f"{count_of(plan.cips, 'CIP')} in {count_of(plan.routers, 'router')} {verdict}; "
+        f"{plan.routers_may_fail:,} of the routers may fail\n",
         highlight=False,
     )
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.2f}".rstrip("0").rstrip(".")
+def _unit(step: Step) -> str:
+    return step.unit.removesuffix("s") if step.value == 1 and "/" not in step.unit else step.unit
 
 
 def _document(plan: Plan) -> dict[str, object]:
@@ -156,7 +153,7 @@ def _document(plan: Plan) -> dict[str, object]:
 
 
 def _failure(failure: Failure) -> dict[str, object]:
-    use = {kind: {"each": each, "most": most} for kind, (each, most) in failure.use.items()}
+    use = {kind: {"each": float(each), "most": float(most)} for kind, (each, most) in failure.use.items()}
     return {
         "unit": failure.unit,
         "failed": failure.failed,

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil
+from fractions import Fraction
+from math import ceil, floor, log10
 
 from phb_lab.errors import UsageError
 from phb_lab.planning.capacity import KINDS, Capacities, Capacity
@@ -51,7 +52,7 @@ class Failure:
     unit: str
     failed: int
     cips_left: int
-    use: Mapping[str, tuple[float, float]]
+    use: Mapping[str, tuple[Fraction, Fraction]]
     carried: bool
 
 
@@ -87,9 +88,9 @@ class _Demand:
     """One kind of load: how much, what a CIP is planned for, and what it could do at most."""
 
     kind: str
-    amount: float
-    planned: float
-    most: float
+    amount: Fraction
+    planned: Fraction
+    most: Fraction
     why: str
 
 
@@ -100,9 +101,12 @@ class _Sheet:
         self._published = requirement.published or {}
         self.steps: list[Step] = []
 
-    def write(self, name: str, label: str, arithmetic: str, value: float, unit: str, origin: str = "") -> float:
-        self.steps.append(Step(name, label, arithmetic, value, unit, self._published.get(name), origin))
-        return value
+    def write(
+        self, name: str, label: str, arithmetic: str, value: Fraction | int, unit: str, origin: str = ""
+    ) -> Fraction:
+        shown = int(value) if value == int(value) else float(value)
+        self.steps.append(Step(name, label, arithmetic, shown, unit, self._published.get(name), origin))
+        return Fraction(value)
 
 
 def plan(requirement: Requirement, capacities: Capacities) -> Plan:
@@ -127,17 +131,21 @@ def plan(requirement: Requirement, capacities: Capacities) -> Plan:
     spare = requirement.spare_routers
     routers = working + spare
     sheet.write(
-        "routers", "routers", f"{cips} CIPs / {per_router} per router, rounded up, + {spare} spare", routers, ""
+        "routers",
+        "routers",
+        f"{count_of(cips, 'CIP')} / {per_router:,} per router, rounded up, + {spare:,} spare",
+        routers,
+        "",
     )
     amounts = {demand.kind: demand.amount for demand in demands}
-    filled = _filled(cips, per_router, spare)
+    total = cips + spare * per_router
 
     def after(unit: str, failed: int) -> Failure:
-        left = sum(filled) - failed if unit == "CIP" else sum(filled[failed:])
+        left = total - failed if unit == "CIP" else _left_by_routers(total, per_router, failed)
         use = _use(requirement, capacities, amounts, left) if left else {}
         return Failure(unit, failed, left, use, left > 0 and all(each <= most for each, most in use.values()))
 
-    cips_may_fail = _most(sum(filled), lambda failed: after("CIP", failed).carried)
+    cips_may_fail = _most(total, lambda failed: after("CIP", failed).carried)
     may_fail = _most(routers, lambda failed: after("router", failed).carried)
     sheet.write("cips-may-fail", "CIPs that may fail", _left(after("CIP", cips_may_fail)), cips_may_fail, "")
     sheet.write("may-fail", "routers that may fail", _left(after("router", may_fail)), may_fail, "")
@@ -157,15 +165,14 @@ def plan(requirement: Requirement, capacities: Capacities) -> Plan:
     )
 
 
-def _filled(cips: int, per_router: int, spare: int) -> list[int]:
-    """CIPs of each router, the fullest first. Spare ones are full and take load as soon as another fails."""
-    full, rest = divmod(cips, per_router)
-    return [per_router] * (full + spare) + ([rest] if rest else [])
+def _left_by_routers(total: int, per_router: int, failed: int) -> int:
+    """CIPs of the other routers when the fullest fail. Only the last one isn't full; spare ones are, and take load."""
+    return max(0, total - failed * per_router)
 
 
 def _use(
-    requirement: Requirement, capacities: Capacities, amounts: Mapping[str, float], cips: int
-) -> dict[str, tuple[float, float]]:
+    requirement: Requirement, capacities: Capacities, amounts: Mapping[str, Fraction], cips: int
+) -> dict[str, tuple[Fraction, Fraction]]:
     """By kind, what each of so many CIPs gets, and the most it can do with that many sessions."""
     sessions = amounts["lus"] / cips if "lus" in amounts else None
     return {
@@ -174,27 +181,31 @@ def _use(
 
 
 def _most(units: int, carried: Callable[[int], bool]) -> int:
-    """How many units may fail: one more would leave too few, or the plan carries nothing to begin with."""
-    failed = 0
-    while failed < units and carried(failed + 1):
-        failed += 1
-    return failed
+    """How many units may fail: one more would leave too few, or the plan carries nothing to begin with.
+
+    The fewer are left the more each gets, so it is found by halving.
+    """
+    enough, too_many = 0, units + 1
+    while too_many - enough > 1:
+        middle = (enough + too_many) // 2
+        enough, too_many = (middle, too_many) if carried(middle) else (enough, middle)
+    return enough
 
 
 def _left(failure: Failure) -> str:
     if not failure.failed:
         return "the failure of one leaves too few"
     each = ", ".join(
-        f"{_amount(amount / KINDS[kind][1])} of {_amount(most / KINDS[kind][1])} {KINDS[kind][0]}"
+        f"{in_digits(amount / KINDS[kind][1])} of {in_digits(most / KINDS[kind][1])} {KINDS[kind][0]}"
         for kind, (amount, most) in failure.use.items()
     )
-    left = "1 CIP is left" if failure.cips_left == 1 else f"{failure.cips_left} CIPs are left"
+    left = f"{count_of(failure.cips_left, 'CIP')} {'is' if failure.cips_left == 1 else 'are'} left"
     return f"then {left}, each with {each}"
 
 
 def in_words(failure: Failure) -> str:
     """What a failure does, in a sentence."""
-    who = f"any {failure.unit} fails" if failure.failed == 1 else f"any {failure.failed} {failure.unit}s fail"
+    who = f"any {failure.unit} fails" if failure.failed == 1 else f"any {count_of(failure.failed, failure.unit)} fail"
     if not failure.cips_left:
         return f"if {who}: no CIP is left"
     return f"if {who}: {_left(failure).removeprefix('then ')}{'' if failure.carried else ': more than it can do'}"
@@ -207,7 +218,7 @@ def _demands(requirement: Requirement, capacities: Capacities, sheet: _Sheet) ->
         sheet.write(
             "rate",
             "rate asked for",
-            f"{_amount(requirement.data_bytes / GIGA)} GB / {_amount(requirement.window_s)} s",
+            f"{in_digits(requirement.data_bytes / GIGA)} GB / {in_digits(requirement.window_s)} s",
             rate / MEGA,
             "MB/s",
         )
@@ -215,13 +226,14 @@ def _demands(requirement: Requirement, capacities: Capacities, sheet: _Sheet) ->
     sessions_per_cip = None
     if requirement.lus is not None:
         active = requirement.lus * requirement.active
-        arithmetic = f"{_amount(requirement.lus)} x {requirement.active:.0%}" if requirement.active < 1 else ""
+        share = f"{in_digits(requirement.active * 100)} %"
+        arithmetic = f"{in_digits(requirement.lus)} x {share}" if requirement.active < 1 else ""
         sheet.write("active", "sessions at a time", arithmetic, active, "sessions")
         limit = _find(requirement, capacities, "lus")
         sheet.write("lus-limit", "sessions of a CIP", "", limit.value, "sessions", limit.origin)
-        planned = requirement.lus_per_cip or limit.value
+        planned = Fraction(requirement.lus_per_cip or limit.value)
         if planned > limit.value:
-            raise UsageError(f"lus-per-cip: found {_amount(planned)}, expected at most {_amount(limit.value)}")
+            raise UsageError(f"lus-per-cip: found {in_digits(planned)}, expected at most {in_digits(limit.value)}")
         if requirement.lus_per_cip is not None:
             sheet.write("lus-per-cip", "sessions planned for a CIP", "", planned, "sessions", "given")
         sessions_per_cip = planned
@@ -229,7 +241,7 @@ def _demands(requirement: Requirement, capacities: Capacities, sheet: _Sheet) ->
     if requirement.pus is not None:
         limit = _find(requirement, capacities, "pus")
         sheet.write("pus-limit", "physical units of a CIP", "", limit.value, "physical units", limit.origin)
-        demands.append(_Demand("pus", requirement.pus, limit.value, limit.value, "physical units"))
+        demands.append(_Demand("pus", Fraction(requirement.pus), limit.value, limit.value, "physical units"))
     if requirement.transactions_per_s is not None:
         rate = requirement.transactions_per_s
         sheet.write("transactions", "transactions asked for", "", rate, "transactions/s")
@@ -238,13 +250,13 @@ def _demands(requirement: Requirement, capacities: Capacities, sheet: _Sheet) ->
     return demands
 
 
-def _rated(kind: str, amount: float, capacity: Capacity, sheet: _Sheet) -> _Demand:
+def _rated(kind: str, amount: Fraction, capacity: Capacity, sheet: _Sheet) -> _Demand:
     unit, scale = KINDS[kind]
     sheet.write(f"{kind}-limit", "one CIP", "", capacity.value / scale, unit, capacity.origin)
     return _Demand(kind, amount, capacity.value, capacity.value, unit)
 
 
-def _find(requirement: Requirement, capacities: Capacities, kind: str, sessions: float | None = None) -> Capacity:
+def _find(requirement: Requirement, capacities: Capacities, kind: str, sessions: Fraction | None = None) -> Capacity:
     """The capacity measured with at least that many sessions; the one with most where none was, or none are told."""
     if kind not in capacities:
         known = ", ".join(KINDS[each][0] for each in capacities)
@@ -259,10 +271,10 @@ def _find(requirement: Requirement, capacities: Capacities, kind: str, sessions:
 
 def _needed(demand: _Demand, sheet: _Sheet) -> int:
     unit, scale = KINDS[demand.kind]
-    amount, planned = _amount(demand.amount / scale), _amount(demand.planned / scale)
+    amount, planned = in_digits(demand.amount / scale), in_digits(demand.planned / scale)
     ratio = demand.amount / demand.planned
     count = ceil(ratio)
-    arithmetic = f"{amount} / {planned} {unit} = {ratio:.2f}, rounded up"
+    arithmetic = f"{amount} / {planned} {unit} = {in_digits(ratio, whole=False)}, rounded up"
     sheet.write(f"cips-for-{demand.kind}", f"CIPs for {demand.why}", arithmetic, count, "CIPs")
     return count
 
@@ -271,23 +283,23 @@ def _show_use(demand: _Demand, cips: int, requirement: Requirement, sheet: _Shee
     """What the planned CIPs do with a load."""
     unit, scale = KINDS[demand.kind]
     most = demand.most / scale
-    arithmetic = f"{cips} x {_amount(most)} {unit}"
+    arithmetic = f"{cips:,} x {in_digits(most)} {unit}"
     if demand.kind == "bytes_per_s":
         rate = sheet.write("rate-of-plan", "rate of the plan", arithmetic, cips * most, unit)
         per_hour = sheet.write(
-            "per-hour", "in an hour", f"{_amount(rate)} MB/s x 3,600 s", rate * SECONDS_PER_HOUR / 1_000, "GB"
+            "per-hour", "in an hour", f"{in_digits(rate)} MB/s x 3,600 s", rate * SECONDS_PER_HOUR / 1_000, "GB"
         )
-        data = (requirement.data_bytes or 0) / GIGA
+        data = Fraction(requirement.data_bytes or 0) / GIGA
         hours = sheet.write(
-            "hours", "time it takes", f"{_amount(data)} GB / {_amount(per_hour)} GB/h", data / per_hour, "h"
+            "hours", "time it takes", f"{in_digits(data)} GB / {in_digits(per_hour)} GB/h", data / per_hour, "h"
         )
-        sheet.write("minutes", "in minutes", f"{hours:.3f} h x 60", hours * 60, "min")
+        sheet.write("minutes", "in minutes", f"{in_digits(hours, decimals=3)} h x 60", hours * 60, "min")
     elif demand.kind == "transactions_per_s":
         rate = sheet.write("transactions-of-plan", "transactions of the plan", arithmetic, cips * most, unit)
         sheet.write(
             "transactions-per-hour",
             "in an hour",
-            f"{_amount(rate)}/s x 3,600 s",
+            f"{in_digits(rate)}/s x 3,600 s",
             rate * SECONDS_PER_HOUR,
             "transactions",
         )
@@ -297,7 +309,7 @@ def _show_use(demand: _Demand, cips: int, requirement: Requirement, sheet: _Shee
     sheet.write(
         f"use-of-{demand.kind}",
         f"used of it ({unit})",
-        f"{_amount(demand.amount / scale)} / {_amount(cips * most)}",
+        f"{in_digits(demand.amount / scale)} / {in_digits(cips * most)}",
         used * 100,
         "%",
     )
@@ -306,22 +318,37 @@ def _show_use(demand: _Demand, cips: int, requirement: Requirement, sheet: _Shee
 def _remarks(requirement: Requirement, demands: list[_Demand], cips: int, needed: int, *, met: bool) -> list[str]:
     remarks = []
     if not met:
-        remarks.append(f"{cips} CIPs do not carry it: {needed} are needed")
+        remarks.append(f"{count_of(cips, 'CIP')} {'does' if cips == 1 else 'do'} not carry it: {needed:,} are needed")
     elif cips < needed:
         each = ", ".join(
-            f"{_amount(demand.amount / cips / KINDS[demand.kind][1])} {KINDS[demand.kind][0]}"
+            f"{in_digits(demand.amount / cips / KINDS[demand.kind][1])} {KINDS[demand.kind][0]}"
             for demand in demands
             if demand.amount / cips > demand.planned
         )
         remarks.append(
-            f"{cips} CIPs are fewer than the {needed} of the arithmetic: each gets {each}, more than planned"
+            f"{count_of(cips, 'CIP')} {'is' if cips == 1 else 'are'} fewer than the {needed:,} of the arithmetic: "
+            f"each gets {each}, more than planned"
         )
     if cips > needed and requirement.cips is not None:
-        remarks.append(f"{needed} CIPs would do")
+        remarks.append(f"{count_of(needed, 'CIP')} would do")
     return remarks
 
 
-def _amount(value: float) -> str:
-    """With separators, and no more digits than it has: 250, 16,000, 36.8, 132.48."""
-    text = f"{value:,.2f}"
-    return text.rstrip("0").rstrip(".")
+def in_digits(value: Fraction | float, *, decimals: int = 2, whole: bool = True) -> str:
+    """With separators, and no more digits than it has: 250, 16,000, 36.8, 132.48; but three of what is small: 0.000125.
+
+    Args:
+        value: to be shown.
+        decimals: of what isn't small.
+        whole: leave out zeros behind the point.
+
+    """
+    if 0 < value < 0.1:
+        decimals = 2 - floor(log10(value))
+    text = f"{float(value):,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if whole else text
+
+
+def count_of(number: int, what: str) -> str:
+    """A number of things: 1 CIP, 2 CIPs."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

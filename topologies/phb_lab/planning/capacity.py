@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ KINDS = {
 
 # Where a results file of `phb-lab run cip` has a capacity: mode, kind, sessions -> quantity, and its unit in ours.
 _MEASURED = {
-    ("ip-datagram", "bytes_per_s", None): ("ip_datagram.tcp_stream_two_channels_MBps", 1_000_000.0),
-    ("csna", "transactions_per_s", None): ("csna.transactions_per_s", 1.0),
-    ("tn3270", "transactions_per_s", 1_000): ("tn3270_server.lus_1000_tps", 1.0),
-    ("tn3270", "transactions_per_s", 16_000): ("tn3270_server.lus_16000_tps", 1.0),
+    ("ip-datagram", "bytes_per_s", None): ("ip_datagram.tcp_stream_two_channels_MBps", 1_000_000),
+    ("csna", "transactions_per_s", None): ("csna.transactions_per_s", 1),
+    ("tn3270", "transactions_per_s", 1_000): ("tn3270_server.lus_1000_tps", 1),
+    ("tn3270", "transactions_per_s", 16_000): ("tn3270_server.lus_16000_tps", 1),
 }
 
 
@@ -37,7 +38,7 @@ class Capacity:
 
     """
 
-    value: float
+    value: Fraction
     at: int | None
     origin: str
 
@@ -50,7 +51,7 @@ def modes() -> tuple[str, ...]:
     return tuple(data_files.capacities())
 
 
-def of_mode(mode: str, results: Path | None = None, given: Mapping[str, float] | None = None) -> Capacities:
+def of_mode(mode: str, results: Path | None = None, given: Mapping[str, Fraction] | None = None) -> Capacities:
     """What one CIP can do in a mode, by kind.
 
     Args:
@@ -69,8 +70,8 @@ def of_mode(mode: str, results: Path | None = None, given: Mapping[str, float] |
     for kind, entries in data_files.capacities()[mode].items():
         capacities = []
         for entry in entries:
-            capacity = Capacity(entry["value"], entry.get("at"), f"published: {entry['place']}")
-            quantity, scale = _MEASURED.get((mode, kind, capacity.at), ("", 1.0))
+            capacity = Capacity(Fraction(entry["value"]), entry.get("at"), f"published: {entry['place']}")
+            quantity, scale = _MEASURED.get((mode, kind, capacity.at), ("", 1))
             if quantity in measured:
                 capacity = Capacity(measured[quantity] * scale, capacity.at, f"simulated: {quantity} in {results}")
             capacities.append(capacity)
@@ -80,12 +81,14 @@ def of_mode(mode: str, results: Path | None = None, given: Mapping[str, float] |
     return found
 
 
-def _read(path: Path) -> dict[str, float]:
+def _read(path: Path) -> dict[str, Fraction]:
     """Figures of a results file, by test and quantity."""
     try:
         document: Any = json.loads(path.read_text())
         if document["network"] != "cip":
             raise UsageError(f"--results {path}: found network {document['network']}, expected cip")
-        return {f"{entry['test']}.{entry['quantity']}": float(entry["measured"]) for entry in document["figures"]}
+        return {
+            f"{entry['test']}.{entry['quantity']}": Fraction(str(entry["measured"])) for entry in document["figures"]
+        }
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"--results {path}: expected what `phb-lab run cip --json` writes") from None

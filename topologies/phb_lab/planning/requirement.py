@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from phb_lab.errors import UsageError
 _BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
 _FACTORS = {"": 1, "k": 1_000, "M": 1_000_000}
-_NUMBER = r"(\d+(?:\.\d+)?)\s*"
+# Numbers are kept as they are written: 57 % of 100,000 are 57,000, and not a little more, which would take another CIP.
+_NUMBER = r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*"
+_LARGEST_COUNT = 10**9
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,11 @@ class Requirement:
     name: str
     title: str
     mode: str
-    data_bytes: float | None = None
-    window_s: float | None = None
-    transactions_per_s: float | None = None
+    data_bytes: Fraction | None = None
+    window_s: Fraction | None = None
+    transactions_per_s: Fraction | None = None
     lus: int | None = None
-    active: float = 1.0
+    active: Fraction = Fraction(1)
     pus: int | None = None
     lus_per_cip: int | None = None
     cips: int | None = None
@@ -88,7 +91,7 @@ def from_file(path: Path) -> Requirement:
     return parse(path.stem, data, str(path))
 
 
-def capacity(text: str) -> tuple[str, float]:
+def capacity(text: str) -> tuple[str, Fraction]:
     """Read what one CIP can do: the kind that :mod:`phb_lab.planning.capacity` calls it, and how much.
 
     Raises:
@@ -96,7 +99,8 @@ def capacity(text: str) -> tuple[str, float]:
 
     """
     expected = "such as 20MB/s, 711/s or 16000 sessions"
-    units = {f"{unit}/s": float(count) for unit, count in _BYTES.items()} | {"/s": 1.0, "sessions": 1.0}
+    units = {f"{unit}/s": Fraction(count) for unit, count in _BYTES.items()}
+    units |= {"/s": Fraction(1), "sessions": Fraction(1)}
     value = _measure(expected, units, "--capacity", text)
     if "sessions" in text:
         return "lus", value
@@ -142,44 +146,49 @@ def _text(place: str, text: str) -> str:
     return text
 
 
-def _measure(expected: str, units: Mapping[str, float], place: str, text: str) -> float:
+def _measure(expected: str, units: Mapping[str, int | Fraction], place: str, text: str) -> Fraction:
     match = re.fullmatch(_NUMBER + f"({'|'.join(units)})", text.strip())
-    if match is None or float(match[1]) == 0:
+    if match is None or Fraction(match[1]) == 0:
         raise UsageError(f"{place}: found {text!r}, expected {expected}")
-    return float(match[1]) * units[match[2]]
+    return Fraction(match[1]) * units[match[2]]
 
 
-def _data(place: str, text: str) -> float:
+def _data(place: str, text: str) -> Fraction:
     return _measure("a positive amount such as 250 GB (MB, GB, TB)", _BYTES, place, text)
 
 
-def _window(place: str, text: str) -> float:
+def _window(place: str, text: str) -> Fraction:
     return _measure("a positive time such as 3 h (s, min, h)", _SECONDS, place, text)
 
 
-def _rate(place: str, text: str) -> float:
+def _rate(place: str, text: str) -> Fraction:
     units = {
-        f"{factor}/{unit}": times / seconds for factor, times in _FACTORS.items() for unit, seconds in _SECONDS.items()
+        f"{factor}/{unit}": Fraction(times, seconds)
+        for factor, times in _FACTORS.items()
+        for unit, seconds in _SECONDS.items()
     }
     return _measure("a positive rate such as 3000/s or 20M/h", units, place, text)
 
 
-def _share(place: str, text: str) -> float:
-    share = _measure("a share such as 50 %", {"%": 0.01}, place, text)
+def _share(place: str, text: str) -> Fraction:
+    share = _measure("a share such as 50 %", {"%": Fraction(1, 100)}, place, text)
     if share > 1:
         raise UsageError(f"{place}: found {text!r}, expected at most 100 %")
     return share
 
 
 def _count(place: str, text: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
-        raise UsageError(f"{place}: found {text!r}, expected a whole number from 1")
-    return int(text)
+    return _whole(place, text, 1)
 
 
 def _count_or_none(place: str, text: str) -> int:
-    if not text.isdecimal():
-        raise UsageError(f"{place}: found {text!r}, expected a whole number from 0")
+    return _whole(place, text, 0)
+
+
+def _whole(place: str, text: str, least: int) -> int:
+    expected = f"a whole number from {least} to {_LARGEST_COUNT:,}"
+    if re.fullmatch("[0-9]{1,15}", text) is None or not least <= int(text) <= _LARGEST_COUNT:
+        raise UsageError(f"{place}: found {text!r}, expected {expected}")
     return int(text)
 
 

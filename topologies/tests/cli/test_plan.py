@@ -39,6 +39,19 @@ def test_a_file_of_ones_own(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--mode", "tn3270", "--lus", "40000", "--active", "0.4 %"], "40,000 x 0.4 %"),
+        (["--mode", "tn3270", "--lus", "1"], "1 CIP in 1 router carries it"),
+        (["--mode", "tn3270", "--lus", "40000", "--cips", "1"], "- 1 CIP does not carry it: 3 are needed"),
+        (["--mode", "csna", "--transactions", "0.001/s"], "0.001 transactions/s"),
+    ],
+)
+def test_small_numbers_are_said_as_they_are(arguments, said):
+    assert said in phb_lab("plan", *arguments).output
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["sysplex"], "solution sysplex: expected one of: bulk-backup"),

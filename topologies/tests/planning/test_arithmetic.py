@@ -1,3 +1,4 @@
+from fractions import Fraction
 from math import ceil, isclose
 
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import strategies as st
 
 from phb_lab.errors import UsageError
 from phb_lab.planning import capacity, requirement
-from phb_lab.planning.arithmetic import in_words, plan
+from phb_lab.planning.arithmetic import in_digits, in_words, plan
 from phb_lab.planning.capacity import Capacity
 from phb_lab.planning.requirement import Requirement
 
@@ -51,6 +52,43 @@ def test_fewer_cips_than_the_arithmetic_wants_are_said():
 
 def ask(**changes):
     return Requirement(**{"name": "n", "title": "t", "mode": "csna"} | changes)
+
+
+@pytest.mark.parametrize("percent", range(1, 101))
+def test_a_share_is_what_it_says_and_takes_no_cip_more(percent):
+    given = {"mode": "tn3270", "lus": "100000", "active": f"{percent} %", "lus-per-cip": str(100 * percent)}
+    worked_out = plan(requirement.parse("given", given, ""), capacity.of_mode("tn3270"))
+    assert worked_out.cips == 10
+
+
+def test_a_rate_per_hour_that_fills_a_cip_takes_no_second_one():
+    for times in range(1, 50):
+        asked = requirement.parse("given", {"mode": "csna", "transactions": f"{11_520_000 * times}/h"}, "")
+        assert plan(asked, capacity.of_mode("csna")).cips == times
+
+
+def test_the_largest_numbers_are_worked_out_at_once():
+    given = {"mode": "tn3270", "lus": "1000000000", "lus-per-cip": "1", "spare-routers": "1000000000"}
+    worked_out = plan(requirement.parse("given", given, ""), capacity.of_mode("tn3270"))
+    assert (worked_out.cips, worked_out.routers) == (10**9, 1_500_000_000)
+    assert worked_out.cips_may_fail == 3 * 10**9 - 62_500
+    assert worked_out.routers_may_fail == 1_500_000_000 - 31_250
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (250, "250"),
+        (36.8, "36.8"),
+        (16_000, "16,000"),
+        (0.31, "0.31"),
+        (0.0625, "0.0625"),
+        (3.13e-7, "0.000000313"),
+    ],
+)
+def test_small_numbers_keep_their_digits(value, text):
+    assert in_digits(value) == in_digits(Fraction(str(value))) == text
 
 
 def test_too_few_cips_do_not_carry_it():

@@ -38,6 +38,14 @@ def test_an_amount_of_data_has_its_window():
         ({"mode": "csna", "luss": 5}, "f: found the key 'luss', expected one of: title, mode"),
         ({"mode": "csna", "transactions": "0/s"}, "f: transactions: found '0/s', expected a positive rate"),
         ({"mode": "csna", "lus": 5, "spare-routers": "-1"}, "f: spare-routers: found '-1', expected a whole number"),
+        (
+            {"mode": "csna", "lus": "9" * 5_000},
+            f"f: lus: found '{'9' * 5_000}', expected a whole number from 1 to 1,000,000,000",
+        ),
+        (
+            {"mode": "csna", "transactions": "9" * 400 + "/s"},
+            f"f: transactions: found '{'9' * 400}/s', expected a positive",
+        ),
         ({"mode": " ", "lus": 5}, "f: mode: found nothing, expected a text"),
     ],
 )
