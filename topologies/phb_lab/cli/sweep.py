@@ -68,7 +68,7 @@ def sweep(
     for name, path in (("--json", json), ("--csv", csv)):
         if path is not None:
             check_result_file(name, path)
-    tests = [found for text in network for found in _tests(text)]
+    tests = list(dict.fromkeys(found for text in network for found in _tests(text)))
     policies = [*([OWN_POLICIES] if own else []), *_policies(policy or [], [study for study, _ in tests])]
     if not policies:
         raise UsageError("--no-own: expected --policy LABEL:SWITCH=FILE beside it")
@@ -82,10 +82,9 @@ def sweep(
         Progress(console=Console(stderr=True)) as progress,
     ):
         task = progress.add_task("sweep", total=len(wanted))
-        for sample in chosen.run(wanted):
+        for sample in chosen.run(wanted, interruption.check):
             samples.append(sample)
             progress.advance(task)
-            interruption.check()
     _print(console, samples)
     if json is not None:
         results.write(json, summary.as_json(samples))
@@ -139,7 +138,8 @@ def _options(given: Sequence[str], studies: Sequence[Study]) -> dict[str, list[i
                 raise UsageError(
                     f"--set {text}: found {value!r}, expected whole numbers from {option.minimum} to {option.maximum}"
                 )
-            chosen[name].append(number)
+            if number not in chosen[name]:  # run twice, the same bytes would count as two seeds
+                chosen[name].append(number)
     return chosen
 
 

@@ -1,8 +1,10 @@
 """Where the runs of a sweep are run: dask.distributed, on this machine or on a real cluster."""
 
 import logging
-from collections.abc import Iterator, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
 from phb_lab.errors import LabError, UsageError
@@ -10,6 +12,8 @@ from phb_lab.sweeping.job import Job, Sample, run_job
 
 # A scheduler that is there answers at once; a mistyped address should not take a user's half minute.
 _CONNECT_S = 10
+# How often a sweep looks whether the user asked to stop.
+_LOOK_S = 0.5
 
 
 @contextmanager
@@ -30,9 +34,10 @@ def cluster(scheduler: str | None, workers: int) -> Iterator["Cluster"]:
     except ImportError:
         raise UsageError("sweep: distributed is not installed, expected pip install 'phb[sweep]'") from None
     if scheduler is None:
-        local = LocalCluster(  # type: ignore[no-untyped-call]
-            n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR
-        )
+        with _deaf_to_ctrl_c():
+            local = LocalCluster(  # type: ignore[no-untyped-call]
+                n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR
+            )
         with local, Client(local) as client:  # type: ignore[no-untyped-call]
             yield Cluster(client)
         return
@@ -44,29 +49,55 @@ def cluster(scheduler: str | None, workers: int) -> Iterator["Cluster"]:
         yield Cluster(client)
 
 
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Start processes that Ctrl-C, which a terminal sends to all of them, does not end: the sweep ends them itself.
+
+    Threads and processes inherit what is blocked. Here the signal waits until the end of the block.
+    """
+    resource_tracker.ensure_running()  # which unblocks the signal where it is started, so not by the first worker
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Cluster:
     """Runs jobs; made by :func:`cluster`."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Sample]:
+    def run(self, jobs: Sequence[Job], check: Callable[[], None]) -> Iterator[Sample]:
         """Run all jobs at once; gives samples as they come, in any order.
+
+        Args:
+            jobs: what to run.
+            check: called over and over while samples are waited for; what it raises ends the sweep.
 
         Raises:
             LabError: a worker died over and over, or phb isn't what it is here.
 
         """
-        from distributed import as_completed
+        from distributed import wait
 
         # Runs are pure: the same job gives the same bytes, and dask may take a result that it has already.
         futures = self._client.map(run_job, jobs, pure=True)
+        waiting = set(futures)
         try:
-            for future in as_completed(futures):  # type: ignore[no-untyped-call]
-                if future.status == "error":
-                    raise LabError(f"sweep: a worker failed: {_one_line(future.exception())}")
-                sample: Sample = future.result()
-                yield sample
+            while waiting:
+                check()
+                try:
+                    done = wait(waiting, timeout=_LOOK_S, return_when="FIRST_COMPLETED").done  # type: ignore[no-untyped-call]
+                except TimeoutError:
+                    continue
+                waiting -= done
+                for future in done:
+                    if future.status == "error":
+                        raise LabError(f"sweep: a worker failed: {_one_line(future.exception())}")
+                    sample: Sample = future.result()
+                    yield sample
         finally:
             self._client.cancel(futures)
 

@@ -1,8 +1,11 @@
 import csv
 import json
 import logging
+import os
+import signal
 import subprocess
 import sys
+import time
 from io import StringIO
 
 import pytest
@@ -98,6 +101,44 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(tmp_path, arguments, message
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def is_gone(group):
+    """Whether a process group ends within seconds: multiprocessing's own helper outlives the sweep by a moment."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("after_s", [1.5, 4.0, 8.0])
+def test_ctrl_c_ends_a_sweep_and_its_workers(tmp_path, after_s):
+    command = [sys.executable, "-m", "phb_lab", "sweep", "s390:diffserv-wfq-cip", "--seeds", "400", "--workers", "2"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(after_s)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the sweep and to each of its workers
+    try:
+        _, errors = process.communicate(timeout=30)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode in {130, -signal.SIGINT}  # the latter before anything was begun
+    assert "Traceback" not in errors
+    assert is_gone(process.pid)
+
+
+def test_what_is_named_twice_is_run_once(tmp_path):
+    done = phb_lab(
+        "sweep", "s390:diffserv-wfq-cip", "s390:diffserv-wfq-cip", "--set", "transmit_ring=1,1", "--seeds", "1",
+        "--duration", "12", "--workers", "1", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "transmit_ring 1: 1 seed\n" in done.stdout
 
 
 def test_a_running_scheduler_takes_the_jobs(tmp_path):
