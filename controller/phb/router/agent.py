@@ -25,7 +25,6 @@ from phb.router.wire import (
     pseudo_header,
     upper_layer,
 )
-from phb.values import parse_address
 from phb.values.martians import MARTIAN_SOURCES
 
 ASK_EVERY_S = 1.0
@@ -40,6 +39,10 @@ MOST_ASKED_FOR = 1024
 """Neighbours without an answer yet, so that a scan of a large network keeps few packets waiting (RFC 6583)."""
 MOST_ASKED_AT_ONCE = 64
 """Questions in one tick, so that many neighbours aren't confirmed in one burst."""
+
+_GROUPS = frozenset(bytes.fromhex("ff02" + "0" * 27 + last) for last in "12")
+"""All nodes and all routers of a link (RFC 4291 section 2.7.1)."""
+_MARTIANS = tuple((int(each.network_address), int(each.netmask)) for each in MARTIAN_SOURCES if each.version == 6)
 
 Key = tuple[int, bytes]
 
@@ -65,7 +68,8 @@ class Agent:
         echoes: echo replies (RFC 1812 section 4.3.2.8), and
         slow: packets that are forwarded here.
         neighbours: By port and address.
-        changes: How often a MAC address has been learnt or forgotten.
+        changed: Whose MAC address has been learnt or forgotten; whoever writes them to the switch clears it.
+        duplicates: Stations that have claimed an address of ours, by port and address; whoever tells of them clears it.
 
     """
 
@@ -74,7 +78,8 @@ class Agent:
     echoes: TokenBucket = field(default_factory=lambda: TokenBucket(500, 100))
     slow: TokenBucket = field(default_factory=lambda: TokenBucket(1000, 100))
     neighbours: dict[Key, Neighbour] = field(default_factory=dict)
-    changes: int = 0
+    changed: set[Key] = field(default_factory=set)
+    duplicates: dict[Key, bytes] = field(default_factory=dict)
     _asked_for: int = 0
     _out: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -118,7 +123,7 @@ class Agent:
         for key, mac in neighbours:
             if key not in self.neighbours and len(self.neighbours) < MOST_NEIGHBOURS:
                 self.neighbours[key] = Neighbour(mac, float("-inf"))
-                self.changes += 1
+                self.changed.add(key)
 
     def forget_all(self) -> None:
         """As new: another agent answers now."""
@@ -129,7 +134,7 @@ class Agent:
         if self.neighbours.pop(key).mac is None:
             self._asked_for -= 1
         else:
-            self.changes += 1
+            self.changed.add(key)
 
     # -- packets for the router ---------------------------------------------
 
@@ -148,14 +153,23 @@ class Agent:
 
     def _arp(self, now: float, port: int, payload: bytes) -> None:
         message = arp.parse(payload)
-        if message is None or message.sender in self.view.own:
+        if message is None:
+            return
+        if message.sender in self.view.own:
+            self._is_ours(port, message.sender, message.mac)
             return
         mine = self.view.own.get(message.target) == port
         on_link = self.view.is_on_link(port, message.sender)
         if (mine or (port, message.sender) in self.neighbours) and on_link:
             self._learn(now, (port, message.sender), message.mac, create=mine)
-        if mine and message.is_request and (on_link or not any(message.sender)):
+        # A host may ask with an address that isn't of the link: Linux does, with whatever it sends from.
+        if mine and message.is_request and (not any(message.sender) or not _is_martian(message.sender)):
             self._out.append((port, arp.reply(message, self.view.interfaces[port].mac)))
+
+    def _is_ours(self, port: int, address: bytes, mac: bytes) -> None:
+        """Note a station that says it has an address of ours."""
+        if self.view.own[address] == port and mac != self.view.interfaces[port].mac:
+            self.duplicates[port, address] = mac
 
     def _own(self, now: float, port: int, mac: bytes, datagram: bytes) -> None:
         version = datagram[0] >> 4
@@ -164,7 +178,13 @@ class Agent:
             self._discover(now, port, mac, datagram)
             return
         to = datagram[16:20] if version == 4 else datagram[24:40]
-        if to not in self.view.own and to != self.view.interfaces[port].link_local:
+        link_local = self.view.interfaces[port].link_local
+        if to in _GROUPS and protocol == ICMPV6:
+            reply = icmp.echo_reply(link_local, datagram)
+            if reply is not None and self.echoes.take(now):
+                self._originate(now, reply, port)
+            return
+        if to not in self.view.own and to != link_local:
             return
         if protocol == (ICMP if version == 4 else ICMPV6):
             source = self.view.source(self.view.own[to], to) if to in self.view.anycast else to
@@ -172,11 +192,11 @@ class Agent:
             if reply is not None and self.echoes.take(now):
                 self._originate(now, reply, port)
         elif protocol == UDP:
-            self._error(now, datagram, Error.PORT_UNREACHABLE)
+            self._error(now, datagram, Error.PORT_UNREACHABLE, port=port)
         elif version == 4:
             self._error(now, datagram, Error.PROTOCOL_UNREACHABLE)
         elif protocol != NOTHING:
-            self._error(now, datagram, Error.PROTOCOL_UNREACHABLE, upper_layer(datagram)[2])
+            self._error(now, datagram, Error.PROTOCOL_UNREACHABLE, upper_layer(datagram)[2], port)
 
     def _discover(self, now: float, port: int, mac: bytes, datagram: bytes) -> None:
         target = nd.target(datagram)
@@ -186,6 +206,8 @@ class Agent:
         sender, address = datagram[8:24], nd.link_address(datagram)
         if datagram[40] == nd.ADVERTISEMENT:
             known = self.neighbours.get((port, target))
+            if target in self.view.own:
+                self._is_ours(port, target, address or mac)
             if address is None or known is None:
                 return
             if known.mac in (None, address) or nd.overrides(datagram):
@@ -201,12 +223,14 @@ class Agent:
 
     def _with_options(self, now: float, port: int, mac: bytes, datagram: bytes) -> None:
         try:
-            stop = options.next_stop(datagram)
-            if datagram[16:20] in self.view.own and stop is not None:
+            options.found(datagram)
+            # The next stop may be another address of ours.
+            while datagram[16:20] in self.view.own and (stop := options.next_stop(datagram)) is not None:
                 address, at, strict = stop
                 hop = self.view.hop(address)
-                mine = self.view.source(hop.port, address) if hop is not None else None
-                if hop is None or mine is None or (strict and hop.next_hop != address):
+                own = self.view.own.get(address)
+                mine = address if own is not None else self.view.source(hop.port, address) if hop is not None else None
+                if mine is None or (hop is not None and strict and hop.next_hop != address):
                     self._error(now, datagram, Error.SOURCE_ROUTE_FAILED)
                     return
                 datagram = (
@@ -255,10 +279,15 @@ class Agent:
 
     # -- sending ------------------------------------------------------------
 
-    def _error(self, now: float, datagram: bytes, what: Error, value: int = 0) -> None:
-        if not icmp.may_be_told(datagram):
+    def _error(self, now: float, datagram: bytes, what: Error, value: int = 0, port: int | None = None) -> None:
+        """To the sender; over `port` where that has an address of the link alone."""
+        if not self.errors.has(now) or not icmp.may_be_told(datagram) or self.view.is_broadcast(datagram):
             return
         sender = datagram[12:16] if datagram[0] >> 4 == 4 else datagram[8:24]
+        if port is not None and sender[:2] == b"\xfe\x80":
+            self.errors.take(now)
+            self._originate(now, icmp.error(self.view.interfaces[port].link_local, datagram, what, value), port)
+            return
         hop = self.view.hop(sender)
         if hop is None or _is_martian(sender):
             return
@@ -316,12 +345,15 @@ class Agent:
     def _learn(self, now: float, key: Key, mac: bytes, *, create: bool = False) -> None:
         if key not in self.neighbours and (not create or len(self.neighbours) >= MOST_NEIGHBOURS):
             return
+        if mac == self.view.interfaces[key[0]].mac:
+            return
         known = self.neighbours.get(key)
         if known is None:
             known = self.neighbours[key] = Neighbour()
         elif known.mac is None:
             self._asked_for -= 1
-        self.changes += known.mac != mac
+        if known.mac != mac:
+            self.changed.add(key)
         known.mac, known.confirmed, known.tries = mac, now, 0
         waiting, known.waiting = known.waiting, []
         kind = IPV4 if len(key[1]) == 4 else IPV6
@@ -344,9 +376,5 @@ def _is_martian(source: bytes) -> bool:
         return False
     if len(source) == 4:
         return source[0] in (0, 127) or source[0] >= 224
-    address = parse_address(_written(source))
-    return any(address in each for each in MARTIAN_SOURCES)
-
-
-def _written(address: bytes) -> str:
-    return ":".join(address[at : at + 2].hex() for at in range(0, 16, 2))
+    number = int.from_bytes(source)
+    return any(number & mask == prefix for prefix, mask in _MARTIANS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from phb.router.wire import ARP, frame
+from phb.router.wire import ARP, frame, is_station
 
 BROADCAST = b"\xff" * 6
 _LAYOUT = struct.Struct(">HHBBH6s4s6s4s")
@@ -28,7 +28,7 @@ def parse(payload: bytes) -> Message | None:
         return None
     hardware, protocol, *sizes, operation, mac, sender, _, target = _LAYOUT.unpack_from(payload)
     known = (hardware, protocol, *sizes) == (1, 0x0800, 6, 4) and operation in (_REQUEST, _REPLY)
-    return Message(operation == _REQUEST, mac, sender, target) if known and not mac[0] & 1 else None
+    return Message(operation == _REQUEST, mac, sender, target) if known and is_station(mac) else None
 
 
 def reply(asked: Message, mac: bytes) -> bytes:

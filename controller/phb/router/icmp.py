@@ -5,12 +5,15 @@ from __future__ import annotations
 import struct
 from enum import Enum
 
+from phb.router.options import returned
 from phb.router.wire import ICMP, ICMPV6, checksum, ipv4, ipv6, pseudo_header, upper_layer
 
 _LONGEST = {4: 576, 6: 1280}
 """Bytes of an error with what it quotes: RFC 1812 section 4.3.2.3, RFC 4443 section 2.4."""
 _CONTROL = 0xC0
 """Internetwork control, the precedence of errors: RFC 1812 section 4.3.2.5."""
+_REDIRECT = 137
+"""An informational message by its number, about which nothing is told all the same."""
 
 
 class Error(Enum):
@@ -53,11 +56,11 @@ def may_be_told(datagram: bytes) -> bool:
     if to[0] == 0xFF:
         return False
     protocol, at, _ = upper_layer(datagram)
-    return protocol != ICMPV6 or datagram[at : at + 1] >= b"\x80"
+    return protocol != ICMPV6 or (datagram[at : at + 1] >= b"\x80" and datagram[at] != _REDIRECT)
 
 
 def echo_reply(source: bytes, datagram: bytes) -> bytes | None:
-    """The answer to an echo request, with its ToS octet; None for anything else.
+    """The answer to an echo request, with its ToS octet and its routes; None for anything else.
 
     Args:
         source: The address that it was sent to, or one of the router's own where that is an anycast address.
@@ -66,11 +69,13 @@ def echo_reply(source: bytes, datagram: bytes) -> bytes | None:
     """
     if datagram[0] >> 4 == 4:
         body = datagram[4 * (datagram[0] & 15) :]
-        if len(body) < 8 or body[0] != 8 or checksum(body):
+        # A first fragment whose others are zeros has the right checksum too.
+        if len(body) < 8 or body[0] != 8 or datagram[6] & 0x20 or checksum(body):
             return None
         body = b"\0" + body[1:2] + b"\0\0" + body[4:]
         body = body[:2] + checksum(body).to_bytes(2) + body[4:]
-        return ipv4(source, datagram[12:16], ICMP, body, datagram[1], int.from_bytes(datagram[4:6]))
+        to, routes = returned(datagram, source)
+        return ipv4(source, to, ICMP, body, datagram[1], int.from_bytes(datagram[4:6]), routes)
     protocol, at, _ = upper_layer(datagram)
     body = datagram[at:]
     if protocol != ICMPV6 or len(body) < 8 or body[0] != 128 or checksum(pseudo_header(datagram, body) + body):

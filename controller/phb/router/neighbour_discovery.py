@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phb.router.wire import IPV6, frame, ipv6
+from phb.router.wire import IPV6, frame, ipv6, is_station
 
 SOLICITATION, ADVERTISEMENT = 135, 136
 _HOPS = 255
@@ -43,7 +43,7 @@ def link_address(datagram: bytes) -> bytes | None:
     message = datagram[40:]
     wanted, at = _SOURCE if message[0] == SOLICITATION else _TARGET, 24
     while at + 8 <= len(message):
-        if message[at] == wanted and message[at + 1] == 1 and not message[at + 2] & 1:
+        if message[at] == wanted and message[at + 1] == 1 and is_station(message[at + 2 : at + 8]):
             return message[at + 2 : at + 8]
         at += 8 * message[at + 1]
     return None

@@ -60,3 +60,22 @@ def record_route(datagram: bytes, address: bytes) -> bytes:
     if at is None or datagram[at + 2] + 3 > datagram[at + 1]:
         return datagram
     return recorded(datagram, at, address)
+
+
+def returned(datagram: bytes, address: bytes) -> tuple[bytes, bytes]:
+    """Where an answer goes first, and its options (RFC 1812 section 4.3.3.6).
+
+    A record route comes back with the answering address in it; a source route that was followed is gone back.
+    """
+    to, options = datagram[12:16], b""
+    for kind, at in found(datagram).items():
+        option = datagram[at : at + datagram[at + 1]]
+        if kind == _RECORD:
+            mine = record_route(datagram, address)
+            options += mine[at : at + len(option)]
+        elif kind in (_LOOSE, _STRICT):
+            behind = [option[each : each + 4] for each in range(3, min(option[2] - 1, len(option) - 3), 4)]
+            if behind:
+                *stops, to = [datagram[12:16], *behind]
+                options += bytes((kind, 3 + 4 * len(stops), 4)) + b"".join(reversed(stops))
+    return to, options + bytes(-len(options) % 4)

@@ -20,13 +20,17 @@ class TokenBucket:
     _tokens: float = field(default=-1.0, repr=False)
     _at: float = field(default=0.0, repr=False)
 
-    def take(self, now: float) -> bool:
+    def has(self, now: float) -> bool:
         """Whether there is one more token."""
         if self._tokens < 0:
             self._tokens, self._at = self.burst, now
         self._tokens = min(self.burst, self._tokens + max(0.0, now - self._at) * self.rate)
         self._at = now
-        if self._tokens < 1:
+        return self._tokens >= 1
+
+    def take(self, now: float) -> bool:
+        """Take a token; False where there is none."""
+        if not self.has(now):
             return False
         self._tokens -= 1
         return True

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from ipaddress import ip_address
 
 from phb.device.artifact import Artifact
 from phb.device.session import Session
@@ -16,7 +17,8 @@ from phb.origin import UNKNOWN
 from phb.pipeline_names import ForwardingException
 from phb.pushing.difference import Row, difference
 from phb.router.agent import Agent, Key
-from phb.router.view import MAPPED, NEIGHBOUR, View, decoded
+from phb.router.inbox import Inbox
+from phb.router.view import LOOKED_AT, MAPPED, NEIGHBOUR, View, decoded
 
 EXCEPTION = "PhbIngress.forward.exception"
 ROLE = "router"
@@ -24,6 +26,8 @@ ROLE = "router"
 TICK_S = 0.25
 RETRY_S = 0.25
 LOOK_S = 2.0
+LOOK_SHARE = 20
+"""Looking takes no more than a twentieth of the time, however many entries the switch has."""
 MOST_AT_ONCE = 256
 
 Teller = Callable[[str, str], None]
@@ -64,8 +68,7 @@ async def serve(place: Place, artifact: Artifact, tell: Teller, agent: Agent | N
                 tls=place.tls,
                 timeout_s=place.timeout_s,
             ) as session:
-                packets: asyncio.Queue[tuple[int, int, bytes]] = asyncio.Queue(4096)
-                session.packets = packets
+                session.packets = packets = Inbox()
                 await session.arbitrate()
                 told = ""
                 await _answer(session, agent, packets, tell)
@@ -76,10 +79,9 @@ async def serve(place: Place, artifact: Artifact, tell: Teller, agent: Agent | N
             await asyncio.sleep(RETRY_S)
 
 
-async def _answer(session: Session, agent: Agent, packets: asyncio.Queue[tuple[int, int, bytes]], tell: Teller) -> None:
-    looked, primary, answering = float("-inf"), None, False
-    held: list[Row] | None = None
-    changes = -1
+async def _answer(session: Session, agent: Agent, packets: Inbox, tell: Teller) -> None:
+    look_at, tick_at, primary, answering = 0.0, 0.0, None, False
+    kept = _Kept(session.artifact)
     while True:
         mastership = session.mastership
         if mastership is None or not (mastership.primary or mastership.somebody):
@@ -87,7 +89,9 @@ async def _answer(session: Session, agent: Agent, packets: asyncio.Queue[tuple[i
             highest = mastership.primary_election_id if mastership is not None else None
             mastership = await session.arbitrate(max(session.election_id, highest or 0))
         if mastership.primary != primary:
-            primary, answering, looked = mastership.primary, False, float("-inf")
+            primary, answering, look_at = mastership.primary, False, 0.0
+            kept = _Kept(session.artifact)
+            agent.changed |= agent.neighbours.keys()
             tell("primary" if primary else "standby", f"in role '{session.role}'")
         if not primary:
             agent.forget_all()
@@ -96,10 +100,17 @@ async def _answer(session: Session, agent: Agent, packets: asyncio.Queue[tuple[i
             await asyncio.sleep(TICK_S)
             continue
         now = time.monotonic()
-        if now - looked >= LOOK_S:
-            looked, changes = now, -1
-            held = await _look(session, agent)
-        out = agent.tick(now)
+        if now >= look_at:
+            await kept.look(session, agent)
+            looked = time.monotonic()
+            look_at = looked + max(LOOK_S, LOOK_SHARE * (looked - now))
+            for (port, address), mac in agent.duplicates.items():
+                tell("duplicate", f"{ip_address(address)} at port {port} is also the address of {mac.hex(':')}")
+            agent.duplicates.clear()
+        out = []
+        if now >= tick_at:
+            tick_at = now + TICK_S
+            out = agent.tick(now)
         try:
             async with asyncio.timeout(TICK_S):
                 out += agent.packet_in(time.monotonic(), *await packets.get())
@@ -107,35 +118,61 @@ async def _answer(session: Session, agent: Agent, packets: asyncio.Queue[tuple[i
             pass
         while not packets.empty() and len(out) < MOST_AT_ONCE:
             out += agent.packet_in(time.monotonic(), *packets.get_nowait())
-        if held is not None and changes != agent.changes:
-            changes = agent.changes
-            held = await _write(session, agent, held)
-            if held and not answering:
-                answering = True
-                tell("answering", f"at ports {', '.join(map(str, sorted(agent.view.interfaces)))}")
+        await kept.write(session, agent)
+        if kept.is_router and not answering:
+            answering = True
+            tell("answering", f"at ports {', '.join(map(str, sorted(agent.view.interfaces)))}")
         for port, data in out:
             await session.send_packet(port, data)
 
 
-async def _look(session: Session, agent: Agent) -> list[Row] | None:
-    """Read what the router is; give the rows of the agent's own tables, or None where another program runs."""
-    if not await session.runs_artifact():
-        agent.look(View())
-        return None
-    rows = await session.rows()
-    artifact = session.artifact
-    own = {artifact.table(name).number for name in artifact.agent_tables}
-    held = [row for row in rows if row.table in own]
-    agent.look(View.of(decoded(rows, artifact)))
-    agent.adopt(_neighbours(held, artifact, agent.view))
-    return held
+@dataclass
+class _Kept:
+    """What the switch has been told, so that what didn't change is neither read into anything nor written again."""
 
+    artifact: Artifact
+    is_router: bool = False
+    neighbours: dict[Key, Row] = field(default_factory=dict)
+    looked_at: list[Row] | None = None
 
-async def _write(session: Session, agent: Agent, held: list[Row]) -> list[Row]:
-    wanted = [session.artifact.encode(entry) for entry in _entries(agent)]
-    updates = difference(held, wanted)
-    await session.write(updates, atomic=False)
-    return wanted
+    async def look(self, session: Session, agent: Agent) -> None:
+        """Read what the router is, and put right what the switch holds of ours."""
+        if not await session.runs_artifact():
+            agent.look(View())
+            self.is_router, self.looked_at = False, None
+            return
+        rows = await session.rows()
+        own = {self.artifact.table(name).number for name in self.artifact.agent_tables}
+        tables = {self.artifact.table(name).number for name in LOOKED_AT}
+        looked_at = [row for row in rows if row.table in tables]
+        if looked_at != self.looked_at:
+            agent.look(View.of(decoded(looked_at, self.artifact)))
+            self.looked_at = looked_at
+        self.is_router = bool(agent.view.interfaces)
+        held = [row for row in rows if row.table in own]
+        known = set(self.neighbours.values())
+        agent.adopt(_neighbours([row for row in held if row not in known], self.artifact, agent.view))
+        self._catch_up(agent)
+        exceptions = [self.artifact.encode(entry) for entry in _exceptions()] if self.is_router else []
+        await session.write(difference(held, [*exceptions, *self.neighbours.values()]), atomic=False)
+
+    async def write(self, session: Session, agent: Agent) -> None:
+        """Write what has changed since, once there is a router."""
+        if self.is_router and agent.changed:
+            await session.write(difference(*self._catch_up(agent)), atomic=False)
+
+    def _catch_up(self, agent: Agent) -> tuple[list[Row], list[Row]]:
+        """The rows of changed neighbours, before and after."""
+        before, after = [], []
+        for key in agent.changed:
+            if (row := self.neighbours.pop(key, None)) is not None:
+                before.append(row)
+            known = agent.neighbours.get(key)
+            if known is not None and known.mac is not None:
+                row = self.neighbours[key] = self.artifact.encode(_reach(key, known.mac))
+                after.append(row)
+        agent.changed.clear()
+        return before, after
 
 
 def _neighbours(held: Iterable[Row], artifact: Artifact, view: View) -> Iterator[tuple[Key, bytes]]:
@@ -150,18 +187,16 @@ def _neighbours(held: Iterable[Row], artifact: Artifact, view: View) -> Iterator
             yield (port.value, packed), entry.parameters["mac"].to_bytes(6)
 
 
-def _entries(agent: Agent) -> list[Entry]:
-    """What the agent's tables should hold: every exception, once there is a router, and the known neighbours."""
-    if not agent.view.interfaces:
-        return []
-    entries = [
-        Entry(EXCEPTION, {"code": Exact(code)}, "to_controller", {}, 0, UNKNOWN)
-        for code in ForwardingException
-        if code is not ForwardingException.NONE
-    ]
-    for (port, address), known in agent.neighbours.items():
-        if known.mac is not None:
-            number = int.from_bytes(address) | (MAPPED if len(address) == 4 else 0)
-            match = {"egress_port": Exact(port), "address": Exact(number)}
-            entries.append(Entry(NEIGHBOUR, match, "reach", {"mac": int.from_bytes(known.mac)}, 0, UNKNOWN))
-    return entries
+def _exceptions() -> Iterator[Entry]:
+    """All that the switch hands over."""
+    for code in ForwardingException:
+        if code is not ForwardingException.NONE:
+            yield Entry(EXCEPTION, {"code": Exact(code)}, "to_controller", {}, 0, UNKNOWN)
+
+
+def _reach(key: Key, mac: bytes) -> Entry:
+    """A neighbour that is known."""
+    port, address = key
+    number = int.from_bytes(address) | (MAPPED if len(address) == 4 else 0)
+    match = {"egress_port": Exact(port), "address": Exact(number)}
+    return Entry(NEIGHBOUR, match, "reach", {"mac": int.from_bytes(mac)}, 0, UNKNOWN)

@@ -12,15 +12,15 @@ from phb.origin import UNKNOWN
 from phb.pushing.difference import Row
 
 NEIGHBOUR = "PhbIngress.forward.next_hop.neighbour"
+LOOKED_AT = (RECEIVE, SEND, *ROUTE.values())
+"""Tables that say what the router is."""
 _BITS = {4: 32, 6: 128}
 MAPPED = 0xFFFF << 32
 """IPv4 addresses in a key of 128 bits: ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)."""
 
 
-def decoded(
-    rows: Iterable[Row], artifact: Artifact, tables: tuple[str, ...] = (RECEIVE, SEND, *ROUTE.values())
-) -> Iterator[Entry]:
-    """Rows of some tables as entries; the usual ones say what the router is."""
+def decoded(rows: Iterable[Row], artifact: Artifact, tables: tuple[str, ...] = LOOKED_AT) -> Iterator[Entry]:
+    """Rows of some tables as entries."""
     for name in tables:
         table = artifact.table(name)
         fields = {field.number: field_name for field_name, field in table.fields.items()}
@@ -122,6 +122,11 @@ class View:
             if (found := entries.get(value >> (bits - length))) is not None:
                 return found
         return None
+
+    def is_broadcast(self, datagram: bytes) -> bool:
+        """Whether a packet is to all of a network behind a port."""
+        entry = self.route(datagram[16:20]) if datagram[0] >> 4 == 4 else None
+        return entry is not None and entry.action == "broadcast"
 
     def hop(self, address: bytes) -> Hop | None:
         """Where packets to this address go; None where they aren't forwarded."""

@@ -12,6 +12,11 @@ HOPS = 64
 """Of what the router itself sends (RFC 1700)."""
 
 
+def is_station(mac: bytes) -> bool:
+    """Whether a MAC address can be one station's: neither a group's nor none (IEEE 802)."""
+    return not mac[0] & 1 and any(mac)
+
+
 def checksum(data: bytes) -> int:
     """RFC 1071."""
     number = int.from_bytes(data + b"\0" if len(data) % 2 else data)
@@ -25,12 +30,19 @@ def finished(header: bytes) -> bytes:
 
 
 def ipv4(
-    source: bytes, destination: bytes, protocol: int, payload: bytes, tos: int = 0, identification: int = 0
+    source: bytes,
+    destination: bytes,
+    protocol: int,
+    payload: bytes,
+    tos: int = 0,
+    identification: int = 0,
+    options: bytes = b"",
 ) -> bytes:
-    """A datagram of the router's own."""
-    length = 20 + len(payload)
-    header = struct.pack(">BBHHHBBH4s4s", 0x45, tos, length, identification, 0, HOPS, protocol, 0, source, destination)
-    return finished(header) + payload
+    """A datagram of the router's own; options are whole words."""
+    words = 0x45 + len(options) // 4
+    length = 20 + len(options) + len(payload)
+    header = struct.pack(">BBHHHBBH4s4s", words, tos, length, identification, 0, HOPS, protocol, 0, source, destination)
+    return finished(header + options) + payload
 
 
 def ipv6(source: bytes, destination: bytes, payload: bytes, hops: int = HOPS, traffic_class: int = 0) -> bytes:
@@ -48,7 +60,7 @@ def pseudo_header(datagram: bytes, message: bytes) -> bytes:
 def upper_layer(datagram: bytes) -> tuple[int, int, int]:
     """What stands behind an IPv6 header and its extension headers: protocol, place, and where the protocol is named.
 
-    RFC 8200 section 4.     Behind the header of a later fragment is no upper layer: place is the packet's end.
+    RFC 8200 section 4. Behind the header of a later fragment is no upper layer: place is the packet's end.
     """
     kind, named, at = datagram[6], 6, 40
     while kind in _EXTENSIONS and at + 8 <= len(datagram):

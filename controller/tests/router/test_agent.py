@@ -1,16 +1,19 @@
 """The agent, with time as an argument: neighbours' life, limits, and what a packet of each kind becomes."""
 
 from datetime import datetime
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from scapy.layers.inet import ICMP, IP, UDP, IPOption_LSRR, IPOption_SSRR
+from scapy.layers.inet import ICMP, IP, UDP, IPOption, IPOption_LSRR, IPOption_NOP, IPOption_SSRR
 from scapy.layers.inet6 import (
+    ICMPv6DestUnreach,
     ICMPv6EchoReply,
     ICMPv6EchoRequest,
     ICMPv6ND_NA,
     ICMPv6ND_NS,
     ICMPv6NDOptDstLLAddr,
+    ICMPv6NDOptSrcLLAddr,
     ICMPv6ParamProblem,
     IPv6,
 )
@@ -107,10 +110,62 @@ def test_an_advertisement_replaces_a_mac_address_only_where_it_says_so(agent, ov
     assert known.mac == bytes.fromhex(learnt.replace(":", ""))
 
 
-def test_nobody_off_the_link_is_learnt(agent):
-    asked = ARP(op=1, hwsrc=FAR, psrc="10.77.0.1", pdst="10.0.1.254")
-    assert agent.packet_in(1, 1, Reason.FOR_ROUTER, packet(asked)) == []
+@pytest.mark.parametrize(("asker", "answers"), [("10.77.0.1", 1), ("0.0.0.0", 1), ("127.0.0.1", 0), ("224.0.0.1", 0)])
+def test_who_asks_from_off_the_link_is_answered_and_not_learnt(agent, asker, answers):
+    asked = ARP(op=1, hwsrc=FAR, psrc=asker, pdst="10.0.1.254")
+    out = sent(agent.packet_in(1, 1, Reason.FOR_ROUTER, packet(asked)))
+    assert [(frame.dst, frame[ARP].pdst) for _, frame in out] == [(FAR, asker)] * answers
     assert len(agent.neighbours) == 2
+
+
+@pytest.mark.parametrize("mac", [MAC, "00:00:00:00:00:00", "01:00:5e:00:00:01"])
+def test_no_neighbour_has_the_routers_address_none_or_a_groups(agent, mac):
+    asked = ARP(op=1, hwsrc=mac, psrc="10.0.1.9", pdst="10.0.1.254")
+    agent.packet_in(1, 1, Reason.FOR_ROUTER, packet(asked))
+    solicited = ICMPv6ND_NS(tgt="2001:db8:1::fe") / ICMPv6NDOptSrcLLAddr(lladdr=mac)
+    agent.packet_in(
+        1, 1, Reason.FOR_ROUTER, packet(IPv6(src="2001:db8:1::9", dst="2001:db8:1::fe", hlim=255) / solicited)
+    )
+    assert len(agent.neighbours) == 2
+
+
+@pytest.mark.parametrize(
+    ("claim", "address"),
+    [
+        (ARP(op=1, hwsrc=FAR, psrc="10.0.1.254", pdst="10.0.1.254"), "10.0.1.254"),
+        (
+            IPv6(src="2001:db8:1::fe", dst="ff02::1", hlim=255) / ICMPv6ND_NA(tgt="2001:db8:1::fe", S=0),
+            "2001:db8:1::fe",
+        ),
+    ],
+)
+def test_who_claims_an_address_of_ours_is_noted(agent, claim, address):
+    agent.packet_in(1, 1, Reason.FOR_ROUTER, packet(claim, MAC))
+    if ARP not in claim:
+        assert agent.duplicates == {}
+    agent.packet_in(1, 1, Reason.FOR_ROUTER, packet(claim, FAR))
+    assert agent.duplicates == {(1, ip_address(address).packed): bytes.fromhex(FAR.replace(":", ""))}
+
+
+@pytest.mark.parametrize("reason", [Reason.TTL_EXPIRED, Reason.OPTIONS])
+@pytest.mark.parametrize("to", ["10.2.255.255", "10.2.0.0"])
+def test_nothing_is_told_about_a_directed_broadcast(agent, reason, to):
+    datagram = IP(src="10.0.1.1", dst=to, ttl=1, options=[IPOption_NOP()] if reason is Reason.OPTIONS else []) / UDP()
+    assert agent.packet_in(1, 1, reason, packet(datagram)) == []
+
+
+def test_who_has_only_an_address_of_the_link_is_told_too(agent):
+    agent.adopt([((1, ip_address("fe80::1").packed), bytes.fromhex(HOST.replace(":", "")))])
+    frame = packet(IPv6(src="fe80::1", dst="2001:db8:1::fe") / UDP())
+    ((port, out),) = sent(agent.packet_in(1, 1, Reason.FOR_ROUTER, frame))
+    assert (port, out.dst, out[IPv6].src, out[ICMPv6DestUnreach].code) == (1, HOST, "fe80::ff:fe00:1fe", 4)
+
+
+@pytest.mark.parametrize(("group", "answers"), [("ff02::1", 1), ("ff02::2", 1), ("ff02::5", 0)])
+def test_groups_that_the_router_is_in_are_answered(agent, group, answers):
+    frame = packet(IPv6(src="2001:db8:1::1", dst=group) / ICMPv6EchoRequest())
+    out = sent(agent.packet_in(1, 1, Reason.FOR_ROUTER, frame))
+    assert [(each[IPv6].src, ICMPv6EchoReply in each) for _, each in out] == [("fe80::ff:fe00:1fe", True)] * answers
 
 
 def test_what_is_behind_no_port_any_more_is_forgotten(agent, write_file, artifact):
@@ -171,6 +226,7 @@ def test_an_answer_too_long_for_its_link_is_sent_in_fragments(agent):
         (IPOption_SSRR(routers=["10.2.2.1"]), "10.2.2.1", None),
         (IPOption_SSRR(routers=["10.9.0.1"]), None, (3, 5)),
         (IPOption_LSRR(routers=["10.88.0.1"]), None, (3, 5)),
+        (IPOption_SSRR(routers=["10.2.255.255"]), None, (3, 5)),
         (IPOption_LSRR(routers=["10.9.0.1"], pointer=3), None, (12, 0)),
     ],
 )
@@ -184,3 +240,30 @@ def test_source_routes(agent, option, goes, error):
         assert (port, out.dst, out[IP].dst, out[IP].options[0].routers, out[IP].options[0].pointer) == (
             2, FAR, goes, ["10.2.2.254"], 8,
         )  # fmt: skip
+
+
+def test_a_source_route_may_lead_through_two_addresses_of_the_router(agent):
+    agent.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
+    route = IPOption_LSRR(routers=["10.2.2.254", "10.9.0.1"])
+    ((_, out),) = sent(
+        agent.packet_in(1, 1, Reason.OPTIONS, packet(IP(src="10.0.1.1", dst="10.0.1.254", options=[route]) / UDP()))
+    )
+    assert (out[IP].dst, out[IP].options[0].routers, out[IP].options[0].pointer) == (
+        "10.9.0.1", ["10.2.2.254", "10.2.2.254"], 12,
+    )  # fmt: skip
+
+
+def test_an_echo_goes_back_the_way_that_it_came(agent):
+    agent.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
+    route = IPOption_LSRR(routers=["10.9.0.7", "10.9.0.8"], pointer=12)
+    frame = packet(IP(src="10.0.1.1", dst="10.0.1.254", options=[route]) / ICMP())
+    ((port, out),) = sent(agent.packet_in(1, 1, Reason.OPTIONS, frame))
+    assert (port, out[IP].src, out[IP].dst, out[IP].options[0].routers) == (
+        2, "10.0.1.254", "10.9.0.8", ["10.9.0.7", "10.0.1.1"],
+    )  # fmt: skip
+
+
+def test_options_that_can_not_be_are_told_about_on_the_way_to_others(agent):
+    frame = packet(IP(src="10.0.1.1", dst="10.9.0.1", options=[IPOption(b"\x9e\x27\x04\x00")]) / UDP())
+    ((_, out),) = sent(agent.packet_in(1, 1, Reason.OPTIONS, frame))
+    assert (out[ICMP].type, out[ICMP].ptr) == (12, 21)

@@ -3,11 +3,12 @@
 from ipaddress import ip_address
 
 import pytest
-from scapy.layers.inet import ICMP, IP, UDP, ICMPerror, IPerror
+from scapy.layers.inet import ICMP, IP, UDP, ICMPerror, IPerror, IPOption_LSRR, IPOption_RR, IPOption_SSRR
 from scapy.layers.inet6 import (
     ICMPv6DestUnreach,
     ICMPv6EchoReply,
     ICMPv6EchoRequest,
+    ICMPv6ND_Redirect,
     ICMPv6PacketTooBig,
     ICMPv6ParamProblem,
     ICMPv6TimeExceeded,
@@ -101,7 +102,10 @@ ERROR4 = ICMP(type=3) / IPerror(src=FAR, dst=HOST) / ICMPerror()
         (of6(ICMPv6EchoRequest()), True),
         (of6(IPv6ExtHdrDestOpt() / UDP()), True),
         (of6(IPv6ExtHdrFragment(nh=17, offset=3) / bytes(8)), True),
-        *((of6(kind()), False) for kind in (ICMPv6DestUnreach, ICMPv6PacketTooBig, ICMPv6TimeExceeded)),
+        *(
+            (of6(kind()), False)
+            for kind in (ICMPv6DestUnreach, ICMPv6PacketTooBig, ICMPv6TimeExceeded, ICMPv6ND_Redirect)
+        ),
         (of6(IPv6ExtHdrDestOpt() / ICMPv6DestUnreach()), False),
         (of6(IPv6ExtHdrFragment() / ICMPv6DestUnreach()), False),
         (of6(IPv6ExtHdrFragment(nh=58, offset=3) / bytes(8)), False),
@@ -125,11 +129,29 @@ def test_an_echo_is_answered():
 
 
 @pytest.mark.parametrize(
+    ("option", "to", "back"),
+    [
+        (IPOption_RR(pointer=8, routers=[FAR, "0.0.0.0"]), HOST, (7, 12, [FAR, OWN])),
+        (IPOption_RR(pointer=8, routers=[FAR]), HOST, (7, 8, [FAR])),
+        (IPOption_LSRR(pointer=4, routers=[FAR]), HOST, None),
+        (IPOption_LSRR(pointer=8, routers=[FAR]), FAR, (3, 4, [HOST])),
+        (IPOption_SSRR(pointer=12, routers=["10.0.3.1", FAR]), FAR, (9, 4, ["10.0.3.1", HOST])),
+    ],
+)
+def test_an_echo_brings_its_routes_back(option, to, back):
+    answer = checked(IP(icmp.echo_reply(ip_address(OWN).packed, of4(ICMP(id=7), options=[option]))), IP, "chksum")
+    assert (answer.src, answer.dst, answer[ICMP].id) == (OWN, to, 7)
+    found = [(each.option, each.pointer, each.routers) for each in answer.options if each.option]
+    assert found == ([back] if back else [])
+
+
+@pytest.mark.parametrize(
     "datagram",
     [
         of4(ICMP(chksum=1)),
         of4(ICMP(type=0)),
         of4(ICMP())[:24],
+        of4(ICMP(), flags="MF"),
         of6(ICMPv6EchoRequest(cksum=1)),
         of6(ICMPv6EchoReply()),
         of6(),
