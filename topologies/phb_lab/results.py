@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import floor, log10
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -166,7 +167,12 @@ def _as_json(figure: Figure) -> dict[str, Any]:
         "quantity": figure.quantity,
         "unit": figure.unit,
         "published": figure.published,
-        "measured": round(figure.measured, 6),
+        "measured": _rounded(figure.measured),
     }
     more = {"note": figure.note, "low": figure.low, "high": figure.high}
     return document | {key: value for key, value in more.items() if value is not None}
+
+
+def _rounded(value: float) -> float:
+    """To a millionth, or to six digits of what is smaller than one: a delay in microseconds keeps them."""
+    return round(value, 6 if value == 0 or abs(value) >= 1 else 5 - floor(log10(abs(value))))

@@ -88,3 +88,14 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
     results.write(tmp_path / "link.json", {"new": True})
     assert (tmp_path / "link.json").is_symlink()
     assert json.loads((tmp_path / "target.json").read_text()) == {"new": True}
+
+
+@pytest.mark.parametrize(
+    ("measured", "stored"), [(0.000031117123, 0.0000311171), (0.0, 0.0), (8929200.1234567, 8929200.123457), (1.5, 1.5)]
+)
+def test_a_small_figure_is_stored_with_six_digits(measured, stored):
+    document = results.results(
+        network="n", mode="virtual", target="phb-switch", seed=1, wall_s=0.0, simulated_s=1, more={},
+        figures=[Figure("t", "q", "s", measured)],
+    )  # fmt: skip
+    assert document["figures"][0]["measured"] == stored

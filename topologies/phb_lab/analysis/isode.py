@@ -159,7 +159,7 @@ def evaluate(
     transfers = tuple(_transfers(sendings, network, outcome, packets, duration_s))
     figures = [
         *_message_figures(published_path, transfers, duration_s),
-        *_load_figures(published_path, outcome, duration_s),
+        *_load_figures(published_path, network.name.rpartition("/")[2], outcome, duration_s),
     ]
     if not figures:
         raise LabError(f"{network.name}: no message was delivered in {duration_s} s")
@@ -235,15 +235,20 @@ def _message_figures(path: str, transfers: Sequence[Transfer], duration_s: int) 
             yield _figure(path, f"{quantity}.of_base", "of unloaded", share, sending.asked)
 
 
-def _load_figures(path: str, outcome: Outcome, duration_s: int) -> Iterator[Figure]:
-    """What of the loads arrived, in bit/s of UDP payload."""
+def _load_figures(path: str, test: str, outcome: Outcome, duration_s: int) -> Iterator[Figure]:
+    """What of the loads arrived, in bit/s of UDP payload.
+
+    It is published of the load alone. Elsewhere the test's own name stands before it, for several fill one table.
+    """
     rates = []
     for delivery in outcome.deliveries:
         begun = next((second for second, count in enumerate(delivery.received_by_second) if count), duration_s)
         if begun + _SETTLING_S < duration_s:
             rates.append(delivery.throughput_bps(begun + _SETTLING_S, duration_s))
     if rates:
-        yield _figure(path, "background_utilisation_bps", "bit/s", sum(rates))
+        quantity = "background_utilisation_bps"
+        own = quantity if _look_up(path, quantity) is not None else f"{test}.{quantity}"
+        yield _figure(path, own, "bit/s", sum(rates))
 
 
 def _figure(
@@ -315,14 +320,14 @@ def transfer_table(runs: Sequence[Run]) -> Table:
         loads = [delivery for delivery in run.outcome.deliveries if delivery.sent_packets]
         told = sum(each.received_packets + each.lost_packets for each in loads)
         share = sum(each.received_packets for each in loads) / told if told else 0
-        table.add_row(run.test.name, *[""] * 7, f"{share:.0%}" if loads else "")
+        table.add_row(run.test.name, *[""] * 7, f"{share:.0%}".replace("%", " %") if loads else "")
         for transfer in details_of(run).transfers:
             done = transfer.transaction is not None
             table.add_row(
                 f"  {transfer.sending.precedence}",
                 transfer.sending.size,
-                f"{transfer.seconds:.2f}" if done else "-",
-                f"{transfer.kbps:.1f}" if done else "-",
+                judging.number(transfer.seconds, "s") if done else "-",
+                judging.number(transfer.kbps, "kbit/s") if done else "-",
                 *_counts(transfer),
             )
     return table

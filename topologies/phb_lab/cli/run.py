@@ -15,6 +15,7 @@ from phb_lab.cli.running import Job, run_all, title
 from phb_lab.errors import UnsupportedError, UsageError
 from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
 from phb_lab.interruption import Interruption
+from phb_lab.report import judging
 from phb_lab.report.document import document
 from phb_lab.report.page import page
 from phb_lab.report.table import print_figures, print_table
@@ -113,12 +114,17 @@ def run(
         _display(console, study, main)
     wall_s = sum(each.outcome.wall_s for each in main)
     count = f"{len(main)} test{'s' if len(main) > 1 else ''}"
-    console.print(f"{_conserved(runs)}; {count} took {wall_s:.1f} s", highlight=False)
+    console.print(f"{_conserved(runs)}; {count} took {_took(wall_s)} s", highlight=False)
     if json is not None:
         results.write(json, document(study, main, others))
         console.print(f"results: {json}", highlight=False, soft_wrap=True)
     if out is not None or html is not None:
         _draw(console, study, main, others, out, html)
+
+
+def _took(wall_s: float) -> str:
+    """Seconds to the tenth, or three digits of less than one."""
+    return judging.number(wall_s, "s") if wall_s < 1 else f"{wall_s:,.1f}"
 
 
 def _display(console: Console, study: Study, runs: Sequence[Run]) -> None:

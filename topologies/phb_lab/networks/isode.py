@@ -261,8 +261,8 @@ def _settings() -> tuple[Setting, ...]:
                 published=f"{_ONE_QUEUE}.cs1_background_vs_cs2_1M",
                 policies=policies,
                 sendings=(
-                    Sending("immediate", "1M", 1, "alone_1M"),
-                    Sending("immediate", "1M", 30, quantity, base="alone_1M"),
+                    Sending("immediate", "1M", 1, f"{quantity}_alone"),
+                    Sending("immediate", "1M", 30, quantity, base=f"{quantity}_alone"),
                 ),
                 load_s=20,
                 lossy=False,
@@ -430,6 +430,8 @@ ASSUMPTIONS = (
     f"a message is its bytes in one piece, answered by {ANSWER_BYTES} bytes; no header of X.400",
     f"parallel messages are submitted {PARALLEL_STAGGER_S} s after each other; each submission is up to "
     f"{SUBMISSION_SPREAD_NS // SECOND} s late, drawn by the seed",
+    "the share of the unloaded rate is of our message alone, before the load, in the same test; the source's is of the "
+    "messages that it sent through the shaper alone",
     f"override uses port {OVERRIDE_PORT} and a permanent connection",
 )
 

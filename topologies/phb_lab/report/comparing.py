@@ -1,5 +1,6 @@
 """Result files side by side: the figures that all of them have, and how far each is from the first."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -74,6 +75,10 @@ def compare(files: Sequence[ResultsFile], only: Sequence[str] = ()) -> Compariso
         if file.network != first.network:
             raise UsageError(f"{file.path}: found network {file.network}, expected {first.network} as in {first.path}")
     tables = [{(figure.test, figure.quantity): figure for figure in file.figures} for file in files]
+    for file, table in zip(files, tables, strict=True):
+        if len(table) < len(file.figures):
+            twice = Counter((figure.test, figure.quantity) for figure in file.figures).most_common(1)[0][0]
+            raise UsageError(f"{file.path}: found two figures called {' '.join(twice)}, expected one")
     common = [key for key in tables[0] if all(key in table for table in tables[1:])]
     if not common and len(files) == 1:
         raise UsageError(f"{first.path}: found no figure")
@@ -111,7 +116,7 @@ def table(comparison: Comparison, within: float | None) -> Table:
             Name(judging.quantity(figure), indent=2),
             "-" if figure.published is None else judging.number(figure.published, figure.unit),
             *(judging.number(each.measured, each.unit) for each in row.figures),
-            *("-" if ratio is None else f"{ratio:.2f}" for ratio in row.ratios),
+            *(judging.ratio(ratio) for ratio in row.ratios),
             Text("differs", "bold red") if within is not None and row.differs(within) else "",
         )
         previous = figure.test

@@ -77,6 +77,14 @@ def number(value: float, unit: str) -> str:
     return f"{value:.{decimals}f}" if abs(value) >= 0.1 else f"{value:.4g}"
 
 
+def ratio(value: float | None) -> str:
+    """Measured over published: two decimals, or two digits of what is small; a dash where there is none."""
+    if value is None:
+        return "-"
+    decimals = 1 - floor(log10(value)) if 0 < value < 0.1 else 2
+    return f"{value:.{decimals}f}"
+
+
 def asked(figure: Figure) -> str:
     """What is asked of a figure; empty where nothing is."""
     low = None if figure.low is None else number(figure.low, figure.unit)

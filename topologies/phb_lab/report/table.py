@@ -69,7 +69,7 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> No
                 Name(judging.quantity(figure), indent=2),
                 "-" if figure.published is None else judging.number(figure.published, figure.unit),
                 judging.number(figure.measured, figure.unit),
-                "-" if figure.ratio is None else f"{figure.ratio:.2f}",
+                judging.ratio(figure.ratio),
                 *([judging.asked(figure)] if with_asked else []),
                 _VERDICTS[judging.verdict(figure)],
             )

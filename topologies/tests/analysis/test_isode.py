@@ -73,6 +73,13 @@ def test_calibrated_figures_say_so():
     assert found["10M.kbps"].note == "calibrated: the frames that the WAN loses"
 
 
+def test_the_load_of_a_test_that_shares_its_table_has_the_tests_name():
+    load = Delivery("load-1", "load", 100, 10_000, 20, 2_000, (0, 10, 20, 30, 40, 50, 100, 100))
+    found = figures("answer", [], outcome(deliveries=(load,)), duration_s=8)
+    assert [quantity.rpartition(".")[2] for quantity in found] == ["background_utilisation_bps"]
+    assert all(quantity.count(".") == 1 for quantity in found)
+
+
 def test_the_load_counts_once_it_has_settled():
     load = Delivery("load-1", "load", 100, 10_000, 20, 2_000, (0, 10, 20, 30, 40, 50, 100, 100))
     found = figures("round2_shaped_512k", [], outcome(deliveries=(load, replace(load, flow="load-2"))), duration_s=8)

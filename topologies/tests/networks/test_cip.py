@@ -51,6 +51,8 @@ def test_transfers_from_workstations_take_a_block_for_each_short_packet():
     # Were every packet one of FDDI's, and none an acknowledgement, they could carry what the pings do.
     assert 0 < alone.figure("ftp_MBps").measured < 12.383 / 2
     assert alone.figure("ftp_MBps").published is None
+    # The source saw the one channel not saturated, and the other saturated: the first is said to be missed.
+    assert (alone.figure("channel_percent").met, beside.figure("channel_percent").met) == (False, True)
     # A ping of 2,500 packets/s takes what the transfers leave, and they some of what it would have had.
     assert beside.figure("channel_percent").measured == pytest.approx(100, abs=0.5)
     assert beside.figure("ftp_MBps").measured < alone.figure("ftp_MBps").measured

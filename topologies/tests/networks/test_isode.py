@@ -105,6 +105,15 @@ def test_the_answer_keeps_the_printed_thresholds():
         assert rows[dscp or None] == tuple(row)
 
 
+def test_no_two_tests_of_one_table_have_a_figure_of_the_same_name():
+    named = [
+        (test.published, quantity)
+        for test in STUDY.tests
+        for quantity in {sending.quantity for sending in test.sendings}
+    ]
+    assert len(named) == len(set(named))
+
+
 @pytest.fixture(scope="module")
 def measured():
     """Figures of a test by quantity, each test run once."""

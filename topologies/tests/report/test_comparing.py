@@ -29,6 +29,13 @@ def test_figures_in_common_are_compared_with_the_first_file():
     assert [row.figures[0].quantity for row in comparison.beyond(0.1)] == ["i.avg", "zero"]
 
 
+def test_a_file_with_two_figures_of_one_name_is_refused_for_one_of_them_would_not_be_compared():
+    twice = results_file("twice.json", ("i.avg", 1.0, None), ("i.avg", 9.0, None), ("i.n", 10.0, None))
+    for files in ([A, twice], [twice, A], [twice]):
+        with pytest.raises(UsageError, match=r"twice.json: found two figures called t i.avg, expected one"):
+            comparing.compare(files)
+
+
 def test_a_single_file_is_compared_with_what_is_published():
     comparison = comparing.compare([A])
     assert comparison.rows[0].ratios == (0.5,)

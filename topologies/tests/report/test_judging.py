@@ -58,3 +58,19 @@ def test_a_tally_counts_each_figure_once_per_question():
     counts = judging.tally(figures)
     assert counts == judging.Tally(figures=5, published=3, within=1, asked=2, met=1)
     assert counts.missed == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (0.0, "0.00"),
+        (1.0, "1.00"),
+        (0.104, "0.10"),
+        (0.0042, "0.0042"),
+        (0.000031, "0.000031"),
+        (32.29, "32.29"),
+    ],
+)
+def test_a_small_ratio_keeps_two_digits(value, text):
+    assert judging.ratio(value) == text

@@ -191,7 +191,7 @@ def describe(figure: Figure) -> str:
     if figure.published is not None:
         parts.append(f"published {judging.number(figure.published, figure.unit)}")
     if figure.ratio is not None:
-        parts.append(f"ratio {figure.ratio:.2f}")
+        parts.append(f"ratio {judging.ratio(figure.ratio)}")
     if figure.met is not None:
         parts.append(f"asked {judging.asked(figure)}")
     unit = f" ({figure.unit})" if figure.unit else ""

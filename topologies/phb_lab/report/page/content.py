@@ -85,7 +85,7 @@ def figure_row(figure: Figure) -> FigureRow:
         quantity=judging.quantity(figure),
         published="" if figure.published is None else judging.number(figure.published, figure.unit),
         measured=judging.number(figure.measured, figure.unit),
-        ratio="" if figure.ratio is None else f"{figure.ratio:.2f}",
+        ratio="" if figure.ratio is None else judging.ratio(figure.ratio),
         asked=judging.asked(figure),
         verdict=verdict,
         word=_WORDS[verdict],

@@ -170,7 +170,7 @@ def test_every_figure_is_in_its_table_with_the_published_one_beside_it(viewer, s
             judging.quantity(figure),
             "–" if figure.published is None else judging.number(figure.published, figure.unit),
             judging.number(figure.measured, figure.unit),
-            "–" if figure.ratio is None else f"{figure.ratio:.2f}",
+            "–" if figure.ratio is None else judging.ratio(figure.ratio),
         ]
         for figure in figures
     ]
