@@ -159,6 +159,9 @@ def _rules(tree: _Tree, entry: Entry) -> list[Rule]:
         said = called(entry, "pcimRuleEnabled")
         tree.notices.append(Notice(entry.origin, f"rule '{name}' has no effect: it is {why} ({said})"))
         return []
+    if combined == Combined((Conditions(),)):
+        # A rule without conditions may be one that somebody is about to complete (CIM's PolicyConditionInPolicyRule).
+        tree.notices.append(Notice(entry.origin, f"rule '{name}' asks for nothing: it takes every packet"))
     made = [action for service in services for action in service.actions]
     limited = next((action for action in made if action.max_connections is not None), None)
     if len(periods) > 1 and limited is not None:
