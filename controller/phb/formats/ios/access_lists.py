@@ -8,7 +8,7 @@ from itertools import product
 from phb.errors import InputError
 from phb.formats.ios.boxes import Box, Interval, Pattern
 from phb.formats.ios.configuration import AccessEntry, AccessList, Configuration, GroupUse
-from phb.formats.ios.lines import Line, Words
+from phb.formats.ios.lines import Line, Words, abbreviated
 from phb.formats.ios.modes import GLOBAL
 from phb.formats.ios.names import (
     PROTOCOLS,
@@ -35,6 +35,8 @@ _TCP, _UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
 _FLAGS = ("ack", "fin", "psh", "rst", "syn", "urg")
 _FLAG_WORDS = ("established", "match-all", "match-any", *_FLAGS)
 
+_LOGGING = ("log", "log-input")
+
 # "permit (IPv6)" in the Cisco IOS IPv6 Command Reference.
 _IPV6_PROTOCOLS = {"ahp": 51, "esp": 50, "icmp": 58, "pcp": 108, "sctp": 132, "tcp": 6, "udp": 17}
 
@@ -49,6 +51,13 @@ _UNSUPPORTED = {
     "routing": "an entry without it: phb doesn't look at extension headers",
     "undetermined-transport": "an entry without it: phb doesn't look at extension headers",
 }
+
+
+for _phrase in ("compiled", "dynamic-extended", "rate-limit"):
+
+    @GLOBAL.statement(f"access-list {_phrase}", negatable=True, aside=True)
+    def _no_list(configuration: Configuration, _: object, words: Words) -> None:
+        configuration.aside(words.origin, f"'{words.line.shown}' has no effect: it is no list of packets")
 
 
 @GLOBAL.statement("access-list")
@@ -133,10 +142,9 @@ def _entry(configuration: Configuration, access_list: AccessList, words: Words, 
         sequence = last if sequence is None else sequence
     else:
         boxes, groups = _standard_boxes(words), ()
-    if words.line.words[-1].lower() in ("log", "log-input"):
-        configuration.note(
-            words.origin, f"'{words.line.words[-1]}' has no effect: counters tell how often a rule is met"
-        )
+    for word in words.line.words:
+        if word.lower() in _LOGGING:
+            configuration.note(words.origin, f"'{word}' has no effect: counters tell how often a rule is met")
     number = access_list.next_sequence() if sequence is None else sequence
     if sequence is not None and any(entry.sequence == number for entry in access_list.entries):
         words.line.fail(f"sequence number {number} again", "one that no other entry has")
@@ -216,7 +224,11 @@ def _options(
     flags: list[Pattern] = []
     flag_words = _FLAG_WORDS if protocol == _TCP else ()
     while words.peek() is not None:
-        option = words.maybe(*octet, "log", "log-input", *flag_words, *_UNSUPPORTED)
+        choices = (*octet, *_LOGGING, *flag_words, *_UNSUPPORTED)
+        option = words.maybe(*choices)
+        if option in _LOGGING and len(words.rest) == 1 and not abbreviated(words.rest[0], choices):
+            # A word of the user's that the log repeats ("ACL Syslog Correlation").
+            words.next("a cookie")
         if option in flag_words:
             if flags and not (option in _FLAGS and seen & {*_FLAGS}):
                 words.line.fail(f"'{option}' beside other TCP flags", "one way to ask for them")

@@ -235,6 +235,8 @@ class RouteMap:
 class Interface:
     """An interface. `fair_queue` is False after ``no fair-queue``; `unlike` says why it is no port of a switch.
 
+    `besides` is what happens there to packets that phb doesn't do.
+
     A subinterface has a `parent`, if that is in the file, and a `tag`: its VLAN, or `UNTAGGED` for the native one.
     """
 
@@ -245,6 +247,7 @@ class Interface:
     tag: int | str | None = None
     address: tuple[IPv4Address, Origin] | None = None
     bandwidth: tuple[int, Origin] | None = None  # kbit/s
+    has_reference: bool = False  # whether that is `bandwidth qos-reference`
     speed: int | None = None  # Mbit/s
     fair_queue: FlowFairness | bool | None = None
     hold_queue: tuple[int, Origin] | None = None
@@ -256,6 +259,7 @@ class Interface:
     route_map: tuple[str, Origin] | None = None
     shut_down: bool = False
     unlike: list[tuple[Origin, str]] = field(default_factory=list)
+    besides: list[tuple[Origin, str]] = field(default_factory=list)
     errors: list[InputError] = field(default_factory=list)
 
     @property

@@ -9,7 +9,8 @@ from phb.formats.ios.lines import directives
 from phb.model import Dialect
 from phb.origin import Origin
 
-_VERSION = re.compile(r"^version\s+(?P<release>(?P<major>\d+)(\.(?P<minor>\d+))?\S*)\s*$", re.IGNORECASE)
+# `version 1` and `version 2` are RIP's, in a part of a configuration.
+_VERSION = re.compile(r"^version\s+(?![12]\s*$)(?P<release>(?P<major>\d+)(\.(?P<minor>\d+))?\S*)\s*$", re.IGNORECASE)
 
 # What `show version` says, and the name of the image that the router boots: c2800nm-ipbasek9-mz.124-24.T4.bin.
 _FULL_12_4 = re.compile(r"\b(?:Version 12\.4\(|mz\.124-)(?P<number>\d+)[a-z]?[).](?P<train>[A-Z]*)")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network
+from ipaddress import IPv4Network, IPv6Network
 
 from phb.formats.ios.configuration import Configuration, RouteMap
 from phb.formats.ios.ignored import IN_BLOCK
 from phb.formats.ios.interface_names import take_interface
 from phb.formats.ios.lines import Words
 from phb.formats.ios.modes import GLOBAL, ROUTE_MAP
-from phb.formats.ios.names import looks_like_address, take_address, take_prefix_length
+from phb.formats.ios.names import looks_like_address, take_address, take_ipv6_network, take_prefix_length
 from phb.formats.ios.vocabulary import Mode
 from phb.model import Route
 
@@ -35,7 +35,22 @@ def _route(configuration: Configuration, _: object, words: Words) -> None:
     network = IPv4Network((int(address), length), strict=False)
     if network.network_address != address:
         words.line.fail(f"'{address}' with the mask of /{length}", f"'{network.network_address}'")
-    if looks_like_address(words.peek()):
+    _towards(configuration, network, words)
+
+
+@GLOBAL.statement("ipv6 route")
+def _ipv6_route(configuration: Configuration, _: object, words: Words) -> None:
+    if words.maybe("vrf"):
+        configuration.note(words.origin, "a route of a VRF has no effect: phb has one routing table")
+        return
+    _towards(configuration, take_ipv6_network(words, words.next("a destination such as 2001:DB8::/32")), words)
+
+
+def _towards(configuration: Configuration, network: IPv4Network | IPv6Network, words: Words) -> None:
+    """What is behind a route's destination: a next hop, an interface, or where packets are discarded."""
+    if words.maybe("dhcp"):
+        next_hop = "the gateway that DHCP names"
+    elif looks_like_address(words.peek()):
         next_hop = f"next hop {words.next('a next hop')}"
     else:
         name, kind = take_interface(words)
@@ -84,12 +99,3 @@ for _phrase in ("set dscp", "set ipv6 precedence", "set precedence", "set qos-gr
 def _control_plane(configuration: Configuration, _: object, words: Words) -> Mode:
     configuration.aside(words.origin, "'control-plane' has no effect: phb has no packets for a route processor")
     return Mode(IN_BLOCK, None)
-
-
-def _never(phrase: str, expected: str) -> None:
-    @GLOBAL.statement(phrase)
-    def _refuse(configuration: Configuration, _: object, words: Words) -> None:
-        words.line.fail(f"'{phrase}'", expected)
-
-
-_never("ipv6 route", "IPv6 routes in YAML, with MAC addresses")

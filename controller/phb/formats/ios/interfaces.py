@@ -8,7 +8,7 @@ from phb.formats.ios.interface_names import PHYSICAL, take_interface
 from phb.formats.ios.lines import Words
 from phb.formats.ios.modes import GLOBAL, INTERFACE, MQC
 from phb.formats.ios.names import take_address, take_prefix_length
-from phb.formats.ios.policy_maps import BURST_BITS, SHAPED
+from phb.formats.ios.policy_maps import BURST_BITS, KILOBITS, SHAPED
 from phb.formats.ios.shapers import note_bursts
 from phb.formats.ios.subinterfaces import take_tag
 from phb.formats.ios.vocabulary import Mode
@@ -33,7 +33,7 @@ def _ip_address(configuration: Configuration, interface: Interface, words: Words
     if words.negated:
         interface.address = None
         return
-    if words.maybe("dhcp", "negotiated"):
+    if words.maybe("dhcp", "negotiated", "pool"):
         configuration.note(
             words.origin, f"{interface.name} has an address that only the router learns; write it in YAML"
         )
@@ -52,8 +52,16 @@ def _bandwidth(configuration: Configuration, interface: Interface, words: Words)
     if words.negated:
         interface.bandwidth = None
         return
-    interface.bandwidth = (words.number(1, 10_000_000, "kbit/s"), words.origin)
+    if words.maybe("inherit", "receive"):
+        configuration.aside(words.origin, f"'{words.line.shown}' has no effect: no percentage is taken of it")
+        return
+    # `qos-reference` is what percentages are taken of; routing goes by the other one.
+    reference = words.maybe("qos-reference") is not None
+    kilobits = words.number(*KILOBITS, "kbit/s")
     words.done()
+    if reference or not interface.has_reference:
+        interface.bandwidth = (kilobits, words.origin)
+    interface.has_reference |= reference
 
 
 @INTERFACE.statement("speed", aside=True)
@@ -135,7 +143,7 @@ def _random_detect(configuration: Configuration, interface: Interface, words: Wo
 
 @INTERFACE.statement("traffic-shape rate")
 def _traffic_shape(configuration: Configuration, interface: Interface, words: Words) -> None:
-    rate = Amount(words.number(*SHAPED, "a rate in bit/s"))
+    rate = Amount(words.rate(*SHAPED))
     committed = words.maybe_number(*BURST_BITS, "a burst in bits")
     excess = words.maybe_number(0, BURST_BITS[1], "a burst in bits") if committed is not None else None
     if excess is not None:
@@ -224,7 +232,6 @@ BESIDES = {
     "ip verify": "phb doesn't check sources against routes",
     "ip wccp": "phb redirects nothing",
     "mac access-group": "phb has no lists of MAC addresses",
-    "qos pre-classify": "phb encapsulates nothing: policies meet packets as they are",
     "ip vrf forwarding": "phb has one routing table",
     "vrf forwarding": "phb has one routing table",
     "zone-member": "phb has no firewall by zones",
@@ -242,7 +249,15 @@ def _besides(phrase: str, why: str) -> None:
     @INTERFACE.statement(phrase, negatable=True, aside=True)
     def _note(configuration: Configuration, interface: Interface, words: Words) -> None:
         if not words.negated:
-            configuration.note(words.origin, f"'{phrase}' has no effect: {why}")
+            interface.besides.append((words.origin, f"'{phrase}' has no effect: {why}"))
+
+
+@INTERFACE.statement("qos pre-classify", negatable=True, aside=True)
+def _pre_classify(configuration: Configuration, interface: Interface, words: Words) -> None:
+    """Said of a tunnel, it counts in the policy of the port by which that leaves."""
+    if not words.negated:
+        message = "'qos pre-classify' has no effect: phb encapsulates nothing: policies meet packets as they are"
+        configuration.note(words.origin, message)
 
 
 for _phrase, _instead in UNLIKE.items():
@@ -252,9 +267,12 @@ for _phrase, _why in BESIDES.items():
 
 
 def _never(phrase: str, expected: str) -> None:
-    @INTERFACE.statement(phrase)
+    @INTERFACE.statement(phrase, negatable=True)
     def _refuse(configuration: Configuration, interface: Interface, words: Words) -> None:
-        words.line.fail(f"'{phrase}'", expected)
+        if not words.negated:
+            words.line.fail(f"'{phrase}'", expected)
+        # `show running-config all` prints what isn't there.
+        configuration.aside(words.origin, f"'no {phrase}' has no effect: phb has none")
 
 
 _never("bgp-policy", "marks in a policy map: phb doesn't mark by BGP's routes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NoReturn
 
 from phb.errors import InputError
@@ -40,6 +41,10 @@ _PRINTED = re.compile(
 )
 # What a terminal kept of a page's end, with the backspaces that wiped it out.
 _PAGE = re.compile(r"^\s*<?-+\s?More\s?-+>?[ \x08]*?(?:\x08+ *\x08+)?(?= *\S|$)", re.IGNORECASE)
+# How a terminal moves its cursor.
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# What stands before a statement that was typed: R1(config-if)#. What was typed after `do` is none.
+_PROMPT = re.compile(r"[\w.-]{1,63}\([\w-]{1,40}\)#\s*(?:(?:do\s.*|end\s*)$)?")
 _DIRECTIVE = re.compile(r"!\s*phb:\s*(?P<word>\S+)\s*(?P<rest>.*)")
 _BANNER = re.compile(
     r"(?:banner\s+(?:(?:config-save|exec|incoming|login|motd|slip-ppp|prompt-timeout)\s+)?"
@@ -50,7 +55,7 @@ _BANNER = re.compile(
 
 
 def lines(text: str, file: str) -> Iterator[Line]:
-    """Statements in order, up to ``end``; a banner is one of them, without its text.
+    """Statements in order, also behind ``end``; a banner is one of them, without its text.
 
     Raises:
         InputError: A banner that nobody ends.
@@ -59,20 +64,24 @@ def lines(text: str, file: str) -> Iterator[Line]:
     rows = text.splitlines()
     numbered = enumerate(rows, start=1)
     for number, raw in numbered:
-        expanded = _PAGE.sub("", raw).replace("\x08", "").expandtabs(8)
-        statement = expanded.strip()
+        expanded = _PAGE.sub("", _ESCAPE.sub("", raw)).replace("\x08", "").expandtabs(8)
+        statement = _typed(expanded.strip())
         if _PRINTED.match(statement):
             continue
         words = statement.split()
         line = Line(tuple(words), Origin(file, number, " ".join(words)), len(expanded) - len(expanded.lstrip()))
-        if words[0].lower() == "end" and len(words) == 1:
-            return
         banner = _BANNER.fullmatch(statement)
         if banner is not None:
             for _ in range(_banner_rows(line, banner["text"], rows[number:])):
                 next(numbered)
             line = Line(tuple(words[:2]), Origin(file, number, "banner"), line.indent)
         yield line
+
+
+def _typed(statement: str) -> str:
+    """The statement without the prompt before it."""
+    prompt = _PROMPT.match(statement)
+    return statement if prompt is None else statement[prompt.end() :]
 
 
 def _banner_rows(line: Line, text: str, below: Sequence[str]) -> int:
@@ -166,6 +175,17 @@ class Words:
             self.fail(f"{what} from {low} to {high}")
         self._position += 1
         return int(word)
+
+    def rate(self, low: int, high: int) -> int:
+        """A rate in bit/s; with k, m or g behind it, as later releases take it, it may have a decimal point."""
+        found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,9})?)([kmg])", (self.peek() or "").lower())
+        if found is None:
+            return self.number(low, high, "a rate in bit/s")
+        rate = int(Decimal(found[1]) * 1000 ** ("kmg".index(found[2]) + 1))
+        if not low <= rate <= high:
+            self.fail(f"a rate in bit/s from {low} to {high}")
+        self._position += 1
+        return rate
 
     def name(self, what: str) -> str:
         """One word of at most 64 characters."""

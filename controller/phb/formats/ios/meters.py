@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from phb.errors import InputError
 from phb.formats.ios.configuration import Amount, Burst, Configuration, Police, PolicyClass, Priority
+from phb.formats.ios.policing import HIGHEST_BURST
 from phb.formats.ios.ports import bits_per_second, rate
 from phb.model import Meter, MeterKind, RateBasis, Treatment
 from phb.values import PriorityCodePoint
@@ -44,12 +45,12 @@ def class_meter(
 
 def _priority_meter(priority: Priority, amount: Amount, basis: RateBasis, whole: Whole) -> Meter:
     bits = _bits(amount, whole)
-    burst = priority.burst_bytes if priority.burst_bytes is not None else max(1, bits // PRIORITY_DIVISOR)
+    burst = priority.burst_bytes if priority.burst_bytes is not None else bits // PRIORITY_DIVISOR
     drop = Treatment(drop=True).at(priority.origin)
     meter = Meter(
         kind=MeterKind.SINGLE_RATE,
         committed_rate=rate(bits, basis),
-        committed_burst_bytes=burst,
+        committed_burst_bytes=min(max(1, burst), HIGHEST_BURST),
         yellow=drop,
         red=drop,
     )
@@ -62,7 +63,7 @@ def _police_meter(configuration: Configuration, police: Police, basis: RateBasis
     exceed = _treatment(police, "exceed-action", {"drop": True})
     said = {
         "committed_rate": rate(bits, basis),
-        "committed_burst_bytes": _burst(police.committed_burst, bits),
+        "committed_burst_bytes": _burst(police, police.committed_burst, bits),
         "green": conform,
         "yellow": exceed,
     }
@@ -77,7 +78,7 @@ def _police_meter(configuration: Configuration, police: Police, basis: RateBasis
         said |= {
             "kind": MeterKind.TWO_RATE,
             "peak_rate": rate(peak, basis),
-            "peak_burst_bytes": _burst(police.excess_burst, peak),
+            "peak_burst_bytes": _burst(police, police.excess_burst, peak),
             "red": _treatment(police, "violate-action", {"drop": True}),
         }
     elif "violate-action" in police.actions:
@@ -85,7 +86,7 @@ def _police_meter(configuration: Configuration, police: Police, basis: RateBasis
         excess = police.excess_burst or Burst(bytes=said["committed_burst_bytes"])  # type: ignore[arg-type]
         said |= {
             "kind": MeterKind.SINGLE_RATE,
-            "excess_burst_bytes": _burst(excess, bits),
+            "excess_burst_bytes": _burst(police, excess, bits),
             "red": _treatment(police, "violate-action", {"drop": True}),
         }
     else:
@@ -100,13 +101,18 @@ def _bits(amount: Amount, whole: Whole) -> int:
     return bits_per_second(amount, 0 if amount.percent is None else whole())
 
 
-def _burst(burst: Burst | None, bits: int) -> int:
+def _burst(police: Police, burst: Burst | None, bits: int) -> int:
     if burst is None:
-        return max(LEAST_BURST, bits // BURST_DIVISOR)
+        return min(max(LEAST_BURST, bits // BURST_DIVISOR), HIGHEST_BURST)
     if burst.bytes is not None:
         return burst.bytes
     assert burst.milliseconds is not None
-    return max(1, bits * burst.milliseconds // 8000)
+    found = max(1, bits * burst.milliseconds // 8000)
+    if found > HIGHEST_BURST:
+        raise InputError(
+            police.origin, f"{burst.milliseconds} ms, which is a burst of {found} bytes", f"at most {HIGHEST_BURST}"
+        )
+    return found
 
 
 def _treatment(police: Police, event: str, otherwise: dict[str, int | bool]) -> Treatment:

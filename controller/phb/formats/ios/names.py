@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import AddressValueError, IPv4Address, IPv6Network
+from ipaddress import AddressValueError, IPv4Address, IPv6Network, ip_address
 
 from phb.formats.ios.boxes import Interval
 from phb.formats.ios.lines import Words, abbreviated
@@ -44,6 +44,7 @@ PROTOCOLS = {
     "gre": 47,
     "icmp": 1,
     "igmp": 2,
+    "igrp": 9,
     "ipinip": 4,
     "nos": 94,
     "ospf": 89,
@@ -54,11 +55,14 @@ PROTOCOLS = {
     "udp": 17,
 }
 
-# Port names of "access-list (IP extended)" in the Cisco IOS IP Command Reference, by IANA number.
+# Port names of "access-list (IP extended)" in the Cisco IOS IP Command Reference, by IANA number; IOS XE prints 135 and
+# its own connections' 15001 and 15002 as words, too.
 TCP_PORTS = {
     "bgp": 179,
     "chargen": 19,
     "cmd": 514,
+    "connectedapps-plain": 15001,
+    "connectedapps-tls": 15002,
     "daytime": 13,
     "discard": 9,
     "domain": 53,
@@ -76,7 +80,10 @@ TCP_PORTS = {
     "kshell": 544,
     "login": 513,
     "lpd": 515,
+    "msrpc": 135,
     "nntp": 119,
+    "onep-plain": 15001,
+    "onep-tls": 15002,
     "pim-auto-rp": 496,
     "pop2": 109,
     "pop3": 110,
@@ -173,10 +180,10 @@ def take_prefix_length(words: Words) -> int:
 
 
 def looks_like_address(word: str | None) -> bool:
-    """Whether this is an IPv4 address."""
+    """Whether this is an address of either version."""
     try:
-        IPv4Address(word or "")
-    except AddressValueError:
+        ip_address(word or "")
+    except ValueError:
         return False
     return True
 
@@ -208,14 +215,15 @@ def take_ipv6_addresses(words: Words) -> tuple[Interval | None, ...]:
         case "any":
             return (None,)
         case "host":
-            network = _ipv6_network(words, words.next("an IPv6 address") + "/128")
+            network = take_ipv6_network(words, words.next("an IPv6 address") + "/128")
         case _:
-            network = _ipv6_network(words, words.next("'any', 'host ADDRESS' or 'PREFIX/LENGTH'"))
+            network = take_ipv6_network(words, words.next("'any', 'host ADDRESS' or 'PREFIX/LENGTH'"))
     first, last = int(network.network_address), int(network.broadcast_address)
     return (None,) if not network.prefixlen else ((first, last),)
 
 
-def _ipv6_network(words: Words, text: str) -> IPv6Network:
+def take_ipv6_network(words: Words, text: str) -> IPv6Network:
+    """The prefix that `text`, a word that was read, says."""
     try:
         if "/" not in text:
             raise ValueError

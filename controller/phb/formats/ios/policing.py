@@ -9,7 +9,7 @@ from phb.formats.ios.names import take_dscp, take_precedence
 from phb.formats.ios.vocabulary import Mode
 
 # "police" in the Cisco IOS Quality of Service Solutions Command Reference.
-LOWEST_RATE, HIGHEST_RATE = 8000, 10_000_000_000
+LOWEST_RATE, HIGHEST_RATE = 8000, 400_000_000_000
 LOWEST_BURST, HIGHEST_BURST = 1000, 2_000_000_000
 
 _EVENTS = ("conform-action", "exceed-action", "violate-action")
@@ -45,7 +45,7 @@ def _rate(policy_class: PolicyClass, words: Words, committed: Amount) -> Mode:
 def _amount(words: Words) -> Amount:
     if words.maybe("percent"):
         return Amount(percent=words.number(1, 100, "a percentage"))
-    rate = words.number(LOWEST_RATE, HIGHEST_RATE, "a rate in bit/s")
+    rate = words.rate(LOWEST_RATE, HIGHEST_RATE)
     words.maybe("bps")
     return Amount(rate)
 

@@ -24,9 +24,9 @@ from phb.formats.ios.vocabulary import Mode
 from phb.model import DEFAULT_CLASS, Copied, Dialect
 
 # Bounds of "bandwidth (policy-map class)", "priority", "shape (policy-map class)" and "queue-limit" in the Cisco IOS
-# Quality of Service Solutions Command Reference.
-KILOBITS = (1, 10_000_000)
-SHAPED = (8000, 10_000_000_000)
+# Quality of Service Solutions Command Reference; rates up to those of the fastest interfaces since.
+KILOBITS = (1, 400_000_000)
+SHAPED = (8000, 400_000_000_000)
 BURST_BITS = (256, 10_000_000_000)
 PRIORITY_BURST = (32, 2_000_000)
 QUEUE_LIMIT = (1, 4096)
@@ -209,7 +209,7 @@ def _shape(configuration: Configuration, policy_class: PolicyClass, words: Words
         if words.peek() is not None:
             words.fail("no burst in ms after a percentage: phb takes bursts in bits")
     else:
-        rate = Amount(words.number(*SHAPED, "a rate in bit/s"))
+        rate = Amount(words.rate(*SHAPED))
     committed = words.maybe_number(*BURST_BITS, "a burst in bits")
     excess = words.maybe_number(0, BURST_BITS[1], "a burst in bits") if committed is not None else None
     words.done()

@@ -50,7 +50,7 @@ def build_rules(configuration: Configuration, attached: Sequence[Attachment]) ->
         for direction in ("input", "output"):
             for interface in group:
                 with configuration.collecting(interface):
-                    _blocked(regions, interface, direction, result, alone=len(group) == 1)
+                    _blocked(configuration, regions, interface, direction, result, alone=len(group) == 1)
             _check_one_policy(configuration, group, direction)
             for interface in group:
                 for attachment in attached:
@@ -73,13 +73,27 @@ def _check_one_policy(configuration: Configuration, group: Sequence[Interface], 
             raise InputError(second, found, "one of them: that of the port is for all its VLANs")
 
 
-def _blocked(regions: Regions, interface: Interface, direction: str, result: Rules, *, alone: bool) -> None:
+def _blocked(
+    configuration: Configuration,
+    regions: Regions,
+    interface: Interface,
+    direction: str,
+    result: Rules,
+    *,
+    alone: bool,
+) -> None:
     side = {"input": "in", "output": "out"}[direction]
     for version, key in ((4, side), (6, f"ipv6 {side}")):
         if key not in interface.access_groups:
             continue
         name, origin = interface.access_groups[key]
         base = f"access-list {name} {side}@{interface.name}"
+        known = configuration.access_lists.get(name)
+        if known is not None and known.version == version and not known.entries:
+            # The denial at its end comes with the first entry ("ipv6 access-list" in the Cisco IOS IPv6 Command
+            # Reference).
+            configuration.note(origin, f"access list '{name}' filters nothing: it has no entries")
+            continue
         denied = regions.denied(name, origin, version)
         if interface.parent is None and not alone:
             # Beside subinterfaces an interface's own packets are those without a tag.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from phb.errors import InputError
 
 # Importing a family adds its statements to the modes.
@@ -35,7 +37,10 @@ def parse(text: str, file: str, dialect: Dialect) -> Configuration:
     modes = [Mode(GLOBAL, None)]
     statements = list(lines(text, file))
     flat = not any(line.indent for line in statements)
-    for line in statements:
+    for number, line in enumerate(statements):
+        if [word.lower() for word in line.words] == ["end"]:
+            _note_rest(configuration, statements[number + 1 :])
+            break
         modes = _left(modes, line)
         try:
             opened = _statement(configuration, modes, line)
@@ -52,6 +57,17 @@ def parse(text: str, file: str, dialect: Dialect) -> Configuration:
             if modes[-1].vocabulary is not LEFT_OUT:
                 modes = [*modes, Mode(WRONG, None, line.indent)]
     return configuration
+
+
+def _note_rest(configuration: Configuration, lines_left: Sequence[Line]) -> None:
+    """List what stands behind ``end``, if it bears on packets: it may be another router's, or what was typed next."""
+    heads = {phrase.split()[0] for phrase in GLOBAL.phrases(asides=False)}
+    for line in lines_left:
+        if line.words[0].lower() in heads:
+            configuration.note(
+                line.origin, f"'{line.shown}' has no effect, nor has what follows: 'end' stands above it"
+            )
+            return
 
 
 def _left(modes: list[Mode], line: Line) -> list[Mode]:

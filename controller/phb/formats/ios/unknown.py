@@ -23,7 +23,7 @@ from phb.formats.ios.modes import GLOBAL, INTERFACE, POLICY_CLASS, POLICY_MAP, R
 from phb.formats.ios.vocabulary import Mode, suggestion
 
 # What QoS statements of switches and of releases that phb doesn't read are made of.
-_WORDS = "dscp police policer policing qos queue queueing queuing shape shaping srr wred wrr"
+_WORDS = "dscp police policer policing qos queue queueing queuing shape shaping srr trust wred wrr"
 QOS_WORDS = frozenset(_WORDS.split(" "))
 
 # Modes that mostly speak of something else.

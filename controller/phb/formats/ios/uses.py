@@ -35,9 +35,13 @@ def settle(configuration: Configuration) -> None:
     _sort(
         configuration, configuration.object_groups, object_groups, "object group '{}'", "no access list in use has it"
     )
+    asked = {each.port for each in up if each.policies or each.access_groups}
     for interface in configuration.interfaces.values():
         if not interface.shut_down:
             configuration.errors += interface.errors
+        for origin, message in interface.besides:
+            # Where no packet is asked anything, none is asked another thing than on the router.
+            (configuration.note if interface.port in asked else configuration.aside)(origin, message)
 
 
 def _policy_maps_in(policy_map: PolicyMap) -> Iterable[str]:

@@ -43,6 +43,10 @@ EXTENDED = {
     "permit ospf any any": {"protocol": 89},
     "permit 47 any any": {"protocol": 47},
     "permit icmp any any": {"protocol": 1},
+    "permit igrp any any": {"protocol": 9},
+    "permit tcp any any eq msrpc": {"protocol": 6, "destination_ports": (135, 135)},
+    "permit ip any any log MONDAY": {},
+    "permit tcp any any log syn": {"protocol": 6, "tcp_flags": (2, 2)},
     "permit tcp any any syn": {"protocol": 6, "tcp_flags": (2, 2)},
     "permit tcp any any match-all +ack -syn": {"protocol": 6, "tcp_flags": (0x10, 0x12)},
     "permit tcp any any match-any -fin": {"protocol": 6, "tcp_flags": (0, 1)},
@@ -147,3 +151,18 @@ def test_ipv6_entries_stand_by_their_numbers():
         "ipv6 access-list a\n permit udp any any\n permit tcp any any sequence 5\n sequence 7 deny 9 any any\n", "a"
     )
     assert [(entry.sequence, entry.boxes[0].protocol) for entry in found] == [(5, 6), (7, 9), (10, 17)]
+
+
+EMPTY = {
+    "ip access-list extended a\n remark none yet\ninterface Fa0/0\n ip access-group a in\n": "f:4",
+    "ipv6 access-list a\ninterface Fa0/0\n ipv6 traffic-filter a out\n": "f:3",
+}
+
+
+@pytest.mark.parametrize("text", EMPTY)
+def test_list_without_entries_filters_nothing(ios, text):
+    policy = ios(text)
+    assert policy.rules == ()
+    assert [(str(notice.origin), notice.message) for notice in policy.notices if not notice.aside] == [
+        (EMPTY[text], "access list 'a' filters nothing: it has no entries")
+    ]

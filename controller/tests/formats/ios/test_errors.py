@@ -107,7 +107,7 @@ ERRORS = {
         "interface Fa0/0\n ip address 1.2.3.4 255.0.255.0\n",
         "f:3: found '255.0.255.0', expected a netmask: ones, then zeros",
     ),
-    "bandwidth 0": ("interface Fa0/0\n bandwidth 0\n", "f:3: found '0', expected kbit/s from 1 to 10000000"),
+    "bandwidth 0": ("interface Fa0/0\n bandwidth 0\n", "f:3: found '0', expected kbit/s from 1 to 400000000"),
     "bandwidth word": ("interface Fa0/0\n bandwidth fast\n", "f:3: found 'fast', expected kbit/s from 1 to"),
     "speed": ("interface Fa0/0\n speed 0\n", "f:3: found '0', expected Mbit/s from 1 to 100000"),
     "hold queue 5000": (

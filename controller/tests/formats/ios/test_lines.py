@@ -25,8 +25,19 @@ def test_indentation_counts_tabs_as_eight():
     assert [line.indent for line in lines("a\n b\n\tc\n", "f")] == [0, 1, 8]
 
 
-def test_nothing_counts_after_end():
-    assert words("hostname a\nend\nhostname b\n") == ["hostname a"]
+PROMPTS = {
+    "R1(config)#policy-map p": ["policy-map p"],
+    "core-1.lab(config-pmap-c)# police 8000": ["police 8000"],
+    "R1(config-if)#": [],
+    "R1(config-if)#do show run": [],
+    "R1(config-if)#end": [],
+    "\x1b[Khostname a": ["hostname a"],
+}
+
+
+@pytest.mark.parametrize("row", PROMPTS)
+def test_statement_is_what_was_typed(row):
+    assert words(f"{row}\n") == PROMPTS[row]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from phb.formats.ios import read
 from phb.model import Dialect
 
 NOTED = {
+    "a list of no packets": "ip access-list role-based r\n deny ip\n",
     "a word": "redundancy-of-tomorrow on\n",
     "a block": "flurb 1\n class voice\n  priority 100\n police 8000\n",
     "a block in an interface": "interface Fa0/0\n flurb 1\n  priority 100\n bandwidth 5\n",
@@ -41,6 +42,7 @@ REFUSED = {
     "interface Serial0.1\n frame-relay interface-dlci 100\n  class slow\n": "no Frame Relay classes",
     "interface Serial0.1\n frame-relay interface-dlci 100\n  service-policy output p\n": "phb has no Frame Relay",
     "interface Tunnel0\n nhrp map group a service-policy output p\n": "phb has no tunnels",
+    "interface Fa0/0\n trust device cisco-phone\n": "docs/ios.md",
     "interface Fa0/0\n bgp-policy destination ip-prec-map\n": "marks in a policy map",
 }
 
