@@ -134,15 +134,24 @@ def write(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, making its folder; the old file stays whole until the new one is."""
-    if path.exists() and not path.is_file():
-        path.write_text(text)  # a device or a pipe: there is nothing to replace
-        return
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(path.name + ".new")
-    scratch.write_text(text)
-    scratch.replace(path)
+    """Write a file, making its folder; the old file stays whole until the new one is.
+
+    Raises:
+        OSError: it can't be written, a full disk for one; names the file, and leaves nothing of the new one.
+
+    """
+    special = path.exists() and not path.is_file()  # a device or a pipe: there is nothing to replace
+    target = path if special else path.resolve()
+    scratch = target if special else target.with_name(target.name + ".new")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        scratch.write_text(text)
+        if not special:
+            scratch.replace(target)
+    except OSError as error:
+        if not special:
+            scratch.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _by_pair(transactions: Iterable[Transaction]) -> dict[str, list[float]]:

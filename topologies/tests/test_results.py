@@ -1,3 +1,4 @@
+import errno
 import json
 from pathlib import Path
 
@@ -99,3 +100,25 @@ def test_a_small_figure_is_stored_with_six_digits(measured, stored):
         figures=[Figure("t", "q", "s", measured)],
     )  # fmt: skip
     assert document["figures"][0]["measured"] == stored
+
+
+def test_a_full_disk_is_said_of_the_file_and_leaves_nothing_new(tmp_path, monkeypatch):
+    path = tmp_path / "r.json"
+    path.write_text("old")
+
+    def write_half(self, text):
+        with self.open("w") as file:
+            file.write(text[:1])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", write_half)
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        results.write(path, {"figures": []})
+    assert raised.value.filename == str(path)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("r.json", "old")]
+
+
+def test_a_full_device_is_named_too():
+    with pytest.raises(OSError, match="No space left on device") as raised:
+        results.write(Path("/dev/full"), {"figures": []})
+    assert raised.value.filename == "/dev/full"

@@ -89,7 +89,7 @@ def sweep(
     if json is not None:
         results.write(json, summary.as_json(samples))
     if csv is not None:
-        csv.write_text(summary.as_csv(samples))
+        results.write_text(csv, summary.as_csv(samples))
     failed = [sample for sample in samples if sample.error is not None]
     for sample in failed:
         console.print(f"failed: {sample.job}: {sample.error}", soft_wrap=True)
