@@ -159,13 +159,15 @@ def _print(output: Console, told: Explanation) -> None:
 
 
 def _queued(told: Explanation) -> str:
+    from phb.explain.words import decimals
+
     words = f", {told.queue}" if told.queue else ""
     if told.weight:
         words += f", level {told.level}, weight {told.weight}, rank {told.rank}"
     if told.early_drop:
-        words += f", early drop with probability {told.early_drop:.3f}"
+        words += f", early drop with probability {decimals(told.early_drop)}"
     if told.queueing_ns:
-        words += f", waits {told.queueing_ns / 1e6:.3f} ms"
+        words += f", waits {decimals(told.queueing_ns / 1e6)} ms"
     return words
 
 
@@ -186,5 +188,7 @@ def _print_summary(output: Console, summary: Summary) -> None:
 
 
 def _cells(tally: Tally) -> tuple[str, ...]:
-    waits = [f"{value / 1e6:.3f} ms" for value in (tally.delay_mean_ns, tally.delay_max_ns)]
+    from phb.explain.words import decimals
+
+    waits = [f"{decimals(value / 1e6)} ms" for value in (tally.delay_mean_ns, tally.delay_max_ns)]
     return (str(tally.packets), str(tally.bytes), str(tally.dropped), *waits)

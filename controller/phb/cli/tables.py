@@ -52,7 +52,9 @@ class Table:
         """The table folded."""
         # A heading is folded before cells are.
         words = [tuple("\n".join(heading.split()) for heading in cells) for cells in self._headings]
-        columns = list(zip(*words, *(row.cells for row in self._rows), strict=True))
+        rows = [row.on(options.encoding) for row in self._rows]
+        line = "─" if len(_on("─", options.encoding)) == 1 else "-"
+        columns = list(zip(*words, *(row.cells for row in rows), strict=True))
         room = WIDTH - 1 - len(_GAP) * (len(columns) - 1)
         widths = _widths(columns, room)
         for number, heading in enumerate(self._headings[0] if self._headings else ()):
@@ -60,17 +62,17 @@ class Table:
         yield Text()
         for cells in self._headings:
             folded = [list(fold(cell, width, "")) for cell, width in zip(cells, widths, strict=True)]
-            yield from (Text(line, "bold") for line in _beside(folded, widths))
-            yield Text(" " + "─" * (sum(widths) + len(_GAP) * (len(widths) - 1)))
-        for row in self._rows:
+            yield from (Text(each, "bold") for each in _beside(folded, widths))
+            yield Text(" " + line * (sum(widths) + len(_GAP) * (len(widths) - 1)))
+        for row in rows:
             folded = [
-                [part for line in cell.split("\n") for part in fold(line, width)]
+                [part for each in cell.split("\n") for part in fold(each, width)]
                 for cell, width in zip(row.cells, widths, strict=True)
             ]
-            yield from (Text(line, row.style) for line in _beside(folded, widths))
+            yield from (Text(each, row.style) for each in _beside(folded, widths))
             if row.below:
                 margin = " " * (1 + widths[0] + len(_GAP))
-                yield from (Text(margin + line, row.style) for line in fold(row.below, WIDTH - len(margin)))
+                yield from (Text(margin + each, row.style) for each in fold(row.below, WIDTH - len(margin)))
         yield Text()
 
 
@@ -79,6 +81,14 @@ class _Row:
     cells: tuple[str, ...]
     below: str
     style: str
+
+    def on(self, encoding: str) -> _Row:
+        """The row as a terminal can show it, which makes it wider where escapes are needed."""
+        return _Row(tuple(_on(cell, encoding) for cell in self.cells), _on(self.below, encoding), self.style)
+
+
+def _on(text: str, encoding: str) -> str:
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _beside(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:

@@ -44,3 +44,9 @@ def _value(field: str, number: int, wanted: MatchValue) -> str:
         wide = isinstance(wanted, Ternary)
         return str(ip_address(number.to_bytes(16 if wide else 4, "big")))
     return str(number)
+
+
+def decimals(value: float, digits: int = 3) -> str:
+    """A number with so many decimals, or with more where it would seem to be nothing."""
+    words = f"{value:.{digits}f}"
+    return words if float(words) or not value else f"{value:.1g}"

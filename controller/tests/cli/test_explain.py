@@ -8,6 +8,7 @@ from scapy.layers.l2 import Ether
 from scapy.utils import PcapWriter
 
 from phb.cli import run
+from phb.explain.words import decimals
 
 POLICY = """
 phb: 1
@@ -53,6 +54,23 @@ def test_for_people(policy, capsys):
         f"   conversation: first in, first out  ({policy}:10)\n"
         "   class class-default, green, fifo\n"
     )
+
+
+def test_short_waits_are_not_shown_as_none(policy, capsys):
+    """A frame of 114 bytes is on a line of 100 Gbit/s for 9 ns."""
+    together = [part for _ in range(3) for part in ("--packet", VOICE)]
+    assert run(["explain", policy, "--at", DAY, "--rate", "line=100000000000", *together]) == 0
+    out = capsys.readouterr().out
+    assert "waits 0.000" not in out
+    assert "waits 9e-06 ms" in out
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "words"),
+    [(0.0314, 3, "0.031"), (0.0004, 3, "0.0004"), (2e-05, 4, "2e-05"), (0, 3, "0.000"), (12.5, 1, "12.5")],
+)
+def test_decimals(value, digits, words):
+    assert decimals(value, digits) == words
 
 
 def test_times_of_day_count(policy, capsys):

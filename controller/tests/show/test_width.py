@@ -1,5 +1,6 @@
 """Everything that is shown of a switch fits 100 columns, with each example on it, and no word is broken."""
 
+import io
 import re
 from datetime import datetime
 from pathlib import Path
@@ -69,6 +70,21 @@ def test_each_example_fits(name, capsys, monkeypatch, tmp_path):
 def test_lines_are_folded_at_words_and_long_words_at_separators(width, parts):
     line = "source=10.0.0.0-10.255.255.255 tos=0x0&0x1f"
     assert list(fold(line, width)) == parts
+
+
+def test_on_an_ascii_terminal_columns_stand_below_each_other(monkeypatch):
+    """Escapes count, and the line below the headings is of hyphens."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace")
+    monkeypatch.setattr("sys.stdout", out)
+    shown = table("class", "packets")
+    for name in ("größer", "voice"):
+        shown.add_row(name, "1")
+    print_table(console(), shown)
+    out.flush()
+    lines = [line for line in out.buffer.getvalue().decode("ascii").splitlines() if line]
+    assert set(lines[1].strip()) == {"-"}
+    assert len({lines[0].index("packets"), *(line.rindex("1") for line in lines[2:])}) == 1
+    assert max(map(len, lines)) <= WIDTH
 
 
 def test_numbers_and_names_without_separators_are_whole(capsys):

@@ -88,7 +88,7 @@ def _histograms(rows: Sequence[ClassRow]) -> RenderableType:
             packets = row.delays.get(bucket, 0)
             words = f"< {_time(below_us(bucket))}" if bucket < LAST_BUCKET else "longer"
             # What isn't nothing is seen.
-            bar = "█" * max(round(packets * _BAR / most), 1 if packets else 0)
+            bar = "#" * max(round(packets * _BAR / most), 1 if packets else 0)
             told.append(f"  {words:>10}  {bar:<{_BAR}}  {packets}")
     return lines(told)
 

@@ -9,6 +9,7 @@ from phb.explain.packet import Packet
 from phb.explain.stages.mark import set_marks
 from phb.explain.state import Meter, State
 from phb.explain.tables import Tables
+from phb.explain.words import decimals
 from phb.intent import Entry
 from phb.pipeline_names import COLOURS, DropReason
 
@@ -92,7 +93,7 @@ def _meter(stage: str, packet: Packet, entry: Entry, meter: Meter, incoming: int
             left / TOKENS_PER_BYTE,
         )
     held = ", ".join(
-        f"{name} bucket {level / TOKENS_PER_BYTE:.1f} bytes"
+        f"{name} bucket {decimals(level / TOKENS_PER_BYTE, 1)} bytes"
         for name, level in zip(("committed", other), levels, strict=True)
     )
     arrived = f", came {COLOURS[before]}" if before != GREEN else ""

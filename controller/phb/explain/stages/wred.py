@@ -9,6 +9,7 @@ from phb.explain.packet import Packet
 from phb.explain.stages.mark import write_marks
 from phb.explain.state import State
 from phb.explain.tables import Tables
+from phb.explain.words import decimals
 from phb.pipeline_names import DropReason
 
 STAGE = "wred"
@@ -58,7 +59,9 @@ def wred(packet: Packet, tables: Tables, state: State) -> None:
     elif packet.early_drop >= 1:
         packet.drop(STAGE, DropReason.WRED, f"average {average:.2f} packets: dropped for certain", entry.origin)
         return
-    words = f"average {average:.2f} packets of {low} to {high}: {outcome} with probability {packet.early_drop:.4f}"
+    words = (
+        f"average {average:.2f} packets of {low} to {high}: {outcome} with probability {decimals(packet.early_drop, 4)}"
+    )
     packet.say(STAGE, words, entry.origin)
 
 
