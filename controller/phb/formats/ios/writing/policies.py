@@ -12,7 +12,7 @@ from phb.formats.ios.ports import rate_basis
 from phb.formats.ios.writing.actions import limits, marks, police, policeable, priority
 from phb.formats.ios.writing.conditions import Written, box_of, entries
 from phb.formats.ios.writing.losses import Losses
-from phb.formats.ios.writing.queues import class_queue
+from phb.formats.ios.writing.queues import class_queue, no_default_queue
 from phb.model import (
     DEFAULT_CLASS,
     Action,
@@ -238,6 +238,8 @@ class PolicyMapWriter:
             body += self._empty(queue, basis)
         if DEFAULT_CLASS in queues:
             default += class_queue(queues[DEFAULT_CLASS], basis, self.dialect, None, self.losses)
+        elif self.schedule is not None and self.dialect is Dialect.IOS_12:
+            no_default_queue(self.schedule, "queues", self.losses)
         if default:
             body += [f" class {DEFAULT_CLASS}", *(f"  {line}" for line in default)]
         return body

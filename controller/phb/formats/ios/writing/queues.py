@@ -9,6 +9,7 @@ from phb.formats.ios.queueing import QUEUE_LIMIT as DEFAULT_LIMIT
 from phb.formats.ios.writing.losses import Losses
 from phb.model import (
     DEFAULT_CLASS,
+    ClassBased,
     ClassQueue,
     Dialect,
     DropProfile,
@@ -115,12 +116,17 @@ def _flows_and_limit(queue: ClassQueue, dialect: Dialect, losses: Losses) -> lis
             losses.add(queue, "queue_limit", f"the limit of class '{name}'", "before HQF it is one of conversations")
         return [f"fair-queue {fair.dynamic_conversations}", f"queue-limit {fair.congestive_discard_threshold}"]
     if dialect is Dialect.IOS_12 and name == DEFAULT_CLASS and queue.bandwidth is None:
-        what = f"one queue for all flows of {DEFAULT_CLASS}"
-        losses.add(queue, "fair_queue", what, "before HQF it has one only with a bandwidth")
+        no_default_queue(queue, "fair_queue", losses)
         return []
     if limit is None and queue.early_detection is not None and dialect is Dialect.IOS_12:
         return []
     return _limit(queue, losses)
+
+
+def no_default_queue(item: ClassQueue | ClassBased, field: str, losses: Losses) -> None:
+    """What class-default has in every schedule, named in it or not, and in IOS before HQF with a bandwidth only."""
+    what = f"one queue for all flows of {DEFAULT_CLASS}"
+    losses.add(item, field, what, "before HQF it has one only with a bandwidth")
 
 
 def _limit(queue: ClassQueue, losses: Losses) -> list[str]:

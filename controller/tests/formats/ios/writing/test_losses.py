@@ -217,6 +217,10 @@ OLDER = {
         ),
         ["the share of class 'a', which is what is left over"],
     ),
+    "class-default unsaid": (
+        classes("{class: a, queue-limit: 64, bandwidth: {percent: 20}}"),
+        ["one queue for all flows of class-default"],
+    ),
     "limit beside flows": (
         classes("{class: class-default, queue-limit: 9, fair-queue: {dialect: ios-12}}").replace(
             "  - {name: a}", "  []"
