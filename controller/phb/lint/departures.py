@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from phb.lint.boxes import Box, TooManyPieces, difference, intersection
 from phb.lint.finding import Context
 from phb.lint.regions import LIMIT, Region
-from phb.lint.traffic import class_of, drops
+from phb.lint.traffic import blocks, class_of, drops
 from phb.model import Action, Queueing, Rule
 from phb.values import TypeOfService
 
@@ -36,6 +36,7 @@ def departures(context: Context, action: Action, code_point: int, queueing: Queu
     here = context.regions.leaving(queueing.port)
     pieces = list(_arriving(context, action, code_point, here))
     found: set[Departure] = set()
+    whole = bool(pieces)
     try:
         for region in context.regions.all:
             if not isinstance(region.item, Rule) or not pieces or not _is_output(region, here):
@@ -44,12 +45,15 @@ def departures(context: Context, action: Action, code_point: int, queueing: Queu
             if not taken:
                 continue
             for other in (context.actions[name] for name in region.item.actions if name in context.actions):
+                if blocks(other.meter):
+                    continue
                 found.add(Departure(other.traffic_class or own, policed or drops(other.meter)))
             if region.zone == "":
                 pieces = _without(pieces, region)
     except TooManyPieces:
         found.clear()
-    if pieces or not found:
+        whole = False
+    if pieces or not whole:
         found.add(Departure(own, policed))
     return found
 

@@ -59,7 +59,7 @@ def _is_policed(context: Context, action: Action) -> bool:
     """Whether the action's meter drops, or those of the output policies of all ports that have queues of classes."""
     ports = {queueing.port: queueing for queueing, _ in class_queues(context.policy)}
     gone = [each for port in ports.values() for each in departures(context, action, CODE_POINTS["EF"], port)]
-    return drops(action.meter) or (bool(gone) and all(each.policed for each in gone))
+    return drops(action.meter) or (bool(ports) and all(each.policed for each in gone))
 
 
 def _without_level(context: Context, action: Action) -> Iterator[Finding]:

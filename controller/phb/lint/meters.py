@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from phb.lint.finding import Check, Context, Finding, Severity
-from phb.lint.traffic import MTU_BYTES
+from phb.lint.traffic import MTU_BYTES, blocks
 from phb.model import Action, Meter, MeterKind
 
 BELOW_MTU, SHORT, NO_EFFECT = "burst-below-mtu", "burst-below-a-millisecond", "meter-without-effect"
@@ -19,7 +19,7 @@ def _find(context: Context) -> Iterator[Finding]:
         if action.meter is not None:
             yield from _bursts(action, action.meter)
             yield from _peak(action, action.meter)
-            if action.meter.green == action.meter.yellow == action.meter.red:
+            if action.meter.green == action.meter.yellow == action.meter.red and not blocks(action.meter):
                 yield Finding(
                     NO_EFFECT,
                     Severity.WARNING,

@@ -41,6 +41,8 @@ def dscp(tos: TypeOfService | None) -> int | None:
 
 def carries(context: Context, action: Action, code_point: int) -> bool:
     """Whether traffic with this DSCP leaves under the action: marked so by it, or asked for and left as it is."""
+    if blocks(action.meter):
+        return False
     if action.mark is not None and action.mark.mask & DSCP_MASK:
         return dscp(action.mark) == code_point
     return any(dscp(asks.tos_bits) == code_point for item in context.users[action.name] for asks in asked(item))
@@ -49,6 +51,11 @@ def carries(context: Context, action: Action, code_point: int) -> bool:
 def drops(meter: Meter | None) -> bool:
     """Whether there is a meter, and it lets no more pass than its rates say."""
     return meter is not None and meter.red.drop
+
+
+def blocks(meter: Meter | None) -> bool:
+    """Whether there is a meter, and it lets nothing pass: as IOS has it, and `convert` writes what a rule blocks."""
+    return meter is not None and all(each.drop for each in (meter.green, meter.yellow, meter.red))
 
 
 def treatments(action: Action) -> Iterator[Treatment]:

@@ -59,3 +59,38 @@ def test_a_group_that_the_input_policy_set(group, found):
     router = router.replace("match ip dscp af11", f"match qos-group {group}")
     findings = lint(read(router.format(output="others", treatment="priority 128"), "r.ios"), at=AT)
     assert sorted(each.kind for each in findings if each.kind.startswith("ef-")) == found
+
+
+DROPPED = """! phb: dialect ios-hqf
+access-list 101 permit ip host 10.0.0.1 any
+class-map match-all other
+ match ip dscp ef
+ match access-group 101
+class-map match-any EF
+ match ip dscp ef
+policy-map wan
+ class other
+  police 8000 conform-action {conforms} exceed-action drop
+ class EF
+  priority 128
+ class class-default
+  fair-queue
+interface Serial0/0
+ bandwidth 512
+ service-policy output wan
+"""
+
+
+@pytest.mark.parametrize(("conforms", "kinds"), [("drop", []), ("transmit", ["ef-without-level"])])
+def test_a_policer_that_drops_everything_carries_nothing_and_does_something(conforms, kinds):
+    found = lint(read(DROPPED.format(conforms=conforms), "r.ios"), at=AT)
+    assert [each.kind for each in found if each.kind.startswith(("ef-", "meter-"))] == kinds
+
+
+def test_what_an_output_policy_drops_is_in_no_class():
+    """EF of an input policy, all of which an output policy drops."""
+    router = ROUTER.replace("class class-default\n  fair-queue", "class class-default\n  bandwidth percent 40")
+    drop = "police 8000 conform-action drop exceed-action drop"
+    router = router.replace(" class {output}", f" class EF\n  {drop}\n class {{output}}")
+    found = lint(read(router.format(output="others", treatment="priority 128"), "r.ios"), at=AT)
+    assert [each.kind for each in found if each.kind.startswith("ef-")] == []
