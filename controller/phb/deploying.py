@@ -208,6 +208,17 @@ def node_before(state: State, switch: Switch) -> str | None:
         return None
 
 
+async def is_without_policy(prepared: Prepared) -> bool:
+    """Whether a switch runs no program, or another, and so nothing of what it was given before: it was started anew.
+
+    Raises:
+        SwitchError: It can't be reached.
+
+    """
+    async with open_session(prepared) as session:
+        return not await session.runs_artifact()
+
+
 class Recorded:
     """A push in the history, from its start to however it ends; use it with ``with``."""
 

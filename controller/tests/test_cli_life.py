@@ -168,6 +168,17 @@ def test_the_policy_of_another_node_is_pushed_only_where_somebody_says_so(phb, p
     assert held(phb, switch.address) == shown
 
 
+def test_a_switch_that_was_started_anew_has_no_other_nodes_policy(phb, policy, write_file, start_switch):
+    switch = start_switch()
+    where = ("--address", switch.address)
+    assert phb("push", *where, policy(3))[0] == 0
+    switch.config = None
+    switch.table.clear()
+    other = write_file("other.yaml", (ROUTE % 4).replace("node: r1", "node: r2"))
+    assert "warning" not in phb("plan", *where, other)[2]
+    assert phb("push", *where, other)[0] == 0
+
+
 @pytest.mark.parametrize(("answer", "code"), [(True, 0), (False, 2)])
 def test_at_a_terminal_a_person_is_asked(phb, policy, write_file, start_switch, monkeypatch, answer, code):
     switch = start_switch()

@@ -42,8 +42,12 @@ class Result:
 
 
 def other_nodes(prepared: Sequence[Prepared], state: State | None) -> list[str]:
-    """Of each switch that was given another node's policy last, which one, in words."""
-    from phb.deploying import node_before
+    """Of each switch that was given another node's policy last, and wasn't started anew, which one, in words."""
+    import asyncio
+    from contextlib import suppress
+
+    from phb.deploying import is_without_policy, node_before
+    from phb.errors import SwitchError
 
     if state is None:
         return []
@@ -51,7 +55,12 @@ def other_nodes(prepared: Sequence[Prepared], state: State | None) -> list[str]:
     for each in prepared:
         now = each.intent.node
         before = None if now is None else node_before(state, each.switch)
-        if before not in (None, now):
+        if before in (None, now):
+            continue
+        empty = False
+        with suppress(SwitchError):  # that will be told of the push
+            empty = asyncio.run(is_without_policy(each))
+        if not empty:
             changes.append(f"{each.switch.name}: has the policy of node '{before}', and would get that of '{now}'")
     return changes
 
