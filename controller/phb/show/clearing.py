@@ -15,6 +15,7 @@ from phb.show.reading import Reading
 OF_PORT = ("port_transmit", "shared_conversation")
 # Few cells, of no rule, class or port.
 OF_SWITCH = ("drops", "untracked_connections")
+_OF_QUEUES = (CAME, *LEFT, *DROPPED)
 _INTERFACES = "interface counters of gNMI: OpenConfig only reads them"
 
 
@@ -64,7 +65,11 @@ async def clear(reading: Reading, which: Which, *, dry_run: bool) -> Cleared:
                 result.cells[name] = len(counted)
                 if not dry_run:
                     await session.clear_counter(name, counted)
-    for name in (CAME, *LEFT, *DROPPED):
+    if which.everything:  # also of queues that are gone
+        slots |= {
+            slot for name in _OF_QUEUES if name in session.artifact.counters for slot in await session.counter(name)
+        }
+    for name in _OF_QUEUES:
         if found := await reading.counter(name, slots):
             result.cells[name] = len(found)
     if not dry_run:
@@ -101,7 +106,7 @@ def _meant(reading: Reading, which: Which) -> tuple[dict[str, set[int] | None], 
     cells |= {name: set(chosen) for name in OF_PORT}
     if every:
         applicable = (name for name in reading.session.artifact.counters if name.startswith("applicability_"))
-        cells |= dict.fromkeys((*OF_SWITCH, *applicable))
+        cells |= dict.fromkeys((*OF_SWITCH, "class_delay", *applicable))
     slots = {CONVERSATION_SLOTS + port for port in chosen}
     for port, entry in scheduled(reading):
         for place in places(reading, port, entry):

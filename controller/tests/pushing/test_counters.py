@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 from finsy.proto import p4r
@@ -274,6 +275,15 @@ def test_clear_counters(switch, push, seen, phb, address, what):
         assert wanted.items() <= shown.items()
     left = json.loads(out)["not_cleared"]
     assert left == (["interface counters of gNMI: OpenConfig only reads them"] if what in ("all", "port") else [])
+
+
+def test_clear_counters_leaves_nothing_of_classes_and_queues_that_are_gone(switch, push, phb, address):
+    push(policy())
+    send(switch)
+    push(policy(traffic_class="bulk").split("queueing")[0])
+    assert re.search(r"class \d+, below", phb("show", "counters", "--address", address)[1])
+    assert phb("clear", "counters", "--address", address)[0] == 0
+    assert not any(json.loads(phb("show", "counters", "--json", "--address", address)[1]).values())
 
 
 def test_clear_counters_of_what_is_not_there(push, phb, address):
