@@ -13,7 +13,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from phb_device.control import DEVICE_ID
 
 _READY_WITHIN_S = 5.0
-_REFUSED_WITHIN_S = 0.05
+_AGAIN_AFTER_S = 0.02
 _METHOD = "/p4.bm.DataplaneInterface/PacketStream"
 
 
@@ -55,24 +55,43 @@ class DataPlane:
         deadline = time.monotonic() + _READY_WITHIN_S
         while self._call is None or self._call.done():
             self.close()
-            self._begin()
-            # A refusal is there at once; nothing tells that there is none.
-            self._listener.join(_REFUSED_WITHIN_S)
-            if time.monotonic() > deadline:
-                return
+            if not self._begin(deadline - time.monotonic()):
+                if time.monotonic() > deadline:
+                    return
+                self._call.cancel()
+                time.sleep(_AGAIN_AFTER_S)
 
-    def _begin(self) -> None:
+    def _begin(self, patience_s: float) -> bool:
+        """Whether the switch is known to read the stream.
+
+        It says nothing of a stream that it reads, but refuses a second one, and why: so two are begun.
+        """
         # A window that doesn't grow, so that a reader that pauses soon holds the switch back.
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.http2.bdp_probe", 0)]
         self._channel = grpc.insecure_channel(self._address, options)
-        self._sent: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._reads.set()
-        call = self._channel.stream_stream(
-            _METHOD, request_serializer=_Packet.SerializeToString, response_deserializer=_Packet.FromString
-        )
-        self._call = call(iter(self._sent.get, None), wait_for_ready=True)
+        ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+        streams = [self._stream(number, ended) for number in range(2)]
+        try:
+            refused = ended.get(timeout=max(0.0, patience_s))
+        except queue.Empty:
+            refused = 1
+        rejected, sent = streams[refused]
+        sent.put(None)
+        rejected.cancel()
+        self._call, self._sent = streams[1 - refused]
         self._listener = threading.Thread(target=self._listen, args=(self._call,), daemon=True)
         self._listener.start()
+        return bool(rejected.code() is grpc.StatusCode.RESOURCE_EXHAUSTED)
+
+    def _stream(self, number: int, ended: queue.SimpleQueue[int]) -> tuple[Any, queue.SimpleQueue[Any]]:
+        sent: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        call = self._channel.stream_stream(
+            _METHOD, request_serializer=_Packet.SerializeToString, response_deserializer=_Packet.FromString
+        )(iter(sent.get, None), wait_for_ready=True)
+        if not call.add_callback(lambda: ended.put(number)):
+            ended.put(number)
+        return call, sent
 
     def close(self) -> None:
         """End the stream; it may be opened again."""
