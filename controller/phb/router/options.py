@@ -75,6 +75,9 @@ def returned(datagram: bytes, address: bytes) -> tuple[bytes, bytes]:
             options += mine[at : at + len(option)]
         elif kind in (_LOOSE, _STRICT):
             behind = [option[each : each + 4] for each in range(3, min(option[2] - 1, len(option) - 3), 4)]
+            # The last stops may have been the answering router's own.
+            while behind and behind[-1] == address:
+                behind.pop()
             if behind:
                 *stops, to = [datagram[12:16], *behind]
                 options += bytes((kind, 3 + 4 * len(stops), 4)) + b"".join(reversed(stops))

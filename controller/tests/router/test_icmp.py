@@ -135,6 +135,8 @@ def test_an_echo_is_answered():
         (IPOption_RR(pointer=8, routers=[FAR]), HOST, (7, 8, [FAR])),
         (IPOption_LSRR(pointer=4, routers=[FAR]), HOST, None),
         (IPOption_LSRR(pointer=8, routers=[FAR]), FAR, (3, 4, [HOST])),
+        (IPOption_LSRR(pointer=8, routers=[OWN]), HOST, None),
+        (IPOption_LSRR(pointer=12, routers=[FAR, OWN]), FAR, (3, 4, [HOST])),
         (IPOption_SSRR(pointer=12, routers=["10.0.3.1", FAR]), FAR, (9, 4, ["10.0.3.1", HOST])),
     ],
 )
