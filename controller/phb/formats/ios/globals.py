@@ -30,6 +30,9 @@ def _route(configuration: Configuration, _: object, words: Words) -> None:
     if words.maybe("vrf"):
         configuration.note(words.origin, "a route of a VRF has no effect: phb has one routing table")
         return
+    if words.maybe_blotted():
+        configuration.note(words.origin, "a route has no effect: its destination is blotted out; write it in YAML")
+        return
     address = take_address(words, "a destination such as 10.0.0.0")
     length = take_prefix_length(words)
     network = IPv4Network((int(address), length), strict=False)
@@ -50,6 +53,8 @@ def _towards(configuration: Configuration, network: IPv4Network | IPv6Network, w
     """What is behind a route's destination: a next hop, an interface, or where packets are discarded."""
     if words.maybe("dhcp"):
         next_hop = "the gateway that DHCP names"
+    elif (blotted := words.maybe_blotted()) is not None:
+        next_hop = blotted
     elif looks_like_address(words.peek()):
         next_hop = f"next hop {words.next('a next hop')}"
     else:

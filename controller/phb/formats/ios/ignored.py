@@ -77,6 +77,7 @@ GLOBAL_PHRASES = {
     "ipv6 unicast-routing": FORWARDING,
     "ipv6 route static": ROUTING,
     "ipv6 route topology": ROUTING,
+    "mls qos statistics-export": MEASURING,
     "mpls label": ABSENT,
     "mpls ldp": ROUTING,
     "multilink bundle-name": MANAGEMENT,

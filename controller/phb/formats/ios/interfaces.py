@@ -38,6 +38,9 @@ def _ip_address(configuration: Configuration, interface: Interface, words: Words
             words.origin, f"{interface.name} has an address that only the router learns; write it in YAML"
         )
         return
+    if words.maybe_blotted():
+        configuration.note(words.origin, f"the address of {interface.name} is blotted out; write it in YAML")
+        return
     address = take_address(words)
     take_prefix_length(words)
     if words.maybe("secondary"):

@@ -139,6 +139,14 @@ class Words:
             self.line.fail(f"'{' '.join(self.line.words)}' and no more", expected)
         self.line.fail(f"'{word}'", expected)
 
+    def maybe_blotted(self) -> str | None:
+        """A word if it stands for what somebody didn't want to be read: x.x.x.x, ***, <removed>."""
+        word = self.peek() or ""
+        if not re.fullmatch(r"x+(\.x+)+|\*[*.]*|<\w[\w-]*>", word, re.IGNORECASE):
+            return None
+        self._position += 1
+        return word
+
     def keyword(self, *choices: str) -> str:
         """One of these keywords, abbreviated or not."""
         found = self.maybe(*choices)

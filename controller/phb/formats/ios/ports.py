@@ -92,7 +92,9 @@ def _no_port(configuration: Configuration, interface: Interface) -> None:
         InputError: It has QoS.
 
     """
-    said = [origin for _, origin in interface.policies.values()] + _queueing_statements(interface)
+    held = interface.hold_queue[1] if interface.hold_queue is not None else None
+    said = [origin for _, origin in interface.policies.values()]
+    said += [origin for origin in _queueing_statements(interface) if origin != held]
     if said:
         first = min(said, key=lambda origin: origin.line)
         expected = f"it on a physical interface: one of {', '.join(PHYSICAL)}"
@@ -105,6 +107,9 @@ def _no_port(configuration: Configuration, interface: Interface) -> None:
         raise InputError(first, found, expected)
     why = interface.unlike[0][0].statement if interface.unlike else "it is no port of a switch"
     configuration.aside(interface.origin, f"'{interface.name}' has no effect: {why}; no QoS is said of it")
+    if held is not None:
+        # Dialers and bundles have one by default; what they hold back is no class's.
+        configuration.note(held, f"'{held.statement}' has no effect: {interface.name} is no port of a switch")
     for name, origin in interface.access_groups.values():
         configuration.note(origin, f"access list '{name}' filters nothing: {interface.name} is no port of a switch")
 

@@ -8,6 +8,7 @@ from phb.formats.ios import read
 from phb.model import Dialect
 
 QUIET = {
+    "what is counted": "mls qos statistics-export interval 300\n",
     "compiled lists": "access-list compiled\n",
     "a list of rates": "access-list rate-limit 5 100\n",
     "settings of routes": "ip route static bfd Fa0/0 10.0.0.1\nip route profile\nipv6 route static bfd Fa0/0 FE80::1\n",
@@ -27,6 +28,11 @@ def test_only_notes(ios, case):
 
 
 WARNED = {
+    "interface Fa0/0\n ip address xxx.xxx.xxx.xxx 255.255.255.0\n": "the address of FastEthernet0/0 is blotted out",
+    "interface Fa0/0\n ip address <removed>\n": "the address of FastEthernet0/0 is blotted out",
+    "ip route 0.0.0.0 0.0.0.0 X.X.X.X\n": "of X.X.X.X; write it in YAML",
+    "ip route *.*.*.* 255.0.0.0 10.0.0.1\n": "its destination is blotted out",
+    "interface Dialer1\n hold-queue 500 out\n": "'hold-queue 500 out' has no effect: Dialer1 is no port of a switch",
     "ip route 0.0.0.0 0.0.0.0 dhcp\n": "of the gateway that DHCP names;",
     "ipv6 route ::/0 2001:DB8::1\n": "the route to ::/0 has no effect: an IOS configuration doesn't know the MAC",
     "ipv6 route ::/0 Gi0/0 FE80::1\n": "of interface GigabitEthernet0/0;",

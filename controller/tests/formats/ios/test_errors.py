@@ -411,8 +411,8 @@ ERRORS = {
         "f:5: found 'service-policy input p' on FastEthernet0/0.5, expected 'encapsulation dot1Q' in it, and interface",
     ),
     "tunnel": (
-        "interface Tunnel0\n hold-queue 9 out\n",
-        "f:3: found 'hold-queue 9 out' on Tunnel0, expected it on a physical",
+        "interface Tunnel0\n random-detect\n",
+        "f:3: found 'random-detect' on Tunnel0, expected it on a physical",
     ),
     "policy routing": (
         "route-map m permit 10\n set ip tos 4\ninterface Fa0/0\n ip policy route-map m\n",

@@ -58,7 +58,7 @@ def test_all_errors_come_in_one_run(ios):
     text = (
         "policy-map p\n class class-default\n  bandwith 5\n  set dscp 99\n"
         "interface Fa0/0\n service-policy output p\n ip access-group 7 in\n"
-        "interface Tunnel0\n hold-queue 9 out\n"
+        "interface Tunnel0\n random-detect\n"
     )
     with pytest.raises(InputErrors) as caught:
         ios(text)
