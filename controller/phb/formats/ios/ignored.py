@@ -138,6 +138,7 @@ for _word in _BLOCK_WORDS.split(" "):
 
 INTERFACES = {
     "arp": DISCOVERY,
+    "auto discovery qos": MEASURING,
     "carrier-delay": LINE,
     "cdp": DISCOVERY,
     "claw": LINE,

@@ -263,6 +263,16 @@ def _pre_classify(configuration: Configuration, interface: Interface, words: Wor
         configuration.note(words.origin, message)
 
 
+for _mode in (GLOBAL, INTERFACE):
+
+    @_mode.statement("auto qos", negatable=True, aside=True)
+    def _auto_qos(configuration: Configuration, _: object, words: Words) -> None:
+        """A macro ("AutoQoS" in the Cisco IOS Quality of Service Solutions Configuration Guide)."""
+        if not words.negated:
+            message = f"'{words.line.shown}' has no effect: what it made counts, where the configuration has it"
+            configuration.note(words.origin, message)
+
+
 for _phrase, _instead in UNLIKE.items():
     _unlike(_phrase, _instead)
 for _phrase, _why in BESIDES.items():

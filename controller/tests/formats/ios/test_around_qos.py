@@ -28,6 +28,8 @@ def test_only_notes(ios, case):
 
 
 WARNED = {
+    "interface Fa0/0\n auto qos voip trust\n": "'auto qos voip trust' has no effect: what it made counts",
+    "auto qos srnd4\n": "'auto qos srnd4' has no effect: what it made counts",
     "interface Fa0/0\n ip address xxx.xxx.xxx.xxx 255.255.255.0\n": "the address of FastEthernet0/0 is blotted out",
     "interface Fa0/0\n ip address <removed>\n": "the address of FastEthernet0/0 is blotted out",
     "ip route 0.0.0.0 0.0.0.0 X.X.X.X\n": "of X.X.X.X; write it in YAML",
