@@ -23,14 +23,17 @@ CAME: Final = "conversation_enqueued"
 LEFT: Final = ("conversation_transmitted", "conversation_refused")
 DROPPED: Final = ("conversation_discards", "conversation_tail_drops", "conversation_early_drops")
 
+Taken: TypeAlias = dict[str, dict[int, CounterValue]]
+"""By counter and index: packets and bytes (of the Ethernet frame without FCS) that cells had before they were set."""
+
 _Slots: TypeAlias = tuple[int, int]
 _Queue: TypeAlias = tuple[tuple[MatchField, ...] | None, str | None]
 
 
 async def clear_counters(
     session: Session, visible: Collection[Row] | None, wanted: Collection[Row], references: References
-) -> None:
-    """Set the counters of numbers and slots to zero that are about to stand for something else.
+) -> Taken:
+    """Set the counters of numbers and slots to zero that are about to stand for something else; give what they had.
 
     Args:
         session: Primary.
@@ -39,45 +42,60 @@ async def clear_counters(
         references: The program's.
 
     """
+    taken: Taken = {}
     if visible is None:
-        return
+        return taken
     new = _meanings(wanted, references) - _meanings(visible, references)
     for space in BY_NUMBER:
-        await clear_numbers(session, space, {number for name, number, _ in new if name == space})
+        taken |= await clear_numbers(session, space, {number for name, number, _ in new if name == space})
     before = _queues(visible, references)
     queues = [slots for slots, queue in _queues(wanted, references).items() if before.get(slots) != queue]
-    await clear_slots(session, (slot for first, count in queues for slot in range(first, first + count)))
+    return taken | await clear_slots(session, (slot for first, count in queues for slot in range(first, first + count)))
 
 
-async def clear_numbers(session: Session, space: str, numbers: Iterable[int]) -> None:
-    """Set all counters of some numbers of a kind to zero."""
+async def give_back(session: Session, taken: Taken) -> None:
+    """Add what cells had before they were set to zero to what they have counted since."""
+    for name, cells in taken.items():
+        now = await session.counter(name, cells)
+        zero = CounterValue(0, 0)
+        sums = {
+            index: CounterValue(cell.packets + now.get(index, zero).packets, cell.bytes + now.get(index, zero).bytes)
+            for index, cell in cells.items()
+        }
+        await session.write_counter(name, sums)
+
+
+async def clear_numbers(session: Session, space: str, numbers: Iterable[int]) -> Taken:
+    """Set all counters of some numbers of a kind to zero; give what they had."""
     counting = sorted(set(numbers))
+    taken: Taken = {}
     for name, width in BY_NUMBER[space]:
         if name in session.artifact.counters and counting:
             cells = [number * width + cell for number in counting for cell in range(width)]
-            counted = await session.counter(name, cells)
-            await session.clear_counter(name, counted)
-            counting = sorted({cell // width for cell in counted})
+            taken[name] = await session.counter(name, cells)
+            await session.clear_counter(name, taken[name])
+            counting = sorted({cell // width for cell in taken[name]})
+    return taken
 
 
-async def clear_slots(session: Session, slots: Iterable[int]) -> None:
+async def clear_slots(session: Session, slots: Iterable[int]) -> Taken:
     """Set the counters of queues' slots to zero; packets that wait there have come, and nothing else has.
 
-    A packet that comes to such a slot, or leaves it, while the counters are read and written may be missed.
+    Gives what they had. A packet that comes to such a slot or leaves it while the counters are read and written may be
+    missed.
     """
     here = sorted(set(slots))
     present = session.artifact.counters
     if not here or CAME not in present:
-        return
-    for name in DROPPED:
-        if name in present:
-            await session.clear_counter(name, await session.counter(name, here))
+        return {}
+    dropped: Taken = {name: await session.counter(name, here) for name in DROPPED if name in present}
     came = await session.counter(CAME, here)
-    left = {name: await session.counter(name, came) for name in LEFT if name in present}
+    left: Taken = {name: await session.counter(name, came) for name in LEFT if name in present}
     waiting = {slot: _less(cell, (cells.get(slot) for cells in left.values())) for slot, cell in came.items()}
-    for name, cells in left.items():
+    for name, cells in (dropped | left).items():
         await session.clear_counter(name, cells)
     await session.write_counter(CAME, {slot: cell for slot, cell in waiting.items() if cell != came[slot]})
+    return {**dropped, **left, CAME: {slot: _less(cell, [waiting[slot]]) for slot, cell in came.items()}}
 
 
 def _less(came: CounterValue, left: Iterable[CounterValue | None]) -> CounterValue:

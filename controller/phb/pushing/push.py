@@ -511,10 +511,9 @@ async def _push_with(
     wanted = Wanted((*rows, *secret), int(intent.track_connections))
     written = 0
     if not dry_run:
-        await clear_counters(session, visible if former is None else None, rows, references)
-        transition = Transition(
-            session, references, held, atomic, former, watcher, interruption, partial(ports.apply, shaping, shaped)
-        )
+        clear = partial(clear_counters, session, visible if former is None else None, rows, references)
+        finish = partial(ports.apply, shaping, shaped)
+        transition = Transition(session, references, held, atomic, former, watcher, interruption, clear, finish)
         written = await transition.run(wanted)
     origins = {row.key: entry.origin for row, entry in zip(renumbered.rows, intent.entries, strict=True)}
     updates = difference(visible, rows)

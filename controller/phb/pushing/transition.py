@@ -18,6 +18,7 @@ from phb.device.channel import PipelineConfig
 from phb.device.describe import describe
 from phb.device.session import Session
 from phb.errors import PushInterruptedError, SwitchError
+from phb.pushing.counters import Taken, give_back
 from phb.pushing.difference import Row, difference
 from phb.pushing.labels import unlabelled
 from phb.pushing.phases import SETTLING, Held, Phase, Step, in_phases, one_batch, peak
@@ -84,6 +85,7 @@ class Transition:
         former: The program that was replaced for this push; it is what is gone back to.
         watcher: Is told of progress.
         interruption: Asked before the flip.
+        clear: Sets counters to zero that get another meaning; what it gives is given back where the push goes back.
         finish: What else belongs to the push, done when the entries are there; when it fails, they are undone.
 
     """
@@ -95,6 +97,7 @@ class Transition:
     former: Former | None = None
     watcher: Watcher | None = None
     interruption: Interruption = field(default_factory=Interruption)
+    clear: Callable[[], Awaitable[Taken]] | None = None
     finish: Callable[[], Awaitable[None]] | None = None
 
     async def run(self, wanted: Wanted) -> int:
@@ -107,6 +110,7 @@ class Transition:
         """
         steps = self._plan(self.before, wanted)
         self._check_room(steps)
+        taken = await self.clear() if self.clear is not None else {}
         try:
             written = await self._write(steps)
             await self._verify(wanted)
@@ -114,6 +118,7 @@ class Transition:
                 await self.finish()
         except SwitchError as error:
             left = await self._go_back(wanted, error)
+            left += await self._give_back(taken)
             raise type(error)(self.session.address, f"{error.message}; {left}", error.refusals) from error
         return written
 
@@ -186,6 +191,14 @@ class Transition:
             message = f"{cause.message}; what was already written could not be undone: {second.message}{met}"
             raise SwitchError(self.session.address, message, (*cause.refusals, *second.refusals)) from cause
         return "the switch is as it was"
+
+    async def _give_back(self, taken: Taken) -> str:
+        """Give counters back what was taken from them; what is lost, in words."""
+        try:
+            await give_back(self.session, taken)
+        except SwitchError as error:
+            return f"; what it had counted under names that were to go is lost: {error.message}"
+        return ""
 
     async def _met(self, former: Collection[Row], wanted: Collection[Row]) -> str:
         """What packets meet on a switch that could not be put back."""

@@ -10,6 +10,7 @@ from targets import BMV2, running
 
 from phb import Artifact
 from phb.device.session import CounterValue, Session
+from phb.errors import SwitchError
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 POLICY = """
@@ -111,6 +112,28 @@ def test_another_name_of_the_same_match_starts_at_zero(switch, push, seen):
         {"browse": 0},
         {"bulk": 0, "class-default": 0},
     )
+
+
+def test_a_push_that_goes_back_gives_back_what_it_set_to_zero(
+    switch, address, push, seen, phb, write_file, monkeypatch
+):
+    push(policy())
+    send(switch)
+    before = seen()
+    write, written = Session.write, []
+
+    async def refuse_the_first(session, updates, **options):
+        written.append(updates)
+        if len(written) == 1:
+            send(switch, 2)  # what comes meanwhile is counted, too
+            raise SwitchError(session.address, "no room")
+        await write(session, updates, **options)
+
+    monkeypatch.setattr(Session, "write", refuse_the_first)
+    code, _, err = phb("push", "--address", address, write_file("policy.yaml", policy("web", "browse", "bulk")))
+    assert (code, "no room; the switch is as it was" in err) == (1, True)
+    assert len(written) == 1
+    assert seen() == ({None: (0, 0), "phones": (52, 51)}, before[1], {"talk": 52}, before[3])
 
 
 @pytest.mark.parametrize("options", [(), ("--no-state",)], ids=["state", "no state"])
