@@ -94,7 +94,7 @@ def test_push_plan_and_show(phb, start_switch, mvs074, artifact):
     none, first, *_ = json.loads(out)
     assert (none["policy"], none["rule"], none["packets"]) == (0, None, 9)
     assert (first["rule"], first["packets"], first["bytes"]) == ("rule1", 3, 4362)
-    assert first["does"] == ["ToS 192 (CS6)", "each connection at most 100000000, at least 10000000 bit/s"]
+    assert first["does"] == ["ToS 192 (CS6)", "each connection at most 100000000, at least 10000000 bit/s on average"]
     assert first["drops"] == {"hold queue": 2}
     assert "ToS 192" in phb("show", "policy", *where)[1]
 

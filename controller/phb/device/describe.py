@@ -83,7 +83,7 @@ def _value(name: str, bits: int, number: int) -> str:
         return str(MacAddress(number))
     if bits == 128:
         return str(IPv6Address(number))
-    if bits == 32 and name in ("source", "destination", "peer"):
+    if bits == 32 and name in ("source", "destination", "peer", "address"):
         return str(IPv4Address(number))
     if name == "overhead" and number >> (bits - 1):
         return str(number - (1 << bits))

@@ -105,7 +105,7 @@ def _does(entry: HeldEntry) -> str:
         return f"at most {parameters['maximum_connections']} connections"
     if entry.action == "clamp":
         least = f", at least {clamped_bps(parameters['minimum'])}" if parameters["minimum"] else ""
-        return f"each connection at most {clamped_bps(parameters['maximum'])}{least} bit/s"
+        return f"each connection at most {clamped_bps(parameters['maximum'])}{least} bit/s on average"
     words = []
     if entry.action.endswith("_marks"):
         return colour + ", ".join(_mark_words(parameters))

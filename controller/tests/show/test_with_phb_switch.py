@@ -133,8 +133,8 @@ def test_what_policies_do(address, write_file, capsys, monkeypatch, tmp_path):
     assert {row["rule"]: row["does"] for row in json.loads(capsys.readouterr().out)} == {
         None: [],
         "few": ["at most 3 connections"],
-        "slow": ["each connection at most 64003 bit/s"],
-        "bounded": ["each connection at most 1000000, at least 64003 bit/s"],
+        "slow": ["each connection at most 64003 bit/s on average"],
+        "bounded": ["each connection at most 1000000, at least 64003 bit/s on average"],
         "tagged": ["priority 5"],
         "whole": ["ToS 184 (EF)"],
     }

@@ -33,7 +33,7 @@ _PATIENCE_S = 60
 
 @dataclass(frozen=True)
 class Asked:
-    """What the issue asks of a figure; None asks nothing."""
+    """What a figure has to be; None asks nothing."""
 
     low: float | None = None
     high: float | None = None

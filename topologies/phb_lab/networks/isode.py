@@ -105,7 +105,7 @@ class Setting(Test):
     captured: bool = True
 
 
-# What the issue asks of the policy that the source did not find: 90 % of the unloaded rate for CS2 ...
+# What is asked of the policy that the source did not find: 90 % of the unloaded rate for CS2 ...
 KEPT = Asked(low=0.9)
 # ... and progress of CS0 and CS1: more than the 3 kbit/s that CS0 had beside the source's reserved queues.
 PROGRESS = Asked(low=3.0)
