@@ -35,7 +35,7 @@ control Classify(inout headers_t hdr,
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
             meta.flow.vlan                 : ternary  @name("vlan");
-            meta.flow.tcp_flags            : ternary  @name("tcp_flags");
+            meta.flow.flags_or_type        : ternary  @name("flags_or_type");
         }
         actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;
@@ -55,7 +55,7 @@ control Classify(inout headers_t hdr,
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
             meta.flow.vlan                 : ternary  @name("vlan");
-            meta.flow.tcp_flags            : ternary  @name("tcp_flags");
+            meta.flow.flags_or_type        : ternary  @name("flags_or_type");
         }
         actions = { set_class; leave_unclassified; @defaultonly NoAction; }
         const default_action = NoAction;

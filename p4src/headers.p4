@@ -239,7 +239,8 @@ struct flow_t {
     bit<8>  protocol;
     bit<16> source_port;         // 0 where there is no port: other protocols, later fragments, truncated packets
     bit<16> destination_port;
-    bit<9>  tcp_flags;           // 1 and the flags; 0 where there is no TCP header: then no flag is clear, either
+    bit<17> flags_or_type;       // 1 and TCP's flags, or 1 and ICMP's type and code; 0 without either header: then no flag
+                                 // is clear, either
     bit<7>  qos_group;           // what the input policy tells the output policy; on no wire
 }
 

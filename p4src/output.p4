@@ -36,7 +36,7 @@ control Output(inout headers_t hdr,
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
             meta.flow.vlan                 : ternary  @name("vlan");
-            meta.flow.tcp_flags            : ternary  @name("tcp_flags");
+            meta.flow.flags_or_type        : ternary  @name("flags_or_type");
             meta.flow.qos_group            : ternary  @name("qos_group");
         }
         actions = { set_class; leave_unclassified; @defaultonly NoAction; }
@@ -58,7 +58,7 @@ control Output(inout headers_t hdr,
             hdr.vlan.isValid()             : optional @name("tagged");
             meta.flow.pcp                  : ternary  @name("pcp");
             meta.flow.vlan                 : ternary  @name("vlan");
-            meta.flow.tcp_flags            : ternary  @name("tcp_flags");
+            meta.flow.flags_or_type        : ternary  @name("flags_or_type");
             meta.flow.qos_group            : ternary  @name("qos_group");
         }
         actions = { set_class; leave_unclassified; @defaultonly NoAction; }

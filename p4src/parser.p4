@@ -89,7 +89,7 @@ parser PhbParser(packet_in packet,
         packet.extract(hdr.tcp);
         meta.flow.source_port = hdr.tcp.source_port;
         meta.flow.destination_port = hdr.tcp.destination_port;
-        meta.flow.tcp_flags = 1w1 ++ hdr.tcp.flags;
+        meta.flow.flags_or_type = 9w0x100 ++ hdr.tcp.flags;
         meta.connection.segment = 536;      // RFC 9293 section 3.7.1
         transition select(hdr.tcp.flags & 0x07) {
             0: accept;
@@ -158,6 +158,7 @@ parser PhbParser(packet_in packet,
 
     state parse_icmp {
         packet.extract(hdr.icmp);
+        meta.flow.flags_or_type = 1w1 ++ hdr.icmp.type ++ hdr.icmp.code;
         transition accept;
     }
 }

@@ -49,6 +49,7 @@ from phb.model import (
 )
 from phb.values import (
     AddressRange,
+    IcmpType,
     MacAddress,
     PortRange,
     PriorityCodePoint,
@@ -140,6 +141,7 @@ macs = st.builds(MacAddress, st.integers(0, 2**48 - 1))
 tos = st.builds(lambda value, mask: TypeOfService(value & mask, mask), octets, octets)
 pcps = st.builds(lambda value, mask: PriorityCodePoint(value & mask, mask), st.integers(0, 7), st.integers(0, 7))
 groups, vlans = st.integers(0, 127), st.integers(0, 4095) | st.just("untagged")
+icmp_types = st.builds(IcmpType, st.integers(0, 255), st.none() | st.integers(0, 255))
 tcp_flags = st.builds(lambda value, mask: TcpFlags(value & mask, mask), octets, octets)
 code_points, precedences = st.integers(0, 63), st.integers(0, 7)
 port_ranges = st.tuples(st.integers(0, 65535), st.integers(0, 65535)).map(lambda pair: PortRange(*sorted(pair)))
@@ -200,6 +202,11 @@ def with_tag_or_flags(asked):
         st.just(asked),
         st.builds(lambda vlan: plain.model_copy(update={"vlan": vlan}), vlans),
         st.builds(lambda flags: plain.model_copy(update={"tcp_flags": flags}), tcp_flags),
+        st.builds(
+            lambda icmp, protocol: plain.model_copy(update={"protocol": protocol, "icmp_type": icmp}),
+            icmp_types,
+            st.sampled_from([1, 58]),
+        ),
     )
 
 

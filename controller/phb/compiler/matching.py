@@ -21,12 +21,15 @@ Masked: TypeAlias = tuple[int, int]  # value, and mask with ones where it counts
 ADDRESS_BITS = {4: 32, 6: 128}
 ALL_VLANS = 0xFFF
 TCP = PROTOCOLS["tcp"]
-TCP_HEADER = 1 << 8
-"""Above the eight flags of field `tcp_flags`: there is a TCP header."""
+HEADER = 1 << 16
+"""Of field `flags_or_type`: there is a header of TCP, which has the lower eight bits, or of ICMP, which has sixteen."""
 
 
 class Box(NamedTuple):
-    """Packets of one IP version; None asks nothing. A `pcp` asks for a tagged frame too, and `tcp_flags` for TCP."""
+    """Packets of one IP version; None asks nothing. A `pcp` asks for a tagged frame too.
+
+    What asks for `tcp_flags` asks for TCP as its protocol, what asks for `icmp_type` for that of ICMP.
+    """
 
     ingress_port: int | None = None
     egress_port: int | None = None
@@ -40,6 +43,7 @@ class Box(NamedTuple):
     vlan: int | str | None = None  # a number, or UNTAGGED
     qos_group: Masked | None = None
     tcp_flags: Masked | None = None
+    icmp_type: Masked | None = None
 
 
 def box(policy: PolicySet, conditions: Conditions) -> Box:
@@ -64,16 +68,17 @@ def box(policy: PolicySet, conditions: Conditions) -> Box:
         None if ports is None else (ports.first, ports.last)
         for ports in (conditions.source_ports, conditions.destination_ports)
     )
-    flags = conditions.tcp_flags
+    flags, icmp = conditions.tcp_flags, conditions.icmp_type
     return Box(
         ingress,
         egress,
-        conditions.protocol,
+        conditions.protocol if flags is None else TCP,
         source,
         destination,
         source_ports,
         destination_ports,
         tcp_flags=None if flags is None else (flags.value, flags.mask),
+        icmp_type=None if icmp is None else icmp.bits,
         **_marks(conditions),
     )
 
@@ -128,13 +133,12 @@ def intersection(one: Box, other: Box) -> Box | None:
     try:
         vlan: int | str | None = _same(one.vlan, other.vlan)
         pcp = _agreement(one.pcp, other.pcp)
-        protocol, flags = _same(one.protocol, other.protocol), _agreement(one.tcp_flags, other.tcp_flags)
-        if (vlan == UNTAGGED and pcp is not None) or (flags is not None and protocol not in (None, TCP)):
+        if vlan == UNTAGGED and pcp is not None:
             return None
         return Box(
             _same(one.ingress_port, other.ingress_port),
             _same(one.egress_port, other.egress_port),
-            protocol,
+            _same(one.protocol, other.protocol),
             _overlap(one.source, other.source),
             _overlap(one.destination, other.destination),
             _overlap(one.source_ports, other.source_ports),
@@ -143,7 +147,8 @@ def intersection(one: Box, other: Box) -> Box | None:
             pcp,
             vlan,
             _agreement(one.qos_group, other.qos_group),
-            flags,
+            _agreement(one.tcp_flags, other.tcp_flags),
+            _agreement(one.icmp_type, other.icmp_type),
         )
     except LookupError:
         return None
@@ -159,9 +164,9 @@ def matches(found: Box, version: int) -> Iterator[dict[str, MatchValue]]:
     for name, ports in (("source_port", found.source_ports), ("destination_port", found.destination_ports)):
         _add_range(common, name, ports, 16)
     common |= code_point_fields(found)
-    if found.tcp_flags is not None:
-        value, mask = found.tcp_flags
-        common["tcp_flags"] = Ternary(TCP_HEADER | value, TCP_HEADER | mask)
+    for asked in (found.tcp_flags, found.icmp_type):
+        if asked is not None:
+            common["flags_or_type"] = Ternary(HEADER | asked[0], HEADER | asked[1])
     if version == 4:
         _add_range(common, "source", found.source, 32)
         _add_range(common, "destination", found.destination, 32)

@@ -6,15 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address
 
-from phb.compiler.matching import ADDRESS_BITS, ALL_VLANS, TCP, TCP_HEADER, Box, Interval, Masked, prefixes
+from phb.compiler.matching import ADDRESS_BITS, ALL_VLANS, HEADER, TCP, Box, Interval, Masked, prefixes
 from phb.decompiler.ports import Ports
 from phb.decompiler.rows import NotAPolicyError
 from phb.intent import Entry, Exact, MatchValue, Range, Ternary
 from phb.model import Conditions
 from phb.values import (
+    ICMP_VERSIONS,
     LAST_QOS_GROUP,
     UNTAGGED,
     AddressRange,
+    IcmpType,
     PortRange,
     PriorityCodePoint,
     TcpFlags,
@@ -32,6 +34,7 @@ def box(entry: Entry) -> Box:
     source, destination, source_ports, destination_ports = (
         _interval(match.get(name)) for name in ("source", "destination", "source_port", "destination_port")
     )
+    flags, icmp = _flags_or_type(entry)
     return marks(entry)._replace(
         ingress_port=ingress,
         egress_port=egress,
@@ -40,7 +43,8 @@ def box(entry: Entry) -> Box:
         destination=destination,
         source_ports=source_ports,
         destination_ports=destination_ports,
-        tcp_flags=_tcp_flags(entry),
+        tcp_flags=flags,
+        icmp_type=icmp,
     )
 
 
@@ -67,14 +71,20 @@ def marks(entry: Entry) -> Box:
     return Box(tos=tos, pcp=pcp, vlan=None if vlan is None else vlan[0], qos_group=group)
 
 
-def _tcp_flags(entry: Entry) -> Masked | None:
-    flags = _masked(entry.match.get("tcp_flags"))
-    if flags is None:
-        return None
-    value, mask = flags
-    if not value & TCP_HEADER or _number(entry.match.get("protocol")) not in (None, TCP):
-        raise NotAPolicyError(entry, "flags are those of a TCP header")
-    return value & ~TCP_HEADER, mask & ~TCP_HEADER
+def _flags_or_type(entry: Entry) -> tuple[Masked | None, Masked | None]:
+    """TCP's flags, and ICMP's type and code."""
+    asked = _masked(entry.match.get("flags_or_type"))
+    if asked is None:
+        return None, None
+    value, mask = asked[0] & ~HEADER, asked[1] & ~HEADER
+    protocol = _number(entry.match.get("protocol"))
+    if not asked[0] & HEADER or protocol not in (TCP, *ICMP_VERSIONS.values()) or (protocol == TCP and mask > 0xFF):
+        raise NotAPolicyError(entry, "flags are those of a TCP header, types those of an ICMP header")
+    if protocol == TCP:
+        return (value, mask), None
+    if mask not in (0xFF00, 0xFFFF):
+        raise NotAPolicyError(entry, "no rule asks for some bits of an ICMP type")
+    return None, (value, mask)
 
 
 def code_points(asked: Box) -> dict[str, object]:
@@ -150,6 +160,8 @@ def _conditions(each: Box, version: int | None, ports: Ports) -> Conditions:
     fields: dict[str, object] = {"protocol": each.protocol, **code_points(each)}
     if each.tcp_flags is not None:
         fields["tcp_flags"] = TcpFlags(*each.tcp_flags)
+    if each.icmp_type is not None:
+        fields["icmp_type"] = IcmpType.of_bits(*each.icmp_type)
     for name, number in (("ingress_port", each.ingress_port), ("egress_port", each.egress_port)):
         fields[name] = None if number is None else ports.name(number)
     for name, addresses in (("source", each.source), ("destination", each.destination)):

@@ -17,7 +17,7 @@ from phb.errors import InputError
 from phb.explain.arrival import Arrival
 from phb.explain.packet import ACK, FIN, IPV4, IPV6, RST, SYN, TCP, UDP, VLAN, internet_checksum
 from phb.origin import Origin
-from phb.values import AnyAddress, parse_code_point, parse_protocol
+from phb.values import ICMP_VERSIONS, AnyAddress, IcmpType, parse_code_point, parse_protocol
 
 EXPECTED = (
     "a packet such as 'tcp 10.0.0.1:700 > 10.0.0.2:80 dscp af31 length 1444 in PORT', or an Ethernet frame in hex"
@@ -25,7 +25,7 @@ EXPECTED = (
 
 _HEADER_BYTES = {4: 20, 6: 40}
 _TRANSPORT_BYTES = {TCP: 20, UDP: 8}
-_ICMP = {1, 58}
+_ICMP = ICMP_VERSIONS.values()
 _DEFAULT_BYTES = 100  # of the IP packet, headers included
 _TTL = 64  # what most hosts send with
 _FLAGS = {"F": FIN, "S": SYN, "R": RST, "P": 0x08, "A": ACK, "U": 0x20, "E": 0x40, "C": 0x80}  # as tcpdump and scapy
@@ -128,6 +128,7 @@ _NUMBERS = {
     "id": _Word(_number(0, 65535), "a number from 0 to 65535"),
     "length": _Word(_number(20, 65535), "bytes of the IP packet"),
     "flags": _Word(_flags, "letters of FSRPAUEC"),
+    "type": _Word(lambda word: IcmpType.parse(word).bits[0], "an ICMP type, or type and code such as 3/4"),
     "sequence": _Word(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
     "acknowledgement": _Word(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
     "window": _Word(_number(0, 65535), "a number from 0 to 65535"),
@@ -180,7 +181,8 @@ def _transport(protocol: int, source: int, destination: int, values: dict[str, i
     elif protocol == UDP:
         header = struct.pack(">HHHH", source, destination, length, 0)
     elif protocol in _ICMP:
-        header = bytes([8 if protocol == 1 else 128, 0, 0, 0])  # echo request
+        echo_request = 0x0800 if protocol == ICMP_VERSIONS[4] else 0x8000
+        header = struct.pack(">HH", values.get("type", echo_request), 0)
     return header + bytes(length - len(header))
 
 

@@ -13,10 +13,11 @@ from ipaddress import IPv4Address, IPv6Address
 from phb.intent import Entry
 from phb.origin import UNKNOWN, Origin
 from phb.pipeline_names import DropReason, ForwardingException
-from phb.values import PROTOCOLS
+from phb.values import ICMP_VERSIONS, PROTOCOLS
 
 IPV4, VLAN, IPV6 = 0x0800, 0x8100, 0x86DD
 _ETHERNET_BYTES, _VLAN_BYTES, _IPV4_BYTES, _IPV6_BYTES, _TCP_BYTES, _UDP_BYTES = 14, 4, 20, 40, 20, 8
+_ICMP_BYTES = 4  # type, code and checksum, which every message has
 TCP, UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
 _HOP_BY_HOP = 0  # RFC 8200 section 4.3
 
@@ -34,6 +35,7 @@ class Headers:
     ipv6: int | None = None
     tcp: int | None = None
     udp: int | None = None
+    icmp: int | None = None
 
     @classmethod
     def parse(cls, frame: bytes) -> Headers:
@@ -67,6 +69,8 @@ class Headers:
             self.tcp = at
         elif protocol == UDP and len(self.frame) >= at + _UDP_BYTES:
             self.udp = at
+        elif protocol == ICMP_VERSIONS[6 if self.ipv4 is None else 4] and len(self.frame) >= at + _ICMP_BYTES:
+            self.icmp = at
 
     def number(self, at: int, size: int) -> int:
         """`size` bytes of the frame as a number."""
@@ -337,6 +341,13 @@ class Packet:
     def tcp_flags(self) -> int:
         """The flags of its TCP header; 0 without one."""
         return self.headers.frame[self.headers.tcp + 13] if self.headers.tcp is not None else 0
+
+    @property
+    def flags_or_type(self) -> int | None:
+        """The flags of its TCP header, or type and code of its ICMP header; None where it has neither."""
+        if self.headers.icmp is not None:
+            return self.headers.number(self.headers.icmp, 2)
+        return self.tcp_flags if self.headers.tcp is not None else None
 
     @property
     def endpoints(self) -> str:

@@ -101,6 +101,7 @@ def in_words(conditions: Conditions) -> str:
         said.append(f"with 802.1p priority {conditions.pcp.value}")
     for word, asked in (
         ("with TCP flags", conditions.tcp_flags),
+        ("of ICMP type", conditions.icmp_type),
         ("of VLAN", conditions.vlan),
         ("of QoS group", conditions.qos_group),
     ):

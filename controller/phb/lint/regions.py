@@ -2,7 +2,7 @@
 
     subsets:    ingress port, egress port (or none yet), IP version, protocol, ToS, 802.1p priority, VLAN, QoS group,
                 TCP flags, month, day of month, day of week, time of day
-    intervals:  source, destination, source port, destination port, moment
+    intervals:  source, destination, source port, destination port, ICMP type and code, moment
 
 Days and clocks of different time zones can't be compared as sets; each zone's rules with a window are a group of their
 own, and rules that always count belong to every group.
@@ -34,6 +34,7 @@ from phb.values import (
     LAST_QOS_GROUP,
     PROTOCOLS,
     AddressRange,
+    IcmpType,
     PortRange,
     PriorityCodePoint,
     TcpFlags,
@@ -64,6 +65,8 @@ MINUTES_PER_DAY = 24 * 60
 ALL_TIMES = (1 << 2 * MINUTES_PER_DAY) - 1
 ALWAYS: Interval = (0, 10**12)  # seconds since year 1; datetime's year 9999 is about 3.2e11
 ALL_PORTS: Interval = (0, 0xFFFF)
+_NO_MESSAGE = 1 << 16  # behind every type and code: no ICMP header at all
+ALL_MESSAGES: Interval = (0, _NO_MESSAGE)
 
 _VERSIONS = {4: 1, 6: 2, None: 4}  # None: no IP at all; only behaviour aggregates are asked for that
 _ADDRESSES: dict[int | None, Interval] = {4: (0, 2**32 - 1), 6: (0, 2**128 - 1), None: (0, 0)}
@@ -162,7 +165,7 @@ class Regions:
             ports = ALL_PORTS if version is not None else (0, 0)
             boxes += [
                 Box(
-                    (addresses, addresses, ports, ports, ALWAYS),
+                    (addresses, addresses, ports, ports, ALL_MESSAGES, ALWAYS),
                     (*ports_asked, bit, protocols, bits, *tag, _groups(aggregate), ALL_FLAGS, *_NO_WINDOW),
                 )
                 for tag in self._tags(aggregate)
@@ -182,6 +185,7 @@ class Regions:
                             _addresses(leg.destination, version),
                             _port_range(leg.source_ports),
                             _port_range(leg.destination_ports),
+                            _messages(leg.icmp_type),
                         ),
                         (
                             *ports,
@@ -296,6 +300,13 @@ def _protocols(conditions: Conditions) -> int:
     if conditions.tcp_flags is not None:
         return 1 << PROTOCOLS["tcp"]
     return ALL_PROTOCOLS if conditions.protocol is None else 1 << conditions.protocol
+
+
+def _messages(asked: IcmpType | None) -> Interval:
+    if asked is None:
+        return ALL_MESSAGES
+    value, mask = asked.bits
+    return value, value | ~mask & 0xFFFF
 
 
 def _groups(asked: CodePoints) -> int:

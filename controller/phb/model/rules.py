@@ -11,12 +11,14 @@ from pydantic import ConfigDict, field_validator, model_validator
 
 from phb.model.base import Item, Name, NonEmpty, OneOrMany, PortReference, unexpected
 from phb.values import (
+    ICMP_VERSIONS,
     LAST_QOS_GROUP,
     PROTOCOLS,
     UNTAGGED,
     Addresses,
     CodePoint,
     Flags,
+    Icmp,
     Moment,
     Pcp,
     Ports,
@@ -157,6 +159,7 @@ class Conditions(CodePoints):
 
     Attributes:
         tcp_flags: Only a packet with a whole TCP header meets them; not a later fragment.
+        icmp_type: Of `protocol` icmp in IPv4, icmpv6 in IPv6; not of a later fragment, either.
 
     """
 
@@ -170,11 +173,15 @@ class Conditions(CodePoints):
     source_ports: Ports | None = None
     destination_ports: Ports | None = None
     tcp_flags: Flags | None = None
+    icmp_type: Icmp | None = None
 
     @model_validator(mode="after")
     def _one_version(self) -> Self:
         if self.tcp_flags is not None and self.protocol not in (None, PROTOCOLS["tcp"]):
             raise unexpected(f"TCP flags of protocol {self.protocol}", "'protocol: tcp', or none", "tcp-flags")
+        if self.icmp_type is not None and self.protocol not in ICMP_VERSIONS.values():
+            found = "an ICMP type without a protocol" if self.protocol is None else f"an ICMP type of {self.protocol}"
+            raise unexpected(found, "'protocol: icmp' or 'protocol: icmpv6'", "icmp-type")
         if self.source and self.destination and self.source.version != self.destination.version:
             raise unexpected(
                 f"source {self.source} and destination {self.destination}", "addresses of one IP version", "destination"

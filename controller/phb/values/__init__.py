@@ -34,9 +34,12 @@ from phb.values.code_points import (
     parse_code_point,
 )
 from phb.values.protocols import (
+    ICMP_VERSIONS,
     PROTOCOLS,
     TCP_FLAGS,
     Flags,
+    Icmp,
+    IcmpType,
     PortRange,
     Ports,
     Protocol,
@@ -49,6 +52,7 @@ from phb.values.times import Moment, TimeRange, Times, Zone, parse_moment, parse
 
 __all__ = [
     "CODE_POINTS",
+    "ICMP_VERSIONS",
     "LAST_QOS_GROUP",
     "PROTOCOLS",
     "TCP_FLAGS",
@@ -61,6 +65,8 @@ __all__ = [
     "AnyNetwork",
     "CodePoint",
     "Flags",
+    "Icmp",
+    "IcmpType",
     "InterfaceAddress",
     "Mac",
     "MacAddress",

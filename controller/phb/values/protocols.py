@@ -10,6 +10,8 @@ from phb.values.text import Text, any_case, is_integer, matching
 
 # IANA "Assigned Internet Protocol Numbers"; only the ones policies commonly name.
 PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17, "rsvp": 46, "gre": 47, "esp": 50, "icmpv6": 58, "ospf": 89}
+ICMP_VERSIONS = {4: PROTOCOLS["icmp"], 6: PROTOCOLS["icmpv6"]}
+"""The protocol of ICMP messages by IP version (RFC 792, RFC 4443)."""
 _PROTOCOL_NAMES = {number: name for name, number in PROTOCOLS.items()}
 
 
@@ -107,6 +109,61 @@ class TcpFlags:
         return " ".join(words) or "any"
 
 
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_ICMP_TYPE = re.compile(rf"({_OCTET})(?:/({_OCTET}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class IcmpType:
+    """ICMP messages of a type; with a `code`, of that code (RFC 792, RFC 4443)."""
+
+    type: int
+    code: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.type <= 255 or not (self.code is None or 0 <= self.code <= 255):
+            raise ValueError("types and codes are from 0 to 255")
+
+    @classmethod
+    def parse(cls, value: Any) -> IcmpType:
+        """``TYPE`` or ``TYPE/CODE``."""
+        if isinstance(value, IcmpType):
+            return value
+        if is_integer(value):
+            return cls(int(value))
+        if not isinstance(value, str):
+            raise TypeError
+        match = _ICMP_TYPE.fullmatch(value)
+        if match is None:
+            raise ValueError
+        return cls(int(match[1]), None if match[2] is None else int(match[2]))
+
+    @property
+    def bits(self) -> tuple[int, int]:
+        """Value and mask of type and code, as they stand in the header."""
+        return self.type << 8 | (self.code or 0), 0xFF00 if self.code is None else 0xFFFF
+
+    @classmethod
+    def of_bits(cls, value: int, mask: int) -> IcmpType:
+        """What has these bits.
+
+        Raises:
+            ValueError: The mask is that of no whole type, or type and code.
+
+        """
+        if mask not in (0xFF00, 0xFFFF) or value & ~mask:
+            raise ValueError(f"{value:#x} under mask {mask:#x}")
+        return cls(value >> 8, value & 0xFF if mask == 0xFFFF else None)
+
+    def __str__(self) -> str:
+        return str(self.type) if self.code is None else f"{self.type}/{self.code}"
+
+    @staticmethod
+    def write(asked: IcmpType) -> str | int:
+        """A type alone as a number."""
+        return asked.type if asked.code is None else str(asked)
+
+
 Protocol = Annotated[
     int,
     Text(
@@ -123,6 +180,15 @@ Ports = Annotated[
         "a port number or a range such as 700-719",
         PortRange.write,
         {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 65535}, matching(_PORTS.pattern)]},
+    ),
+]
+Icmp = Annotated[
+    IcmpType,
+    Text(
+        IcmpType.parse,
+        "an ICMP type from 0 to 255, or type and code such as 3/4",
+        IcmpType.write,
+        {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, matching(_ICMP_TYPE.pattern)]},
     ),
 ]
 Flags = Annotated[

@@ -44,7 +44,7 @@ from phb.model import (
     TrafficClass,
     Treatment,
 )
-from phb.values import AddressRange, MacAddress, PortRange, TcpFlags, parse_network
+from phb.values import AddressRange, IcmpType, MacAddress, PortRange, TcpFlags, parse_network
 
 CLASSES = ("gold", "silver", "bronze")
 ACTIONS = ("one", "two", "three", "four")
@@ -80,14 +80,16 @@ def marked(draw, prefix=""):
 @st.composite
 def conditions(draw, **where):
     addresses = draw(st.sampled_from([v4, v6]))
-    protocol = draw(maybe(st.sampled_from([6, 17])))
+    protocol = draw(maybe(st.sampled_from([1, 6, 17, 58])))
     flags = maybe(st.sampled_from(["+ack", "+syn -ack", "any", "-rst"]).map(TcpFlags.parse))
+    types = maybe(st.sampled_from([8, "3/4", 0]).map(IcmpType.parse))
     group = maybe(st.integers(0, 3)) if "egress_port" in where else st.none()
     return Conditions(
         **where,
         **draw(marked()),
         protocol=protocol,
-        tcp_flags=None if protocol == 17 else draw(flags),
+        tcp_flags=draw(flags) if protocol in (None, 6) else None,
+        icmp_type=draw(types) if protocol in (1, 58) else None,
         qos_group=draw(group),
         source=draw(maybe(addresses)),
         destination=draw(maybe(addresses)),

@@ -17,12 +17,13 @@ from phb.pushing.renumbering import renumber
 
 
 def possible(packet):
-    """Without a tag there is nothing of it, and without TCP no flags."""
-    tagged, tcp = packet["tagged"], packet["protocol"] == 6
+    """Without a tag there is nothing of it; TCP has flags, ICMP a type, UDP neither."""
+    tagged, protocol = packet["tagged"], packet["protocol"]
+    flags_or_type = {6: packet["tcp_flags"], 17: 0}.get(protocol, packet["icmp_type"])
     return packet | {
         "pcp": packet["pcp"] * tagged,
         "vlan": packet["vlan"] * tagged,
-        "tcp_flags": packet["tcp_flags"] * tcp,
+        "flags_or_type": flags_or_type,
     }
 
 
@@ -41,7 +42,7 @@ packets = st.builds(
     destination=st.integers(0, 13),
     ingress_port=st.sampled_from([1, 2, 3]),
     egress_port=st.sampled_from([1, 2, 3]),
-    protocol=st.sampled_from([6, 17]),
+    protocol=st.sampled_from([1, 6, 17, 58]),
     source_port=st.sampled_from([79, 80, 1023, 2000]),
     destination_port=st.sampled_from([79, 80, 1023, 2000]),
     tos=st.integers(0, 255),
@@ -49,7 +50,8 @@ packets = st.builds(
     pcp=st.integers(0, 7),
     vlan=st.sampled_from([0, 5, 6]),
     qos_group=st.integers(0, 3),
-    tcp_flags=st.sampled_from([0, 0x102, 0x110, 0x112, 0x104]),
+    tcp_flags=st.sampled_from([0, 0x10002, 0x10010, 0x10012, 0x10004]),
+    icmp_type=st.sampled_from([0, 0x10800, 0x10304, 0x10301, 0x10000]),
 ).map(possible)
 # Shrinking a whole policy takes minutes, and what fails can be read as YAML.
 COMMON = {

@@ -43,6 +43,8 @@ def test_the_examples_packet():
         ("udp 10.0.0.1:5 > 10.0.0.2:6 pcp 5 vlan 7", Dot1Q, "prio", 5),
         ("udp 10.0.0.1:5 > 10.0.0.2:6 vlan 7", Dot1Q, "vlan", 7),
         ("icmp 10.0.0.1 > 10.0.0.2", ICMP, "type", 8),
+        ("icmp 10.0.0.1 > 10.0.0.2 type 11", ICMP, "type", 11),
+        ("icmp 10.0.0.1 > 10.0.0.2 type 3/4", ICMP, "code", 4),
         ("89 10.0.0.1 > 10.0.0.2", IP, "proto", 89),
         ("tcp [2001:db8::1]:80 > [2001:db8::2]:81 dscp ef", IPv6, "tc", 184),
         ("tcp [2001:db8::1]:80 > [2001:db8::2]:81", TCP, "dport", 81),

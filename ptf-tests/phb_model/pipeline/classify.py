@@ -143,6 +143,9 @@ def _flow_meets(asked: Conditions, packet: Packet, back: bool) -> bool:
     flags = asked.tcp_flags
     if flags is not None and (packet.tcp_flags is None or packet.tcp_flags & flags.mask != flags.value):
         return False
+    icmp = asked.icmp_type
+    if icmp is not None and (icmp.type != packet.icmp_type or icmp.code not in (None, packet.icmp_code)):
+        return False
     for addresses, address in ((asked.source, source), (asked.destination, destination)):
         if addresses is not None and not (
             addresses.version == packet.version and int(addresses.first) <= address <= int(addresses.last)

@@ -1,4 +1,4 @@
-"""A frame and what its headers say: Ethernet, one 802.1Q tag, IPv4 with options, IPv6, ports of TCP and UDP.
+"""A frame and what its headers say: Ethernet, one 802.1Q tag, IPv4 with options, IPv6, TCP, UDP and ICMP.
 
 The frame stays the bytes that arrived; what a stage changes, it changes in them. A header that isn't whole isn't there.
 """
@@ -16,6 +16,8 @@ ETHERNET, VLAN, IPV4, IPV6 = 14, 4, 20, 40
 
 HOP_BY_HOP, TCP, UDP = 0, 6, 17
 TRANSPORT_HEADER = {TCP: 20, UDP: 8}
+ICMP = {4: 1, 6: 58}
+ICMP_HEADER = 4
 
 Flow: TypeAlias = tuple[bytes, bytes, int, int, int, int]
 
@@ -36,6 +38,7 @@ class Packet:
         qos_group: What the input policy set.
         protocol: Of IPv6 the first next header: extension headers are not walked.
         transport: Where the TCP or UDP header begins; None where it isn't whole.
+        icmp_type: None where there is no whole ICMP header; the code likewise.
         source_port: 0 where there is no whole TCP or UDP header, as in later fragments.
 
     """
@@ -53,6 +56,8 @@ class Packet:
     source_port: int = 0
     destination_port: int = 0
     transport: int | None = None
+    icmp_type: int | None = None
+    icmp_code: int | None = None
 
     @property
     def source(self) -> int:
@@ -218,6 +223,8 @@ def _parse_ipv4(packet: Packet, at: int) -> None:
 
 
 def _parse_transport(packet: Packet, at: int) -> None:
+    if packet.version is not None and packet.protocol == ICMP[packet.version] and len(packet.data) >= at + ICMP_HEADER:
+        packet.icmp_type, packet.icmp_code = packet.data[at], packet.data[at + 1]
     size = TRANSPORT_HEADER.get(packet.protocol)
     if size is None or len(packet.data) < at + size:
         return

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 
 from hypothesis import strategies as st
-from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Raw
@@ -109,6 +109,8 @@ def _aim(asked, numbers, wired, rule):
         values |= {"pcp": [None]} if asked.vlan == UNTAGGED else {"pcp": [0, 5], "vlan": [asked.vlan]}
     if asked.tcp_flags is not None:
         values["protocol"] = [6]
+    if asked.icmp_type is not None:
+        values["icmp"] = [asked.icmp_type.bits[0], asked.icmp_type.bits[0] | 1]
     return Aim(version, values)
 
 
@@ -169,6 +171,7 @@ def packet(chance, found, earlier, controller, repeats, talk):
         "tos": lambda: chance.choice(OCTETS),
         "pcp": lambda: chance.choice([None, None, None, None, 0, 5]),
         "vlan": lambda: 5,
+        "icmp": lambda: chance.choice([0x0800, 0, 0x0304, 0x8000]),
     }
     values = {name: values[name] if name in values else draw() for name, draw in unsaid.items()}
     earlier.append((version, values))
@@ -294,8 +297,8 @@ def _transport(values, flags, sequence, acknowledgement):
             return TCP(sport=values["sport"], dport=values["dport"], flags=flags, seq=sequence, ack=acknowledgement)
         case 17:
             return UDP(sport=values["sport"], dport=values["dport"])
-        case 1:
-            return ICMP()
+        case 1 | 58:
+            return Raw(values["icmp"].to_bytes(2) + bytes(6))
     return Raw(b"\x12\x34\x56\x78")
 
 

@@ -33,6 +33,7 @@ MARKS_ASKED = [
 ]
 PRIORITIES = [0, 3, 7, {"value": 4, "mask": 4}, {"value": 0, "mask": 0}, {"value": 1, "mask": 5}]
 VLANS = [0, 5, 5, 6, "untagged"]
+ICMP_TYPES = [8, 0, "3/4", 128, "0/0"]
 FLAGS = ["+syn -ack", "+ack", "+rst", "-syn -fin", "+fin +ack", "any"]
 COPIES = [["precedence-to-pcp"], ["pcp-to-dscp"], ["pcp-to-precedence"], ["pcp-to-dscp", "precedence-to-pcp"]]
 PREFIXES = ["10.0.0.0/8", "10.0.0.0/24", "10.0.0.2/32", "10.0.1.0/24", "0.0.0.0/0"]
@@ -54,7 +55,7 @@ def conditions(chance, required=None, with_ports=True):
     """Conditions of a rule; `required` is a port that they have to name."""
     version = chance.choice([4, 4, 6, None])
     fields = {
-        "protocol": ["tcp", "tcp", "udp", "icmp", 0, 44, 50],
+        "protocol": ["tcp", "tcp", "udp", "icmp", "icmpv6", 0, 44, 50],
         "source-ports": PORT_RANGES,
         "destination-ports": PORT_RANGES,
         "pcp": PRIORITIES,
@@ -65,6 +66,8 @@ def conditions(chance, required=None, with_ports=True):
     asked |= chance.choice(MARKS_ASKED)
     if chance.one_in(8) and asked.get("protocol", "tcp") == "tcp":
         asked["tcp-flags"] = chance.choice(FLAGS)
+    if chance.one_in(2) and str(asked.get("protocol", "")).startswith("icmp"):
+        asked["icmp-type"] = chance.choice(ICMP_TYPES)
     if chance.one_in(8) and "pcp" not in asked:
         asked["vlan"] = chance.choice(VLANS)
     if required == "egress-port" and chance.one_in(8):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phb.compiler.matching import TCP_HEADER
+from phb.compiler.matching import HEADER
 from phb.explain.packet import Packet
 from phb.explain.tables import Tables
 from phb.intent import Entry
@@ -23,7 +23,7 @@ def table(hook: str, packet: Packet) -> str:
 def key(hook: str, packet: Packet) -> dict[str, int]:
     """What the tables of the hook are asked with."""
     source, destination = packet.headers.addresses
-    flow = packet.flow
+    flow, asked = packet.flow, packet.flags_or_type
     ports = {"ingress_port": packet.ingress_port}
     if hook == OUTPUT:
         assert packet.egress_port is not None
@@ -39,7 +39,7 @@ def key(hook: str, packet: Packet) -> dict[str, int]:
         "tagged": int(packet.headers.vlan is not None),
         "pcp": flow.pcp,
         "vlan": flow.vlan,
-        "tcp_flags": 0 if packet.headers.tcp is None else TCP_HEADER | packet.tcp_flags,
+        "flags_or_type": 0 if asked is None else HEADER | asked,
     }
 
 

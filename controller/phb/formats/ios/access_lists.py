@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 from phb.errors import InputError
 from phb.formats.ios.boxes import Box, Interval, Pattern
 from phb.formats.ios.configuration import AccessEntry, AccessList, Configuration, GroupUse
+from phb.formats.ios.icmp import take_icmp_type
 from phb.formats.ios.lines import Line, Words, abbreviated
 from phb.formats.ios.modes import GLOBAL
 from phb.formats.ios.names import (
@@ -23,7 +25,7 @@ from phb.formats.ios.names import (
 )
 from phb.formats.ios.port_conditions import OPERATORS, take_ports
 from phb.formats.ios.vocabulary import NUMBER, Mode, Vocabulary
-from phb.values import TCP_FLAGS
+from phb.values import ICMP_VERSIONS, TCP_FLAGS
 
 STANDARD = Vocabulary("a standard access list")
 EXTENDED = Vocabulary("an extended access list")
@@ -36,6 +38,7 @@ _FLAGS = ("ack", "fin", "psh", "rst", "syn", "urg")
 _FLAG_WORDS = ("established", "match-all", "match-any", *_FLAGS)
 
 _LOGGING = ("log", "log-input")
+_OCTET = {4: ("dscp", "precedence", "tos"), 6: ("dscp", "sequence")}
 
 # "permit (IPv6)" in the Cisco IOS IPv6 Command Reference.
 _IPV6_PROTOCOLS = {"ahp": 51, "esp": 50, "icmp": 58, "pcp": 108, "sctp": 132, "tcp": 6, "udp": 17}
@@ -173,9 +176,20 @@ def _extended_boxes(words: Words, version: int) -> tuple[tuple[Box, ...], tuple[
     source_ports = _ports(words, protocol)
     destinations = _addresses(words, version, "destination", groups)
     destination_ports = _ports(words, protocol)
+    icmp = None
+    if protocol == ICMP_VERSIONS[version]:
+        icmp = take_icmp_type(words, version, (*_OCTET[version], *_LOGGING, *_UNSUPPORTED))
     tos, flags, sequence = _options(words, protocol, version)
+    common = Box(version, protocol, tos=tos, icmp_type=icmp, origin=words.origin)
     boxes = tuple(
-        Box(version, protocol, source, destination, from_ports, to_ports, tos, tcp_flags=asked, origin=words.origin)
+        replace(
+            common,
+            source=source,
+            destination=destination,
+            source_ports=from_ports,
+            destination_ports=to_ports,
+            tcp_flags=asked,
+        )
         for source, destination, from_ports, to_ports, asked in product(
             sources, destinations, source_ports, destination_ports, flags
         )
@@ -219,7 +233,7 @@ def _options(
     """Bits of the ToS octet, patterns of TCP flags one of which is met, and the number of an IPv6 entry."""
     value = mask = 0
     sequence = None
-    octet = ("dscp", "precedence", "tos") if version == 4 else ("dscp", "sequence")
+    octet = _OCTET[version]
     seen: set[str] = set()
     flags: list[Pattern] = []
     flag_words = _FLAG_WORDS if protocol == _TCP else ()
@@ -238,11 +252,10 @@ def _options(
         if option in _UNSUPPORTED:
             words.line.fail(f"'{option}'", _UNSUPPORTED[option])
         if option is None:
-            if protocol in (PROTOCOLS["icmp"], _IPV6_PROTOCOLS["icmp"]):
-                words.fail("no ICMP message: phb doesn't look at ICMP types")
             if protocol == PROTOCOLS["igmp"]:
                 words.fail("no IGMP message: phb doesn't look at IGMP types")
-            words.fail(f"{', '.join(octet)}, log or the end of the statement")
+            message = "an ICMP message by name or number, " if protocol == ICMP_VERSIONS[version] else ""
+            words.fail(f"{message}{', '.join(octet)}, log or the end of the statement")
         if option == "sequence":
             sequence = words.number(1, 2**32 - 1, "a sequence number")
             continue

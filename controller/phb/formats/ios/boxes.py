@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from phb.model import Conditions
 from phb.origin import UNKNOWN, Origin
-from phb.values import UNTAGGED, AddressRange, PortRange, PriorityCodePoint, TcpFlags, TypeOfService
+from phb.values import UNTAGGED, AddressRange, IcmpType, PortRange, PriorityCodePoint, TcpFlags, TypeOfService
 
 Interval: TypeAlias = tuple[int, int]
 Pattern: TypeAlias = tuple[int, int]  # value, mask
@@ -36,6 +36,7 @@ class Box:
     ingress: str | None = None
     qos_group: int | None = None
     tcp_flags: Pattern | None = None
+    icmp_type: Pattern | None = None  # type and code, under a mask of 16 bits
     origin: Origin = field(default=UNKNOWN, compare=False)
 
     def intersect(self, other: Box) -> Box | None:
@@ -58,7 +59,7 @@ class Box:
                 merged[name] = (low, high)
             else:
                 merged[name] = its if mine is None else mine
-        for name in ("tos", "tcp_flags"):
+        for name in ("tos", "tcp_flags", "icmp_type"):
             one, another = getattr(self, name), getattr(other, name)
             if _disagree(one, another):
                 return None
@@ -88,7 +89,8 @@ class Box:
                 return False
         if UNTAGGED in (self.vlan, other.vlan) and (self.pcp, other.pcp) != (None, None):
             return False
-        return not _disagree(self.tos, other.tos) and not _disagree(self.tcp_flags, other.tcp_flags)
+        patterns = ((self.tos, other.tos), (self.tcp_flags, other.tcp_flags), (self.icmp_type, other.icmp_type))
+        return not any(_disagree(one, another) for one, another in patterns)
 
     def contains(self, other: Box) -> bool:
         """Whether every packet of the other is in this one."""
@@ -121,6 +123,8 @@ class Box:
         given["qos_group"], given["vlan"] = self.qos_group, self.vlan
         if self.tcp_flags is not None:
             given["tcp_flags"] = TcpFlags(*self.tcp_flags)
+        if self.icmp_type is not None:
+            given["icmp_type"] = IcmpType.of_bits(*self.icmp_type)
         if self.pcp is not None:
             given["pcp"] = PriorityCodePoint(self.pcp)
         said = {name: value for name, value in given.items() if value is not None}

@@ -5,10 +5,19 @@ from __future__ import annotations
 from phb.errors import InputError
 from phb.formats.ios.boxes import EVERY, WHOLE, Box, Piece, Region, complement, first_match, intersection, union
 from phb.formats.ios.configuration import Configuration, Term
+from phb.formats.ios.icmp import MESSAGES
 from phb.formats.ios.object_groups import unfold
 from phb.formats.ios.subinterfaces import entered
 from phb.model import DEFAULT_CLASS
 from phb.origin import Origin
+from phb.values import ICMP_VERSIONS, IcmpType
+
+# What every IPv6 access list permits before the denial at its end: "permit (IPv6)" in the Cisco IOS IPv6 Command
+# Reference.
+_NEIGHBOUR_DISCOVERY = tuple(
+    Box(version=6, protocol=ICMP_VERSIONS[6], icmp_type=IcmpType.parse(MESSAGES[6][name]).bits)
+    for name in ("nd-na", "nd-ns")
+)
 
 
 class Regions:
@@ -41,6 +50,8 @@ class Regions:
         if self._configuration.access_lists[name].version != version:
             raise InputError(origin, f"access list '{name}' of the other IP version", f"one of IPv{version}")
         if not entries or EVERY[version] not in entries[-1][1]:
+            if version == 6:
+                entries.append((False, _NEIGHBOUR_DISCOVERY))
             entries.append((True, (Box(version=version, origin=origin),)))
         return first_match(entries)
 

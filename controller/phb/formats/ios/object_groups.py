@@ -13,6 +13,7 @@ from itertools import product
 from phb.errors import InputError
 from phb.formats.ios.boxes import Box, Interval
 from phb.formats.ios.configuration import AccessEntry, Configuration, ObjectGroup
+from phb.formats.ios.icmp import take_icmp_type
 from phb.formats.ios.lines import Words
 from phb.formats.ios.modes import GLOBAL
 from phb.formats.ios.names import PROTOCOLS, TCP_PORTS, UDP_PORTS, maybe_named, take_address, take_prefix_length
@@ -118,10 +119,9 @@ def _member(configuration: Configuration, group: ObjectGroup, words: Words) -> N
     name = words.maybe(*_WITH_PORTS)
     if name is None:
         protocol = None if words.maybe("ip") else maybe_named(words, PROTOCOLS, 255, "a protocol")
-        if words.peek() is not None and protocol == PROTOCOLS["icmp"]:
-            words.fail("no ICMP message: phb doesn't look at ICMP types")
+        icmp = take_icmp_type(words, 4) if protocol == PROTOCOLS["icmp"] else None
         words.done()
-        group.boxes.append(Box(version=4, protocol=protocol))
+        group.boxes.append(Box(version=4, protocol=protocol, icmp_type=icmp))
         return
     protocols, names = _WITH_PORTS[name]
     source: Sequence[Interval | None] = (None,)

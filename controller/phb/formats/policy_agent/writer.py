@@ -327,7 +327,7 @@ def _joined(match: Sequence[Conditions]) -> list[list[str]]:
 
 
 def _asks_marks(asked: Conditions) -> bool:
-    marks = (asked.tos_bits, asked.pcp, asked.vlan, asked.qos_group, asked.tcp_flags)
+    marks = (asked.tos_bits, asked.pcp, asked.vlan, asked.qos_group, asked.tcp_flags, asked.icmp_type)
     return any(mark is not None for mark in marks)
 
 

@@ -181,7 +181,8 @@ ERRORS = {
         acl("permit ip any any time-range x"),
         "f:3: found 'time-range', expected an entry without it: 'valid'",
     ),
-    "icmp type": (acl("permit icmp any any echo"), "f:3: found 'echo', expected no ICMP message"),
+    "icmp type": (acl("permit icmp any any ping"), "f:3: found 'ping', expected an ICMP message by name or number"),
+    "icmp code": (acl("permit icmp any any 3 256"), "f:3: found '256', expected an ICMP code from 0 to 255"),
     "igmp type": (acl("permit igmp any any 5"), "f:3: found '5', expected no IGMP message"),
     "entry option": (acl("permit ip any any fast"), "f:3: found 'fast', expected dscp, precedence, tos, log or"),
     "dscp and tos": (

@@ -60,6 +60,7 @@ SERVICES = {
     "tcp source eq 5 eq 6": [Box(4, TCP, source_ports=(5, 5), destination_ports=(6, 6))],
     "tcp source gt 1023": [Box(4, TCP, source_ports=(1024, 65535))],
     "tcp-udp lt 3": [Box(4, protocol, destination_ports=(0, 2)) for protocol in (TCP, UDP)],
+    "icmp echo; icmp 3 4": [Box(4, 1, icmp_type=pattern) for pattern in ((0x800, 0xFF00), (0x304, 0xFFFF))],
     "icmp; esp; 89": [Box(4, protocol) for protocol in (1, 50, 89)],
     "ip": [Box(4)],
 }
@@ -158,8 +159,8 @@ ERRORS = {
         "f:4: found 'hots 10.0.0.1', expected a statement that phb knows, such as 'host'",
     ),
     "icmp": (
-        GOOD_N + block("service s", "icmp echo"),
-        "f:4: found 'echo', expected no ICMP message: phb doesn't look at ICMP types",
+        GOOD_N + block("service s", "icmp ping"),
+        "f:4: found 'ping', expected the end of the statement",
     ),
     "port": (GOOD_N + block("service s", "tcp eq 80 443"), "f:4: found '443', expected the end of the statement"),
     "ports of a protocol": (GOOD_N + block("service s", "esp eq 5"), "f:4: found 'eq 5', expected the end of the"),

@@ -253,7 +253,25 @@ def test_a_traffic_filter_blocks_ipv6_only(ios):
     four, six = policy.rules
     assert four.permission is six.permission is Permission.BLOCKED
     assert [str(rule.match[0].source) for rule in policy.rules] == ["0.0.0.0/0", "::/0"]
-    assert [str(each.tcp_flags) for each in six.unless] == ["+ack", "+rst"]
+    assert [str(each.tcp_flags or each.icmp_type) for each in six.unless] == ["+ack", "+rst", "136", "135"]
+
+
+@pytest.mark.parametrize("last", ["deny ipv6 any any", "permit ipv6 any any"])
+def test_neighbour_discovery_is_permitted_at_the_end_only(ios, last):
+    policy = ios(f"ipv6 access-list six\n deny udp any any\n {last}\ninterface Fa0/1\n ipv6 traffic-filter six in\n")
+    assert not any(each.icmp_type for rule in policy.rules for each in (*rule.match, *rule.unless))
+
+
+def test_messages_reach_the_rule(ios):
+    policy = ios(
+        "ip access-list extended a\n permit icmp any any echo-reply\n permit icmp any any 3 4\n permit tcp any any\n"
+        "interface Fa0/1\n ip access-group a in\n"
+    )
+    assert [(each.protocol, str(each.icmp_type)) for each in policy.rules[0].unless] == [
+        (1, "0"),
+        (1, "3/4"),
+        (6, "None"),
+    ]
 
 
 def test_a_policy_map_for_input_and_output_of_one_interface(ios):

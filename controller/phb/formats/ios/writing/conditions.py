@@ -11,7 +11,7 @@ from phb.formats.ios.names import PROTOCOLS, dscp_name
 from phb.formats.ios.subinterfaces import VLANS
 from phb.formats.ios.writing.losses import Losses
 from phb.model import DEFAULT_CLASS, BehaviourAggregate, Conditions, Rule
-from phb.values import TCP_FLAGS, AddressRange, PortRange, TcpFlags
+from phb.values import ICMP_VERSIONS, TCP_FLAGS, AddressRange, IcmpType, PortRange, TcpFlags
 from phb.visible import words
 
 _TCP, _UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
@@ -46,6 +46,13 @@ def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Loss
                 losses.add(rule, "match", what, "IOS asks for one or more of fin, syn, rst, psh, ack and urg")
                 return None
             given |= {"protocol": _TCP, "tcp_flags": (flags.value, flags.mask)}
+        if conditions.icmp_type is not None and conditions.protocol == ICMP_VERSIONS[6]:
+            what = f"ICMP type {conditions.icmp_type} of rule '{rule.name}'"
+            losses.add(rule, "match", what, "phb writes IPv4 access lists only")
+            return None
+        if conditions.icmp_type is not None:
+            version = 4
+            given["icmp_type"] = conditions.icmp_type.bits
     if conditions.qos_group is not None:
         what = f"qos-group {conditions.qos_group} in rule '{rule.name}'"
         losses.add(rule, "match", what, "phb doesn't write that in IOS's words")
@@ -185,7 +192,7 @@ class Written:
 
 def _needs_list(box: Box) -> bool:
     """Whether only an access list can ask so."""
-    asked = (box.protocol, box.source, box.destination, box.source_ports, box.destination_ports, box.tcp_flags)
+    asked = (box.protocol, box.source, box.destination, box.source_ports, box.destination_ports)
     return any(part is not None for part in asked) or (box.tos is not None and box.tos[1] not in (0xFC, 0xE0))
 
 
@@ -231,7 +238,7 @@ def entries(action: str, box: Box) -> Iterator[str]:
                     _ports(box.source_ports),
                     destination,
                     _ports(box.destination_ports),
-                    _flags(box),
+                    _flags_or_type(box),
                 )
                 yield " ".join(part for part in (action, *parts, _tos(box)) if part)
 
@@ -248,7 +255,9 @@ def _addresses(interval: Interval | None) -> list[str]:
     ]
 
 
-def _flags(box: Box) -> str:
+def _flags_or_type(box: Box) -> str:
+    if box.icmp_type is not None:
+        return str(IcmpType.of_bits(*box.icmp_type)).replace("/", " ")
     return "" if box.tcp_flags is None else f"match-all {TcpFlags(*box.tcp_flags)}"
 
 
