@@ -8,9 +8,9 @@ from ipaddress import IPv4Address, IPv6Address
 
 from finsy.proto import p4i
 
-from phb.device.artifact import Artifact, FieldInfo
+from phb.device.artifact import Artifact, FieldInfo, TableInfo
 from phb.pushing.difference import MatchField, Row, Update
-from phb.values import MacAddress
+from phb.values import MacAddress, flags_or_type
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,11 @@ def describe(row: Row, artifact: Artifact) -> Described:
     match = {}
     for part in row.match:
         field, info = fields[part[0]]
-        match[field] = _match(field, info, part)
+        if field == "flags_or_type":
+            called, words = flags_or_type(_protocol(row, table), *part[1:])
+            match[called] = words
+        else:
+            match[field] = _match(field, info, part)
     if row.default:
         match["default"] = "entry"
     for action_name, action in table.actions.items():
@@ -61,6 +65,11 @@ def describe_update(update: Update, artifact: Artifact) -> str:
 def _short(table: str) -> str:
     """``classify.multi_field_ipv4``: the control is the same for every stage."""
     return table.partition(".")[2] or table
+
+
+def _protocol(row: Row, table: TableInfo) -> int | None:
+    number = table.fields["protocol"].number
+    return next((value for field, value, _ in row.match if field == number), None)
 
 
 def _match(name: str, field: FieldInfo, part: MatchField) -> str:

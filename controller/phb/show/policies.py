@@ -12,7 +12,7 @@ from phb.explain.words import tos_words
 from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
 from phb.show.held import HOOKS, HeldEntry
 from phb.show.reading import Reading, add
-from phb.values import ICMP_VERSIONS, IcmpType, TcpFlags, write_protocol
+from phb.values import flags_or_type, write_protocol
 
 
 @dataclass
@@ -134,13 +134,14 @@ def _mark_words(parameters: Mapping[str, int]) -> Iterator[str]:
 
 def match_words(entry: HeldEntry) -> str:
     """What an entry asks for, as an engineer writes it; the version left out."""
-    called = {"flags_or_type": "icmp_type" if _is_icmp(entry) else "tcp_flags"}
-    words = [
-        f"{called.get(name, name)}={_value(entry, name, *value)}"
-        for name, value in entry.match.items()
-        if name != "version"
-    ]
+    words = [_word(entry, name, *value) for name, value in entry.match.items() if name != "version"]
     return " ".join(words) or "anything"
+
+
+def _word(entry: HeldEntry, name: str, first: int, second: int) -> str:
+    if name == "flags_or_type":
+        return "=".join(flags_or_type(entry.match.get("protocol", (None,))[0], first, second))
+    return f"{name}={_value(entry, name, first, second)}"
 
 
 def _value(entry: HeldEntry, name: str, first: int, second: int) -> str:
@@ -153,18 +154,9 @@ def _value(entry: HeldEntry, name: str, first: int, second: int) -> str:
         return low if first == second else f"{low}-{high}"
     if name.endswith("_port") and name not in ("ingress_port", "egress_port"):
         return str(first) if first == second else f"{first}-{second}"
-    if name == "flags_or_type" and _is_icmp(entry):
-        return str(IcmpType.of_bits(first & 0xFFFF, second & 0xFFFF))
-    if name == "flags_or_type":
-        return str(TcpFlags(first & 0xFF, second & 0xFF)).replace(" ", "")
     if name in ("tos", "pcp"):
         return f"{first:#x}&{second:#x}"
     return str(write_protocol(first)) if name == "protocol" else str(first)
-
-
-def _is_icmp(entry: HeldEntry) -> bool:
-    """Whether an entry that asks for flags or a type asks for a type: its protocol says which of them it is."""
-    return entry.match.get("protocol", (0, 0))[0] in ICMP_VERSIONS.values()
 
 
 def reason_words(reason: int) -> str:

@@ -44,6 +44,7 @@ from phb.values.protocols import (
     Ports,
     Protocol,
     TcpFlags,
+    flags_or_type,
     parse_protocol,
     write_protocol,
 )
@@ -86,6 +87,7 @@ __all__ = [
     "Vlan",
     "Within",
     "Zone",
+    "flags_or_type",
     "is_integer",
     "parse_address",
     "parse_code_point",

@@ -164,6 +164,17 @@ class IcmpType:
         return asked.type if asked.code is None else str(asked)
 
 
+def flags_or_type(protocol: int | None, value: int, mask: int) -> tuple[str, str]:
+    """What the key of this name in the pipeline's tables asks for, by the entry's protocol, and that in words."""
+    try:
+        if protocol in ICMP_VERSIONS.values():
+            return "icmp_type", str(IcmpType.of_bits(value & 0xFFFF, mask & 0xFFFF))
+        return "tcp_flags", str(TcpFlags(value & 0xFFFF, mask & 0xFFFF)).replace(" ", "")
+    except ValueError:
+        # No policy asks so, but somebody else may have written the entry.
+        return "flags_or_type", f"{value:#x}&{mask:#x}"
+
+
 Protocol = Annotated[
     int,
     Text(
