@@ -21,6 +21,8 @@ IOS = """\
 ip access-list extended four
  permit tcp any any established
  permit udp any any
+ permit icmp any any echo-reply
+ permit icmp any any packet-too-big
 ipv6 access-list six
  permit tcp 2001:db8::/32 any match-all +syn -ack dscp ef
  permit udp any any
@@ -97,6 +99,19 @@ def sent(switch, packet, port=1):
 )
 def test_established(switch, flags, passes):
     packet = IP(src="10.0.0.1", dst="10.0.0.2") / TCP(flags=flags)
+    assert (sent(switch, packet) is not None) is passes
+
+
+@pytest.mark.parametrize(("message", "passes"), [((0, 0), True), ((8, 0), False), ((3, 4), True), ((3, 3), False)])
+def test_icmp_messages(switch, message, passes):
+    packet = IP(src="10.0.0.1", dst="10.0.0.2", proto=1) / (bytes(message) + bytes(40))
+    assert (sent(switch, packet) is not None) is passes
+    assert sent(switch, IP(src="10.0.0.1", dst="10.0.0.2", proto=1, frag=100) / (bytes(message) + bytes(40))) is None
+
+
+@pytest.mark.parametrize(("message", "passes"), [(135, True), (136, True), (128, False), (133, False)])
+def test_neighbour_discovery_passes_a_traffic_filter(switch, message, passes):
+    packet = IPv6(src="2001:db8::1", dst="2001:db8::2", nh=58) / (bytes([message]) + bytes(40))
     assert (sent(switch, packet) is not None) is passes
 
 
