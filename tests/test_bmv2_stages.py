@@ -182,6 +182,17 @@ SHAPES = {
 }
 
 
+def test_damaged_segments_behind_packets_with_options():
+    """bmv2 takes an earlier packet's headers for new ones: options of one must not be looked for in the next."""
+    options = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / IP(
+        src="10.0.1.1", dst="10.0.2.1", options=b"\x01" * 8
+    )
+    _, damaged = tcp("S", chksum=0x1234)
+    behind = bytes(options / UDP(sport=1, dport=2))
+    packets = [(IN, each) for each in (behind, damaged, damaged) * 4]
+    alike("", [*packets, (IN, bytes(options / TCP(flags="S", chksum=0x1234))), (IN, udp(5000))])
+
+
 @pytest.mark.parametrize("version", [4, 6])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_which_checksums_of_segments_are_right(shape, version):

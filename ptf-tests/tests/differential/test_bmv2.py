@@ -59,6 +59,7 @@ def _through_bmv2(bmv2, case):
         found = [(each.port, each.frame.hex()) for each in left if each is not None]
         if found != wanted:
             what = f"packet {number}, or one before it that should have been dropped\nbmv2  {found}\nmodel {wanted}"
+            what += f"\nafter that: {bmv2.poll(LEAVES_WITHIN_S)}; the process: {bmv2.process.ended or 'runs'}"
             raise DisagreementError(what, case, case.sent[: number + 1], outcome)
     deadline = time.monotonic() + COUNTED_WITHIN_S
     while True:

@@ -35,8 +35,9 @@ def cluster(scheduler: str | None, workers: int) -> Iterator["Cluster"]:
         raise UsageError("sweep: distributed is not installed, expected pip install 'phb[sweep]'") from None
     if scheduler is None:
         with _deaf_to_ctrl_c():
+            # What a run ends with comes with its result. Workers would report heartbeats that the end cut short.
             local = LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR
+                n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
             )
         with local, Client(local) as client:  # type: ignore[no-untyped-call]
             yield Cluster(client)
