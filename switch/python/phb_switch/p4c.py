@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 COMPILER = "p4c-bm2-ss"
 
@@ -46,6 +47,8 @@ def include_directory() -> Path | None:
 def compile_program(source: Path, artifact: Path, p4info: Path | None = None, arguments: Sequence[str] = ()) -> str:
     """Compile a P4 program to bmv2 JSON, and to P4Info where a path for it is given; returns p4c's version.
 
+    The JSON goes to every switch, so it is written as :func:`compact` gives it.
+
     Args:
         source: the program; what it includes is found beside it and where p4c keeps its own.
         artifact: the JSON to write.
@@ -72,10 +75,21 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
         done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
         if done.returncode != 0 or not Path(scratch, "artifact.json").exists():
             raise CompileError(f"{COMPILER} refused {source}:\n{done.stderr.strip() or 'it wrote no JSON'}")
-        shutil.move(f"{scratch}/artifact.json", artifact)
+        artifact.write_text(compact(Path(scratch, "artifact.json").read_text()))
         if p4info is not None:
             shutil.move(f"{scratch}/{_P4INFO_BY_COMPILER}", p4info)
     return version
+
+
+def compact(artifact: str) -> str:
+    """Give an artifact without blanks and without positions in the sources, two thirds of its bytes."""
+    return json.dumps(_without_positions(json.loads(artifact)), separators=(",", ":")) + "\n"
+
+
+def _without_positions(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {name: _without_positions(value) for name, value in part.items() if name != "source_info"}
+    return [_without_positions(value) for value in part] if isinstance(part, list) else part
 
 
 def digests(root: Path, files: Sequence[Path]) -> dict[str, str]:

@@ -340,9 +340,8 @@ fn no_packet_passes_without_end() {
 /// Whatever else it asks for is not done; the next packet passes.
 #[test]
 fn a_packet_in_a_loop_without_end_is_dropped() {
-    let drop = "\"op\" : \"mark_to_drop\"";
-    let itself =
-        "\"op\" : \"_jump\", \"parameters\" : [{\"type\" : \"hexstr\", \"value\" : \"0x0\"}]";
+    let drop = "\"op\":\"mark_to_drop\"";
+    let itself = "\"op\":\"_jump\",\"parameters\":[{\"type\":\"hexstr\",\"value\":\"0x0\"}]";
     assert_eq!(STEERED.matches(drop).count(), 2);
     let artifact = STEERED.replace(drop, &format!("{itself}}}, {{{drop}"));
     let everything = DROP | MULTICAST | CLONE | AGAIN | DIGEST;

@@ -330,7 +330,7 @@ fn digests_of_tuples_go_by_their_fields() {
     let lists = program_widths();
     assert_eq!(lists.len(), 1);
     let own: Vec<DataType> = lists[0].iter().map(|bits| number(*bits as i32)).collect();
-    let artifact = COPIES.replace("\"name\" : \"message_t\"", "\"name\" : \"tuple_0\"");
+    let artifact = COPIES.replace("\"name\":\"message_t\"", "\"name\":\"tuple_0\"");
     let node = node(&artifact);
     let info = digests(&[("digest_0", own.clone())], TypeInfo::default());
     let configuration = configure(&info, &node).unwrap();
@@ -394,7 +394,7 @@ fn enums_errors_and_strings_in_digests() {
         of(DataTypeKind::Error(Any::default())),
         of(DataTypeKind::NewType(named("text").unwrap())),
     ];
-    let node = node(&COPIES.replace("\"name\" : \"message_t\"", "\"name\" : \"tuple_0\""));
+    let node = node(&COPIES.replace("\"name\":\"message_t\"", "\"name\":\"tuple_0\""));
     let configuration = configure(&digests(&[("digest_0", shape)], info), &node).unwrap();
     let data = |values: [Vec<u8>; 3]| {
         let data = configuration
