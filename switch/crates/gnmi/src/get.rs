@@ -7,7 +7,8 @@ use crate::message::{
     GetRequest, GetResponse, ModelData, Notification, Path as GivenPath, Update, data,
     encoding::PROTO,
 };
-use crate::paths::{ANY_DEPTH, is_pattern, read, text, write};
+use crate::path_message::{read, write};
+use crate::paths::{ANY_DEPTH, is_pattern, text};
 use crate::pattern::Pattern;
 use crate::refusal::{Result, invalid, quoted, refusal, wrong};
 use crate::schema;

@@ -9,16 +9,18 @@
 //!
 //! Whoever speaks gRPC passes messages on, says what time it is, and decides who may call.
 //!
-//! In reading order: [`message`] (the protocol's messages), `schema` (the models' leaves), `paths` and `pattern`,
-//! `encoding` and `flatten` (values out and in), `settings`, `state` and `snapshot` (all leaves of one moment), `tree`,
-//! `get`, `subscribe`.
+//! In reading order: [`message`] (the protocol's messages), `paths`, `schema` (the models' leaves), `path_message` and
+//! `pattern`, `encoding` and `flatten` (values out and in), `settings`, `state` and `snapshot` (all leaves of one moment),
+//! `tree`, `get`, `subscribe`.
 
 mod counters;
 mod encoding;
 mod flatten;
 mod get;
+mod interface;
 mod json;
 pub mod message;
+mod path_message;
 mod paths;
 mod pattern;
 mod refusal;
@@ -31,7 +33,8 @@ mod tree;
 mod value;
 
 pub use counters::ServerCounters;
+pub use interface::{Attachment, Attachments};
 pub use paths::{Element, Path};
 pub use phb_p4runtime::status::{Code, Refusal};
 pub use subscribe::Subscriber;
-pub use tree::{Attachment, Attachments, Tree};
+pub use tree::Tree;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use phb_node::{QueueStatistics, Statistics};
 
 use crate::counters::ServerCounters;
+use crate::interface::{Attachment, Interface};
 use crate::paths::{Element, Path};
 use crate::schema::{self, Leaf};
 use crate::settings::Settings;
 use crate::state;
-use crate::tree::{Attachment, Interface};
 use crate::value::Value;
 
 /// A leaf with its value.

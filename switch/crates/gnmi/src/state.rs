@@ -6,9 +6,9 @@ use phb_node::{DropReason, PortStatistics, QueueStatistics};
 use phb_ports::Link;
 
 use crate::counters;
+use crate::interface::Attachment;
 use crate::paths::{Element, Path};
 use crate::settings::{interface_path, qos_interface_path};
-use crate::tree::Attachment;
 use crate::value::Value;
 
 /// Counted at the port a packet was to leave by; all others at the one it came in by. See [`PortStatistics`].

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use phb_node::SwitchNode;
 use phb_p4runtime::status::Refusal;
-use phb_ports::Link;
 
 use crate::counters::ServerCounters;
+use crate::interface::{Attachments, Interface};
 use crate::message::{
     CapabilityResponse, GetRequest, GetResponse, Path as GivenPath, SetRequest, SetResponse,
     Update, UpdateResult, operation,
 };
-use crate::paths::{Path, read};
+use crate::path_message::read;
+use crate::paths::Path;
 use crate::refusal::Result;
 use crate::settings::{self, Ports, Settings};
 use crate::snapshot::{Layout, Snapshot, Source};
@@ -24,32 +25,6 @@ const VERSION: &str = "0.10.0";
 
 /// How long subscriptions share one snapshot: less than the shortest time between two samples by far.
 const SHARED_NS: u64 = 2_000_000;
-
-/// What a runner knows of the interface at a port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Attachment {
-    /// Whether frames can pass.
-    pub link: Link,
-    /// Frames that found no room on their way to the switch.
-    pub missed: u64,
-    /// Frames refused because what their sender left to hardware can't be done.
-    pub refused: u64,
-    /// Reads that failed.
-    pub receive_errors: u64,
-    /// Frames that did not leave.
-    pub send_errors: u64,
-    /// The kernel's index of the interface, if it has one.
-    pub ifindex: Option<u32>,
-}
-
-/// Gives what is at the ports now, by port number; ports that are not there have no interface.
-pub type Attachments = Arc<dyn Fn() -> BTreeMap<u16, Attachment> + Send + Sync>;
-
-/// An interface, as clients call it, and its port.
-pub(crate) struct Interface {
-    pub name: String,
-    pub port: u16,
-}
 
 type Listener = Arc<dyn Fn() + Send + Sync>;
 

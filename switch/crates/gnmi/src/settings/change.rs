@@ -3,7 +3,8 @@
 use super::{Settings, add_interfaces, at_or_below, set};
 use crate::flatten::flattened;
 use crate::message::{Path as GivenPath, SetRequest, TypedValue, Update};
-use crate::paths::{ANY, Element, Path, is_pattern, read};
+use crate::path_message::read;
+use crate::paths::{ANY, Element, Path, is_pattern};
 use crate::pattern::Pattern;
 use crate::refusal::{Result, invalid, quoted, wrong};
 use crate::schema::{self, Kind};

@@ -11,7 +11,8 @@ use crate::message::{
     Notification, Path as GivenPath, SubscribeRequest, SubscribeResponse, SubscriptionList,
     TypedValue, Update, encoding::JSON, list_mode, request, response,
 };
-use crate::paths::{is_pattern, read, write};
+use crate::path_message::{read, write};
+use crate::paths::is_pattern;
 use crate::pattern::Pattern;
 use crate::refusal::{Result, invalid, wrong};
 use crate::schema::{self, Kind, Leaf};

@@ -1,0 +1,32 @@
+//! Interfaces and their state at ports.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use phb_ports::Link;
+
+/// The interface at a port, as its runner knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attachment {
+    /// Whether frames can pass.
+    pub link: Link,
+    /// Frames that found no room on their way to the switch.
+    pub missed: u64,
+    /// Frames refused because what their sender left to hardware can't be done.
+    pub refused: u64,
+    /// Reads that failed.
+    pub receive_errors: u64,
+    /// Frames that did not leave.
+    pub send_errors: u64,
+    /// The kernel's index of the interface, if it has one.
+    pub ifindex: Option<u32>,
+}
+
+/// Gives what is at the ports now, by port number; ports that are not there have no interface.
+pub type Attachments = Arc<dyn Fn() -> BTreeMap<u16, Attachment> + Send + Sync>;
+
+/// An interface, as clients call it, and its port.
+pub(crate) struct Interface {
+    pub name: String,
+    pub port: u16,
+}
