@@ -115,15 +115,15 @@ p4: setup ## compile p4src and every test program with p4c (where installed)
 	$(BIN)/python -m phb_p4
 	$(BIN)/python -m phb_switch.p4c switch/programs switch/python/tests/programs switch/crates/*/tests/programs
 
-stf-record: setup ## run p4c's own test programs anew (P4C=its source tree), write docs/stf.md
-	$(BIN)/python -m phb_switch.stf.record $(P4C)/testdata switch/programs docs/stf.md
+stf-record: setup ## run p4c's own test programs anew (P4C=its source tree), write docs/evidence/stf.md
+	$(BIN)/python -m phb_switch.stf.record $(P4C)/testdata switch/programs docs/evidence/stf.md
 
-conform: setup ## the RFC checklist on phb-switch and bmv2 (where installed; TARGET=...), write docs/conformance.md
-	$(BIN)/python -m phb_conform.recording docs $(TARGET)
+conform: setup ## the RFC checklist on phb-switch and bmv2 (where installed; TARGET=...), write docs/evidence/conformance.md
+	$(BIN)/python -m phb_conform.recording docs/evidence $(TARGET)
 
-capabilities: setup ## try what each target can do (bmv2 where installed), write controller/phb/targets and docs/targets.md
+capabilities: setup ## try what each target can do (bmv2 where installed), write controller/phb/targets and docs/evidence/targets.md
 	$(BIN)/python -m phb_conform.capabilities
-	$(BIN)/python -m phb.targets docs/targets.md
+	$(BIN)/python -m phb.targets docs/evidence/targets.md
 
 readme: setup ## measure README's table and picture anew
 	$(BIN)/python -m phb_lab.report.markdown .

@@ -1,4 +1,4 @@
-"""An hour of overload, faults and misuse on a real switch: `python -m soak`, or `make soak`. docs/soak.md.
+"""An hour of overload, faults and misuse on a real switch: `python -m soak`, or `make soak`. docs/evidence/soak.md.
 
 ```text
    schedule (run) --> fault (traffic_faults, link_faults, controller_faults, clients) --> checkpoint --> report

@@ -1,4 +1,4 @@
-"""docs/commands.md: every command and option is in it, and every command in it runs.
+"""docs/operate/commands.md: every command and option is in it, and every command in it runs.
 
 With PHB_RECORD=1 the outputs below the commands are written anew; they are for people and not compared, because entries
 change with the program.
@@ -18,7 +18,7 @@ import typer
 from phb.cli.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "commands.md"
+DOCUMENT = ROOT / "docs" / "operate" / "commands.md"
 ADDRESS = "192.0.2.1:9559"
 LINES = 25  # of an output that are shown
 

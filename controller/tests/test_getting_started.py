@@ -1,4 +1,4 @@
-"""README's "By hand" and docs/getting-started.md: each `phb` command runs in turn, on a switch for each page."""
+"""README's "By hand" and docs/start/getting-started.md: each `phb` command runs in turn, on a switch for each page."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ import pytest
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"README.md": "## By hand", "docs/getting-started.md": "# Getting started"}
+PAGES = {"README.md": "## By hand", "docs/start/getting-started.md": "# Getting started"}
 
 
 def commands(page):
@@ -48,4 +48,4 @@ def test_the_mistake_is_told_as_the_page_says(phb, write_file, monkeypatch, tmp_
     monkeypatch.chdir(tmp_path)
     code, _, err = phb("check", "my.yaml")
     assert code == 2
-    assert err in (ROOT / "docs" / "getting-started.md").read_text()
+    assert err in (ROOT / "docs" / "start" / "getting-started.md").read_text()

@@ -1,4 +1,4 @@
-"""docs/operating.md: its inventory is one, and every event and limit in it is the program's."""
+"""docs/operate/operating.md: its inventory is one, and every event and limit in it is the program's."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from phb.inventory import read_inventory
 from phb.state.history import KEPT
 from phb.watching import Kind, Options, switches
 
-DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "operating.md").read_text()
+DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "operate" / "operating.md").read_text()
 
 
 def test_the_inventory_is_one(tmp_path):

@@ -1,4 +1,4 @@
-"""docs/policies.md knows every key of the YAML format, and its example is one."""
+"""docs/policies/yaml.md knows every key of the YAML format, and its example is one."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from phb.formats import yaml_format
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "policies.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "policies" / "yaml.md").read_text()
 
 
 def test_every_key_and_choice_is_there():
@@ -23,9 +23,9 @@ def test_every_key_and_choice_is_there():
 
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
 def test_example(example):
-    assert yaml_format.read(example, "docs/policies.md").rules
+    assert yaml_format.read(example, "docs/policies/yaml.md").rules
 
 
 def test_links_lead_somewhere():
     for link in re.findall(r"\]\(([^)#]+)\)", PAGE):
-        assert (Path(__file__).resolve().parents[2] / "docs" / link).exists(), link
+        assert (Path(__file__).resolve().parents[2] / "docs" / "policies" / link).exists(), link

@@ -31,7 +31,9 @@ _ATTACHED = "A switch that runs already"
     )
 )
 def conform(
-    target: Annotated[str, typer.Option(metavar="NAME", help="Kind of switch, as in docs/targets.md.")] = "phb-switch",
+    target: Annotated[
+        str, typer.Option(metavar="NAME", help="Kind of switch, as in docs/evidence/targets.md.")
+    ] = "phb-switch",
     ports: Annotated[
         str,
         typer.Option(

@@ -56,7 +56,7 @@ def _flow_scheduler(dialect: str, shares: Mapping[tuple[str, int], Fraction]) ->
 
 _FLOWS = {"precedence 0": 0, "precedence 1": 1, "precedence 5": 5, "precedence 7": 7}
 
-# Documented weights (docs/scheduling.md); a share is in inverse proportion.
+# Documented weights (docs/inside/scheduling.md); a share is in inverse proportion.
 FLOW_SCHEDULERS = [
     _flow_scheduler("ios-11.3", {each: Fraction(1, 4096 // (each[1] + 1)) for each in _FLOWS.items()}),
     _flow_scheduler("ios-12", {each: Fraction(1, 32384 // (each[1] + 1)) for each in _FLOWS.items()}),

@@ -1,4 +1,4 @@
-"""What docs/scheduling.md prints of the scheduling checks: the same runs, measured anew."""
+"""What docs/inside/scheduling.md prints of the scheduling checks: the same runs, measured anew."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Load:
     Attributes:
         name: For the table.
         queues: What the policy says of the queues of classes without a level.
-        weights: What a byte of each session costs, by docs/scheduling.md.
+        weights: What a byte of each session costs, by docs/inside/scheduling.md.
         lengths: Of each session's frames, in bytes.
         rates: What each session sends, in parts of the line.
         most_of_session: Packets of one session that the policy lets wait.
@@ -172,7 +172,7 @@ RESULTS = {SHARES.name: "what the classes got", FLOWS.name: "mean delay at prece
 
 
 def markdown() -> str:
-    """The tables of docs/scheduling.md."""
+    """The tables of docs/inside/scheduling.md."""
     parts = []
     for load in LOADS:
         head = f"| queues | inverted | overtaken | reordered | {RESULTS[load.name]} |\n|---|---|---|---|---|"

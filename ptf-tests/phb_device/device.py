@@ -133,7 +133,7 @@ class Device(ABC):
         """Packets and bytes by counter and cell, those that aren't zero.
 
         Args:
-            cells: Indexes by the counter's name as in docs/pipeline.md, for example ``policy_traffic``.
+            cells: Indexes by the counter's name as in docs/inside/pipeline.md, for example ``policy_traffic``.
 
         """
         read = run_async(phb.read_counters(self.address, cells, artifact=artifact()))

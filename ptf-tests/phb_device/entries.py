@@ -21,7 +21,7 @@ class Entry:
     """One table entry, or with ``default`` what a table does without one.
 
     Attributes:
-        table: The last words of its name, as docs/pipeline.md has them: ``classify.multi_field_ipv4``.
+        table: The last words of its name, as docs/inside/pipeline.md has them: ``classify.multi_field_ipv4``.
         match: By key field. A number is exact (or the value of an optional field), ``(low, high)`` a range, a string
             what finsy takes: ``"0xb8/&0xfc"`` ternary, ``"10.0.0.0/8"`` a prefix. A field left out matches everything.
         action: The last word of the action's name.

@@ -148,7 +148,7 @@ class Count:
     """What a cell of a counter shall hold when the case is over.
 
     Attributes:
-        counter: As in docs/pipeline.md.
+        counter: As in docs/inside/pipeline.md.
         cell: Its index, or what it stands for: ``("web", GREEN)`` of a rule or, for ``stream_traffic``, of an action;
             ``("line", 3)`` the fourth slot of a port's queue, ``("line gold", 0)`` the first of its class's.
         packets: How many.

@@ -1,7 +1,7 @@
 """Stage schedule, order of service: first in first out, strict levels, flows and classes by weight, flows in a class.
 
 Packets wait behind a plug, so all tags start at the plug's: that of a conversation's n-th packet is n x weight x bytes
-above it, and equal tags leave in the order of arrival (docs/scheduling.md).
+above it, and equal tags leave in the order of arrival (docs/inside/scheduling.md).
 """
 
 from __future__ import annotations

@@ -37,7 +37,10 @@ def explain(
     packet: Annotated[
         list[str] | None,
         typer.Option(
-            "--packet", "-p", metavar="TEXT", help="A packet in words or hex (docs/explain.md); may be repeated."
+            "--packet",
+            "-p",
+            metavar="TEXT",
+            help="A packet in words or hex (docs/policies/explain.md); may be repeated.",
         ),
     ] = None,
     capture: Annotated[

@@ -2,7 +2,7 @@
 
     PROTOCOL SOURCE[:PORT] > DESTINATION[:PORT] [WORD VALUE]...
 
-docs/explain.md lists the words. A line of hexadecimal digits is an Ethernet frame as it is on the wire.
+docs/policies/explain.md lists the words. A line of hexadecimal digits is an Ethernet frame as it is on the wire.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class Step:
     """What one stage decided.
 
     Attributes:
-        stage: Its name, as in docs/pipeline.md.
+        stage: Its name, as in docs/inside/pipeline.md.
         words: What it decided, in words.
         origin: The statement that made it so; unknown where it was a default.
 

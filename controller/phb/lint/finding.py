@@ -29,7 +29,7 @@ class Finding:
     """One thing that is wrong or unwise.
 
     Attributes:
-        kind: Its id, such as ``shadowed-rule``; docs/lint.md has a section for each.
+        kind: Its id, such as ``shadowed-rule``; docs/policies/lint.md has a section for each.
         severity: How bad it is.
         origin: The statement it is about.
         what: What was found, in one sentence.

@@ -25,7 +25,7 @@ class Role(StrEnum):
 class Port(Item):
     """An interface of the node. Port `host` is where the node marks on behalf of a host's own TCP/IP stack.
 
-    With a MAC address it is a router's (docs/router.md).
+    With a MAC address it is a router's (docs/policies/router.md).
 
     Several files may speak of the port of one name: a router's configuration gives its address, the inventory its
     number. A port that no file numbers can't be compiled to.

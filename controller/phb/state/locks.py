@@ -2,7 +2,7 @@
 
 A lock is a row with its holder. Processes that died without giving it back are recognised where that can be known (on
 this machine); of others somebody has to say so (``phb locks --break``). Between machines with different state files
-nothing here helps: P4Runtime's election id does, see docs/operating.md.
+nothing here helps: P4Runtime's election id does, see docs/operate/operating.md.
 """
 
 from __future__ import annotations

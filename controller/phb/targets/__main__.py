@@ -1,4 +1,4 @@
-"""Put the table into docs/targets.md, or print it: ``python -m phb.targets [docs/targets.md]``."""
+"""Put the table into docs/evidence/targets.md, or print it: ``python -m phb.targets [docs/evidence/targets.md]``."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/explain.md prints what the tree prints, and lists every word of the notation."""
+"""docs/policies/explain.md prints what the tree prints, and lists every word of the notation."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ from phb.cli import run
 from phb.explain.notation import WORDS
 
 ROOT = Path(__file__).resolve().parents[3]
-DOCUMENT = (ROOT / "docs" / "explain.md").read_text()
+DOCUMENT = (ROOT / "docs" / "policies" / "explain.md").read_text()
 EXAMPLE = re.findall(r"```console\n\$ phb ([^\n]+)\n(.*?)```", DOCUMENT, flags=re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""Every kind of finding: docs/lint.md has a section with an example that gives it, and a clean policy gives nothing."""
+"""Every kind of finding: docs/policies/lint.md has an example that gives it, and a clean policy gives nothing."""
 
 import re
 from datetime import datetime
@@ -10,7 +10,7 @@ from phb.formats import yaml_format
 from phb.lint import KINDS, Severity, lint
 
 AT = datetime(2026, 3, 2, 12, 0)
-DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "lint.md").read_text()
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "policies" / "lint.md").read_text()
 SECTIONS = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", DOCUMENT, flags=re.MULTILINE | re.DOTALL))
 
 

@@ -52,7 +52,7 @@ def policy(*profiles: str, ecn: bool = False, before: str = CONNECTED) -> str:
     """One queue with early detection.
 
     Args:
-        profiles: As in docs/policies.md, in braces.
+        profiles: As in docs/policies/yaml.md, in braces.
         ecn: Whether it marks.
         before: The rest of the policy.
 

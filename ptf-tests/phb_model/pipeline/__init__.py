@@ -6,8 +6,8 @@ the first rule to the last, plain integers, dictionaries. One file per stage, in
     packet > classify > admit > police > mark > forward > (the same policy stages of the egress port) > user_priority
         > queues
 
-:class:`phb_model.pipeline.node.Node` puts them together. Written from docs/policies.md, docs/pipeline.md,
-docs/scheduling.md, docs/limits.md and the RFCs; speed is of no concern.
+:class:`phb_model.pipeline.node.Node` puts them together. Written from docs/policies/yaml.md, docs/inside/pipeline.md,
+docs/inside/scheduling.md, docs/operate/limits.md and the RFCs; speed is of no concern.
 
 Not modelled, so a comparison leaves it out or doesn't ask for it:
 

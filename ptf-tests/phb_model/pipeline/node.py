@@ -115,7 +115,7 @@ class Node:
     def packet_out(self, now_us: int, egress: int, frame: bytes) -> Outcome:
         """A frame of the controller's for a port: it passes the port's output policy and queue, and nothing else.
 
-        The header that says the port is no part of the frame, but of its length (docs/limits.md).
+        The header that says the port is no part of the frame, but of its length (docs/operate/limits.md).
         """
         packet = parse(frame)
         packet.length += PACKET_OUT_HEADER

@@ -1,10 +1,10 @@
-"""What docs/scheduling.md says of SP-PIFO is what is measured."""
+"""What docs/inside/scheduling.md says of SP-PIFO is what is measured."""
 
 from pathlib import Path
 
 from phb_conform.strict_queues import markdown
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "scheduling.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "inside" / "scheduling.md"
 
 
 def test_the_tables_in_the_documentation_are_what_is_measured():

@@ -71,7 +71,7 @@ def test_ranks_leave_as_the_model_says(device, seed):
     for number, (session, length) in enumerate(batch):
         model.arrive(number, Packet(0, session, length * 8))
     order = [model.take() for _ in batch]
-    # docs/scheduling.md has the sum of the three.
+    # docs/inside/scheduling.md has the sum of the three.
     assert model.disorder.inverted == 52
     text = policy(
         f"{{class: {name}, bandwidth: {{percent: {share}}}}}" for name, share in zip(NAMES, SHARES, strict=True)

@@ -1,4 +1,4 @@
-"""How many bytes the IP packet of a frame has, by the model of the pipeline; docs/pipeline.md says it in words."""
+"""The model's bytes of a frame's IP packet, which docs/inside/pipeline.md describes in words."""
 
 import pytest
 from scapy.layers.inet import IP, UDP

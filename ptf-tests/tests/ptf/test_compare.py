@@ -85,5 +85,5 @@ def test_no_such_suite_is_told_without_the_decoration_of_ptfs_log(tmp_path, caps
 
 
 def test_documented():
-    text = (ROOT / "docs" / "ptf.md").read_text()
+    text = (ROOT / "docs" / "evidence" / "ptf.md").read_text()
     assert text.partition("tested -->\n")[2].partition("\n<!-- end")[0] == markdown()

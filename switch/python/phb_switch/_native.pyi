@@ -645,7 +645,7 @@ class P4RuntimeServer:
     def __exit__(self, *_exception: object) -> None: ...
 
 LIMITS: Mapping[str, int]
-"""What clients may take of a server; docs/p4runtime.md has them with their reasons."""
+"""What clients may take of a server; docs/operate/p4runtime.md has them with their reasons."""
 
 @final
 class Adapter:

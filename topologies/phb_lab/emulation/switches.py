@@ -8,7 +8,7 @@ from phb_lab.description import Switch
 
 Target = Literal["phb-switch", "bmv2"]
 
-# As docs/targets.md starts it; a program's packets to controllers leave here.
+# As docs/evidence/targets.md starts it; a program's packets to controllers leave here.
 _CPU_PORT = 510
 _BMV2_QUEUES = 8
 _BMV2_THRIFT_PORT = 9090

@@ -72,8 +72,8 @@ OVERRIDE_PORT = 5004
 # Class selector n is precedence n of the ToS octet (RFC 2474, section 4.2.2).
 PRECEDENCE_SHIFT = 5
 
-# Calibrated, see docs/isode.md: the WAN's one-way delay from the 1 kByte row of the unshaped table, the frames that it
-# loses from the 10 MByte row.
+# Calibrated, see docs/networks/isode.md: the WAN's one-way delay from the 1 kByte row of the unshaped table, the frames
+# that it loses from the 10 MByte row.
 DELAY_US = 13_300
 LOSS_PER_MILLION = 30_000
 

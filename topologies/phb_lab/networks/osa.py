@@ -628,7 +628,7 @@ class OsaStudy(Study):
         missed = [figure for run in runs for figure in run.figures if figure.met is False]
         return [
             f"{figure.test} {figure.quantity}: {figure.measured:+.0%}, published {figure.published:+.0%}. "
-            f"{REASONS.get(figure.quantity, 'docs/osa.md says why.')}"
+            f"{REASONS.get(figure.quantity, 'docs/networks/osa.md says why.')}"
             for figure in missed
         ]
 

@@ -117,7 +117,7 @@ def headlines(seed: int = DEFAULT_SEED) -> str:
             study = networks.find(row.network)
             runs[key] = run_test(study, study.find_test(row.test), seed=seed)
         figure = runs[key].figure(row.quantity, row.published_test)
-        name = f"[{row.network}](docs/{row.network}.md)" if row.network != previous else ""
+        name = f"[{row.network}](docs/networks/{row.network}.md)" if row.network != previous else ""
         published = _value(figure.published, row) if figure.published is not None else "-"
         measured = f"**{_value(figure.measured, row)}**{_verdict(figure)}"
         lines.append(f"| {name} | `{row.test}` | {row.says} | {published} | {measured} |")

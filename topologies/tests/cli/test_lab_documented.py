@@ -1,4 +1,4 @@
-"""docs/lab.md and the help texts: every command and option is there, and what they show works.
+"""docs/networks/lab.md and the help texts: every command and option is there, and what they show works.
 
 With PHB_RECORD=1 the outputs below the commands are written anew; they are for people and not compared.
 """
@@ -17,7 +17,7 @@ import typer
 from phb_lab.cli import app
 
 ROOT = Path(__file__).resolve().parents[3]
-DOCUMENT = ROOT / "docs" / "lab.md"
+DOCUMENT = ROOT / "docs" / "networks" / "lab.md"
 SHARED = "Options of several commands"
 # Sections that are about something else than a command.
 OTHERS = {SHARED, "The results file", "The page", "A network of your own"}

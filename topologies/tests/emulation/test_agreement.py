@@ -1,12 +1,10 @@
 """The same network in virtual time and in Mininet: over minutes, the S/390 tests lie within the 25 % asked.
 
 Under fair queueing the interactive traffic is slower with the kernel's TCP: by 18 % over four minutes, by up to 31 %
-over single ones (docs/emulation.md), and a minute has some ninety transfers. A minute's bounds are wider there, so that
-a red run means a change.
-
-A minute of Mininet is compared with five minutes of virtual time, for these cost nothing; both from the time on at
-which the transfers have filled the queue. What is compared is time of the network: it hardly depends on how busy the
-machine is, because the switch's line is the only thing that is scarce.
+over single ones (docs/networks/emulation.md), and a minute has some ninety transfers. A minute's bounds are wider
+there, so that a red run means a change. A minute of Mininet is compared with five minutes of virtual time, for these
+cost nothing; both from the time on at which the transfers have filled the queue. What is compared is time of the
+network: it hardly depends on how busy the machine is, because the switch's line is the only thing that is scarce.
 """
 
 from concurrent.futures import ThreadPoolExecutor

@@ -29,7 +29,7 @@ def class_meter(
     """The meter of a class, None without one.
 
     IOS polices the traffic of ``priority RATE`` only while the line is congested; here the meter always counts
-    (docs/ios.md).
+    (docs/policies/ios.md).
 
     Raises:
         InputError: Two policers in one class, or one that doesn't say what happens.

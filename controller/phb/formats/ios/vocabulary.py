@@ -166,4 +166,4 @@ def suggestion(words: Sequence[str], vocabularies: Sequence[Vocabulary]) -> str:
         close = get_close_matches(" ".join(lower[:length]), phrases, n=1, cutoff=0.75)
         if close:
             return f"a statement that phb knows, such as '{close[0]}'"
-    return f"a statement of {vocabularies[0].name} that phb knows (docs/ios.md lists them)"
+    return f"a statement of {vocabularies[0].name} that phb knows (docs/policies/ios.md lists them)"

@@ -38,7 +38,7 @@ def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
     name_unread(entries, notices)
     if not any(entry.has_class(*words.RULE, first.RULE) for entry in entries):
         found = f"no rule in {len(entries)} entries" if entries else "no entry"
-        raise InputError(Origin(file), found, f"object class {', '.join(_RULES)} (docs/ldap.md)")
+        raise InputError(Origin(file), found, f"object class {', '.join(_RULES)} (docs/policies/ldap.md)")
     if earlier is None:
         return policy.noting(notices)
     for entry in entries:

@@ -1,7 +1,7 @@
 """IBM's schema of policies, in the words of RFC 3703's, which grew out of it.
 
-The Policy Agent of the z/OS Communications Server reads it in two forms (docs/ldap.md names the descriptions). In the
-third version of the schema a rule has associations, below it or named by it; in the second one its lists name
+The Policy Agent of the z/OS Communications Server reads it in two forms (docs/policies/ldap.md names the descriptions).
+In the third version of the schema a rule has associations, below it or named by it; in the second one its lists name
 conditions and actions themselves, each behind a group, a sign or an order. Conditions and actions are the attributes of
 a Policy Agent file with ``ibm-`` in front; addresses have a kind in front.
 """

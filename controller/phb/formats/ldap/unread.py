@@ -20,7 +20,7 @@ _ABOUT_POLICIES = re.compile(
 )
 # Passwords' and logins' policies, and a server's own configuration.
 _ABOUT_OTHERS = re.compile(r"pwd|sudo|ipa|olc|ibm-slapd|krb|pkcs", re.IGNORECASE)
-_OTHER_SCHEMA = "an object class of docs/ldap.md, or a base or filter without that entry"
+_OTHER_SCHEMA = "an object class of docs/policies/ldap.md, or a base or filter without that entry"
 _HARMLESS = frozenset(word.lower() for word in words.HARMLESS)
 _VENDOR = frozenset(name.lower() for name in words.VENDOR)
 
@@ -44,7 +44,7 @@ def check_words(entries: Sequence[Entry]) -> None:
             if refused is not None:
                 value.fail(f"'{value.text}'", refused)
             if _OWN.match(key) and key not in _KNOWN and _is_about_policies(entry, value):
-                value.fail(f"attribute {value.attribute}", "an attribute of docs/ldap.md")
+                value.fail(f"attribute {value.attribute}", "an attribute of docs/policies/ldap.md")
 
 
 _REFUSED = {

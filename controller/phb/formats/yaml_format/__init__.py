@@ -1,6 +1,6 @@
 """The native policy format: YAML 1.2, checked against the model, every error with its line.
 
-A file starts with ``phb: 1``, the version of the format; docs/policies.md has all its keys.
+A file starts with ``phb: 1``, the version of the format; docs/policies/yaml.md has all its keys.
 
     document (text, lines) > shape (what may stand where) > explanations (errors) > reader > writer, json_schema
 """

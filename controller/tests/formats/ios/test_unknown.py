@@ -32,8 +32,8 @@ REFUSED = {
     "interface Fa0/0\n servce-policy output p\n": "'service-policy output'",
     "interface Fa0/0\n bandwith 5\n": "'bandwidth'",
     "interface Fa0/0\n fair-qeue\n": "'fair-queue'",
-    "interface Fa0/0\n srr-queue bandwidth share 1 2 3 4\n": "docs/ios.md",
-    "mls qos map cos-dscp 0 8\n": "docs/ios.md",
+    "interface Fa0/0\n srr-queue bandwidth share 1 2 3 4\n": "docs/policies/ios.md",
+    "mls qos map cos-dscp 0 8\n": "docs/policies/ios.md",
     "!\nservice-policy input p\n": "it in an interface",
     "template t\n service-policy output p\n": "it in an interface",
     "interface Fa0/0\n flurb 1\n  service-policy output p\n": "it in an interface",
@@ -42,7 +42,7 @@ REFUSED = {
     "interface Serial0.1\n frame-relay interface-dlci 100\n  class slow\n": "no Frame Relay classes",
     "interface Serial0.1\n frame-relay interface-dlci 100\n  service-policy output p\n": "phb has no Frame Relay",
     "interface Tunnel0\n nhrp map group a service-policy output p\n": "phb has no tunnels",
-    "interface Fa0/0\n trust device cisco-phone\n": "docs/ios.md",
+    "interface Fa0/0\n trust device cisco-phone\n": "docs/policies/ios.md",
     "interface Fa0/0\n bgp-policy destination ip-prec-map\n": "marks in a policy map",
 }
 

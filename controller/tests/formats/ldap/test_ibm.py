@@ -180,11 +180,11 @@ ERRORS = {
     "intrusion detection": (
         entry("r", RULE) + below("c", ASSOCIATION, "objectClass: ibm-idsConditionAuxClass"),
         "f:8: found object class ibm-idsConditionAuxClass in entry cn=c,cn=r,o=x, expected an object class of "
-        "docs/ldap.md, or a base or filter without that entry",
+        "docs/policies/ldap.md, or a base or filter without that entry",
     ),
     "an unknown attribute": (
         entry("r", RULE, "ibm-policyRuleColour: blue"),
-        "f:4: found attribute ibm-policyRuleColour, expected an attribute of docs/ldap.md",
+        "f:4: found attribute ibm-policyRuleColour, expected an attribute of docs/policies/ldap.md",
     ),
     "a group that names rules elsewhere": (
         entry("r", RULE) + entry("g", "objectClass: ibm-policyGroup", "ibm-policyRulesAuxContainedSet: cn=s,o=y"),

@@ -224,11 +224,11 @@ def test_a_rule_counts_in_any_of_its_periods():
 ERRORS = {
     "unknown attribute": (
         entry("r", RULE, "phbFlavour: sweet"),
-        "f:4: found attribute phbFlavour, expected an attribute of docs/ldap.md",
+        "f:4: found attribute phbFlavour, expected an attribute of docs/policies/ldap.md",
     ),
     "attribute with an option": (
         entry("r", RULE, "pcimRuleName;lang-en: a"),
-        "f:4: found attribute pcimRuleName;lang-en, expected an attribute of docs/ldap.md",
+        "f:4: found attribute pcimRuleName;lang-en, expected an attribute of docs/policies/ldap.md",
     ),
     "role": (
         entry("r", RULE, "pcimRoles: edge"),

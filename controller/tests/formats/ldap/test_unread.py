@@ -12,7 +12,7 @@ def entry(name, *lines):
 
 
 RULE = "objectClass: pcimRuleInstance"
-NO_RULE = "object class pcimRuleInstance, pcimRuleAuxClass, ibm-policyRule, ServicePolicyRules (docs/ldap.md)"
+NO_RULE = "object class pcimRuleInstance, pcimRuleAuxClass, ibm-policyRule, ServicePolicyRules (docs/policies/ldap.md)"
 
 ERRORS = {
     "nothing": ("version: 1\n", f"f: found no entry, expected {NO_RULE}"),
@@ -22,17 +22,17 @@ ERRORS = {
     ),
     "a rule of an unknown schema": (
         entry("r", "objectClass: qpPolicyRule"),
-        "f:3: found object class qpPolicyRule in entry cn=r,o=x, expected an object class of docs/ldap.md, "
+        "f:3: found object class qpPolicyRule in entry cn=r,o=x, expected an object class of docs/policies/ldap.md, "
         "or a base or filter without that entry",
     ),
     "IBM's router": (
         entry("r", RULE) + entry("a", "objectClass: DiffServAction"),
-        "f:7: found object class DiffServAction in entry cn=a,o=x, expected an object class of docs/ldap.md, "
+        "f:7: found object class DiffServAction in entry cn=a,o=x, expected an object class of docs/policies/ldap.md, "
         "or a base or filter without that entry",
     ),
     "RFC 4104's": (
         entry("r", RULE, "objectClass: pcelsRule"),
-        "f:4: found object class pcelsRule in entry cn=r,o=x, expected an object class of docs/ldap.md, "
+        "f:4: found object class pcelsRule in entry cn=r,o=x, expected an object class of docs/policies/ldap.md, "
         "or a base or filter without that entry",
     ),
     "a condition without its object class": (

@@ -1,4 +1,4 @@
-"""docs/policy-agent.md and docs/ldap.md name every statement, attribute and class, and no other."""
+"""docs/policies/policy-agent.md and docs/policies/ldap.md name every statement, attribute and class, and no other."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from phb.formats.ldap import ibm, words
 from phb.formats.policy_agent import actions, rules, statements
 
-DOCS = Path(__file__).resolve().parents[4] / "docs"
+DOCS = Path(__file__).resolve().parents[4] / "docs" / "policies"
 
 
 def quoted(document):

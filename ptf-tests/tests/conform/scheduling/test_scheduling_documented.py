@@ -1,11 +1,11 @@
-"""The tables of docs/scheduling.md are what this tree measures; PHB_RECORD=1 writes them anew."""
+"""The tables of docs/inside/scheduling.md are what this tree measures; PHB_RECORD=1 writes them anew."""
 
 import os
 from pathlib import Path
 
 from phb_conform import scheduling_tables
 
-DOCUMENT = Path(__file__).parents[4] / "docs" / "scheduling.md"
+DOCUMENT = Path(__file__).parents[4] / "docs" / "inside" / "scheduling.md"
 
 
 def test_the_tables_are_what_this_tree_measures(device):

@@ -299,7 +299,7 @@ fn manners_of_bmv2() {
         let found = read_as(name, line).expect("it is right");
         assert_eq!(found.manners, Manners::Bmv2);
         assert_eq!(found.ports[&1].queue_depth, queue_depth);
-        // On purpose, see docs/switch.md.
+        // On purpose, see docs/inside/switch.md.
         assert_eq!(found.address, "127.0.0.1:9559");
     }
     let found = read_as("simple_switch_grpc", "--no-p4 -i 1@a --like specification");

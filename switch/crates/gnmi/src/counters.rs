@@ -1,4 +1,4 @@
-//! What the servers count, which the tree tells below `/server/state/counters` (docs/phb-server.yang).
+//! What the servers count, which the tree tells below `/server/state/counters` (docs/operate/phb-server.yang).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 /// The switch that a server programs.
 pub type Node = Arc<Mutex<SwitchNode>>;
 
-/// Where the P4Runtime specification and bmv2 differ: whose word holds. docs/p4runtime.md has a table.
+/// Where the P4Runtime specification and bmv2 differ: whose word holds. docs/operate/p4runtime.md has a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Manners {
     /// The specification's.

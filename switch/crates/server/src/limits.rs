@@ -1,4 +1,4 @@
-//! What clients may take of a server, one by one and all together. docs/p4runtime.md has this as a table.
+//! What clients may take of a server, one by one and all together. docs/operate/p4runtime.md has this as a table.
 //!
 //! A client is a certificate, or without certificates an address; users of a Unix socket are one. Whatever a client does, what it holds is
 //! bounded by these, and is given back when it goes.

@@ -1,7 +1,7 @@
 //! The leaves, one by one.
 //!
 //! The names are those of openconfig-interfaces, -if-ethernet, -p4rt and -qos as published at
-//! github.com/openconfig/public, and of two models of our own, docs/phb-qos.yang and docs/phb-server.yang.
+//! github.com/openconfig/public, and of two models of our own, docs/operate/phb-qos.yang and docs/operate/phb-server.yang.
 
 use super::{Kind, Leaf};
 use crate::counters;
