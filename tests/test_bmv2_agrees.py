@@ -4,6 +4,7 @@ Skipped where bmv2's ``simple_switch_grpc`` is not installed. Packets go through
 needed. Order and timing are left out: bmv2 has no PIFO and no line rate.
 """
 
+import asyncio
 import shutil
 import socket
 import subprocess
@@ -67,7 +68,7 @@ NODES = {
 
 def push(address, files):
     artifact, p4info = phb_p4.artifact_path(), phb_p4.p4info_path()
-    phb.push_sync(address, [EXAMPLES / name for name in files], device_id=1, artifact=artifact, p4info=p4info)
+    asyncio.run(phb.push(address, [EXAMPLES / name for name in files], device_id=1, artifact=artifact, p4info=p4info))
 
 
 def through_phb(port, files):

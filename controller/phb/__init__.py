@@ -1,7 +1,7 @@
 """phb's controller: policy files in, P4Runtime table entries out.
 
     policy files -> policy model -> node intent -> difference from what the switch holds -> one atomic write
-    (formats)       (model)         (compiler)     (difference)                             (session, pushing)
+    (formats)       (model)         (compiler)     (entries)                                (device, pushing)
 
 A caller needs only the names below; `phb.cli` is the command ``phb`` on top of them. They are imported when they are
 asked for, so that a command that needs none of them, such as ``phb --help``, doesn't wait for gRPC.
@@ -15,33 +15,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from phb.compiler import compile_policy
     from phb.device.artifact import Artifact
+    from phb.device.reading import read_counters, read_entries
     from phb.device.session import CounterValue
+    from phb.entries import Change
     from phb.errors import ArtifactError, InputError, PhbError, SwitchError
     from phb.formats import read_file, read_files
     from phb.intent import NodeIntent, Notice
     from phb.model import PolicySet
     from phb.origin import Origin
-    from phb.pushing.difference import Change
-    from phb.pushing.push import (
-        Changed,
-        Report,
-        Target,
-        load_intent,
-        push,
-        push_all,
-        push_all_sync,
-        push_intent,
-        push_sync,
-        read_counters,
-        read_counters_sync,
-        read_entries,
-        read_entries_sync,
-    )
+    from phb.pushing.push import Target, load_intent, push, push_all, push_intent
+    from phb.pushing.report import Changed, Report
 
 _MODULES = {
     "phb.device.artifact": ("Artifact",),
     "phb.compiler": ("compile_policy",),
-    "phb.pushing.difference": ("Change",),
+    "phb.entries": ("Change",),
     "phb.errors": (
         "ArtifactError",
         "InputError",
@@ -58,21 +46,9 @@ _MODULES = {
     ),
     "phb.model": ("PolicySet",),
     "phb.origin": ("Origin",),
-    "phb.pushing.push": (
-        "Changed",
-        "Report",
-        "Target",
-        "load_intent",
-        "push",
-        "push_all",
-        "push_all_sync",
-        "push_intent",
-        "push_sync",
-        "read_counters",
-        "read_counters_sync",
-        "read_entries",
-        "read_entries_sync",
-    ),
+    "phb.pushing.push": ("Target", "load_intent", "push", "push_all", "push_intent"),
+    "phb.pushing.report": ("Changed", "Report"),
+    "phb.device.reading": ("read_counters", "read_entries"),
     "phb.device.session": ("CounterValue",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
@@ -96,13 +72,9 @@ __all__ = [
     "load_intent",
     "push",
     "push_all",
-    "push_all_sync",
     "push_intent",
-    "push_sync",
     "read_counters",
-    "read_counters_sync",
     "read_entries",
-    "read_entries_sync",
     "read_file",
     "read_files",
 ]

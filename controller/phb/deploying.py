@@ -16,13 +16,14 @@ from datetime import datetime
 from phb.compiler import compile_policy
 from phb.device.artifact import Artifact
 from phb.device.session import Session
+from phb.entries import Change
 from phb.errors import InputError, PhbError, SwitchError
 from phb.formats.format import ReadOptions
 from phb.intent import NodeIntent
 from phb.inventory import Switch
 from phb.model import Dialect, PolicySet
-from phb.pushing.difference import Change
-from phb.pushing.push import Report, push_over
+from phb.pushing.push import push_over
+from phb.pushing.report import Report
 from phb.sources import Document, poll_all, read_documents
 from phb.state import File, History, Holder, Lock, Locks, Names, Outcome, State
 

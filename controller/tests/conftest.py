@@ -17,9 +17,9 @@ from google.protobuf import any_pb2
 
 from phb import Artifact, cli
 from phb.compiler.rules import MULTI_FIELD
+from phb.device.references import VERSION_TABLE
 from phb.intent import Entry, Exact
 from phb.origin import UNKNOWN
-from phb.pushing.references import VERSION_TABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS_ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -1,12 +1,13 @@
 """What targets can and can't do, and that a policy which asks too much is refused by name."""
 
+import asyncio
 import re
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from phb import Target, push_all_sync, push_sync, targets
+from phb import Target, push, push_all, targets
 from phb.compiler import compile_policy
 from phb.errors import InputError
 from phb.formats import yaml_format
@@ -128,9 +129,9 @@ def test_an_unknown_target(artifact):
 def test_pushes_of_a_program_know_the_target(write_file):
     """Refused before any switch is asked: nothing listens there."""
     path = write_file("policy.yaml", HEAD + "    schedule: {kind: fair-queue, dialect: ios-12}\n")
-    for push in (
-        lambda: push_sync("127.0.0.1:1", [path], target="bmv2"),
-        lambda: push_all_sync([Target("127.0.0.1:1", [path], target="bmv2")]),
+    for refused in (
+        lambda: asyncio.run(push("127.0.0.1:1", [path], target="bmv2")),
+        lambda: asyncio.run(push_all([Target("127.0.0.1:1", [path], target="bmv2")])),
     ):
         with pytest.raises(InputError, match="expected none on target 'bmv2'"):
-            push()
+            refused()

@@ -1,5 +1,6 @@
 """The controller against the embedded switch, over gRPC; packets show that the switch does what the files say."""
 
+import asyncio
 from dataclasses import replace
 from datetime import datetime
 
@@ -63,19 +64,19 @@ def test_s390_network(served, examples, artifact):
         phb.Target(address, [examples / name for name in files], device_id=number)
         for number, (address, files) in enumerate(zip(served, names, strict=True), start=1)
     ]
-    first = phb.push_all_sync(targets, at=AT)
+    first = asyncio.run(phb.push_all(targets, at=AT))
     assert [report.count(Change.INSERT) for report in first] == [12, 14, 6]
     assert all(report.pipeline_replaced for report in first)
-    again = phb.push_all_sync(targets, at=AT)
+    again = asyncio.run(phb.push_all(targets, at=AT))
     assert [(report.changes, report.unchanged) for report in again] == [((), 12), ((), 14), ((), 6)]
-    assert len(of_policies(phb.read_entries_sync(served[1], device_id=2))) == 14
-    assert phb.read_counters_sync(served[1], device_id=2)["policy_traffic"] == {}
+    assert len(of_policies(asyncio.run(phb.read_entries(served[1], device_id=2)))) == 14
+    assert asyncio.run(phb.read_counters(served[1], device_id=2))["policy_traffic"] == {}
 
 
 def test_change_of_policy(served, examples):
     common = [examples / "c7513.yaml", examples / "c7513-routes-cip.yaml"]
-    phb.push_sync(served[1], [*common, examples / "c7513-wfq.yaml"], device_id=2, at=AT)
-    report = phb.push_sync(served[1], [*common, examples / "c7513-fifo.yaml"], device_id=2, at=AT)
+    asyncio.run(phb.push(served[1], [*common, examples / "c7513-wfq.yaml"], device_id=2, at=AT))
+    report = asyncio.run(phb.push(served[1], [*common, examples / "c7513-fifo.yaml"], device_id=2, at=AT))
     assert not report.pipeline_replaced
     counts = {change.value: report.count(change) for change in Change}
     assert counts == {"insert": 0, "modify": 2, "delete": 8}
@@ -83,7 +84,7 @@ def test_change_of_policy(served, examples):
 
 def test_wrong_device_id_is_the_switchs_word(served, examples):
     with pytest.raises(phb.SwitchError):
-        phb.push_sync(served[0], [examples / "c3640.yaml"], device_id=99, at=AT)
+        asyncio.run(phb.push(served[0], [examples / "c3640.yaml"], device_id=99, at=AT))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_wrong_device_id_is_the_switchs_word(served, examples):
 def test_marking(switches, served, examples, marking, path, port, tos):
     """Appendix E of the source displays ToS 192 and 252 for the interactive traffic."""
     names = ["mvs074.yaml", f"mvs074-{path}.yaml", f"policy-agent-{marking}-{path}.conf"]
-    phb.push_sync(served[0], [examples / name for name in names], at=AT)
+    asyncio.run(phb.push(served[0], [examples / name for name in names], at=AT))
     client, vipa, interface = "133.10.50.2", "135.1.1.1", f"133.10.{port}0.1"
     marks = {}
     for what, source, source_port in (
@@ -122,17 +123,17 @@ def test_marking(switches, served, examples, marking, path, port, tos):
     }
     out, frame = sent(switches[0], port, packet(client, 1282, vipa, 700))
     assert (out, frame[IP].tos) == (1, 0)
-    counters = phb.read_counters_sync(served[0], ["policy_traffic"])["policy_traffic"]
+    counters = asyncio.run(phb.read_counters(served[0], ["policy_traffic"]))["policy_traffic"]
     assert {index // 4: cell.packets for index, cell in counters.items()} == {0: 2, 1: 2, 2: 1, 3: 1, 4: 1}
 
 
 def test_routing(switches, served, wfq):
-    phb.push_sync(served[1], wfq, device_id=2, at=AT)
+    asyncio.run(phb.push(served[1], wfq, device_id=2, at=AT))
     out, frame = sent(switches[1], 3, packet("135.1.1.1", 700, "133.10.50.2", 1282, tos=192))
     assert (out, frame[IP].ttl, frame[IP].tos) == (1, 63, 192)
     assert (frame.src, frame.dst) == ("02:00:75:00:00:01", "02:00:36:00:00:01")
     assert switches[1].process(3, packet("135.1.1.1", 700, "10.0.0.1", 1), 0) == []
-    drops = phb.read_counters_sync(served[1], ["policy_drops"], device_id=2)["policy_drops"]
+    drops = asyncio.run(phb.read_counters(served[1], ["policy_drops"], device_id=2))["policy_drops"]
     assert {index: cell.packets for index, cell in drops.items()} == {3: 1}  # policy 0, no route
 
 
@@ -161,7 +162,7 @@ async def test_refused_program_leaves_the_switch_as_it_was(switches, served, wfq
 
 
 def test_entries_read_back_are_the_files_own(served, wfq, artifact):
-    phb.push_sync(served[1], wfq, device_id=2, at=AT)
-    held = {str(entry) for entry in of_policies(phb.read_entries_sync(served[1], device_id=2))}
+    asyncio.run(phb.push(served[1], wfq, device_id=2, at=AT))
+    held = {str(entry) for entry in of_policies(asyncio.run(phb.read_entries(served[1], device_id=2)))}
     intent = phb.load_intent(wfq, artifact, at=AT)
     assert held == {str(describe(artifact.encode(entry), artifact)) for entry in intent.entries}

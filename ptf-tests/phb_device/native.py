@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from phb.device.references import VERSION_TABLE
 from phb.intent import Entry, Exact, MatchValue, Prefix, Range, Ternary
-from phb.pushing.references import VERSION_TABLE
 from phb_switch._native import Match, Switch, Table, Update
 
 

@@ -1,5 +1,6 @@
 """One node between a sender and a receiver in virtual time, programmed by a policy file."""
 
+import asyncio
 from random import Random
 
 import pytest
@@ -49,13 +50,15 @@ def push(tmp_path):
         )
         server = P4RuntimeServer(switch, device_id=1)
         try:
-            phb.push_sync(
-                f"127.0.0.1:{server.start()}",
-                [policy],
-                device_id=1,
-                artifact=phb_p4.artifact_path(),
-                p4info=phb_p4.p4info_path(),
-                draw=Random(1).getrandbits if keyed else None,
+            asyncio.run(
+                phb.push(
+                    f"127.0.0.1:{server.start()}",
+                    [policy],
+                    device_id=1,
+                    artifact=phb_p4.artifact_path(),
+                    p4info=phb_p4.p4info_path(),
+                    draw=Random(1).getrandbits if keyed else None,
+                )
             )
         finally:
             server.stop()

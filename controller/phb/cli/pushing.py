@@ -24,7 +24,7 @@ from phb.visible import visible
 if TYPE_CHECKING:
     from phb.deploying import Prepared
     from phb.errors import PhbError
-    from phb.pushing.push import Changed, Report
+    from phb.pushing.report import Changed, Report
     from phb.state import Holder, State
 
 _SIGNS = {"insert": ("+", "green"), "modify": ("~", "yellow"), "delete": ("-", "red")}
@@ -164,7 +164,7 @@ def show(results: Sequence[Result], *, many: bool, json: bool) -> int:
 
 
 def _print_many(results: Sequence[Result]) -> None:
-    from phb.pushing.difference import Change
+    from phb.entries import Change
 
     output = console()
     planned = any(result.digest is not None for result in results)
@@ -228,7 +228,7 @@ def _changed_as_json(changed: Changed) -> dict[str, Any]:
 
 def print_report(report: Report) -> None:
     """What a push did or would do, as a diff."""
-    from phb.pushing.difference import Change
+    from phb.entries import Change
 
     output = console()
     if report.pipeline_replaced:

@@ -11,16 +11,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
 import phb_p4
+from phb.entries import Change, MatchField, TableRow, Update
 from phb.errors import ArtifactError
 from phb.files import read_bytes, read_text
 from phb.intent import Entry, Exact, MatchValue, Prefix, Range, Ternary
 from phb.origin import Origin
-from phb.pushing.difference import Change, MatchField, Row, Update
+
+Program: TypeAlias = "Artifact | str | Path | None"
+"""A loaded program, or the bmv2 JSON of one; None is the pipeline that comes with phb."""
 
 # Major version of bmv2's JSON format that p4c writes for P4_16.
 JSON_VERSION = 2
@@ -132,6 +136,11 @@ class Artifact:
         _check_program(Origin(str(artifact)), device_config, message)
         return cls(message, device_config, str(p4info))
 
+    @classmethod
+    def of(cls, program: Program, p4info: str | Path | None) -> Artifact:
+        """Give a program that is loaded already, else `load` it."""
+        return program if isinstance(program, Artifact) else cls.load(program, p4info)
+
     def table(self, name: str) -> TableInfo:
         """The table of this full name.
 
@@ -183,7 +192,7 @@ class Artifact:
 
     # -- entries ------------------------------------------------------------
 
-    def encode(self, entry: Entry) -> Row:
+    def encode(self, entry: Entry) -> TableRow:
         """The entry by numbers.
 
         Raises:
@@ -220,11 +229,11 @@ class Artifact:
                 f"action '{entry.action}' with parameter '{min(set(action.parameters) - set(given))}'",
                 "only parameters this controller knows: " + ", ".join(given),
             )
-        return Row(
+        return TableRow(
             table.number, tuple(match), entry.priority, action.number, tuple(given[name] for name in action.parameters)
         )
 
-    def message(self, row: Row) -> p4r.TableEntry:
+    def message(self, row: TableRow) -> p4r.TableEntry:
         """The row as P4Runtime writes it, byte strings in canonical form (P4Runtime section 8.3)."""
         message = p4r.TableEntry(
             table_id=row.table, priority=row.priority, is_default_action=row.default, metadata=row.label
@@ -258,7 +267,7 @@ class Artifact:
         message.entity.table_entry.CopyFrom(self.message(update.row))
         return message
 
-    def decode(self, message: p4r.TableEntry) -> Row:
+    def decode(self, message: p4r.TableEntry) -> TableRow:
         """The row that a switch holds.
 
         Servers return counters and times with an entry, may pad byte strings, need not keep the order of fields, and
@@ -302,7 +311,7 @@ class Artifact:
             or any(value >> bits for (_, value), bits in zip(parameters, widths, strict=True))
         ):
             raise ValueError(f"parameters that action {action.action_id} doesn't have")
-        return Row(
+        return TableRow(
             message.table_id,
             tuple(match),
             message.priority,

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv6Address
 from finsy.proto import p4i
 
 from phb.device.artifact import Artifact, FieldInfo, TableInfo
-from phb.pushing.difference import MatchField, Row, Update
+from phb.entries import MatchField, TableRow, Update
 from phb.values import MacAddress, flags_or_type
 
 
@@ -30,7 +30,7 @@ class Described:
         return f"{self.table} {match or 'anything'}{priority} -> {self.action}({parameters})"
 
 
-def describe(row: Row, artifact: Artifact) -> Described:
+def describe(row: TableRow, artifact: Artifact) -> Described:
     """The row by the names of the artifact."""
     name = artifact.table_names[row.table]
     table = artifact.tables[name]
@@ -67,7 +67,7 @@ def _short(table: str) -> str:
     return table.partition(".")[2] or table
 
 
-def _protocol(row: Row, table: TableInfo) -> int | None:
+def _protocol(row: TableRow, table: TableInfo) -> int | None:
     number = table.fields["protocol"].number
     return next((value for field, value, _ in row.match if field == number), None)
 

@@ -40,8 +40,8 @@ from phb.device.deadlines import LARGEST_MESSAGE, MOST_ENTRIES, PATIENCE, TIMEOU
 from phb.device.describe import describe_update
 from phb.device.mastership import Mastership, election_id
 from phb.device.tls import Tls
+from phb.entries import TableRow, Update
 from phb.errors import SwitchError
-from phb.pushing.difference import Row, Update
 
 ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
 ENDS_WITHIN = 1.0  # seconds, in which a switch ends the stream of a controller that has nothing more to say
@@ -319,7 +319,7 @@ class Session:
         request.entities.add().table_entry.table_id = 0
         return [entity.table_entry async for entity in self._read(request, MOST_ENTRIES)]
 
-    async def rows(self, defaults: Sequence[str] = ()) -> list[Row]:
+    async def rows(self, defaults: Sequence[str] = ()) -> list[TableRow]:
         """Every table entry that a controller can write, without constant ones; default entries of these tables too.
 
         The switch must run the session's artifact.
@@ -331,7 +331,7 @@ class Session:
             entry = request.entities.add().table_entry
             entry.table_id, entry.is_default_action = number, True
         constant = {table.number for table in self.artifact.tables.values() if table.constant}
-        found: dict[Row, None] = {}
+        found: dict[TableRow, None] = {}
         decode = self.artifact.decode
         # Of a constant table a switch may send what the program has, of any table its default entry.
         most = self.artifact.capacity + len(self.artifact.tables)

@@ -1,7 +1,7 @@
-"""Bring a switch to what a policy says: what differs, in which numbers, in which order, and back if anything fails.
+"""Bring a switch to what a policy says: in which numbers, in which order, and back if anything fails.
 
-    push > transition > phases > difference
-           renumbering > priorities, references
+    push > switch_push > transition > phases
+                         renumbering > priorities
 
 `phb.pushing.push` is the library interface.
 """

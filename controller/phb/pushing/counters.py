@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, TypeAlias
 
+from phb.device.labels import said
+from phb.device.references import References
 from phb.device.session import CounterValue, Session
+from phb.entries import MatchField, TableRow
 from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS_PER_POLICY, REASONS_PER_POLICY
-from phb.pushing.difference import MatchField, Row
-from phb.pushing.labels import said
-from phb.pushing.references import References
 
 # Cells of a number: that many from the number times as many. Every packet is counted in the first one of a kind's
 # counters, so that the others need no look where it is zero.
@@ -31,7 +31,7 @@ _Queue: TypeAlias = tuple[tuple[MatchField, ...] | None, str | None]
 
 
 async def clear_counters(
-    session: Session, visible: Collection[Row] | None, wanted: Collection[Row], references: References
+    session: Session, visible: Collection[TableRow] | None, wanted: Collection[TableRow], references: References
 ) -> Taken:
     """Set the counters of numbers and slots to zero that are about to stand for something else; give what they had.
 
@@ -106,7 +106,7 @@ def _less(came: CounterValue, left: Iterable[CounterValue | None]) -> CounterVal
     return CounterValue(packets, max(0, octets)) if packets > 0 else CounterValue(0, 0)
 
 
-def _meanings(rows: Iterable[Row], references: References) -> set[tuple[str, int, str | None]]:
+def _meanings(rows: Iterable[TableRow], references: References) -> set[tuple[str, int, str | None]]:
     """The numbers that count and that the rows hand out, with what they stand for; None where nobody says it."""
     return {
         (space, row.parameters[at], said(row.label).get(space))
@@ -116,7 +116,7 @@ def _meanings(rows: Iterable[Row], references: References) -> set[tuple[str, int
     }
 
 
-def _queues(rows: Collection[Row], references: References) -> Mapping[_Slots, _Queue]:
+def _queues(rows: Collection[TableRow], references: References) -> Mapping[_Slots, _Queue]:
     """Whose the slots are: what the port's entry matches, and the class."""
     ports = {
         number: references.of_both(row).match if row.table in references.version_field else row.match

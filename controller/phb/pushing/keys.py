@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from phb.device.artifact import Artifact
+from phb.entries import TableRow
 from phb.intent import Entry, Exact
 from phb.origin import UNKNOWN
-from phb.pushing.difference import Row
 
 Draw: TypeAlias = Callable[[int], int]
 """Gives a random number of that many bits, as `secrets.randbits`."""
@@ -30,12 +30,12 @@ _ROWS = {
 }
 
 
-def is_key(row: Row, artifact: Artifact) -> bool:
+def is_key(row: TableRow, artifact: Artifact) -> bool:
     """Whether what an entry says is secret, and none of a policy's."""
     return artifact.table_names[row.table] in artifact.key_tables
 
 
-def keys(held: Iterable[Row], artifact: Artifact, draw: Draw | None) -> list[Row]:
+def keys(held: Iterable[TableRow], artifact: Artifact, draw: Draw | None) -> list[TableRow]:
     """The entries with keys that a switch should hold: those it has, and new ones where it has none.
 
     Args:

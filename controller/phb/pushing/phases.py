@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
-from phb.pushing.difference import Change, Key, Row, Update, by_key, difference
-from phb.pushing.references import References
+from phb.device.references import References
+from phb.entries import Change, Key, TableRow, Update, by_key, difference
 
 
 class Phase(StrEnum):
@@ -64,27 +64,27 @@ class Held:
 
     """
 
-    rows: tuple[Row, ...]
-    active: Row | None = None
+    rows: tuple[TableRow, ...]
+    active: TableRow | None = None
 
     @property
     def version(self) -> int:
         """The version that packets get."""
         return self.active.parameters[0] if self.active is not None else 0
 
-    def visible(self, references: References) -> list[Row]:
+    def visible(self, references: References) -> list[TableRow]:
         """What packets meet, as entries at rest."""
         return references.visible(self.rows, self.version)
 
     @classmethod
-    def of(cls, rows: Iterable[Row]) -> Held:
+    def of(cls, rows: Iterable[TableRow]) -> Held:
         """From what a session reads."""
         everything = list(rows)
         defaults = [row for row in everything if row.default]
         return cls(tuple(row for row in everything if not row.default), defaults[0] if defaults else None)
 
 
-def one_batch(held: Held, wanted: Collection[Row], tracking: int) -> list[Step]:
+def one_batch(held: Held, wanted: Collection[TableRow], tracking: int) -> list[Step]:
     """The push for a target that applies a batch between two packets.
 
     Args:
@@ -100,7 +100,7 @@ def one_batch(held: Held, wanted: Collection[Row], tracking: int) -> list[Step]:
     return [Step(Phase.ALL, tuple(updates))] if updates else []
 
 
-def in_phases(held: Held, wanted: Collection[Row], tracking: int, references: References) -> list[Step]:
+def in_phases(held: Held, wanted: Collection[TableRow], tracking: int, references: References) -> list[Step]:
     """The push for a target that applies updates one by one.
 
     Args:
@@ -175,7 +175,7 @@ def peak(held: Held, steps: Iterable[Step]) -> Mapping[int, int]:
     return most
 
 
-def _clear(held: Held, asked: Mapping[Key, Row], references: References, updates: list[Update]) -> list[Row]:
+def _clear(held: Held, asked: Mapping[Key, TableRow], references: References, updates: list[Update]) -> list[TableRow]:
     """Plan the removal of what no packet meets and nobody wants; give the rest."""
     met = set(held.visible(references))
     rest = []

@@ -7,49 +7,30 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from phb.compiler import compile_policy
-from phb.device.artifact import Artifact
-from phb.device.deadlines import TIMEOUT_S
-from phb.device.describe import Described, describe
-from phb.device.gnmi import PortShapers, ShaperChange
-from phb.device.gnmi import changes as shaper_changes
-from phb.device.gnmi import wanted as wanted_shaping
-from phb.device.session import CounterValue, Session
+from phb.device.artifact import Artifact, Program
+from phb.device.session import Session
 from phb.device.tls import Tls
 from phb.errors import PhbError, PushError, PushInterruptedError, SwitchError
-from phb.intent import NodeIntent, Notice, Policy, QueueSlots, Stream
-from phb.origin import UNKNOWN, Origin
-from phb.pipeline_names import CELLS_BY_POLICY
-from phb.pushing.counters import clear_counters
-from phb.pushing.difference import Change, by_key, difference
-from phb.pushing.keys import Draw, is_key, keys
-from phb.pushing.labels import labelled
-from phb.pushing.phases import Held
-from phb.pushing.references import References
-from phb.pushing.renumbering import NumbersUsedUpError, renumber
-from phb.pushing.transition import Former, Interruption, Transition, Wanted, Watcher, read
+from phb.intent import NodeIntent
+from phb.pushing.keys import Draw
+from phb.pushing.report import Report
+from phb.pushing.switch_push import SwitchPush
+from phb.pushing.transition import Watcher
 from phb.sources import read_sources
-from phb.targets import DEFAULT_TARGET, Capability
-from phb.targets import load as load_target
-
-Program: TypeAlias = Artifact | str | Path | None
+from phb.targets import DEFAULT_TARGET
 
 # Switches that are pushed to at the same time: more gain nothing, for this side has one processor for all of them.
 AT_ONCE = 64
 
 T = TypeVar("T")
-
-
-def _program(artifact: Program, p4info: str | Path | None) -> Artifact:
-    return artifact if isinstance(artifact, Artifact) else Artifact.load(artifact, p4info)
 
 
 @dataclass(frozen=True)
@@ -60,59 +41,6 @@ class Target:
     policy_files: Sequence[str | Path]
     device_id: int = 1
     target: str = DEFAULT_TARGET
-
-
-@dataclass(frozen=True)
-class Changed:
-    """One entry that was, or in a dry run would be, changed; `origin` is unknown for deletions."""
-
-    change: Change
-    entry: Described
-    origin: Origin
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a push did, or in a dry run would do.
-
-    Attributes:
-        pipeline_replaced: The switch ran nothing, or another program.
-        changes: What packets will meet that they didn't before: the net difference, however it is written.
-        unchanged: Entries that the switch held already.
-        notices: What the files say without effect: listed warnings.
-        policies: What the switch's policy numbers stand for,
-        streams: its stream numbers,
-        queues: and its conversation slots.
-        shapers: Ports whose shaping changes.
-        written: Updates sent; more than there are changes where old and new are exchanged in phases.
-        duration: Seconds from the first question to the last answer.
-
-    """
-
-    node: str | None
-    address: str
-    device_id: int
-    dry_run: bool
-    pipeline_replaced: bool
-    # Not in the text of a report: asyncio.run makes one of its task, and ten thousand changes take long.
-    changes: tuple[Changed, ...] = field(repr=False)
-    unchanged: int
-    notices: tuple[Notice, ...]
-    policies: tuple[Policy, ...] = ()
-    streams: tuple[Stream, ...] = ()
-    queues: tuple[QueueSlots, ...] = ()
-    shapers: tuple[ShaperChange, ...] = ()
-    written: int = 0
-    duration: float = 0.0
-
-    @property
-    def differs(self) -> bool:
-        """Whether the switch did, or does, something else than the files say."""
-        return bool(self.changes or self.shapers or self.pipeline_replaced)
-
-    def count(self, change: Change) -> int:
-        """How many entries were inserted, modified or deleted."""
-        return sum(1 for changed in self.changes if changed.change is change)
 
 
 def load_intent(
@@ -171,7 +99,7 @@ async def push(
         SwitchError: The switch refused or can't be reached; it is as it was, or the text says what couldn't be undone.
 
     """
-    program = _program(artifact, p4info)
+    program = Artifact.of(artifact, p4info)
     moment = at or datetime.now().astimezone()
     intent = load_intent(policy_files, program, at=moment, format_name=format_name, target=target)
     return await push_intent(
@@ -197,7 +125,7 @@ async def push_all(
         PushError: Some targets failed; pushes to the others were finished.
 
     """
-    program = _program(artifact, p4info)
+    program = Artifact.of(artifact, p4info)
     moment = at or datetime.now().astimezone()
     intents = [load_intent(target.policy_files, program, at=moment, target=target.target) for target in targets]
     outcomes = await push_each(
@@ -261,157 +189,6 @@ async def push_each(
     return [task.result() for task in tasks]
 
 
-def push_sync(
-    address: str,
-    policy_files: Sequence[str | Path],
-    *,
-    device_id: int = 1,
-    artifact: Program = None,
-    p4info: str | Path | None = None,
-    at: datetime | None = None,
-    dry_run: bool = False,
-    election_id: int = 1,
-    format_name: str | None = None,
-    target: str = DEFAULT_TARGET,
-    draw: Draw | None = secrets.randbits,
-) -> Report:
-    """`push` for callers without an event loop."""
-    return asyncio.run(
-        push(
-            address,
-            policy_files,
-            device_id=device_id,
-            artifact=artifact,
-            p4info=p4info,
-            at=at,
-            dry_run=dry_run,
-            election_id=election_id,
-            format_name=format_name,
-            target=target,
-            draw=draw,
-        )
-    )
-
-
-def push_all_sync(
-    targets: Sequence[Target],
-    *,
-    artifact: Program = None,
-    p4info: str | Path | None = None,
-    at: datetime | None = None,
-    dry_run: bool = False,
-    election_id: int = 1,
-) -> list[Report]:
-    """`push_all` for callers without an event loop."""
-    return asyncio.run(
-        push_all(targets, artifact=artifact, p4info=p4info, at=at, dry_run=dry_run, election_id=election_id)
-    )
-
-
-async def read_counters(
-    address: str,
-    names: Sequence[str] | Mapping[str, Sequence[int]] | None = None,
-    *,
-    device_id: int = 1,
-    artifact: Program = None,
-    p4info: str | Path | None = None,
-    tls: Tls | None = None,
-    timeout_s: float = TIMEOUT_S,
-) -> dict[str, dict[int, CounterValue]]:
-    """Indirect counters by short name, such as ``policy_traffic``; only cells that aren't zero.
-
-    Args:
-        address: ``HOST:PORT`` of the P4Runtime server.
-        names: Which counters, or which cells of which counters; None is all.
-        device_id: The switch's number.
-        artifact: The program the switch runs, as in `push`.
-        p4info: As in `push`.
-        tls: Certificates; None is a connection without TLS.
-        timeout_s: How long one answer may take, in seconds.
-
-    Raises:
-        ArtifactError: The program has no such counter.
-        SwitchError: The switch refused or can't be reached.
-
-    """
-    program = _program(artifact, p4info)
-    wanted = list(program.counters) if names is None else list(names)
-    for name in wanted:
-        program.counter(name)
-    async with Session(address, device_id, program, tls=tls, timeout_s=timeout_s) as session:
-        cells = dict(names) if isinstance(names, Mapping) else {}
-        # A counter by policy has a million cells, nearly all of policies that aren't there.
-        missing = [name for name in CELLS_BY_POLICY if name in wanted and name not in cells]
-        if missing:
-            given = References(program).given(await session.rows())
-            policies = [0, *sorted(number for space, number in given if space == "policy" and number)]
-            cells |= {name: [cell for policy in policies for cell in CELLS_BY_POLICY[name](policy)] for name in missing}
-        return {name: await session.counter(name, cells.get(name)) for name in wanted}
-
-
-def read_counters_sync(
-    address: str,
-    names: Sequence[str] | Mapping[str, Sequence[int]] | None = None,
-    *,
-    device_id: int = 1,
-    artifact: Program = None,
-    p4info: str | Path | None = None,
-    tls: Tls | None = None,
-    timeout_s: float = TIMEOUT_S,
-) -> dict[str, dict[int, CounterValue]]:
-    """`read_counters` for callers without an event loop."""
-    return asyncio.run(
-        read_counters(
-            address, names, device_id=device_id, artifact=artifact, p4info=p4info, tls=tls, timeout_s=timeout_s
-        )
-    )
-
-
-async def read_entries(
-    address: str,
-    *,
-    device_id: int = 1,
-    artifact: Program = None,
-    p4info: str | Path | None = None,
-    tls: Tls | None = None,
-    timeout_s: float = TIMEOUT_S,
-) -> list[Described]:
-    """What the switch's tables hold, in the order of the program's tables.
-
-    Raises:
-        SwitchError: The switch refused, can't be reached, or runs another program.
-
-    """
-    program = _program(artifact, p4info)
-    async with Session(address, device_id, program, tls=tls, timeout_s=timeout_s) as session:
-        if not await session.runs_artifact():
-            raise SwitchError(address, "the switch runs another program than the artifact, or none")
-        rows = await session.rows()
-    order = {table.number: position for position, table in enumerate(program.tables.values())}
-    ranked = sorted(rows, key=lambda row: (order[row.table], -row.priority))
-    return [describe(row, program) for row in ranked]
-
-
-def read_entries_sync(
-    address: str,
-    *,
-    device_id: int = 1,
-    artifact: Program = None,
-    p4info: str | Path | None = None,
-    tls: Tls | None = None,
-    timeout_s: float = TIMEOUT_S,
-) -> list[Described]:
-    """`read_entries` for callers without an event loop."""
-    return asyncio.run(
-        read_entries(address, device_id=device_id, artifact=artifact, p4info=p4info, tls=tls, timeout_s=timeout_s)
-    )
-
-
-# ---------------------------------------------------------------------------
-# One switch
-# ---------------------------------------------------------------------------
-
-
 async def push_intent(
     address: str,
     intent: NodeIntent,
@@ -450,112 +227,14 @@ async def push_over(
         SwitchError: As `push`.
 
     """
+    work = SwitchPush(session, intent, dry_run, watcher, draw)
     if dry_run:
-        return await _push_over(session, intent, Interruption(), dry_run=True, watcher=watcher, draw=draw)
-    interruption = Interruption()
-    task = asyncio.create_task(_push_over(session, intent, interruption, dry_run=False, watcher=watcher, draw=draw))
+        return await work.run()
+    task = asyncio.create_task(work.run())
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         # Whatever was in flight may have been applied: stop between two writes, and go back or to the end.
-        interruption.asked = True
+        work.interruption.asked = True
         await task
         raise PushInterruptedError(session.address, "interrupted; the push was completed") from None
-
-
-async def _push_over(
-    session: Session,
-    intent: NodeIntent,
-    interruption: Interruption,
-    *,
-    dry_run: bool,
-    watcher: Watcher | None,
-    draw: Draw | None,
-) -> Report:
-    async with PortShapers(session) as ports:
-        return await _push_with(ports, session, intent, interruption, dry_run=dry_run, watcher=watcher, draw=draw)
-
-
-async def _push_with(
-    ports: PortShapers,
-    session: Session,
-    intent: NodeIntent,
-    interruption: Interruption,
-    *,
-    dry_run: bool,
-    watcher: Watcher | None,
-    draw: Draw | None,
-) -> Report:
-    started = time.perf_counter()
-    artifact = session.artifact
-    references = References(artifact)
-    encoded = labelled([artifact.encode(entry) for entry in intent.entries], intent, references)
-    former = None if await session.runs_artifact() else await Former.read(session)
-    shaping = await ports.read()
-    shaped = wanted_shaping(shaping, intent.shapers, session.address)
-    if former is None or not dry_run:
-        if former is not None:
-            await former.replace(session)
-        held = await read(session, references)
-    else:
-        held = Held(())
-    # A dry run may not ask: only a primary may write. What differs is numbers, not what changes.
-    atomic = dry_run or await session.is_atomic()
-    secret = keys(held.rows, artifact, None if dry_run else draw)
-    visible = [row for row in held.visible(references) if not is_key(row, artifact)]
-    try:
-        renumbered = renumber(encoded, visible, references, in_place=atomic, reserved=_reserved(intent))
-    except NumbersUsedUpError as error:
-        raise SwitchError(session.address, str(error)) from None
-    rows = tuple(by_key(renumbered.rows).values())
-    wanted = Wanted((*rows, *secret), int(intent.track_connections))
-    written = 0
-    if not dry_run:
-        clear = partial(clear_counters, session, visible if former is None else None, rows, references)
-        finish = partial(ports.apply, shaping, shaped)
-        transition = Transition(session, references, held, atomic, former, watcher, interruption, clear, finish)
-        written = await transition.run(wanted)
-    origins = {row.key: entry.origin for row, entry in zip(renumbered.rows, intent.entries, strict=True)}
-    updates = difference(visible, rows)
-    changes = tuple(
-        Changed(update.change, describe(update.row, artifact), origins.get(update.row.key, UNKNOWN))
-        for update in updates
-    )
-    touched = sum(1 for update in updates if update.change is not Change.DELETE)
-    named = renumbered.named(intent)
-    return Report(
-        intent.node,
-        session.address,
-        session.device_id,
-        dry_run,
-        former is not None,
-        changes,
-        len(rows) - touched,
-        (*intent.notices, *_of_another_kind(session, intent, atomic)),
-        named.policies,
-        named.streams,
-        named.queues,
-        tuple(shaper_changes(shaping, shaped)),
-        written,
-        time.perf_counter() - started,
-    )
-
-
-def _of_another_kind(session: Session, intent: NodeIntent, atomic: bool) -> tuple[Notice, ...]:
-    """A switch that can't do what its target can was compiled for as something else, and refuses nothing itself."""
-    if atomic or Capability.ATOMIC_WRITES not in load_target(intent.target):
-        return ()
-    message = (
-        f"the switch writes no batch as a whole, as target '{intent.target}' does: it is another kind, and what that "
-        "kind can't do was not refused; name its --target"
-    )
-    return (Notice(Origin(session.address), message),)
-
-
-def _reserved(intent: NodeIntent) -> Mapping[str, Sequence[int]]:
-    """Numbers that the intent names, and perhaps no entry has, such as those of rules that don't count now."""
-    return {
-        "policy": [policy.number for policy in intent.policies],
-        "stream": [stream.number for stream in intent.streams],
-        "traffic_class": [number for number in intent.classes.values() if number],
-    }

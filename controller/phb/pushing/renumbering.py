@@ -14,12 +14,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from phb.device.labels import said
+from phb.device.references import OWNERS, SPACES, References
+from phb.entries import MatchField, TableRow
 from phb.errors import PhbError
 from phb.intent import NodeIntent
-from phb.pushing.difference import MatchField, Row
-from phb.pushing.labels import said
 from phb.pushing.priorities import kept_priorities
-from phb.pushing.references import OWNERS, SPACES, References
 
 Numbers = dict[int, int]
 
@@ -45,7 +45,7 @@ class Renumbered:
 
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     numbers: Mapping[str, Mapping[int, int]]
     slots: Mapping[int, int]
 
@@ -64,8 +64,8 @@ class Renumbered:
 
 
 def renumber(
-    rows: Sequence[Row],
-    installed: Collection[Row],
+    rows: Sequence[TableRow],
+    installed: Collection[TableRow],
     references: References,
     *,
     in_place: bool,
@@ -113,10 +113,12 @@ def renumber(
 # ---------------------------------------------------------------------------
 
 # Places in the rows of the compilation, with the installed row that is the same entry.
-_Pairs = list[tuple[int, Row]]
+_Pairs = list[tuple[int, TableRow]]
 
 
-def _prioritized(rows: Sequence[Row], installed: Collection[Row], references: References) -> tuple[list[Row], _Pairs]:
+def _prioritized(
+    rows: Sequence[TableRow], installed: Collection[TableRow], references: References
+) -> tuple[list[TableRow], _Pairs]:
     """Priorities for the tables that have an order; entries of the same match are the same entry, in their order."""
     places: dict[int, list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
@@ -141,13 +143,13 @@ def _prioritized(rows: Sequence[Row], installed: Collection[Row], references: Re
     return result, pairs
 
 
-def _partners(rows: Sequence[Row], installed: Collection[Row], references: References) -> dict[int, Row]:
+def _partners(rows: Sequence[TableRow], installed: Collection[TableRow], references: References) -> dict[int, TableRow]:
     """By place, the installed entry of the same match: of several the same rule's, else in their order."""
-    held: dict[tuple[int, tuple[MatchField, ...]], list[Row]] = defaultdict(list)
+    held: dict[tuple[int, tuple[MatchField, ...]], list[TableRow]] = defaultdict(list)
     for row in sorted(installed, key=lambda row: -row.priority):
         if row.table in references.referring:
             held[row.table, row.match].append(row)
-    found: dict[int, Row] = {}
+    found: dict[int, TableRow] = {}
     ordered = sorted(range(len(rows)), key=lambda place: -rows[place].priority)
     for of_same_rule in (True, False):
         for place in ordered:
@@ -175,7 +177,7 @@ class _Chooser:
     """Gives every number of a compilation one of the switch's, and to what is new one that isn't in use."""
 
     def __init__(
-        self, rows: Sequence[Row], installed: Collection[Row], references: References, *, in_place: bool
+        self, rows: Sequence[TableRow], installed: Collection[TableRow], references: References, *, in_place: bool
     ) -> None:
         self._limits = references.limits
         self._in_place = in_place
@@ -228,7 +230,7 @@ class _Chooser:
         raise NumbersUsedUpError(space, limit)
 
 
-def _all_numbers(rows: Iterable[Row], references: References) -> dict[str, dict[int, None]]:
+def _all_numbers(rows: Iterable[TableRow], references: References) -> dict[str, dict[int, None]]:
     """Every number in the rows, by kind, in the order in which they appear."""
     found: dict[str, dict[int, None]] = {space: {} for space in SPACES}
     for row in rows:
@@ -242,7 +244,7 @@ def _all_numbers(rows: Iterable[Row], references: References) -> dict[str, dict[
     return found
 
 
-def _votes(space: str, current: Sequence[Row], pairs: _Pairs, references: References) -> _Votes:
+def _votes(space: str, current: Sequence[TableRow], pairs: _Pairs, references: References) -> _Votes:
     """What entries that are the same say about their numbers."""
     votes: _Votes = []
     for place, partner in pairs:
@@ -255,7 +257,7 @@ def _votes(space: str, current: Sequence[Row], pairs: _Pairs, references: Refere
     return votes
 
 
-def _names(space: str, rows: Iterable[Row], references: References) -> dict[str, int]:
+def _names(space: str, rows: Iterable[TableRow], references: References) -> dict[str, int]:
     """The numbers of a kind by name, as far as labels say names."""
     found: dict[str, int] = {}
     for row in rows:
@@ -265,19 +267,21 @@ def _names(space: str, rows: Iterable[Row], references: References) -> dict[str,
     return found
 
 
-def _votes_of_names(space: str, current: Sequence[Row], installed: Collection[Row], references: References) -> _Votes:
+def _votes_of_names(
+    space: str, current: Sequence[TableRow], installed: Collection[TableRow], references: References
+) -> _Votes:
     """What has the same name is the same, where every number of a kind has a name of its own."""
     held = _names(space, installed, references)
     return [(number, held[name]) for name, number in _names(space, current, references).items() if name in held]
 
 
 def _votes_of_content(
-    votes: _Votes, current: Sequence[Row], installed: Collection[Row], references: References
+    votes: _Votes, current: Sequence[TableRow], installed: Collection[TableRow], references: References
 ) -> _Votes:
     """Classes that no rule and no label names are known by what ports do with them."""
 
-    def by_content(rows: Iterable[Row], known: set[int]) -> dict[frozenset[Row], list[int]]:
-        of_class: dict[int, set[Row]] = defaultdict(set)
+    def by_content(rows: Iterable[TableRow], known: set[int]) -> dict[frozenset[TableRow], list[int]]:
+        of_class: dict[int, set[TableRow]] = defaultdict(set)
         for row in rows:
             for place, (field, value, _) in enumerate(row.match):
                 if references.keys.get(row.table, {}).get(field) == "traffic_class" and value and value not in known:
@@ -286,7 +290,7 @@ def _votes_of_content(
                     hidden |= set(references.slots.get(row.action, ())[:1])
                     parameters = (0 if at in hidden else value for at, value in enumerate(row.parameters))
                     of_class[value].add(row._replace(match=match, parameters=tuple(parameters), label=b""))
-        found: dict[frozenset[Row], list[int]] = defaultdict(list)
+        found: dict[frozenset[TableRow], list[int]] = defaultdict(list)
         for number in sorted(of_class):
             found[frozenset(of_class[number])].append(number)
         return found
@@ -297,17 +301,19 @@ def _votes_of_content(
     return [pair for content, numbers in fresh.items() for pair in zip(numbers, held.get(content, ()), strict=False)]
 
 
-def _pairs_by_key(current: Sequence[Row], installed: Collection[Row], references: References) -> _Pairs:
+def _pairs_by_key(current: Sequence[TableRow], installed: Collection[TableRow], references: References) -> _Pairs:
     """Rows under numbers that are chosen already: the same key is the same entry."""
     held = {row.key: row for row in installed if row.table in references.keys}
     return [(place, held[row.key]) for place, row in enumerate(current) if row.key in held]
 
 
-def _changed(space: str, current: Sequence[Row], installed: Collection[Row], references: References) -> list[int]:
+def _changed(
+    space: str, current: Sequence[TableRow], installed: Collection[TableRow], references: References
+) -> list[int]:
     """The numbers of a kind that the switch holds with other rows."""
 
-    def by_number(rows: Iterable[Row]) -> dict[int, set[Row]]:
-        found: dict[int, set[Row]] = defaultdict(set)
+    def by_number(rows: Iterable[TableRow]) -> dict[int, set[TableRow]]:
+        found: dict[int, set[TableRow]] = defaultdict(set)
         for row in rows:
             owner = references.owner(row)
             if owner is not None and owner[0] == space:
@@ -320,7 +326,7 @@ def _changed(space: str, current: Sequence[Row], installed: Collection[Row], ref
     return sorted(number for number in handed_out & used if wanted.get(number, set()) != held.get(number, set()))
 
 
-def _remapped(current: list[Row], space: str, numbers: Numbers, references: References) -> list[Row]:
+def _remapped(current: list[TableRow], space: str, numbers: Numbers, references: References) -> list[TableRow]:
     """The rows with other numbers of one kind."""
     if all(fresh == number for fresh, number in numbers.items()):
         return current
@@ -354,8 +360,8 @@ _Slots = tuple[int, int]
 
 
 def _with_slots(
-    current: list[Row], installed: Collection[Row], pairs: _Pairs, references: References
-) -> tuple[list[Row], Mapping[int, int]]:
+    current: list[TableRow], installed: Collection[TableRow], pairs: _Pairs, references: References
+) -> tuple[list[TableRow], Mapping[int, int]]:
     """Queues keep their slots, so that a queue elsewhere that grows doesn't move the packets of all others."""
     held = {slots: None for row in installed if (slots := references.slots_of(row)) is not None}
     if not held or not references.slots_in_all:

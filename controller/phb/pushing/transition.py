@@ -16,13 +16,13 @@ from finsy.proto import p4r
 
 from phb.device.channel import PipelineConfig
 from phb.device.describe import describe
+from phb.device.labels import unlabelled
+from phb.device.references import VERSION_TABLE, References
 from phb.device.session import Session
+from phb.entries import TableRow, difference
 from phb.errors import PushInterruptedError, SwitchError
 from phb.pushing.counters import Taken, give_back
-from phb.pushing.difference import Row, difference
-from phb.pushing.labels import unlabelled
 from phb.pushing.phases import SETTLING, Held, Phase, Step, in_phases, one_batch, peak
-from phb.pushing.references import VERSION_TABLE, References
 
 # Seconds between the flip and the first write that a packet of the old version could notice. A packet is in the tables
 # for microseconds; what is waited for is a thread of the switch that lost its processor in between.
@@ -55,7 +55,7 @@ Watcher: TypeAlias = Callable[[Progress], None]
 class Wanted:
     """What a switch should hold: entries at rest, and whether its pipeline keeps connections."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     tracking: int
 
 
@@ -200,7 +200,7 @@ class Transition:
             return f"; what it had counted under names that were to go is lost: {error.message}"
         return ""
 
-    async def _met(self, former: Collection[Row], wanted: Collection[Row]) -> str:
+    async def _met(self, former: Collection[TableRow], wanted: Collection[TableRow]) -> str:
         """What packets meet on a switch that could not be put back."""
         try:
             held = await read(self.session, self.references)

@@ -11,11 +11,11 @@ from ipaddress import ip_address
 from phb.device.artifact import Artifact
 from phb.device.session import Session
 from phb.device.tls import Tls
+from phb.entries import TableRow, difference
 from phb.errors import SwitchError
 from phb.intent import Entry, Exact
 from phb.origin import UNKNOWN
 from phb.pipeline_names import ForwardingException
-from phb.pushing.difference import Row, difference
 from phb.router.agent import Agent, Key
 from phb.router.inbox import Inbox
 from phb.router.view import LOOKED_AT, MAPPED, NEIGHBOUR, View, decoded
@@ -132,8 +132,8 @@ class _Kept:
 
     artifact: Artifact
     is_router: bool = False
-    neighbours: dict[Key, Row] = field(default_factory=dict)
-    looked_at: list[Row] | None = None
+    neighbours: dict[Key, TableRow] = field(default_factory=dict)
+    looked_at: list[TableRow] | None = None
 
     async def look(self, session: Session, agent: Agent) -> None:
         """Read what the router is, and put right what the switch holds of ours."""
@@ -161,7 +161,7 @@ class _Kept:
         if self.is_router and agent.changed:
             await session.write(difference(*self._catch_up(agent)), atomic=False)
 
-    def _catch_up(self, agent: Agent) -> tuple[list[Row], list[Row]]:
+    def _catch_up(self, agent: Agent) -> tuple[list[TableRow], list[TableRow]]:
         """The rows of changed neighbours, before and after."""
         before, after = [], []
         for key in agent.changed:
@@ -175,7 +175,7 @@ class _Kept:
         return before, after
 
 
-def _neighbours(held: Iterable[Row], artifact: Artifact, view: View) -> Iterator[tuple[Key, bytes]]:
+def _neighbours(held: Iterable[TableRow], artifact: Artifact, view: View) -> Iterator[tuple[Key, bytes]]:
     """What an agent before this one has learnt, of the ports and networks that there still are."""
     for entry in decoded(held, artifact, (NEIGHBOUR,)):
         port, address = entry.match["egress_port"], entry.match["address"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from phb.compiler.router import RECEIVE, ROUTE, SEND
 from phb.device.artifact import Artifact
+from phb.entries import TableRow
 from phb.intent import Entry, Exact, Prefix
 from phb.origin import UNKNOWN
-from phb.pushing.difference import Row
 
 NEIGHBOUR = "PhbIngress.forward.next_hop.neighbour"
 LOOKED_AT = (RECEIVE, SEND, *ROUTE.values())
@@ -19,7 +19,7 @@ MAPPED = 0xFFFF << 32
 """IPv4 addresses in a key of 128 bits: ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)."""
 
 
-def decoded(rows: Iterable[Row], artifact: Artifact, tables: tuple[str, ...] = LOOKED_AT) -> Iterator[Entry]:
+def decoded(rows: Iterable[TableRow], artifact: Artifact, tables: tuple[str, ...] = LOOKED_AT) -> Iterator[Entry]:
     """Rows of some tables as entries."""
     for name in tables:
         table = artifact.table(name)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from phb.device.artifact import Artifact
+from phb.device.labels import DIRECTION, said
+from phb.device.references import VERSION, VERSION_TABLE
+from phb.entries import MatchField, TableRow
 from phb.intent import Hook, NodeIntent, Policy
 from phb.model import PolicySet
 from phb.names import Names
 from phb.origin import UNKNOWN
-from phb.pushing.difference import MatchField, Row
-from phb.pushing.labels import DIRECTION, said
-from phb.pushing.references import VERSION, VERSION_TABLE
 
 HOOKS = {"classify": "input", "output": "output"}
 """Controls that classify, and the policies they are."""
@@ -34,7 +34,7 @@ class HeldEntry:
     action: str
     parameters: Mapping[str, int]
     default: bool
-    row: Row
+    row: TableRow
 
 
 class Held:
@@ -46,7 +46,7 @@ class Held:
 
     """
 
-    def __init__(self, rows: Iterable[Row], artifact: Artifact) -> None:
+    def __init__(self, rows: Iterable[TableRow], artifact: Artifact) -> None:
         self.artifact = artifact
         self.tables: dict[str, list[HeldEntry]] = {}
         for row in rows:
@@ -91,7 +91,7 @@ class Held:
         return not mask or self.version is None or value == self.version
 
 
-def _named(row: Row, artifact: Artifact) -> HeldEntry:
+def _named(row: TableRow, artifact: Artifact) -> HeldEntry:
     name = artifact.table_names[row.table]
     table = artifact.tables[name]
     fields = {info.number: field for field, info in table.fields.items()}
@@ -156,7 +156,7 @@ def names_on_switch(held: Held, intent: NodeIntent | None, policy: PolicySet | N
     return Names(policies, classes, fresh.ports, streams)
 
 
-def _key(row: Row, artifact: Artifact) -> tuple[int, tuple[MatchField, ...]]:
+def _key(row: TableRow, artifact: Artifact) -> tuple[int, tuple[MatchField, ...]]:
     """What a row matches, whichever version it is of."""
     version = artifact.tables[artifact.table_names[row.table]].fields.get(VERSION)
     return row.table, tuple(field for field in row.match if version is None or field[0] != version.number)

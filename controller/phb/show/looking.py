@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from phb.deploying import Prepared
 from phb.device.artifact import Artifact
+from phb.device.references import VERSION_TABLE
 from phb.device.session import Session
 from phb.errors import SwitchError
 from phb.inventory import Switch
-from phb.pushing.references import VERSION_TABLE
 from phb.show.held import Held, names_on_switch
 from phb.show.reading import Reading
 

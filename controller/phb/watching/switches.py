@@ -9,10 +9,10 @@ from typing import Final
 
 from phb.deploying import Prepared, Recorded, open_session
 from phb.device.session import Session
+from phb.entries import Change
 from phb.errors import PhbError, SwitchError
-from phb.pushing.difference import Change
-from phb.pushing.push import Report as Pushed
 from phb.pushing.push import push_over
+from phb.pushing.report import Report as Pushed
 from phb.state import Holder, Lock, LockedError, Locks, State
 from phb.watching.events import Event, Kind, Report
 from phb.watching.policies import WatchedPolicy

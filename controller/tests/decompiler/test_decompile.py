@@ -10,9 +10,9 @@ from phb.compiler import compile_policy
 from phb.decompiler import decompile
 from phb.decompiler.rows import STAGE
 from phb.device.artifact import Artifact
+from phb.device.references import References
 from phb.intent import Exact, Hook, Range, Ternary
 from phb.names import Names
-from phb.pushing.references import References
 from phb.pushing.renumbering import renumber
 
 

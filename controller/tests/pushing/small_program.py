@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from finsy.proto import p4i
 
 from phb import Artifact
+from phb.device.references import VERSION_TABLE
 from phb.intent import Entry, Exact, Prefix, Range
 from phb.origin import Origin
-from phb.pushing.references import VERSION_TABLE
 
 KINDS = p4i.MatchField
 CLASSIFY, REMARK, METER = "Small.classify", "Small.remark", "Small.stream_meter"

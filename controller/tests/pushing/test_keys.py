@@ -1,5 +1,6 @@
 """Secret keys of a switch: drawn once, kept, undone with what they came with, and shown to nobody."""
 
+import asyncio
 from datetime import datetime
 from random import Random
 
@@ -17,7 +18,7 @@ def keys(switch):
 
 
 def push(switch, files, **options):
-    return phb.push_sync(switch.address, files, at=AT, **options)
+    return asyncio.run(phb.push(switch.address, files, at=AT, **options))
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_every_switch_has_keys_of_its_own(start_switch, files):
 def test_a_seed_gives_the_same_keys(start_switch, files):
     switches = [start_switch(), start_switch()]
     for switch in switches:
-        phb.push_sync(switch.address, files, at=AT, draw=Random(7).getrandbits)
+        asyncio.run(phb.push(switch.address, files, at=AT, draw=Random(7).getrandbits))
     first, second = map(keys, switches)
     assert first == second
 
@@ -76,7 +77,7 @@ def test_a_refused_push_leaves_no_keys(start_switch, files):
 def test_what_is_shown_of_a_key_is_that_it_is_one(start_switch, files, artifact):
     switch = start_switch()
     push(switch, files)
-    shown = [str(entry) for entry in phb.read_entries_sync(switch.address, artifact=artifact)]
+    shown = [str(entry) for entry in asyncio.run(phb.read_entries(switch.address, artifact=artifact))]
     secret = [line for line in shown if "_key" in line]
     assert len(secret) == 5
     assert all("key0=secret" in line and "key3=secret" in line for line in secret)

@@ -12,9 +12,9 @@ import pytest
 from targets import TARGETS, Proxy, running
 
 import phb
+from phb.device.references import References
 from phb.device.session import Session
 from phb.pushing.phases import Held
-from phb.pushing.references import References
 from phb.pushing.renumbering import renumber
 from phb.pushing.transition import read
 
@@ -90,9 +90,9 @@ def test_killed_at_every_write(target, moment, files, artifact):
     old, new = files
     elections = itertools.count(1)
     with running(target) as address:
-        phb.push_sync(address, [new], at=AT, election_id=next(elections))
+        asyncio.run(phb.push(address, [new], at=AT, election_id=next(elections)))
         after = numberless(held(address, artifact), artifact)
-        phb.push_sync(address, [old], at=AT, election_id=next(elections))
+        asyncio.run(phb.push(address, [old], at=AT, election_id=next(elections)))
         before = numberless(held(address, artifact), artifact)
         assert before != after
         for number in itertools.count(1):
@@ -111,11 +111,11 @@ def test_killed_at_every_write(target, moment, files, artifact):
             assert numberless(left, artifact) in (before, after)
             # Now that or the other policy, in turn.
             wanted, meant = (new, after) if number % 2 else (old, before)
-            phb.push_sync(address, [wanted], at=AT, election_id=next(elections))
+            asyncio.run(phb.push(address, [wanted], at=AT, election_id=next(elections)))
             clean = held(address, artifact)
             assert numberless(clean, artifact) == meant
             assert set(clean.rows) == set(clean.visible(References(artifact)))
-            phb.push_sync(address, [old], at=AT, election_id=next(elections))
+            asyncio.run(phb.push(address, [old], at=AT, election_id=next(elections)))
         assert processes[0].returncode == 0, output
         assert number > (2 if target == "phb-switch" else 5) - 1
         assert numberless(held(address, artifact), artifact) == after
@@ -128,10 +128,10 @@ def test_interrupted_at_every_write(target, files, artifact):
     elections = itertools.count(1)
     said = set()
     with running(target) as address:
-        phb.push_sync(address, [new], at=AT, election_id=next(elections))
+        asyncio.run(phb.push(address, [new], at=AT, election_id=next(elections)))
         after = numberless(held(address, artifact), artifact)
         for number in itertools.count(1):
-            phb.push_sync(address, [old], at=AT, election_id=next(elections))
+            asyncio.run(phb.push(address, [old], at=AT, election_id=next(elections)))
             before = numberless(held(address, artifact), artifact)
             processes = []
 

@@ -78,7 +78,9 @@ def test_every_failure_is_reported(start_switch, examples):
     bad = [start_switch(refuse_config="no"), start_switch(primary=False)]
     good = start_switch()
     with pytest.raises(PushError) as caught:
-        phb.push_all_sync([phb.Target(switch.address, [examples / "c3640.yaml"]) for switch in (*bad, good)], at=AT)
+        asyncio.run(
+            phb.push_all([phb.Target(switch.address, [examples / "c3640.yaml"]) for switch in (*bad, good)], at=AT)
+        )
     assert [failure.address for failure in caught.value.failures] == [switch.address for switch in bad]
     assert all(switch.address in str(caught.value) for switch in bad)
     assert good.table

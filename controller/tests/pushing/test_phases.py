@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from small_program import SMALL, Policy, Rule, active, artifact, compiled, met
 from small_strategies import pairs, policies
 
-from phb.pushing.difference import Change, applied
+from phb.device.references import References
+from phb.entries import Change, applied
 from phb.pushing.phases import Held, Phase, in_phases, one_batch, peak
-from phb.pushing.references import References
 from phb.pushing.renumbering import renumber
 
 REFERENCES = References(SMALL)

@@ -25,7 +25,7 @@ def fifo(examples):
 
 
 def push(switch, files, **options):
-    return phb.push_sync(switch.address, files, at=AT, **options)
+    return asyncio.run(phb.push(switch.address, files, at=AT, **options))
 
 
 def wanted_keys(files, artifact):
@@ -190,14 +190,14 @@ def test_switch_that_says_nothing(start_switch, wfq, monkeypatch):
 
 def test_switch_that_is_not_there():
     with pytest.raises(SwitchError, match=r"127\.0\.0\.1:1: the switch can't be reached"):
-        phb.read_entries_sync("127.0.0.1:1")
+        asyncio.run(phb.read_entries("127.0.0.1:1"))
 
 
 def test_several_switches_at_once(start_switch, examples, wfq):
     switches = [start_switch() for _ in range(3)]
     files = [wfq, [examples / "c3640.yaml"], wfq]
-    reports = phb.push_all_sync(
-        [Target(switch.address, policy) for switch, policy in zip(switches, files, strict=True)], at=AT
+    reports = asyncio.run(
+        phb.push_all([Target(switch.address, policy) for switch, policy in zip(switches, files, strict=True)], at=AT)
     )
     assert [report.node for report in reports] == ["c7513", "c3640", "c7513"]
     assert [len(switch.of_policies) for switch in switches] == [14, 6, 14]
@@ -206,7 +206,7 @@ def test_several_switches_at_once(start_switch, examples, wfq):
 def test_one_failing_switch_does_not_stop_the_others(start_switch, wfq):
     good, bad = start_switch(), start_switch(refuse_config="no")
     with pytest.raises(SwitchError, match=bad.address):
-        phb.push_all_sync([Target(bad.address, wfq), Target(good.address, wfq)], at=AT)
+        asyncio.run(phb.push_all([Target(bad.address, wfq), Target(good.address, wfq)], at=AT))
     assert len(good.of_policies) == 14
 
 
@@ -214,7 +214,7 @@ def test_wrong_file_changes_no_switch(start_switch, wfq, write_file):
     switch = start_switch()
     wrong = write_file("wrong.yaml", "phb: 1\nroutez: []\n")
     with pytest.raises(phb.InputError):
-        phb.push_all_sync([Target(switch.address, wfq), Target(switch.address, [wrong])], at=AT)
+        asyncio.run(phb.push_all([Target(switch.address, wfq), Target(switch.address, [wrong])], at=AT))
     assert switch.config is None
 
 
@@ -222,7 +222,7 @@ def test_counters(start_switch, artifact):
     number = artifact.counter("policy_traffic").number
     switch = start_switch(counters={number: {4: (3, 4362), 0: (1, 60), 8: (0, 0)}})
     switch.hold_policy(artifact, 1)
-    counters = phb.read_counters_sync(switch.address, ["policy_traffic", "policy_drops"])
+    counters = asyncio.run(phb.read_counters(switch.address, ["policy_traffic", "policy_drops"]))
     assert counters == {
         "policy_traffic": {0: phb.CounterValue(1, 60), 4: phb.CounterValue(3, 4362)},
         "policy_drops": {},
@@ -232,7 +232,7 @@ def test_counters(start_switch, artifact):
 def test_entries_of_another_program(start_switch):
     switch = start_switch()
     with pytest.raises(SwitchError, match="runs another program than the artifact, or none"):
-        phb.read_entries_sync(switch.address)
+        asyncio.run(phb.read_entries(switch.address))
 
 
 def test_lost_switch_is_one_error(start_switch, wfq):

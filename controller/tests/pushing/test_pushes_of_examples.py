@@ -1,5 +1,6 @@
 """Every golden policy, pushed over every other one: what the switch then holds is that policy, however it got there."""
 
+import asyncio
 from datetime import datetime
 from itertools import permutations
 from pathlib import Path
@@ -8,8 +9,8 @@ import pytest
 
 import phb
 from phb import Change
+from phb.device.references import References
 from phb.pushing.phases import Held, in_phases, one_batch
-from phb.pushing.references import References
 from phb.pushing.renumbering import renumber
 
 AT = datetime(1999, 3, 1, 12, 0)
@@ -61,10 +62,10 @@ def test_there_and_back(start_switch, name, atomic):
     other = "c3640" if name != "c3640" else "everything"
     for pushed in (name, other, name):
         files = [GOLDEN / f"{pushed}.model.yaml"]
-        report = phb.push_sync(switch.address, files, at=AT)
+        report = asyncio.run(phb.push(switch.address, files, at=AT))
         assert len(switch.of_policies) == report.unchanged + sum(
             report.count(kind) for kind in (Change.INSERT, Change.MODIFY)
         )
     switch.writes.clear()
-    assert phb.push_sync(switch.address, files, at=AT).changes == ()
+    assert asyncio.run(phb.push(switch.address, files, at=AT)).changes == ()
     assert switch.writes == []

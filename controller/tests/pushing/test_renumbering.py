@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from small_program import SMALL, Policy, Rule, artifact, compiled, met
 from small_strategies import pairs, policies
 
+from phb.device.references import References
+from phb.entries import difference
 from phb.errors import PhbError
 from phb.intent import NodeIntent
 from phb.intent import Policy as PolicyNumber
 from phb.origin import Origin
-from phb.pushing.difference import difference
-from phb.pushing.references import References
 from phb.pushing.renumbering import renumber
 
 REFERENCES = References(SMALL)

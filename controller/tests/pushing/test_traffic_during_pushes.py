@@ -3,6 +3,7 @@
 The switches are processes of their own on veth interfaces, as in production.
 """
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -142,11 +143,11 @@ class Traffic:
 def test_old_or_new_in_that_order_and_none_lost(target, wire, write_file):
     files = [write_file(f"policy{number}.yaml", policy(number)) for number in range(PUSHES)]
     with running(target, tuple(f"{port}@{name}" for port, name in enumerate(wire, start=1))) as address:
-        phb.push_sync(address, [files[0]], at=AT, election_id=1)
+        asyncio.run(phb.push(address, [files[0]], at=AT, election_id=1))
         with Traffic(f"{wire[0]}x", f"{wire[1]}x") as traffic:
             until(lambda: len(traffic.marks) > 100)
             for number in range(1, PUSHES):
-                report = phb.push_sync(address, [files[number]], at=AT, election_id=number + 1)
+                report = asyncio.run(phb.push(address, [files[number]], at=AT, election_id=number + 1))
                 assert report.changes
                 arrived = len(traffic.marks)
                 until(lambda arrived=arrived: len(traffic.marks) > arrived + 100)

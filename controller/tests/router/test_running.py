@@ -10,7 +10,7 @@ import pytest
 from scapy.layers.l2 import ARP, Ether
 
 import phb
-from phb.pushing.difference import Change, applied
+from phb.entries import Change, applied
 from phb.router import running
 from phb.router.agent import Agent
 from phb.router.inbox import Inbox

@@ -1,5 +1,6 @@
 """A watched switch is as its policy says: real switches and real watches in processes, killed and started again."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from phb_switch import P4RuntimeServer, Switch
 
 def routes(address):
     """Third byte of the networks that the switch routes."""
-    entries = phb.read_entries_sync(address)
+    entries = asyncio.run(phb.read_entries(address))
     return sorted(int(entry.match["destination"].split(".")[2]) for entry in entries if entry.action == "route")
 
 
@@ -114,7 +115,7 @@ def test_entries_changed_behind_our_back(watch, switch, policy):
     running.wait_for("applied")
     # By somebody with a higher election id, who then leaves.
     other = policy(9, "other.yaml")
-    phb.push_sync(switch.address, [other], election_id=50)
+    asyncio.run(phb.push(switch.address, [other], election_id=50))
     running.wait_for("applied", "1 inserted", "1 deleted")
     assert routes(switch.address) == [3]
 

@@ -29,16 +29,20 @@ def show_counters(
     json: Json = False,
 ) -> None:
     """Show the switch's counters; cells that are zero are left out."""
-    from phb.pushing.push import read_counters_sync
+    import asyncio
+
+    from phb.device.reading import read_counters
 
     where = switch.one()
-    counters = read_counters_sync(
-        where.address,
-        names or None,
-        device_id=where.device_id,
-        artifact=program.load(),
-        tls=where.certificates,
-        timeout_s=where.timeout,
+    counters = asyncio.run(
+        read_counters(
+            where.address,
+            names or None,
+            device_id=where.device_id,
+            artifact=program.load(),
+            tls=where.certificates,
+            timeout_s=where.timeout,
+        )
     )
     if json:
         print_json(_as_json(counters))

@@ -12,15 +12,19 @@ from phb.cli.show.application import show_app
 @grouped
 def show_entries(switch: SwitchOptions, program: ProgramOptions, json: Json = False) -> None:
     """Show every table entry of the switch, by the program's names."""
-    from phb.pushing.push import read_entries_sync
+    import asyncio
+
+    from phb.device.reading import read_entries
 
     where = switch.one()
-    entries = read_entries_sync(
-        where.address,
-        device_id=where.device_id,
-        artifact=program.load(),
-        tls=where.certificates,
-        timeout_s=where.timeout,
+    entries = asyncio.run(
+        read_entries(
+            where.address,
+            device_id=where.device_id,
+            artifact=program.load(),
+            tls=where.certificates,
+            timeout_s=where.timeout,
+        )
     )
     if json:
         print_json(

@@ -1,5 +1,7 @@
 """`shape` of a class beside others: what leaves phb-switch, in virtual time, for a configuration."""
 
+import asyncio
+
 import pytest
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
@@ -49,7 +51,7 @@ def leaving(tmp_path, statements, arrivals):
     switch = Switch("router", ports)
     server = P4RuntimeServer(switch, device_id=1)
     try:
-        phb.push_sync(f"127.0.0.1:{server.start()}", [tmp_path / "node.yaml", tmp_path / "router.cfg"])
+        asyncio.run(phb.push(f"127.0.0.1:{server.start()}", [tmp_path / "node.yaml", tmp_path / "router.cfg"]))
     finally:
         server.stop()
     network = Network(1)

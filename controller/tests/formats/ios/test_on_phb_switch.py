@@ -1,5 +1,6 @@
 """What configurations ask of flags, groups, tags and IPv6, asked of packets that go through phb-switch."""
 
+import asyncio
 from datetime import datetime
 
 import pytest
@@ -83,7 +84,7 @@ def switch(tmp_path_factory):
     switch = Switch("router", {port: PortConfig() for port in range(1, 5)})
     server = P4RuntimeServer(switch, device_id=1)
     files = [directory / "node.yaml", directory / "router.cfg"]
-    phb.push_sync(f"127.0.0.1:{server.start()}", files, at=datetime(2026, 3, 2, 12))
+    asyncio.run(phb.push(f"127.0.0.1:{server.start()}", files, at=datetime(2026, 3, 2, 12)))
     yield switch
     server.stop()
 

@@ -1,5 +1,6 @@
 """User priorities of SetSubnetPrioTosMask, on frames with and without a tag that go through phb-switch."""
 
+import asyncio
 from datetime import datetime
 
 import pytest
@@ -57,7 +58,7 @@ def switch(tmp_path_factory):
         file.write_text(text)
     switch = Switch("host", {port: PortConfig() for port in (STACK, OSA, LEFT, RIGHT)})
     server = P4RuntimeServer(switch, device_id=1)
-    phb.push_sync(f"127.0.0.1:{server.start()}", files, at=datetime(2026, 3, 2, 12))
+    asyncio.run(phb.push(f"127.0.0.1:{server.start()}", files, at=datetime(2026, 3, 2, 12)))
     yield switch
     server.stop()
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from types import MappingProxyType
 
+from phb.device.references import References
+from phb.entries import TableRow
 from phb.intent import NodeIntent
-from phb.pushing.difference import Row
-from phb.pushing.references import References
 
 NAMED = ("policy", "stream", "traffic_class")
 """Kinds of numbers that have names: rules, actions, classes."""
@@ -25,7 +25,7 @@ DIRECTION = "direction"
 _DIFFERENT_LABELS = 1 << 16
 
 
-def labelled(rows: Sequence[Row], intent: NodeIntent, references: References) -> list[Row]:
+def labelled(rows: Sequence[TableRow], intent: NodeIntent, references: References) -> list[TableRow]:
     """The rows of a compilation with labels: the names that it has for the numbers they hand out."""
     names: Mapping[str, Mapping[int, Mapping[str, str]]] = {
         "policy": {
@@ -62,6 +62,6 @@ def said(label: bytes) -> Mapping[str, str]:
     return MappingProxyType({name: value for name, value in found.items() if isinstance(value, str)})
 
 
-def unlabelled(rows: Iterable[Row]) -> set[Row]:
+def unlabelled(rows: Iterable[TableRow]) -> set[TableRow]:
     """The rows as packets meet them: no packet sees a label."""
     return {row._replace(label=b"") if row.label else row for row in rows}

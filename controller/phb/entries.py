@@ -1,7 +1,7 @@
-"""What must change on a switch: table entries it holds against table entries it should hold.
+"""Table entries by the program's own numbers, and what must change where a switch holds other ones than it should.
 
-A `Row` is a table entry by the program's own numbers: hashable, and the same for every way in which a server may write
-one entry. Everything between compiler and session works on rows: ten thousand of them are compared in milliseconds.
+A `TableRow` is hashable, and the same for every way in which a server may write one entry. Everything between compiler
+and session works on rows: ten thousand of them are compared in milliseconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 MatchField: TypeAlias = tuple[int, int, int]
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A table entry by numbers of the program. A field that matches everything is left out.
 
     Attributes:
@@ -26,7 +26,7 @@ class Row(NamedTuple):
         action: Number of the action.
         parameters: Values in the order of the action's parameters.
         default: The table's default entry, which a packet meets that no other takes.
-        label: What its numbers stand for, see `phb.pushing.labels`; the switch keeps it with the entry.
+        label: What its numbers stand for, see `phb.device.labels`; the switch keeps it with the entry.
 
     """
 
@@ -60,17 +60,17 @@ class Update:
     """One change; `before` is what a modification replaces."""
 
     change: Change
-    row: Row
-    before: Row | None = None
+    row: TableRow
+    before: TableRow | None = None
 
 
-def by_key(rows: Iterable[Row]) -> dict[Key, Row]:
+def by_key(rows: Iterable[TableRow]) -> dict[Key, TableRow]:
     """Rows by their key, in the order given."""
     return {row.key: row for row in rows}
 
 
 def difference(
-    before: Collection[Row], wanted: Collection[Row], referring: frozenset[int] = frozenset()
+    before: Collection[TableRow], wanted: Collection[TableRow], referring: frozenset[int] = frozenset()
 ) -> list[Update]:
     """The changes that lead from one set of rows to another.
 
@@ -98,7 +98,7 @@ def difference(
     return inserts + modifies + deletes
 
 
-def applied(rows: Iterable[Row], updates: Iterable[Update]) -> Iterator[Row]:
+def applied(rows: Iterable[TableRow], updates: Iterable[Update]) -> Iterator[TableRow]:
     """What a switch that held the rows holds after the updates."""
     table = by_key(rows)
     for update in updates:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from phb.device.artifact import Artifact
-from phb.pushing.difference import Row
+from phb.entries import TableRow
 
 # Numbers that the controller chooses, each kind a space of its own. Zero of the first four stands for "none".
 SPACES = ("policy", "stream", "profile", "traffic_class", "index", "pool")
@@ -74,7 +74,7 @@ class References:
 
     # -- versions -----------------------------------------------------------
 
-    def version(self, row: Row) -> int | None:
+    def version(self, row: TableRow) -> int | None:
         """The version that an entry of a versioned table is specific to; None where packets of both meet it."""
         field = self.version_field.get(row.table)
         for number, value, _ in row.match:
@@ -82,12 +82,12 @@ class References:
                 return value
         return None
 
-    def of_both(self, row: Row) -> Row:
+    def of_both(self, row: TableRow) -> TableRow:
         """The entry without a version."""
         field = self.version_field[row.table]
         return row._replace(match=tuple(part for part in row.match if part[0] != field))
 
-    def of_version(self, row: Row, version: int) -> Row:
+    def of_version(self, row: TableRow, version: int) -> TableRow:
         """The same entry specific to a version."""
         field = self.version_field[row.table]
         others = (part for part in row.match if part[0] != field)
@@ -95,7 +95,7 @@ class References:
 
     # -- numbers ------------------------------------------------------------
 
-    def owner(self, row: Row) -> tuple[str, int] | None:
+    def owner(self, row: TableRow) -> tuple[str, int] | None:
         """The number that a row hangs on; None for rows that hang on nothing, or on "none"."""
         fields = self.keys.get(row.table)
         if fields is None:
@@ -107,7 +107,7 @@ class References:
                 best = space, value
         return best
 
-    def slots_of(self, row: Row) -> tuple[int, int] | None:
+    def slots_of(self, row: TableRow) -> tuple[int, int] | None:
         """The first slot of conversations that a row names, and how many; None where it names none."""
         positions = self.slots.get(row.action)
         if positions is None:
@@ -115,18 +115,18 @@ class References:
         first, count = positions
         return row.parameters[first], 1 if count is None else row.parameters[count]
 
-    def given(self, rows: Iterable[Row]) -> set[tuple[str, int]]:
+    def given(self, rows: Iterable[TableRow]) -> set[tuple[str, int]]:
         """The numbers that the rows hand out."""
         return {(space, row.parameters[position]) for row in rows for position, space in self.handed[row.action]}
 
-    def reachable(self, rows: Collection[Row]) -> list[Row]:
+    def reachable(self, rows: Collection[TableRow]) -> list[TableRow]:
         """The rows that packets can meet: those under a number only where some entry hands it out."""
         numbers = self.given(row for row in rows if row.table in self.referring)
         return [row for row in rows if (owner := self.owner(row)) is None or owner in numbers]
 
-    def visible(self, rows: Collection[Row], version: int) -> list[Row]:
+    def visible(self, rows: Collection[TableRow], version: int) -> list[TableRow]:
         """The rows that packets of a version can meet, as if there were no versions."""
-        met: dict[Row, None] = {}
+        met: dict[TableRow, None] = {}
         for row in rows:
             if row.table not in self.version_field:
                 met[row] = None

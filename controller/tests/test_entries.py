@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phb.pushing.difference import Change, Row, applied, by_key, difference
+from phb.entries import Change, TableRow, applied, by_key, difference
 
 rows = st.builds(
-    Row,
+    TableRow,
     table=st.integers(1, 3),
     match=st.tuples(st.tuples(st.just(1), st.integers(0, 3), st.just(0))),
     priority=st.integers(0, 2),
