@@ -1,13 +1,9 @@
 """Cisco IOS configurations as a policy: class maps, access lists, policy maps, and how interfaces queue.
 
-    text -> lines -> statements -> configuration -> policy model
-                     (vocabulary,   (what is said)   (attachments, classes and boxes, rules, meters,
-                      modes, one                      shapers, queueing, ports)
-                      file a family)
+    text -> lines and words -> statements -> configuration -> policy model -> text
+            (language)         (statements)                   (building)      (writing)
 
-The words mean different things in different releases, so the dialect is always said, never guessed. Statements are in
-three groups: those that become a part of the model; those that don't bear on packets, which are listed (`ignored`); all
-others, which are errors.
+The words mean different things in different releases, so the dialect is always said, never guessed.
 """
 
 from phb.formats.ios.reader import read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from phb.errors import InputError
-from phb.formats.ios.lines import directives
+from phb.formats.ios.language.lines import directives
 from phb.model import Dialect
 from phb.origin import Origin
 

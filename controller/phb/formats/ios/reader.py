@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from phb.errors import raise_all
 from phb.formats.format import READING, ReadOptions
-from phb.formats.ios.attachments import attachments
+from phb.formats.ios.building.attachments import attachments
+from phb.formats.ios.building.ports import build_ports
+from phb.formats.ios.building.queueing import build_queueing
+from phb.formats.ios.building.rules import build_rules
+from phb.formats.ios.building.subinterfaces import place_subinterfaces
+from phb.formats.ios.building.uses import settle
 from phb.formats.ios.dialects import dialect
-from phb.formats.ios.ports import build_ports
-from phb.formats.ios.queueing import build_queueing
-from phb.formats.ios.rules import build_rules
-from phb.formats.ios.statements import parse
-from phb.formats.ios.subinterfaces import place_subinterfaces
-from phb.formats.ios.uses import settle
+from phb.formats.ios.parse import parse
 from phb.model import PolicySet
 from phb.origin import Origin
 

@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 import pytest
 
 from phb.formats.ios.boxes import Box
-from phb.formats.ios.statements import parse
+from phb.formats.ios.parse import parse
 from phb.model import Dialect
 
 

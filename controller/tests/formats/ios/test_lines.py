@@ -3,8 +3,8 @@
 import pytest
 
 from phb.errors import InputError
-from phb.formats.ios.interface_names import take_interface
-from phb.formats.ios.lines import Words, directives, lines
+from phb.formats.ios.language.interface_names import take_interface
+from phb.formats.ios.language.lines import Words, directives, lines
 
 
 def words(text):

@@ -6,8 +6,8 @@ import pytest
 
 from phb.errors import InputError
 from phb.formats.ios.boxes import Box
-from phb.formats.ios.object_groups import unfold
-from phb.formats.ios.statements import parse
+from phb.formats.ios.building.object_groups import unfold
+from phb.formats.ios.parse import parse
 from phb.model import Dialect
 
 TCP, UDP = 6, 17

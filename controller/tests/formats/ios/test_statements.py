@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from phb.formats.ios.ignored import BLOCKS, GLOBAL_PHRASES, GLOBALS, INTERFACES
+from phb.formats.ios.statements.ignored import BLOCKS, GLOBAL_PHRASES, GLOBALS, INTERFACES
 from phb.model import Dialect
 
 ONE_WORD = [word for words in GLOBALS.values() for word in words.split() if word != "banner"]

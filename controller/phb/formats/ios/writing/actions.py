@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from phb.formats.ios.meters import PRIORITY_DIVISOR
-from phb.formats.ios.names import dscp_name
-from phb.formats.ios.policing import HIGHEST_BURST, HIGHEST_RATE, LOWEST_BURST, LOWEST_RATE
-from phb.formats.ios.policy_maps import KILOBITS, PRIORITY_BURST
+from phb.formats.ios.building.meters import PRIORITY_DIVISOR
+from phb.formats.ios.language.names import dscp_name
+from phb.formats.ios.statements.policing import HIGHEST_BURST, HIGHEST_RATE, LOWEST_BURST, LOWEST_RATE
+from phb.formats.ios.statements.policy_maps import PRIORITY_BURST
+from phb.formats.ios.statements.rates import KILOBITS
 from phb.formats.ios.writing.losses import Losses
 from phb.model import Action, Marking, Meter, MeterKind, Rate, RateBasis, Treatment
 

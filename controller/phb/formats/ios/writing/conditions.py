@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, summarize_address_range
 
 from phb.formats.ios.boxes import Box, Interval
-from phb.formats.ios.names import PROTOCOLS, dscp_name
-from phb.formats.ios.subinterfaces import VLANS
+from phb.formats.ios.language.names import PROTOCOLS, VLANS, dscp_name
 from phb.formats.ios.writing.losses import Losses
 from phb.model import DEFAULT_CLASS, BehaviourAggregate, Conditions, Rule
 from phb.values import ICMP_VERSIONS, TCP_FLAGS, AddressRange, IcmpType, PortRange, TcpFlags

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from phb.errors import InputError
 from phb.formats.format import WRITING, Converted, WriteOptions
+from phb.formats.ios.building.ports import length_basis, rate_basis
+from phb.formats.ios.building.queueing import FAIR_HOLD_QUEUE, FIFO_HOLD_QUEUE
 from phb.formats.ios.configuration import Interface
-from phb.formats.ios.interface_names import PHYSICAL
-from phb.formats.ios.ports import length_basis, rate_basis
-from phb.formats.ios.queueing import FAIR_HOLD_QUEUE, FIFO_HOLD_QUEUE
+from phb.formats.ios.language.interface_names import PHYSICAL
 from phb.formats.ios.writing.conditions import Written
 from phb.formats.ios.writing.losses import Losses
 from phb.formats.ios.writing.policies import Hook, PolicyMapWriter, access_group, rules_at

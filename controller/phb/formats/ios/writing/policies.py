@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from phb.formats.ios.boxes import EVERY_IPV4, Box
+from phb.formats.ios.building.ports import rate_basis
 from phb.formats.ios.configuration import Interface
-from phb.formats.ios.ports import rate_basis
 from phb.formats.ios.writing.actions import limits, marks, police, policeable, priority
 from phb.formats.ios.writing.conditions import Written, box_of, entries
 from phb.formats.ios.writing.losses import Losses

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from phb.formats.ios.early_detection import BY_DSCP, BY_PRECEDENCE, DENOMINATOR, MAXIMUM, OTHER_DSCPS, OTHER_MINIMUM
-from phb.formats.ios.policy_maps import BURST_BITS, KILOBITS, SHAPED
-from phb.formats.ios.queueing import HQF_SHARE
-from phb.formats.ios.queueing import QUEUE_LIMIT as DEFAULT_LIMIT
+from phb.formats.ios.building.early_detection import BY_DSCP, BY_PRECEDENCE, MAXIMUM, OTHER_DSCPS, OTHER_MINIMUM
+from phb.formats.ios.building.queueing import HQF_SHARE
+from phb.formats.ios.building.queueing import QUEUE_LIMIT as DEFAULT_LIMIT
+from phb.formats.ios.statements.early_detection import DENOMINATOR
+from phb.formats.ios.statements.rates import BURST_BITS, KILOBITS, SHAPED
 from phb.formats.ios.writing.losses import Losses
 from phb.model import (
     DEFAULT_CLASS,

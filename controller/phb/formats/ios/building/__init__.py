@@ -1,0 +1,1 @@
+"""A configuration that was read -> the policy model."""

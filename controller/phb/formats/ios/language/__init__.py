@@ -1,0 +1,1 @@
+"""The language of configurations: lines, words and names, and the modes that statements stand in."""

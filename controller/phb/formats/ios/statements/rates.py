@@ -1,0 +1,26 @@
+"""Rates and bursts, as several statements have them."""
+
+from __future__ import annotations
+
+from phb.formats.ios.configuration import Configuration, Shape
+from phb.formats.ios.language.lines import Words
+
+# Bounds of "bandwidth (policy-map class)" and "shape (policy-map class)" in the Cisco IOS Quality of Service Solutions
+# Command Reference; rates up to those of the fastest interfaces since.
+KILOBITS = (1, 400_000_000)
+SHAPED = (8000, 400_000_000_000)
+BURST_BITS = (256, 10_000_000_000)
+
+
+def take_bursts(words: Words) -> tuple[int | None, int | None]:
+    """Take a shaper's Bc and Be in bits, as far as they follow."""
+    committed = words.maybe_number(*BURST_BITS, "a burst in bits")
+    excess = words.maybe_number(0, BURST_BITS[1], "a burst in bits") if committed is not None else None
+    return committed, excess
+
+
+def note_bursts(configuration: Configuration, shape: Shape) -> None:
+    """List a Be that was configured, or is there because Bc was and it wasn't: after a pause only Bc passes at once."""
+    if shape.committed_burst is not None and shape.excess_burst != 0 and not shape.peak:
+        whose = "Be" if shape.excess_burst is not None else "Be, which is Bc unless configured,"
+        configuration.note(shape.origin, f"{whose} has no effect: after a pause phb sends a burst of Bc")
