@@ -39,7 +39,7 @@ def test_the_policy_file_marks_the_interactive_traffic_and_nothing_else(runs, na
             if frame[30:34] == bytes([133, 10, 50, 2]):
                 marks["interactive" if 700 <= source_port <= 719 else "ftp"].add(frame[15])
     assert marks == {"interactive": {tos}, "ftp": {0}}
-    marking = STUDY.published()["marking"]
+    marking = STUDY.published["marking"]
     assert tos in {marking["diffserv"]["tos"], marking["ip_precedence"]["tos"]}
 
 

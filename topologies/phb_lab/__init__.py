@@ -1,5 +1,5 @@
 """The lab: published QoS test networks rebuilt, run, and printed beside the published figures.
 
-Reading order: :mod:`phb_lab.description` (a network as data), :mod:`phb_lab.networks` (one file per network),
-:mod:`phb_lab.virtual` (runs a description in virtual time), :mod:`phb_lab.results` and :mod:`phb_lab.report`.
+Reading order: :mod:`phb_lab.description` (a network as data), :mod:`phb_lab.networks` (a folder per network),
+:mod:`phb_lab.virtual` (runs a description in virtual time), :mod:`phb_lab.figures` and :mod:`phb_lab.report`.
 """

@@ -1,4 +1,4 @@
-"""The lab's data files: published figures, adapter parameters, the schema of results."""
+"""The lab's data files: adapter parameters, and the schemas of results."""
 
 import json
 import re
@@ -9,12 +9,6 @@ from typing import Any
 from yaml import CSafeLoader, load
 
 _DIRECTORY = Path(__file__).resolve().parent / "data"
-
-
-@cache
-def published() -> dict[str, Any]:
-    """Figures of the five source documents, by network."""
-    return _yaml("published.yaml")
 
 
 @cache

@@ -154,7 +154,7 @@ class Messages:
     """Messages from one mail transfer agent to another, one after another over one association.
 
     A message is done when its receiver's answer has come: it is a request of its own length with a short reply, and
-    becomes a :class:`~phb_lab.results.Transaction` from its submission to that answer.
+    becomes a :class:`~phb_lab.outcome.Transaction` from its submission to that answer.
 
     Attributes:
         permanent: the connection is opened at ``start_ns`` and stays; otherwise each message opens its own, and the

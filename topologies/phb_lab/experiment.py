@@ -10,9 +10,8 @@ from typing import Literal, Protocol
 
 from phb_lab.description import Network
 from phb_lab.errors import UnsupportedError
-from phb_lab.outcome import Outcome
-from phb_lab.results import NANOSECONDS
-from phb_lab.study import Run, Snapshot, Study, Test
+from phb_lab.outcome import NANOSECONDS, Outcome
+from phb_lab.study import Run, Snapshot, Study, T
 
 DEFAULT_SEED = 1
 
@@ -65,8 +64,8 @@ class Way:
 
 
 def run_test(
-    study: Study,
-    test: Test,
+    study: Study[T],
+    test: T,
     *,
     way: Way | None = None,
     seed: int = DEFAULT_SEED,
@@ -75,7 +74,7 @@ def run_test(
     duration_s: int | None = None,
     captures: Path | None = None,
     progress: Callable[[float], None] = lambda share: None,
-) -> Run:
+) -> Run[T]:
     """Run one test.
 
     Args:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 
-from phb_lab.outcome import Delivery, Outcome, quantile
-from phb_lab.results import NANOSECONDS
+from phb_lab.outcome import NANOSECONDS, Delivery, Outcome, quantile
 
 
 @dataclass(frozen=True)

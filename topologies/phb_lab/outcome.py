@@ -5,9 +5,24 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import TypeVar
 
-from phb_lab.results import NANOSECONDS, Transaction
-
 N = TypeVar("N", int, float)
+
+NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """One completed request and its whole reply; times in ns since the start of the run."""
+
+    flow: str
+    group: str
+    start_ns: int
+    end_ns: int
+
+    @property
+    def response_s(self) -> float:
+        """Seconds from before the first byte asked to the last byte answered."""
+        return (self.end_ns - self.start_ns) / NANOSECONDS
 
 
 @dataclass(frozen=True)

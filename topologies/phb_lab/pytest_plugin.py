@@ -126,7 +126,7 @@ class Qos:
 
         """
         from phb_lab.measures import Groups
-        from phb_lab.results import NANOSECONDS
+        from phb_lab.outcome import NANOSECONDS
         from phb_lab.virtual import VirtualRun
 
         drawn = self._seed if seed is None else seed

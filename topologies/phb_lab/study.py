@@ -1,4 +1,4 @@
-"""What a file in ``networks/`` says about its network: a study, which any runner runs and any report shows.
+"""A network's study, which any runner runs and any report shows.
 
 A study has tests; a test is one run of one described network. What it gave becomes figures beside the published ones.
 """
@@ -7,15 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rich.table import Table
 
-from phb_lab import data_files
 from phb_lab.description import Network
 from phb_lab.errors import UsageError
+from phb_lab.figures import Figure
 from phb_lab.outcome import Outcome
-from phb_lab.results import Figure
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,9 @@ class Test:
     title: str
     duration_s: int
     short_s: int = 60
+
+
+T = TypeVar("T", bound=Test)
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Generic[T]):
     """One test that has run.
 
     Attributes:
@@ -71,7 +73,7 @@ class Run:
 
     """
 
-    test: Test
+    test: T
     network: Network
     mode: str
     target: str
@@ -105,34 +107,32 @@ class Evaluation:
     details: Any = None
 
 
-class Study(ABC):
-    """One published test network. Subclasses are the files of ``networks/``, each with one instance, ``STUDY``.
+class Study(ABC, Generic[T]):
+    """One test network; ``T`` is the class of its tests. Its package or file has one instance, ``STUDY``.
 
     Attributes:
         name: what the command line calls it.
         title: what it is, in a line.
-        published_key: its key in ``data/published.yaml``.
         source: the document, as one would cite it.
         tests: in the order of the source.
         options: what ``--set`` knows.
+        published: the source's figures.
 
     """
 
     name: str
     title: str
-    published_key: str
     source: str
-    tests: tuple[Test, ...]
+    tests: tuple[T, ...]
     options: tuple[Option, ...] = ()
+    published: Mapping[str, Any] = {}
 
     @abstractmethod
-    def network(self, test: Test, *, seed: int, options: Mapping[str, int]) -> Network:
+    def network(self, test: T, *, seed: int, options: Mapping[str, int]) -> Network:
         """Describe what a test runs. The same arguments give the same network."""
 
     @abstractmethod
-    def evaluate(
-        self, test: Test, network: Network, outcome: Outcome, *, duration_s: int, captures: Path
-    ) -> Evaluation:
+    def evaluate(self, test: T, network: Network, outcome: Outcome, *, duration_s: int, captures: Path) -> Evaluation:
         """Make figures of an outcome.
 
         Args:
@@ -147,46 +147,41 @@ class Study(ABC):
 
         """
 
-    def taps(self, test: Test, network: Network) -> Mapping[str, tuple[str, int]]:
+    def taps(self, test: T, network: Network) -> Mapping[str, tuple[str, int]]:
         """Which ports to capture: file name (``NAME.pcap``) to (node, port)."""
         return {}
 
-    def snapshots(self, test: Test, network: Network, duration_s: int) -> Sequence[Snapshot]:
+    def snapshots(self, test: T, network: Network, duration_s: int) -> Sequence[Snapshot]:
         """What to ask of the switches during the run."""
         return ()
 
-    def extra_runs(self, tests: Sequence[Test], options: Mapping[str, int]) -> Sequence[tuple[Test, Mapping[str, int]]]:
+    def extra_runs(self, tests: Sequence[T], options: Mapping[str, int]) -> Sequence[tuple[T, Mapping[str, int]]]:
         """Further runs that a whole ``phb-lab run`` adds: the same tests with other options (``--extra``)."""
         return ()
 
-    def tables(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[Table]:
+    def tables(self, runs: Sequence[Run[T]], extra: Sequence[Run[T]]) -> Sequence[Table]:
         """Tables of this network's own, printed after the figures."""
         return ()
 
-    def conclusions(self, runs: Sequence[Run], extra: Sequence[Run]) -> Sequence[str]:
+    def conclusions(self, runs: Sequence[Run[T]], extra: Sequence[Run[T]]) -> Sequence[str]:
         """Why figures differ from the published ones, and what was found; a sentence or two each."""
         return ()
 
-    def pictures(self, runs: Sequence[Run], extra: Sequence[Run], folder: Path) -> Sequence[Path]:
+    def pictures(self, runs: Sequence[Run[T]], extra: Sequence[Run[T]], folder: Path) -> Sequence[Path]:
         """Draw the source's figures from our runs, PNG and SVG; gives the files."""
         return ()
 
-    def displays(self, run: Run) -> Mapping[str, str]:
+    def displays(self, run: Run[T]) -> Mapping[str, str]:
         """What nodes of a run showed, as text by label: what was asked of the switches on the way."""
         return run.outcome.snapshots
 
-    def published(self) -> dict[str, Any]:
-        """The source's figures."""
-        found: dict[str, Any] = data_files.published()[self.published_key]
-        return found
-
-    def configuration(self, test: Test, network: Network) -> Mapping[str, object]:
+    def configuration(self, test: T, network: Network) -> Mapping[str, object]:
         """What a run of a test has, in the words of ``measured_with`` of the published data."""
         return {}
 
     def measured_with(self, figure: Figure) -> Mapping[str, object]:
         """What the source had when it measured a figure's table; empty where the published data says nothing of it."""
-        tables: Mapping[str, Mapping[str, object]] = self.published().get("measured_with", {})
+        tables: Mapping[str, Mapping[str, object]] = self.published.get("measured_with", {})
         paths = (f"{figure.test}.{figure.quantity}.", f"{figure.quantity}.")
         found = [table for table in tables if any(path.startswith(f"{table}.") for path in paths)]
         return tables[max(found, key=len)] if found else {}
@@ -196,7 +191,7 @@ class Study(ABC):
         same = all(configuration.get(name) == value for name, value in self.measured_with(figure).items())
         return figure if same else replace(figure, published=None)
 
-    def find_test(self, name: str) -> Test:
+    def find_test(self, name: str) -> T:
         """The test of that name.
 
         Raises:
@@ -208,7 +203,7 @@ class Study(ABC):
                 return test
         raise UsageError(f"--test {name}: expected one of: {', '.join(test.name for test in self.tests)}")
 
-    def virtual_time_only(self, test: Test) -> str | None:
+    def virtual_time_only(self, test: T) -> str | None:
         """Why a test can't run on real interfaces; None if it can."""
         return None
 

@@ -22,8 +22,7 @@ from phb.pipeline_names import DropReason
 from phb_lab import event_loop
 from phb_lab.description import Datagrams, Flow, Messages, Network, RequestResponse, Stream
 from phb_lab.errors import ConservationError, UsageError
-from phb_lab.outcome import Conservation, Delivery, Outcome
-from phb_lab.results import Transaction
+from phb_lab.outcome import Conservation, Delivery, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
 from phb_switch import Network as NativeNetwork

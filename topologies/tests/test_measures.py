@@ -1,8 +1,7 @@
 import pytest
 
 from phb_lab.measures import Groups, Spread
-from phb_lab.outcome import Delivery, Outcome
-from phb_lab.results import Transaction
+from phb_lab.outcome import Delivery, Outcome, Transaction
 
 MS = 1_000_000
 

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from phb_lab.errors import UsageError
 from phb_lab.study import Study
 
 
-def parse_options(study: Study, given: Sequence[str]) -> dict[str, int]:
+def parse_options(study: Study[Any], given: Sequence[str]) -> dict[str, int]:
     """Options of a study from NAME=VALUE texts, the rest at their defaults.
 
     Raises:

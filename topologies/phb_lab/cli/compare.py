@@ -13,11 +13,11 @@ from phb_lab.cli.application import app
 from phb_lab.cli.running import Job, run_all, title
 from phb_lab.errors import UsageError
 from phb_lab.experiment import DEFAULT_SEED, Way
+from phb_lab.figures import Figure
 from phb_lab.interruption import Interruption
 from phb_lab.report import comparing, document, judging
 from phb_lab.report.document import ResultsFile
 from phb_lab.report.table import print_figures
-from phb_lab.results import Figure
 
 
 @app.command()

@@ -9,12 +9,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from phb_lab import results
 from phb_lab.cli.application import app, check_result_file
 from phb_lab.errors import UsageError
 from phb_lab.planning import capacity, requirement
 from phb_lab.planning.arithmetic import Failure, Plan, Step, count_of, in_digits, in_words
 from phb_lab.planning.arithmetic import plan as work_out
+from phb_lab.report.files import write_json
 from phb_lab.report.table import print_table
 
 
@@ -81,7 +81,7 @@ def plan(
     for each in plans:
         _print(console, each)
     if json is not None:
-        results.write(json, {"plans": [_document(each) for each in plans]})
+        write_json(json, {"plans": [_document(each) for each in plans]})
         console.print(f"plan: {json}", highlight=False, soft_wrap=True)
 
 

@@ -3,12 +3,12 @@
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from phb_lab import networks, results
+from phb_lab import networks
 from phb_lab.cli.application import app, check_result_file, make_folder
 from phb_lab.cli.arguments import parse_options, parse_policies
 from phb_lab.cli.running import Job, run_all, title
@@ -17,6 +17,7 @@ from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
 from phb_lab.interruption import Interruption
 from phb_lab.report import judging
 from phb_lab.report.document import document
+from phb_lab.report.files import write_json, write_text
 from phb_lab.report.page import page
 from phb_lab.report.table import print_figures, print_table
 from phb_lab.study import Run, Study, Test
@@ -116,7 +117,7 @@ def run(
     count = f"{len(main)} test{'s' if len(main) > 1 else ''}"
     console.print(f"{_conserved(runs)}; {count} took {_took(wall_s)} s", highlight=False)
     if json is not None:
-        results.write(json, document(study, main, others))
+        write_json(json, document(study, main, others))
         console.print(f"results: {json}", highlight=False, soft_wrap=True)
     if out is not None or html is not None:
         _draw(console, study, main, others, out, html)
@@ -127,7 +128,7 @@ def _took(wall_s: float) -> str:
     return judging.number(wall_s, "s") if wall_s < 1 else f"{wall_s:,.1f}"
 
 
-def _display(console: Console, study: Study, runs: Sequence[Run]) -> None:
+def _display(console: Console, study: Study[Any], runs: Sequence[Run[Any]]) -> None:
     shown = [(run.test.name, label, text) for run in runs for label, text in study.displays(run).items()]
     for test, label, text in shown:
         console.print(f"\n{test}: {label}\n{text}", highlight=False, soft_wrap=True)
@@ -135,7 +136,7 @@ def _display(console: Console, study: Study, runs: Sequence[Run]) -> None:
         console.print("no node of these tests shows anything", highlight=False)
 
 
-def _possible(console: Console, study: Study, tests: Sequence[Test]) -> list[Test]:
+def _possible(console: Console, study: Study[Any], tests: Sequence[Test]) -> list[Test]:
     """Those that can run on real interfaces; the others are refused by name.
 
     Raises:
@@ -151,7 +152,7 @@ def _possible(console: Console, study: Study, tests: Sequence[Test]) -> list[Tes
     return [test for test in tests if reasons[test.name] is None]
 
 
-def _conserved(runs: Sequence[Run]) -> str:
+def _conserved(runs: Sequence[Run[Any]]) -> str:
     """Where packets were counted, and whether all of them were found; a kernel's hosts count none."""
     counted = [each for each in runs if each.outcome.conservation]
     if not counted:
@@ -163,7 +164,12 @@ def _conserved(runs: Sequence[Run]) -> str:
 
 
 def _draw(
-    console: Console, study: Study, main: Sequence[Run], others: Sequence[Run], out: Path | None, html: Path | None
+    console: Console,
+    study: Study[Any],
+    main: Sequence[Run[Any]],
+    others: Sequence[Run[Any]],
+    out: Path | None,
+    html: Path | None,
 ) -> None:
     """Draw the pictures once, for the folder, for its page and for a page elsewhere."""
     with tempfile.TemporaryDirectory(prefix="phb-lab-") as scratch:
@@ -173,5 +179,5 @@ def _draw(
         console.print(f"pictures: {out}", highlight=False, soft_wrap=True)
     for path in (out and out / "index.html", html):
         if path is not None:
-            results.write_text(path, text)
+            write_text(path, text)
             console.print(f"page: {path}", highlight=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -13,7 +14,7 @@ from phb_lab.study import Run, Study, Test
 Job = tuple[Test, Mapping[str, int]]
 
 
-def title(study: Study, runs: Sequence[Run], way: Way, seed: int) -> str:
+def title(study: Study[Any], runs: Sequence[Run[Any]], way: Way, seed: int) -> str:
     """What was run, in a line; of the options those that are not at their defaults."""
     durations = sorted({each.duration_s for each in runs})
     seconds = f"{durations[0]}" if len(durations) == 1 else f"{durations[0]} to {durations[-1]}"
@@ -24,7 +25,7 @@ def title(study: Study, runs: Sequence[Run], way: Way, seed: int) -> str:
 
 
 def run_all(
-    study: Study,
+    study: Study[Any],
     jobs: Sequence[Job],
     way: Way,
     seed: int,
@@ -33,7 +34,7 @@ def run_all(
     captures: Path | None,
     interruption: Interruption,
     policies: Mapping[str, tuple[Path, ...]] | None = None,
-) -> list[Run]:
+) -> list[Run[Any]]:
     """Run each (test, options) and show progress on standard error."""
     runs = []
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
@@ -60,12 +61,12 @@ def run_all(
     return runs
 
 
-def _describe(study: Study, test: Test, options: Mapping[str, int]) -> str:
+def _describe(study: Study[Any], test: Test, options: Mapping[str, int]) -> str:
     changed = [f"{name} {value}" for name, value in _changed(study, options)]
     return f"{test.name} ({', '.join(changed)})" if changed else test.name
 
 
-def _changed(study: Study, options: Mapping[str, int]) -> list[tuple[str, int]]:
+def _changed(study: Study[Any], options: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(name, value) for name, value in options.items() if value != study.defaults()[name]]
 
 

@@ -3,18 +3,19 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from phb_lab import networks, results
+from phb_lab import networks
 from phb_lab.cli.application import app, check_result_file
 from phb_lab.cli.arguments import parse_policies, whole_number
 from phb_lab.errors import LabError, UsageError
 from phb_lab.interruption import Interruption
+from phb_lab.report.files import write_json, write_text
 from phb_lab.report.table import print_table
 from phb_lab.study import Study, Test
 from phb_lab.sweeping import summary
@@ -87,9 +88,9 @@ def sweep(
             progress.advance(task)
     _print(console, samples)
     if json is not None:
-        results.write(json, summary.as_json(samples))
+        write_json(json, summary.as_json(samples))
     if csv is not None:
-        results.write_text(csv, summary.as_csv(samples))
+        write_text(csv, summary.as_csv(samples))
     failed = [sample for sample in samples if sample.error is not None]
     for sample in failed:
         console.print(f"failed: {sample.job}: {sample.error}", soft_wrap=True)
@@ -97,13 +98,13 @@ def sweep(
         raise LabError(f"sweep: {len(failed)} of {len(samples)} runs failed")
 
 
-def _tests(text: str) -> list[tuple[Study, Test]]:
+def _tests(text: str) -> list[tuple[Study[Any], Test]]:
     name, _, test = text.partition(":")
     study = networks.find(name)
     return [(study, study.find_test(test))] if test else [(study, each) for each in study.tests]
 
 
-def _policies(given: Sequence[str], studies: Sequence[Study]) -> list[PolicyChoice]:
+def _policies(given: Sequence[str], studies: Sequence[Study[Any]]) -> list[PolicyChoice]:
     """Policies by label; what can't be pushed to any of the networks is found before anything runs."""
     by_label: dict[str, list[str]] = {}
     for text in given:
@@ -123,7 +124,7 @@ def _policies(given: Sequence[str], studies: Sequence[Study]) -> list[PolicyChoi
     return chosen
 
 
-def _options(given: Sequence[str], studies: Sequence[Study]) -> dict[str, list[int]]:
+def _options(given: Sequence[str], studies: Sequence[Study[Any]]) -> dict[str, list[int]]:
     known = {option.name: option for study in studies for option in study.options}
     chosen: dict[str, list[int]] = {}
     for text in given:

@@ -7,23 +7,25 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from phb import PhbError
-from phb_lab import networks, results
+from phb_lab import networks
 from phb_lab.emulation.requirements import UnavailableError, require
 from phb_lab.errors import LabError, UnsupportedError
 from phb_lab.experiment import DEFAULT_SEED, Way, run_test
 from phb_lab.interruption import InterruptedRunError, Interruption
 from phb_lab.report.document import document
+from phb_lab.report.files import write_json
 from phb_lab.report.table import print_figures
 from phb_lab.study import Run, Study
 
 
 def run_study(
-    study: Study, seed: int, short: bool, interruption: Interruption, console: Console
-) -> tuple[list[Run], int]:
+    study: Study[Any], seed: int, short: bool, interruption: Interruption, console: Console
+) -> tuple[list[Run[Any]], int]:
     """Run all tests of a network; gives what has run, and how many have failed.
 
     Raises:
@@ -79,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if runs:
                     figures = [figure for run in runs for figure in run.figures]
                     print_figures(console, f"{study.name} in Mininet, seed {given.seed}", figures)
-                    results.write(given.folder / f"{study.name}.json", document(study, runs, []))
+                    write_json(given.folder / f"{study.name}.json", document(study, runs, []))
     except InterruptedRunError as error:
         console.print(str(error))
         return 130

@@ -29,8 +29,7 @@ from phb_lab.emulation.node import LINE_ENDS, NodeDescription
 from phb_lab.emulation.processes import EmulationError, Process
 from phb_lab.emulation.tools import check, chosen
 from phb_lab.errors import UnsupportedError
-from phb_lab.outcome import Delivery, Outcome
-from phb_lab.results import NANOSECONDS, Transaction
+from phb_lab.outcome import NANOSECONDS, Delivery, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
 from phb_lab.virtual import EPOCH, of_adapter

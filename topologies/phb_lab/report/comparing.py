@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from phb_lab.errors import UsageError
+from phb_lab.figures import Figure
 from phb_lab.report import judging
 from phb_lab.report.document import ResultsFile
 from phb_lab.report.table import Name
-from phb_lab.results import Figure
 
 
 @dataclass(frozen=True)

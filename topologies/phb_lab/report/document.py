@@ -5,16 +5,17 @@ that ours hold. Everything but ``wall_s`` follows from the seed.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from pathlib import Path
 from typing import Any
 
 import phb_examples
 from phb_lab.errors import UsageError
+from phb_lab.figures import Figure
 from phb_lab.generated import is_generated
 from phb_lab.outcome import Delivery
-from phb_lab.results import Figure, results
 from phb_lab.study import Run, Study
 
 _EXAMPLES = Path(phb_examples.__file__).resolve().parent
@@ -32,7 +33,7 @@ class ResultsFile:
     figures: tuple[Figure, ...]
 
 
-def document(study: Study, runs: Sequence[Run], extra: Sequence[Run]) -> dict[str, Any]:
+def document(study: Study[Any], runs: Sequence[Run[Any]], extra: Sequence[Run[Any]]) -> dict[str, Any]:
     """The results of tests of one study, run the same way."""
     first = runs[0]
     return results(
@@ -89,6 +90,47 @@ def document(study: Study, runs: Sequence[Run], extra: Sequence[Run]) -> dict[st
     )
 
 
+def results(
+    *,
+    network: str,
+    mode: str,
+    target: str,
+    seed: int,
+    wall_s: float,
+    simulated_s: float,
+    figures: Iterable[Figure],
+    more: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The results document; everything but ``wall_s`` follows from the seed."""
+    return {
+        "network": network,
+        "mode": mode,
+        "target": target,
+        "seed": seed,
+        "wall_s": round(wall_s, 3),
+        "simulated_s": simulated_s,
+        "figures": [_as_json(figure) for figure in figures],
+        **more,
+    }
+
+
+def _as_json(figure: Figure) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "test": figure.test,
+        "quantity": figure.quantity,
+        "unit": figure.unit,
+        "published": figure.published,
+        "measured": _rounded(figure.measured),
+    }
+    more = {"note": figure.note, "low": figure.low, "high": figure.high}
+    return document | {key: value for key, value in more.items() if value is not None}
+
+
+def _rounded(value: float) -> float:
+    """To a millionth, or to six digits of what is smaller than one: a delay in microseconds keeps them."""
+    return round(value, 6 if value == 0 or abs(value) >= 1 else 5 - floor(log10(abs(value))))
+
+
 def _datagrams(delivery: Delivery) -> dict[str, int]:
     return {
         "sent": delivery.sent_packets,
@@ -98,7 +140,7 @@ def _datagrams(delivery: Delivery) -> dict[str, int]:
     }
 
 
-def assumptions(runs: Sequence[Run]) -> list[str]:
+def assumptions(runs: Sequence[Run[Any]]) -> list[str]:
     """What the source doesn't say and the runs took, each once."""
     return list(dict.fromkeys(line for run in runs for line in run.network.assumptions))
 

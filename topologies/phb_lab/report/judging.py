@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import floor, log10
 from typing import Literal
 
-from phb_lab.results import Figure
+from phb_lab.figures import Figure
 
 # A figure further from the published one than this is explained.
 EXPLAINED_BEYOND = 0.25

@@ -4,12 +4,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from phb_lab import networks
 from phb_lab.experiment import DEFAULT_SEED, run_test
+from phb_lab.figures import Figure
 from phb_lab.networks import s390
-from phb_lab.report.pictures import draw_summary
-from phb_lab.results import Figure
+from phb_lab.networks.s390.pictures import draw_summary
 from phb_lab.study import Run
 
 BEGIN = "<!-- measured: `make readme` writes what stands between these lines -->"
@@ -85,12 +86,12 @@ HEADLINES = (
 )
 
 
-def run_all(seed: int = DEFAULT_SEED) -> list[Run]:
+def run_all(seed: int = DEFAULT_SEED) -> list[Run[Any]]:
     """The eight tests of the S/390 network at the source's own settings."""
     return [run_test(s390.STUDY, test, seed=seed) for test in s390.STUDY.tests]
 
 
-def table(runs: Sequence[Run]) -> str:
+def table(runs: Sequence[Run[Any]]) -> str:
     """A Markdown table: published and measured, a row per test."""
     lines = [
         "| test | interactive transactions | interactive response [s] | transfers | transfer response [s] |",
@@ -108,7 +109,7 @@ def table(runs: Sequence[Run]) -> str:
 
 def headlines(seed: int = DEFAULT_SEED) -> str:
     """A Markdown table of the other networks: a row per headline; what misses what is asked of it says so."""
-    runs: dict[tuple[str, str], Run] = {}
+    runs: dict[tuple[str, str], Run[Any]] = {}
     lines = ["| network | test | | published | measured |", "|---|---|---|---|---|"]
     previous = ""
     for row in HEADLINES:
@@ -151,7 +152,7 @@ def with_table(text: str, measured: str, *, begin: str = BEGIN, end: str = END) 
     return f"{before}{begin}\n{measured}\n{end}{after}"
 
 
-def rewrite(text: str, runs: Sequence[Run]) -> str:
+def rewrite(text: str, runs: Sequence[Run[Any]]) -> str:
     """The README with both tables as measured."""
     return with_table(with_table(text, table(runs)), headlines(), begin=BEGIN_HEADLINES, end=END_HEADLINES)
 
@@ -161,7 +162,7 @@ def main(root: Path) -> None:
     runs = run_all()
     readme = root / "README.md"
     readme.write_text(rewrite(readme.read_text(), runs))
-    traffic = s390.STUDY.published()["traffic"]
+    traffic = s390.STUDY.published["traffic"]
     by_test = {run.test.name: run.outcome.transactions for run in runs}
     draw_summary(by_test, traffic["graph_trim_s"], traffic["duration_s"], root / "docs" / "pictures" / "s390-figure-8")
 

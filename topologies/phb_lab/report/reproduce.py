@@ -3,12 +3,13 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from phb_lab.report.document import policy_name
 from phb_lab.study import Run, Study
 
 
-def command(study: Study, runs: Sequence[Run], extra: Sequence[Run]) -> str:
+def command(study: Study[Any], runs: Sequence[Run[Any]], extra: Sequence[Run[Any]]) -> str:
     """``phb-lab run`` with the options that differ from the defaults, and the seed."""
     first = runs[0]
     # The first five words are those of a whole run at the source's own settings.
@@ -37,7 +38,7 @@ def command(study: Study, runs: Sequence[Run], extra: Sequence[Run]) -> str:
     return shlex.join(words)
 
 
-def _own_policies(study: Study, runs: Sequence[Run]) -> dict[str, tuple[Path, ...]]:
+def _own_policies(study: Study[Any], runs: Sequence[Run[Any]]) -> dict[str, tuple[Path, ...]]:
     """Policy files by switch where they aren't the study's own."""
     found = {}
     for run in runs:

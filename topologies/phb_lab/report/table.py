@@ -9,8 +9,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from phb_lab.figures import Figure
 from phb_lab.report import judging
-from phb_lab.results import Figure
 
 # How a verdict looks. Without colour the words and the star say the same.
 _VERDICTS = {

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from phb import PhbError
 from phb_lab import networks
@@ -85,7 +86,7 @@ class Sample:
 
 
 def jobs(
-    tests: Iterable[tuple[Study, Test]],
+    tests: Iterable[tuple[Study[Any], Test]],
     policies: Sequence[PolicyChoice],
     options: Mapping[str, Sequence[int]],
     seeds: Iterable[int],

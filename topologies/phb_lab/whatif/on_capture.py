@@ -20,7 +20,7 @@ from phb.explain import Arrival, Explanation, LineRate, explain, read_capture
 from phb.sources import read_sources
 from phb_lab import event_loop
 from phb_lab.errors import LabError, UsageError
-from phb_lab.results import NANOSECONDS
+from phb_lab.outcome import NANOSECONDS
 from phb_lab.whatif.passages import Seen, measure, pair
 from phb_switch import Network, P4RuntimeServer, PortConfig, Switch
 

@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from phb_lab.description import Datagrams, Network
 from phb_lab.errors import UsageError
 from phb_lab.experiment import Way
 from phb_lab.measures import Groups
-from phb_lab.results import NANOSECONDS
+from phb_lab.outcome import NANOSECONDS
 from phb_lab.study import Study, Test
 from phb_lab.whatif.passages import Packet, Passage, measure, of_captures
 
@@ -18,7 +19,7 @@ Values = dict[str, dict[str, float]]
 
 
 def run(
-    study: Study,
+    study: Study[Any],
     test: Test,
     *,
     switch: str,

@@ -9,7 +9,7 @@ from pathlib import Path
 from scapy.utils import RawPcapReader
 
 from phb_lab.measures import Spread
-from phb_lab.results import NANOSECONDS
+from phb_lab.outcome import NANOSECONDS
 
 _ETHERNET = 14
 _TAG = b"\x81\x00"

@@ -1,6 +1,6 @@
 import pytest
 
-from phb_lab.results import Figure
+from phb_lab.figures import Figure
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ def test_each_network_is_a_study_of_its_own_name_with_published_figures(name):
     study = networks.find(name)
     assert isinstance(study, Study)
     assert study.name == name
-    assert study.published()
+    assert study.published
     assert len({test.name for test in study.tests}) == len(study.tests) > 0
     assert all(0 < test.short_s <= 60 for test in study.tests)
 

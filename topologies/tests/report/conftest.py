@@ -7,8 +7,8 @@ from rich.table import Table
 
 import phb_examples
 from phb_lab.description import Adapter, Host, Network, Port, RequestResponse, Switch, Wire
+from phb_lab.figures import Figure
 from phb_lab.outcome import Conservation, Outcome
-from phb_lab.results import Figure
 from phb_lab.study import Run, Study, Test
 
 EXAMPLES = Path(phb_examples.__file__).parent / "s390"
@@ -35,7 +35,6 @@ class MadeUp(Study):
 
     name = "s390"
     title = "a made-up network"
-    published_key = "s390_cisco"
     source = "Nobody, Nothing (1999)"
     tests = (Test("fifo", "first in, first out", 300), Test("wfq", "fair", 300))
 

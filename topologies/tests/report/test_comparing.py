@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from phb_lab.errors import UsageError
+from phb_lab.figures import Figure
 from phb_lab.report import comparing
 from phb_lab.report.document import ResultsFile
-from phb_lab.results import Figure
 
 
 def results_file(name, *figures, network="s390"):

@@ -1,7 +1,7 @@
 import pytest
 
+from phb_lab.figures import Figure
 from phb_lab.report import judging
-from phb_lab.results import Figure
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from phb_lab import networks
+from phb_lab.figures import Figure
 from phb_lab.report.markdown import HEADLINES
-from phb_lab.results import Figure
 
 IDS = [f"{row.network}/{row.test}/{row.quantity}" for row in HEADLINES]
 
@@ -40,7 +40,7 @@ def test_a_figure_of_another_configuration_stands_alone(row):
 def test_what_a_source_measured_with_is_said_in_words_that_the_network_knows(name):
     study = networks.find(name)
     known = {key for test in study.tests for key in study.configuration(test, network_of(study, test))}
-    for table, measured_with in study.published().get("measured_with", {}).items():
+    for table, measured_with in study.published.get("measured_with", {}).items():
         assert set(measured_with) <= known, table
 
 

@@ -4,8 +4,8 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from phb_lab.figures import Figure
 from phb_lab.report.table import notes, print_figures, print_table, summary
-from phb_lab.results import Figure
 
 FIGURES = [
     Figure("ipprec-wfq-osa2", "interactive.avg", "s", 0.39, 0.96818, note="a packet of ring costs 0.1 s"),

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
@@ -21,7 +22,9 @@ from phb_lab.study import Run, Study
 _FOLDER = Path(__file__).resolve().parent
 
 
-def page(study: Study, runs: Sequence[Run], extra: Sequence[Run], pictures: Sequence[Path] | None = None) -> str:
+def page(
+    study: Study[Any], runs: Sequence[Run[Any]], extra: Sequence[Run[Any]], pictures: Sequence[Path] | None = None
+) -> str:
     """The page of tests of one study, run the same way.
 
     Args:
@@ -77,7 +80,7 @@ def breakable(name: str) -> Markup:
     return Markup(re.sub(r"([._-])(?=.)", r"\1<wbr>", str(escape(name))))
 
 
-def _shorter(runs: Sequence[Run]) -> list[str]:
+def _shorter(runs: Sequence[Run[Any]]) -> list[str]:
     """Runs that are shorter than their tests, a line per duration."""
     found: dict[int, list[str]] = {}
     for run in runs:

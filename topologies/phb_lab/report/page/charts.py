@@ -12,8 +12,8 @@ from math import ceil, floor, log, log10
 
 from matplotlib.ticker import LogLocator, MaxNLocator
 
+from phb_lab.figures import Figure
 from phb_lab.report import judging
-from phb_lab.results import Figure
 
 # The ratio axis of the tables: from a quarter to four times the published figure.
 RATIO_LIMIT = 4.0

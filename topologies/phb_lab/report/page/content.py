@@ -4,6 +4,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from rich.table import Table
@@ -11,10 +12,10 @@ from rich.text import Text
 
 from phb_lab import data_files
 from phb_lab.description import Adapter, Flow, Messages, RequestResponse, SnaStations, Stream
+from phb_lab.figures import Figure
 from phb_lab.report import judging
 from phb_lab.report.document import policy_name
 from phb_lab.report.page import charts
-from phb_lab.results import Figure
 from phb_lab.study import Run
 
 
@@ -95,7 +96,7 @@ def figure_row(figure: Figure) -> FigureRow:
     )
 
 
-def traffic(runs: Sequence[Run]) -> dict[str, list[str]]:
+def traffic(runs: Sequence[Run[Any]]) -> dict[str, list[str]]:
     """What flows in the tests, by what is said of it: each line once, with the tests that have it."""
     said: dict[str, list[str]] = {}
     for run in runs:
@@ -137,7 +138,7 @@ def describe_stations(stations: SnaStations) -> str:
     )
 
 
-def adapters(runs: Sequence[Run]) -> dict[str, list[Parameter]]:
+def adapters(runs: Sequence[Run[Any]]) -> dict[str, list[Parameter]]:
     """Parameters of the adapters, once for all that have the same, by their names, kind and, where not all, tests."""
     alike: dict[tuple[str, str], tuple[Adapter, dict[str, None], dict[str, None]]] = {}
     for run in runs:
@@ -174,7 +175,7 @@ def _plain(adapter: Adapter) -> dict[str, int]:
     return {name: value for name, value in adapter.parameters.items() if isinstance(value, int)}
 
 
-def policies(runs: Sequence[Run]) -> list[Policy]:
+def policies(runs: Sequence[Run[Any]]) -> list[Policy]:
     """Every policy file that was pushed, once."""
     switches: dict[Path, list[str]] = {}
     tests: dict[Path, list[str]] = {}

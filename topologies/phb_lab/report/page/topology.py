@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from phb_lab.description import Network
 from phb_lab.study import Run
@@ -42,9 +43,9 @@ class Drawing:
     height: int
 
 
-def drawings(runs: Sequence[Run]) -> list[Drawing]:
+def drawings(runs: Sequence[Run[Any]]) -> list[Drawing]:
     """A drawing per different topology of these runs."""
-    groups: dict[object, list[Run]] = {}
+    groups: dict[object, list[Run[Any]]] = {}
     for run in runs:
         network = run.network
         shape = (tuple((switch.name, switch.ports) for switch in network.switches), network.wires)

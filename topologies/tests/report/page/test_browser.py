@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
+from phb_lab.figures import Figure
 from phb_lab.report import judging
 from phb_lab.report.document import read
 from phb_lab.report.page import page as make_page
-from phb_lab.results import Figure
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright: not installed")
 

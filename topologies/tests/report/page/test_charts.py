@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phb_lab.figures import Figure
 from phb_lab.report.page import charts
-from phb_lab.results import Figure
 
 values = st.floats(1e-6, 1e12)
 

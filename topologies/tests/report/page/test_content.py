@@ -4,8 +4,8 @@ import pytest
 
 from phb_lab import data_files
 from phb_lab.description import Adapter, Datagrams, Messages, RequestResponse, Stream
+from phb_lab.networks.s390.pictures import draw_test
 from phb_lab.report.page import content
-from phb_lab.report.pictures import draw_test
 
 ENDS = {"client": "a", "client_address": "10.0.0.1", "server": "b", "server_address": "10.0.0.2", "server_port": 1}
 

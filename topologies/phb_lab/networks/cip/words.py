@@ -1,0 +1,73 @@
+"""Which figures are predictions, and why some are off."""
+
+from collections.abc import Mapping, Sequence
+
+from phb_lab.study import Run
+
+from .evaluation import ASKED, PREDICTED
+from .tests import Load
+
+_REASONS: Mapping[str, str] = {
+    "tcp_stream_two_channels_MBps": (
+        "TCP from partition to partition: an acknowledgement costs the channel a block, so the rate follows from how "
+        "many segments one acknowledges. That is 2 if each second segment is acknowledged by itself (16.4 MB/s), and "
+        "as many as a window and a read program hold if the host acknowledges once per interrupt; the published "
+        "18.4 MB/s are 2.9. The source gives neither window nor interrupts"
+    ),
+    "cip_cpu_percent_tcp": (
+        "CPU in the TCP test: with the published 9.2 MB/s per channel and a cost per byte it would be 46 %; a cost per "
+        "packet, acknowledgements included, would make 62 % of it"
+    ),
+    "lus_16000_tps": (
+        "16,000 TN3270 sessions: a session that pauses acknowledges a reply by itself, where a busy one does it with "
+        "its next request; this sixth packet is all that differs from 1,000 sessions in the model. It explains about "
+        "half of the published loss. The source supposes another packet mix, too, but saw its router less busy, not "
+        "more"
+    ),
+    "two_cip_32000_lus_tps": (
+        "two CIPs: the source says approximately 1,500 and, of each, approximately 711, which is 1,422 together"
+    ),
+}
+
+
+def conclusions(runs: Sequence[Run[Load]]) -> list[str]:
+    """Which figures are predictions, and why those that are off are."""
+    figures = [figure for run in runs for figure in run.figures]
+    predicted = [figure for figure in figures if (figure.note or "").startswith(PREDICTED) and figure.low is not None]
+    lines = []
+    if predicted:
+        met = sum(bool(figure.met) for figure in predicted)
+        lines.append(
+            f"{met} of {len(predicted)} predicted figures lie within {ASKED:.0%} of the published ones; "
+            "those marked as calibrated gave the adapter its parameters"
+        )
+    for figure in figures:
+        if figure.met is False and figure.quantity in _REASONS:
+            lines.append(f"{_REASONS[figure.quantity]} ({(figure.ratio or 0) - 1:+.1%})")
+    return lines + [line for run in runs if (line := _unpublished(run)) is not None]
+
+
+def _unpublished(run: Run[Load]) -> str | None:
+    """What a test found of which the source prints no figure of its own."""
+    match run.test.name:
+        case "ftp":
+            return (
+                f"file transfers: {run.figure('ftp_MBps').measured:.2f} MB/s, with which the channel is busy for "
+                f"{run.figure('channel_percent').measured:.0f} % of the time. The source says that transfers alone "
+                "did not saturate it. Here nothing slows a workstation but its line, and a packet of 1,500 bytes, or "
+                "an acknowledgement, takes a block of 4 KB; the source's workstations were slower, or a block took "
+                "more than one packet"
+            )
+        case "ftp-ping":
+            return (
+                f"one ping beside the transfers: {run.figure('ftp_MBps').measured:.2f} MB/s of transfers and "
+                f"{run.figure('ping_MBps').measured:.2f} MB/s of pings, and a channel that is busy for "
+                f"{run.figure('channel_percent').measured:.0f} % of the time, as the source says"
+            )
+        case "cmpc":
+            return (
+                f"CMPC: {run.figure('MBps').measured:.2f} MB/s is the rate of the pings' channel, one way and without "
+                "acknowledgements; the source says 'in excess of 10.85 MBps'. Neither contradicts the other, and "
+                "nothing of CMPC's own can be concluded"
+            )
+    return None

@@ -1,0 +1,96 @@
+"""Pictures of messages beside a load: what each carried over time, and rates beside the published ones."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from matplotlib import pyplot as plt
+
+from phb_lab.figures import Figure
+from phb_lab.report.pictures import save
+from phb_lab.study import Run
+
+from .tables import details_of
+from .tests import Setting
+
+# Throughput is averaged over this much time: a window of packets that leave together shall not look like a rate.
+BIN_S = 2
+
+_COLOURS = {
+    "override": "tab:purple",
+    "flash": "tab:red",
+    "immediate": "tab:orange",
+    "priority": "tab:green",
+    "routine": "tab:blue",
+}
+
+
+def draw_throughput(
+    title: str, carried: Mapping[str, Sequence[int]], limit_kbps: float, destination: Path
+) -> list[Path]:
+    """Throughput over time, a line for each connection and for the load.
+
+    Args:
+        title: of the picture.
+        carried: bytes in each second, by precedence or the name of a load.
+        limit_kbps: rate of the line or its shaper.
+        destination: file, whose suffix is replaced.
+
+    """
+    picture, axes = plt.subplots(figsize=(9, 4.5))
+    for name, seconds in carried.items():
+        bins = range(0, len(seconds), BIN_S)
+        rates = [sum(seconds[start : start + BIN_S]) * 8 / 1000 / len(seconds[start : start + BIN_S]) for start in bins]
+        middles = [start + len(seconds[start : start + BIN_S]) / 2 for start in bins]
+        axes.plot(middles, rates, label=name, color=_COLOURS.get(name, "0.6"), linewidth=1.4)
+    axes.axhline(limit_kbps, color="black", linestyle=":", linewidth=1, label=f"{limit_kbps:g} kbit/s")
+    axes.set_title(title)
+    axes.set_xlabel("time [s]")
+    axes.set_ylabel("throughput [kbit/s]")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small", ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.15))
+    return save(picture, destination)
+
+
+def draw_rates(figures: Sequence[Figure], destination: Path) -> list[Path]:
+    """Published and measured rates in kbit/s, a pair of bars for each published figure; no picture without one."""
+    shown = [figure for figure in figures if figure.unit == "kbit/s" and figure.published is not None]
+    if not shown:
+        return []
+    picture, axes = plt.subplots(figsize=(9, 0.45 * len(shown) + 1.5))
+    places = range(len(shown))
+    published = [figure.published or 0.0 for figure in shown]
+    axes.barh([place - 0.2 for place in places], published, height=0.38, color="0.7", label="published")
+    axes.barh(
+        [place + 0.2 for place in places],
+        [figure.measured for figure in shown],
+        height=0.38,
+        color="tab:blue",
+        label="measured",
+    )
+    axes.set_yticks(places, [_label(figure) for figure in shown], fontsize="small")
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("throughput of the message [kbit/s]")
+    axes.set_title("Rates of messages, published and measured")
+    axes.grid(alpha=0.3, axis="x")
+    axes.legend(fontsize="small")
+    return save(picture, destination)
+
+
+def _label(figure: Figure) -> str:
+    """The last two parts of the test's path, and the message."""
+    places = ": ".join(figure.test.split(".")[-2:])
+    return f"{places}: {figure.quantity.removesuffix('.kbps')}".replace("_", " ")
+
+
+def pictures(runs: Sequence[Run[Setting]], limits_kbps: Sequence[float], folder: Path) -> list[Path]:
+    """Throughput over time of each run, below the rate of its line or shaper, and published beside measured rates."""
+    drawn = draw_rates([figure for run in runs for figure in run.figures], folder / "rates")
+    for run, limit_kbps in zip(runs, limits_kbps, strict=True):
+        carried: dict[str, Sequence[int]] = dict(details_of(run).carried)
+        for delivery in run.outcome.deliveries:
+            carried[delivery.flow] = delivery.received_by_second
+        if carried:
+            drawn += draw_throughput(f"{run.test.name}: {run.test.title}", carried, limit_kbps, folder / run.test.name)
+    return drawn
