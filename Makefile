@@ -21,10 +21,10 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o
 TYPING := build/typing
 PACKAGES := benchmarks=benchmarks phb=controller/phb phb_conform=ptf-tests/phb_conform phb_device=ptf-tests/phb_device \
 	phb_examples=examples phb_lab=topologies/phb_lab phb_model=ptf-tests/phb_model phb_p4=p4src phb_ptf=ptf-tests/phb_ptf \
-	phb_switch=switch/python/phb_switch soak=soak
+	phb_switch=switch/python/phb_switch soak=soak docs=docs
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab emulate test lint fuzz bench soak format lock p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
+.PHONY: help setup demo lab emulate test lint docs fuzz bench soak format lock p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,7 +45,7 @@ ptf: setup ptf-library ## the PTF suites on TARGET=phb-switch, bmv2 or all (PORT
 emulate: system-packages setup ## every network whole in Mininet (root): real interfaces, kernel TCP; hours
 	$(BIN)/python -m phb_lab.emulation out/emulate --seed $(SEED)
 
-test: system-packages setup ldap-library ptf-library lint ## every check and test
+test: system-packages setup ldap-library ptf-library lint docs ## every check and test
 	@# One seed for every run; without the variable property tests look elsewhere each time.
 	PROPTEST_RNG_SEED=$(SEED) cargo test --workspace --exclude phb-python --quiet --no-fail-fast
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not alone"
@@ -61,7 +61,7 @@ lint: setup build/tools/bin/cargo-deny ## formatting, clippy, ruff, mypy, depend
 	@rm -rf $(TYPING) && mkdir -p $(TYPING)
 	@for pair in $(PACKAGES); do ln -s "$(CURDIR)/$${pair#*=}" "$(TYPING)/$${pair%%=*}"; done
 	MYPYPATH=$(TYPING) $(BIN)/mypy -p benchmarks -p phb -p phb_conform -p phb_device -p phb_lab -p phb_model -p phb_p4 -p phb_ptf \
-		-p phb_switch -p soak
+		-p phb_switch -p soak -p docs.site
 	MYPYPATH=$(TYPING) $(BIN)/python -m mypy.stubtest phb_switch._native
 	$(BIN)/python -m tests.dependencies
 	$(DENY) --manifest-path Cargo.toml check bans licenses sources
@@ -71,6 +71,17 @@ lint: setup build/tools/bin/cargo-deny ## formatting, clippy, ruff, mypy, depend
 	else \
 		echo "cargo-deny: advisories can't be had, not looked at: $$(echo "$$why" | grep . | tail -1)"; \
 	fi
+
+# Strict: a link or an anchor that leads nowhere is an error.
+docs: setup $(VENV)/.docs ## the documentation as a site with search, without a network: out/docs/index.html
+	$(BIN)/python -m docs.site build/docs
+	NO_COLOR=1 $(BIN)/zensical build --strict --clean
+	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --exclude phb-python --no-deps --document-private-items --quiet
+	@rm -rf out/docs/rust && cp -r target/doc out/docs/rust
+
+$(VENV)/.docs: requirements/docs.lock $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/docs.lock
+	@touch $@
 
 # Stable Rust, so without a sanitizer: what is fuzzed is free of unsafe code, and panics are what is looked for.
 fuzz: setup build/tools/bin/cargo-fuzz ## packets, artifacts and requests that a fuzzer makes up (FUZZ_SECONDS=12 each)
@@ -107,8 +118,8 @@ LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --n
 lock: setup ## the newest of every Python package that pyproject.toml allows, by name and hash in requirements
 	$(BIN)/python -m pip install --quiet --upgrade uv
 	$(LOCK) --group build --group dev --output-file requirements/setup.lock pyproject.toml
-	for extra in ldap ptf; do \
-		$(BIN)/python -m tests.dependencies $$extra | $(LOCK) --constraint requirements/setup.lock --output-file requirements/$$extra.lock - || exit 1; \
+	for part in ldap ptf docs; do \
+		$(BIN)/python -m tests.dependencies $$part | $(LOCK) --constraint requirements/setup.lock --output-file requirements/$$part.lock - || exit 1; \
 	done
 
 p4: setup ## compile p4src and every test program with p4c (where installed)
@@ -125,7 +136,7 @@ capabilities: setup ## try what each target can do (bmv2 where installed), write
 	$(BIN)/python -m phb_conform.capabilities
 	$(BIN)/python -m phb.targets docs/evidence/targets.md
 
-readme: setup ## measure README's table and picture anew
+readme: setup ## measure README's picture and the tables of docs/networks/index.md anew
 	$(BIN)/python -m phb_lab.report.markdown .
 
 clean: ## remove everything that make made

@@ -1,7 +1,8 @@
 """What `make lint` asks of the Python dependencies: ``python -m tests.dependencies``.
 
 The lock files have to hold, for everything that pyproject.toml asks for, a version that it allows; and no version may
-be known to be vulnerable, as far as PyPI's data on that can be had. With an extra's name it prints what that asks for.
+be known to be vulnerable, as far as PyPI's data on that can be had. With the name of a lock file, it prints what that
+has to hold.
 """
 
 import json
@@ -17,8 +18,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ROOT / "requirements"
-# Built where they can be, and locked apart for that.
-APART = ("ldap", "ptf")
+# Extras that are built where they can be, and the group that makes the documentation: each is locked apart.
+APART = ("ldap", "ptf", "docs")
 
 
 def asked_for(project: dict[str, Any]) -> dict[str, list[str]]:
@@ -26,8 +27,9 @@ def asked_for(project: dict[str, Any]) -> dict[str, list[str]]:
     extras = project["project"]["optional-dependencies"]
     together = [each for name, extra in extras.items() if name not in APART for each in extra]
     together += project["project"]["dependencies"] + project["build-system"]["requires"]
-    together += [each for group in project["dependency-groups"].values() for each in group]
-    return {"setup": together} | {name: extras[name] for name in APART}
+    groups = project["dependency-groups"]
+    together += [each for name, group in groups.items() if name not in APART for each in group]
+    return {"setup": together} | {name: (extras | groups)[name] for name in APART}
 
 
 def disagreements(asked: list[str], lock: str) -> list[str]:

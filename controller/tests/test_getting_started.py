@@ -1,4 +1,4 @@
-"""README's "By hand" and docs/start/getting-started.md: each `phb` command runs in turn, on a switch for each page."""
+"""docs/start/by-hand.md and getting-started.md: each `phb` command runs in turn, on a switch for each page."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ import pytest
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"README.md": "## By hand", "docs/start/getting-started.md": "# Getting started"}
+PAGES = {"docs/start/by-hand.md": "# By hand", "docs/start/getting-started.md": "# Getting started"}
 
 
 def commands(page):

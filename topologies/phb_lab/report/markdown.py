@@ -1,4 +1,4 @@
-"""README's tables and picture, made from runs so that they are what this tree measures: ``make readme``."""
+"""Tables of docs/networks/index.md and README's picture, made from runs of this tree: ``make readme``."""
 
 import sys
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _QUANTITIES = ("interactive.n", "interactive.avg", "ftp.n", "ftp.avg")
 
 @dataclass(frozen=True)
 class Headline:
-    """One row of README's table of networks: a figure, and the test that measures it.
+    """One row of the table of networks: a figure, and the test that measures it.
 
     Attributes:
         says: what it is, in words.
@@ -118,7 +118,7 @@ def headlines(seed: int = DEFAULT_SEED) -> str:
             study = networks.find(row.network)
             runs[key] = run_test(study, study.find_test(row.test), seed=seed)
         figure = runs[key].figure(row.quantity, row.published_test)
-        name = f"[{row.network}](docs/networks/{row.network}.md)" if row.network != previous else ""
+        name = f"[{row.network}]({row.network}.md)" if row.network != previous else ""
         published = _value(figure.published, row) if figure.published is not None else "-"
         measured = f"**{_value(figure.measured, row)}**{_verdict(figure)}"
         lines.append(f"| {name} | `{row.test}` | {row.says} | {published} | {measured} |")
@@ -140,28 +140,28 @@ def _verdict(figure: Figure) -> str:
 
 
 def with_table(text: str, measured: str, *, begin: str = BEGIN, end: str = END) -> str:
-    """The README with what stands between two lines replaced.
+    """Replace what stands between two lines of the page.
 
     Raises:
-        ValueError: the README has lost them.
+        ValueError: The page has lost them.
     """
     before, first, rest = text.partition(begin)
     _, last, after = rest.partition(end)
     if not first or not last:
-        raise ValueError(f"README.md: expected the lines {begin!r} and {end!r}")
+        raise ValueError(f"docs/networks/index.md: expected the lines {begin!r} and {end!r}")
     return f"{before}{begin}\n{measured}\n{end}{after}"
 
 
 def rewrite(text: str, runs: Sequence[Run[Any]]) -> str:
-    """The README with both tables as measured."""
+    """Return the page with both tables as measured."""
     return with_table(with_table(text, table(runs)), headlines(), begin=BEGIN_HEADLINES, end=END_HEADLINES)
 
 
 def main(root: Path) -> None:
-    """Rewrite README.md and its picture below ``root``."""
+    """Rewrite the tables and the picture below ``root``."""
     runs = run_all()
-    readme = root / "README.md"
-    readme.write_text(rewrite(readme.read_text(), runs))
+    page = root / "docs" / "networks" / "index.md"
+    page.write_text(rewrite(page.read_text(), runs))
     traffic = s390.STUDY.published["traffic"]
     by_test = {run.test.name: run.outcome.transactions for run in runs}
     draw_summary(by_test, traffic["graph_trim_s"], traffic["duration_s"], root / "docs" / "pictures" / "s390-figure-8")

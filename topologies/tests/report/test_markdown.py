@@ -1,4 +1,4 @@
-"""README's headlines stand beside figures that the source measured with what the named test has."""
+"""The headlines of docs/networks/index.md stand beside figures of the source that the named test measures."""
 
 from dataclasses import replace
 
