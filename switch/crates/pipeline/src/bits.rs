@@ -34,6 +34,20 @@ pub(crate) const fn mask(width: u32) -> u64 {
     }
 }
 
+/// The low `bits` of a number given least significant word first.
+pub(crate) fn big_endian(words: &[u64], bits: u32) -> Vec<u8> {
+    let length = bits.div_ceil(8) as usize;
+    let bytes = words.iter().rev().flat_map(|word| word.to_be_bytes());
+    let mut bytes: Vec<u8> = bytes.skip(words.len() * 8 - length).collect();
+    if let Some(first) = bytes.first_mut()
+        && !bits.is_multiple_of(8)
+    {
+        // A signed field is kept sign-extended.
+        *first &= mask(bits % 8) as u8;
+    }
+    bytes
+}
+
 /// Appends bit strings to a byte buffer, first bit into the most significant place.
 pub(crate) struct Writer<'a> {
     out: &'a mut Vec<u8>,
@@ -123,6 +137,17 @@ impl<'a> Writer<'a> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn values_have_the_width_of_their_fields() {
+        assert_eq!(big_endian(&[0x1234], 9), [0x00, 0x34]);
+        assert_eq!(big_endian(&[u64::MAX], 9), [0x01, 0xff]);
+        assert_eq!(big_endian(&[7], 8), [7]);
+        assert_eq!(
+            big_endian(&[0x0102_0304_0506_0708, 0xa], 68),
+            [0xa, 1, 2, 3, 4, 5, 6, 7, 8]
+        );
+    }
 
     proptest! {
         #[test]

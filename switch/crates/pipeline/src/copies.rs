@@ -3,9 +3,11 @@
 //! Which headers and metadata each kind has, and its `instance_type`, are simple_switch's. All but replicas start with
 //! metadata of zero, so also with an ingress port of zero unless the program lists it.
 
-use crate::execute::set_field as set;
-use crate::packet::{FieldList, Packet, Slot, Wishes};
-use crate::pipeline::{Pipeline, Processed, Time};
+use crate::packet::{Packet, Wishes};
+use crate::path::Processed;
+use crate::pipeline::Pipeline;
+use crate::program::{FieldList, Slot};
+use crate::time::Time;
 
 /// Values of `standard_metadata.instance_type`.
 const INGRESS_CLONE: u64 = 1;
@@ -26,9 +28,9 @@ impl Pipeline {
         fields: FieldList,
     ) -> Box<Packet> {
         let mut packet = self.fresh(frame);
-        let standard = &self.program().standard;
+        let standard = &self.program.standard;
         // A parser may select on the port.
-        set(&mut packet, standard.ingress_port, port.into());
+        packet.set_field(standard.ingress_port, port.into());
         self.parse_again(now, &mut packet, frame);
         self.keep_only(&mut packet, of, fields, INGRESS_CLONE);
         packet
@@ -53,12 +55,12 @@ impl Pipeline {
 
     /// Makes a packet the one for a member of a multicast group; clones for a group stay clones.
     pub fn mark_replicated(&self, packet: &mut Packet) {
-        set(packet, self.program().standard.instance_type, REPLICATION);
+        packet.set_field(self.program.standard.instance_type, REPLICATION);
     }
 
     /// Tells a packet for a group or a clone session from others for the same port.
     pub fn set_instance(&self, packet: &mut Packet, rid: u16) {
-        set(packet, self.program().standard.egress_rid, rid.into());
+        packet.set_field(self.program.standard.egress_rid, rid.into());
     }
 
     /// Ingress once more for the frame as it arrived, with the listed metadata of `of`.
@@ -96,8 +98,8 @@ impl Pipeline {
     ) -> Processed {
         let mut packet = self.fresh(frame);
         self.keep_only(&mut packet, of, fields, instance_type);
-        let standard = &self.program().standard;
-        set(&mut packet, standard.packet_length, frame.len() as u64);
+        let standard = &self.program.standard;
+        packet.set_field(standard.packet_length, frame.len() as u64);
         self.process(now, packet, frame)
     }
 
@@ -117,7 +119,7 @@ impl Pipeline {
 
     /// Zeroes the metadata of a copy but for the listed fields.
     fn keep_only(&self, packet: &mut Packet, of: &Packet, fields: FieldList, instance_type: u64) {
-        let program = self.program();
+        let program = &self.program;
         let (words, bytes) = (program.metadata_words, program.metadata_bytes);
         packet.wide_mut(0, words).fill(0);
         packet.span_mut(0, bytes).fill(0);
@@ -139,6 +141,6 @@ impl Pipeline {
                 }
             }
         }
-        set(packet, program.standard.instance_type, instance_type);
+        packet.set_field(program.standard.instance_type, instance_type);
     }
 }

@@ -1,4 +1,4 @@
-//! What a caller is told when an artifact or a control-plane call is refused.
+//! Refusals of artifacts and of control-plane calls.
 
 /// An artifact this crate does not run, with the place that says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -6,7 +6,7 @@
 pub struct LoadError {
     /// JSON pointer (RFC 6901) into the artifact; `/` alone is the whole document.
     pub path: String,
-    /// What was found and what was expected.
+    /// The construct that was found, and the expected one.
     pub message: String,
 }
 
@@ -44,6 +44,13 @@ pub struct WriteError {
     pub code: Code,
     /// Names the object, the field, and what was expected.
     pub message: String,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, WriteError>;
+
+/// Refuses an argument.
+pub(crate) fn invalid<T>(message: String) -> Result<T> {
+    Err(WriteError::new(Code::InvalidArgument, message))
 }
 
 impl WriteError {

@@ -29,36 +29,28 @@
 //! - The `random` hash is a random number, and the custom CRCs have the standard ones' parameters.
 
 mod bits;
-mod checksum;
+mod control;
 mod copies;
-mod digest;
-mod effects;
 mod error;
-mod execute;
-mod externs;
-mod extract;
-mod instruction;
+mod interpreter;
 mod load;
 mod packet;
-mod parse;
+mod path;
 mod pipeline;
 mod program;
-mod runtime;
-mod tables;
-mod value_sets;
-mod wide;
+mod state;
+mod time;
 
-pub use digest::{Digest, DigestList};
+pub use control::{
+    ActionInfo, DigestList, Entry, Group, GroupMember, Indirect, KeyInfo, Match, Member, Param,
+    ProfileInfo, TableInfo, ValueSetInfo, WeightedAction,
+};
 pub use error::{Code, LoadError, WriteError};
-pub use externs::counter::Count;
-pub use externs::meter::MeterRates;
-pub use packet::{CloneRequest, FieldList, Packet};
-pub use pipeline::{
-    Departing, EgressVerdict, Options, Pipeline, Processed, QueueMetadata, STEPS, Time, Verdict,
-};
-pub use runtime::{
-    ActionInfo, Entry, Group, GroupMember, HeaderTypeInfo, Indirect, KeyInfo, Match, Member, Param,
-    ProfileInfo, TableInfo, WeightedAction,
-};
-pub use tables::MatchKind;
-pub use value_sets::ValueSetInfo;
+pub use packet::{CloneRequest, Packet};
+pub use path::{Departing, EgressVerdict, Processed, QueueMetadata, Verdict};
+pub use pipeline::{Options, Pipeline, STEPS};
+pub use program::{FieldList, HeaderTypeInfo, MatchKind};
+pub use state::Digest;
+pub use state::externs::counter::Count;
+pub use state::externs::meter::MeterRates;
+pub use time::Time;

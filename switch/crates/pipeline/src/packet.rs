@@ -1,23 +1,7 @@
 //! A packet inside the pipeline: header and metadata fields in fixed slots, and the bytes no parser state took.
 
-use crate::bits;
-use crate::instruction::VariablePlace;
-use crate::program::HeaderSpan;
-
-/// Where a field lives. Indices point into the two buffers of a [`Packet`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slot {
-    /// Up to 64 bits. Signed fields are kept sign-extended.
-    Word { word: u32 },
-    /// More than 64 bits: as many words as that takes, least significant first. Signed fields are sign-extended.
-    Wide { word: u32, words: u32 },
-    /// A varbit: bytes from the left, and the word that holds its present length in bits.
-    Variable {
-        byte: u32,
-        capacity: u32,
-        length_word: u32,
-    },
-}
+use crate::bits::Writer;
+use crate::program::{FieldList, Slot, VariablePlace, WordField};
 
 /// One packet on its way through ingress, the queue, and egress.
 ///
@@ -38,7 +22,7 @@ pub struct Packet {
     pub(crate) exhausted: bool,
 }
 
-/// What a program asks for besides where its packet goes; the last of each kind counts.
+/// The wishes of a program besides where its packet goes; the last of each kind counts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Wishes {
     pub(crate) clone: Option<CloneRequest>,
@@ -47,10 +31,6 @@ pub(crate) struct Wishes {
     /// Position of the digest list.
     pub(crate) digest: Option<u32>,
 }
-
-/// A list of metadata fields that a copy of a packet keeps: an opaque number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FieldList(pub(crate) u32);
 
 /// A copy for a clone session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +93,7 @@ impl Packet {
         &mut self.words[word as usize..(word + words) as usize]
     }
 
-    /// What a varbit holds.
+    /// The bytes of a varbit.
     pub(crate) fn variable(&self, place: VariablePlace) -> &[u8] {
         let length = (self.word(place.length_word) / 8).min(place.capacity.into()) as u32;
         self.span(place.byte, length)
@@ -126,80 +106,35 @@ impl Packet {
     pub(crate) fn span_mut(&mut self, byte: u32, length: u32) -> &mut [u8] {
         &mut self.bytes[byte as usize..(byte + length) as usize]
     }
-}
 
-impl Slot {
-    /// First word and number of words; none for a varbit.
-    pub(crate) fn words(self) -> Option<(u32, u32)> {
-        match self {
-            Self::Word { word } => Some((word, 1)),
-            Self::Wide { word, words } => Some((word, words)),
-            Self::Variable { .. } => None,
+    /// Sets a standard metadata field, if the program has it.
+    #[inline]
+    pub(crate) fn set_field(&mut self, field: Option<WordField>, value: u64) {
+        if let Some(WordField { word, fit }) = field {
+            self.set_word(word, fit.word(value));
         }
     }
 
-    /// The slot of a field, relative to its header, in one instance.
-    pub(crate) fn of(self, header: HeaderSpan) -> Self {
-        match self {
-            Self::Word { word } => Self::Word {
-                word: header.word + word,
-            },
-            Self::Wide { word, words } => Self::Wide {
-                word: header.word + word,
-                words,
-            },
-            Self::Variable {
+    /// Appends a field as it lies on the wire. `slot` is absolute.
+    pub(crate) fn write_field(&self, writer: &mut Writer<'_>, slot: Slot, bits: u32) {
+        match slot {
+            Slot::Word { word } => writer.push(self.word(word), bits),
+            Slot::Wide { word, words } => {
+                let mut width = bits - (words - 1) * 64;
+                for value in self.wide(word, words).iter().rev() {
+                    writer.push(*value, width);
+                    width = 64;
+                }
+            }
+            Slot::Variable {
                 byte,
                 capacity,
                 length_word,
-            } => Self::Variable {
-                byte: header.byte + byte,
+            } => writer.push_bytes(self.variable(VariablePlace {
+                byte,
                 capacity,
-                length_word: header.word + length_word,
-            },
+                length_word,
+            })),
         }
-    }
-}
-
-/// How a result becomes a word of a field: cut to its width, sign-extended if signed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fit {
-    mask: u64,
-    sign: u64,
-}
-
-impl Fit {
-    pub(crate) fn new(bits: u32, signed: bool) -> Self {
-        let sign = if signed && (1..=64).contains(&bits) {
-            1 << (bits - 1)
-        } else {
-            0
-        };
-        Self {
-            mask: bits::mask(bits),
-            sign,
-        }
-    }
-
-    /// The sign bit, or zero.
-    pub(crate) fn sign(self) -> u64 {
-        self.sign
-    }
-
-    pub(crate) fn word(self, value: u64) -> u64 {
-        ((value & self.mask) ^ self.sign).wrapping_sub(self.sign)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fit_cuts_and_extends() {
-        assert_eq!(Fit::new(8, false).word(0x1ff), 0xff);
-        assert_eq!(Fit::new(8, true).word(0x80) as i64, -128);
-        assert_eq!(Fit::new(64, true).word(u64::MAX) as i64, -1);
-        assert_eq!(Fit::new(1, true).word(1) as i64, -1);
     }
 }

@@ -10,9 +10,10 @@ use super::headers::Headers;
 use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::instruction::{Address, ExternOperation, HeaderReference, Instruction, Place, Span};
-use crate::packet::FieldList;
-use crate::program::{Action, LogMessage, Parameter, Program};
+use crate::program::{
+    Action, Address, ExternOperation, FieldList, HeaderReference, Instruction, LogMessage,
+    Parameter, Place, Program, Span,
+};
 
 /// The longest parameter of an action, in bits.
 const WIDEST_PARAMETER: u32 = 1 << 16;

@@ -2,7 +2,7 @@
 
 use super::json::Json;
 use crate::error::LoadError;
-use crate::instruction::{Address, ExternOperation, Instruction, Place, Span, Wide, WideOperation};
+use crate::program::{Address, ExternOperation, Instruction, Place, Span, Wide, WideOperation};
 
 /// Words a packet may have: as many as a [`Place`] can name.
 pub(crate) const MOST_WORDS: u32 = 1 << 16;

@@ -2,7 +2,7 @@
 
 use super::headers::Field;
 use super::json::Integer;
-use crate::instruction::{Comparison, VariablePlace};
+use crate::program::{Comparison, VariablePlace};
 
 /// Bounds of a value: from -2^bits if `negative`, else from zero, to 2^bits - 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

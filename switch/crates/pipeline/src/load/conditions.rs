@@ -4,9 +4,7 @@ use super::assemble::Jumps;
 use super::ast::{Number, NumberKind, Range, Truth};
 use super::lower::{Lowering, Operand};
 use crate::error::LoadError;
-use crate::instruction::{
-    Comparison, ExternOperation, Instruction, Place, Span, Wide, WideOperation,
-};
+use crate::program::{Comparison, ExternOperation, Instruction, Place, Span, Wide, WideOperation};
 
 impl Lowering<'_, '_, '_, '_> {
     /// Code that jumps if the truth is `when`, and falls through otherwise.

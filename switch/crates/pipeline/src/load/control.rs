@@ -10,10 +10,7 @@ use super::headers::Field;
 use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::instruction::{Address, Instruction};
-use crate::packet::Slot;
-use crate::program::{END, Program};
-use crate::tables::Table;
+use crate::program::{Address, END, Instruction, Program, Slot, TableShape};
 
 /// Actions by their id in the artifact.
 pub(crate) type ActionIds = HashMap<u32, u32>;
@@ -46,7 +43,7 @@ pub(crate) fn load_controls(
     bodies: &[Vec<Instruction>],
     pool: &mut Pool,
     program: &mut Program,
-    tables: &mut Vec<Table>,
+    tables: &mut Vec<TableShape>,
 ) -> Result<(), LoadError> {
     program.code.push(Instruction::End);
     let end = program.code.len() as Address - 1;
@@ -90,7 +87,7 @@ impl<'a> Control<'a, '_> {
         bodies: &[Vec<Instruction>],
         pool: &mut Pool,
         program: &mut Program,
-        tables: &mut Vec<Table>,
+        tables: &mut Vec<TableShape>,
     ) -> Result<Address, LoadError> {
         let (items, conditions, calls) = (
             self.json.list("tables")?,
@@ -145,8 +142,7 @@ impl<'a> Control<'a, '_> {
             _ => base,
         };
         let base = append(&mut program.code, &code, self.json)?;
-        for table in &mut tables[first_table..] {
-            let shape = &mut table.shape;
+        for shape in &mut tables[first_table..] {
             for next in [&mut shape.hit, &mut shape.miss].into_iter().flatten() {
                 *next = address(*next, base);
             }
@@ -232,7 +228,7 @@ impl<'a> Control<'a, '_> {
     }
 
     /// P4 controls have no loops; one in the artifact would keep a packet for ever.
-    fn refuse_loops(&self, nodes: &[Node<'_>], tables: &[Table]) -> Result<(), LoadError> {
+    fn refuse_loops(&self, nodes: &[Node<'_>], tables: &[TableShape]) -> Result<(), LoadError> {
         let successors = |node: u32| successors(&nodes[node as usize], tables);
         // Nodes are removed once nothing leads to them; what a loop holds stays.
         let mut incoming = vec![0usize; nodes.len()];
@@ -263,12 +259,12 @@ impl<'a> Control<'a, '_> {
 }
 
 /// Where a step may lead, the most likely last.
-fn successors(node: &Node<'_>, tables: &[Table]) -> Vec<u32> {
+fn successors(node: &Node<'_>, tables: &[TableShape]) -> Vec<u32> {
     match node {
         Node::Condition { yes, no, .. } => vec![*yes, *no],
         Node::Action { next, .. } => vec![*next],
         Node::Table { table } => {
-            let shape = &tables[*table as usize].shape;
+            let shape = &tables[*table as usize];
             let fixed = [shape.hit, shape.miss, Some(shape.otherwise)]
                 .into_iter()
                 .flatten();
@@ -288,7 +284,7 @@ fn emit(
     bodies: &[Vec<Instruction>],
     program: &Program,
     pool: &mut Pool,
-    tables: &[Table],
+    tables: &[TableShape],
 ) -> Result<(Vec<Instruction>, Vec<Option<Address>>), LoadError> {
     let mut out = Assembler::new(pool);
     out.push(Instruction::End);

@@ -6,9 +6,7 @@ use super::headers::{Field, Headers, Instance};
 use super::json::{Integer, Json};
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::instruction::{Comparison, HeaderReference, Place, VariablePlace};
-use crate::packet::Slot;
-use crate::program::{Parameter, Program};
+use crate::program::{Comparison, HeaderReference, Parameter, Place, Program, Slot, VariablePlace};
 
 /// The widest cast.
 const WIDEST_CAST: u32 = 1 << 16;

@@ -8,17 +8,11 @@ use super::expressions::Context;
 use super::headers::Headers;
 use super::json::Json;
 use super::lower::Lowering;
-use crate::checksum::{Bytes, Sum};
 use crate::error::LoadError;
-use crate::externs::Externs;
-use crate::externs::counter::CounterArray;
-use crate::externs::hash::Algorithm;
-use crate::externs::meter::{MeterArray, Unit};
-use crate::externs::register::RegisterArray;
-use crate::instruction::Instruction;
-use crate::packet::Slot;
-use crate::program::{Calculation, CalculationInput, Checksum, Guard, Program, Store};
-use crate::tables::DirectMeter;
+use crate::program::{
+    Algorithm, Bytes, Calculation, CalculationInput, Checksum, CounterShape, DirectMeter, Guard,
+    Instruction, MeterShape, Program, RegisterShape, Slot, Sum, Unit, WordField,
+};
 
 /// The widest cell of a register, in bits.
 const WIDEST_REGISTER: u32 = 1 << 16;
@@ -90,7 +84,6 @@ impl ExternNames {
         root: &Json<'_>,
         headers: &Headers,
         program: &mut Program,
-        externs: &mut Externs,
     ) -> Result<Self, LoadError> {
         let mut names = Self::default();
         let mut memory = 0;
@@ -118,9 +111,9 @@ impl ExternNames {
             } else {
                 names
                     .counters
-                    .insert(name.clone(), number_of(externs.counters.len(), &item)?);
-                let size = size(&item, CounterArray::CELL)?;
-                externs.counters.push(CounterArray::new(name, size));
+                    .insert(name.clone(), number_of(program.counters.len(), &item)?);
+                let size = size(&item, CounterShape::CELL)?;
+                program.counters.push(CounterShape { name, size });
             }
         }
         for item in root.list("register_arrays")? {
@@ -132,10 +125,10 @@ impl ExternNames {
                     "a register of {bits} bits; 1 to {WIDEST_REGISTER} are supported"
                 ));
             }
-            let number = number_of(externs.registers.len(), &item)?;
+            let number = number_of(program.registers.len(), &item)?;
             names.registers.insert(name.clone(), (number, bits));
-            let size = size(&item, RegisterArray::cell(bits))?;
-            externs.registers.push(RegisterArray::new(name, size, bits));
+            let size = size(&item, RegisterShape::cell(bits))?;
+            program.registers.push(RegisterShape { name, size, bits });
         }
         for item in root.list("meter_arrays")? {
             let name = item.get("name")?.text()?.to_owned();
@@ -158,7 +151,7 @@ impl ExternNames {
                     return place.refuse("a field of more than 64 bits for a colour");
                 };
                 let fit = field.fit();
-                let target = Store { word, fit };
+                let target = WordField { word, fit };
                 let table = item.get("binding")?.text()?.to_owned();
                 names
                     .direct_meters
@@ -167,9 +160,9 @@ impl ExternNames {
             }
             names
                 .meters
-                .insert(name.clone(), externs.meters.len() as u32);
-            let size = size(&item, MeterArray::CELL)?;
-            externs.meters.push(MeterArray::new(name, size, unit));
+                .insert(name.clone(), program.meters.len() as u32);
+            let size = size(&item, MeterShape::CELL)?;
+            program.meters.push(MeterShape { name, size, unit });
         }
         // v1model has no extern instances besides those above.
         if let Some(first) = root.list("extern_instances")?.first() {
@@ -276,7 +269,7 @@ pub(crate) fn load_checksums(
         let calculation = names.calculation(&item.get("calculation")?)?;
         let checksum = Checksum {
             calculation,
-            target: Store {
+            target: WordField {
                 word,
                 fit: field.fit(),
             },

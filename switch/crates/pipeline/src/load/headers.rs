@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::json::Json;
 use super::unions::Unions;
 use crate::error::LoadError;
-use crate::extract::ExtractPlan;
-use crate::packet::{Fit, Slot};
-use crate::program::{HeaderSpan, Layout, LayoutField, Program, StandardMetadata, Store};
-use crate::runtime::HeaderTypeInfo;
+use crate::program::{
+    ExtractPlan, Fit, HeaderSpan, HeaderTypeInfo, Layout, LayoutField, Program, Slot, Stack,
+    StandardMetadata, WordField,
+};
 
 /// The longest header accepted, in bytes: more than any IP packet.
 const LONGEST_HEADER: u32 = 65_536;
@@ -183,7 +183,7 @@ impl Headers {
         let Some(first) = first else {
             return item.refuse("an empty header stack");
         };
-        program.stacks.push(crate::program::Stack {
+        program.stacks.push(Stack {
             first,
             size: ids.len() as u32,
             next,
@@ -361,10 +361,10 @@ impl Headers {
     }
 
     /// A field of at most 64 bits; `None` if there is no such field.
-    pub(crate) fn store(&self, instance: Instance, name: &str) -> Option<Store> {
+    pub(crate) fn store(&self, instance: Instance, name: &str) -> Option<WordField> {
         let found = self.find_field(instance, name)?;
         match found.slot {
-            Slot::Word { word } => Some(Store {
+            Slot::Word { word } => Some(WordField {
                 word,
                 fit: found.fit(),
             }),
@@ -373,7 +373,7 @@ impl Headers {
     }
 
     fn standard_metadata(&self) -> StandardMetadata {
-        let store = |header: &str, field: &str| -> Option<Store> {
+        let store = |header: &str, field: &str| -> Option<WordField> {
             let (header, field) = self
                 .aliases
                 .get(&format!("{header}.{field}"))

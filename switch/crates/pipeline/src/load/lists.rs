@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use super::headers::{Field, Headers};
 use super::json::Json;
 use crate::error::LoadError;
-use crate::packet::{FieldList, Slot};
-use crate::program::{DigestFields, Program};
+use crate::program::{DigestFields, FieldList, Program, Slot};
 
 /// Reads `field_lists`; the lists by their ids. Number zero, which p4c gives to copies that keep nothing, is empty.
 pub(crate) fn load_field_lists(

@@ -1,6 +1,6 @@
 //! Which results nobody reads before they are overwritten.
 
-use crate::instruction::{Address, Instruction, Place};
+use crate::program::{Address, Instruction, Place};
 
 /// Words of memory this may take; longer programs keep what they have.
 const MOST_MEMORY: usize = 1 << 22;
@@ -132,7 +132,7 @@ pub(super) fn dead(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instruction::Instruction::{Constant, Copy, Count, End, JumpIfEqual, Return};
+    use crate::program::Instruction::{Constant, Copy, Count, End, JumpIfEqual, Return};
 
     fn constant(to: Place) -> Instruction {
         Constant { to, value: 1 }

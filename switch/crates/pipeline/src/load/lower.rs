@@ -12,8 +12,7 @@ use super::json::Json;
 use super::pieces::is_put_together;
 use crate::bits::mask;
 use crate::error::LoadError;
-use crate::instruction::{self, ExternOperation, Instruction, Place, Span, VariablePlace, Wide};
-use crate::packet::Slot;
+use crate::program::{self, ExternOperation, Instruction, Place, Slot, Span, VariablePlace, Wide};
 
 /// Where the value of a number is.
 #[derive(Debug, Clone, Copy)]
@@ -215,11 +214,11 @@ impl Lowering<'_, '_, '_, '_> {
     ) -> Result<(), LoadError> {
         let exact = left.range.fits(64) && right.range.fits(64);
         let operator = match operator {
-            Operator::Add => instruction::Operator::Add,
-            Operator::Subtract => instruction::Operator::Subtract,
-            Operator::Multiply => instruction::Operator::Multiply,
-            Operator::Or => instruction::Operator::Or,
-            Operator::Xor => instruction::Operator::Xor,
+            Operator::Add => program::Operator::Add,
+            Operator::Subtract => program::Operator::Subtract,
+            Operator::Multiply => program::Operator::Multiply,
+            Operator::Or => program::Operator::Or,
+            Operator::Xor => program::Operator::Xor,
             Operator::And => {
                 for (inner, other) in [(left, right), (right, left)] {
                     if let Some(bits) = low_mask(other) {
@@ -232,7 +231,7 @@ impl Lowering<'_, '_, '_, '_> {
                         return self.word_to(inner, to, cut.max(limit));
                     }
                 }
-                instruction::Operator::And
+                program::Operator::And
             }
             Operator::ShiftLeft => {
                 return match right.as_u32() {
@@ -246,7 +245,7 @@ impl Lowering<'_, '_, '_, '_> {
                     _ => {
                         let left = self.place(left)?;
                         let right = self.amount(right)?;
-                        let operator = instruction::Operator::ShiftLeft;
+                        let operator = program::Operator::ShiftLeft;
                         self.out.push(Instruction::Binary {
                             operator,
                             left,
@@ -260,10 +259,10 @@ impl Lowering<'_, '_, '_, '_> {
             }
             Operator::ShiftRight => return self.shift_right(left, right, to, cut),
             Operator::Divide if exact && !left.range.negative && !right.range.negative => {
-                instruction::Operator::Divide
+                program::Operator::Divide
             }
             Operator::Modulo if exact && !left.range.negative && !right.range.negative => {
-                instruction::Operator::Modulo
+                program::Operator::Modulo
             }
             Operator::Divide | Operator::Modulo => {
                 let operator_of = |operator| Number::binary(operator, left.clone(), right.clone());
@@ -277,9 +276,9 @@ impl Lowering<'_, '_, '_, '_> {
             (Operand::Constant(value), Operand::Place(right))
                 if !matches!(
                     operator,
-                    instruction::Operator::Subtract
-                        | instruction::Operator::Divide
-                        | instruction::Operator::Modulo
+                    program::Operator::Subtract
+                        | program::Operator::Divide
+                        | program::Operator::Modulo
                 ) =>
             {
                 self.with_constant(operator, right, value, to, cut);
@@ -287,13 +286,13 @@ impl Lowering<'_, '_, '_, '_> {
             (left, right) => {
                 let (left, right) = (self.in_place(left)?, self.in_place(right)?);
                 self.out.push(match operator {
-                    instruction::Operator::Add => Instruction::Add {
+                    program::Operator::Add => Instruction::Add {
                         left,
                         right,
                         to,
                         cut,
                     },
-                    instruction::Operator::Or if cut == 0 => Instruction::Or { left, right, to },
+                    program::Operator::Or if cut == 0 => Instruction::Or { left, right, to },
                     operator => Instruction::Binary {
                         operator,
                         left,
@@ -309,26 +308,26 @@ impl Lowering<'_, '_, '_, '_> {
 
     fn with_constant(
         &mut self,
-        operator: instruction::Operator,
+        operator: program::Operator,
         left: Place,
         value: u64,
         to: Place,
         cut: u8,
     ) {
         self.out.push(match operator {
-            instruction::Operator::Add => Instruction::AddConstant {
+            program::Operator::Add => Instruction::AddConstant {
                 left,
                 to,
                 cut,
                 value,
             },
-            instruction::Operator::Subtract => Instruction::AddConstant {
+            program::Operator::Subtract => Instruction::AddConstant {
                 left,
                 to,
                 cut,
                 value: value.wrapping_neg(),
             },
-            instruction::Operator::And => Instruction::Mask {
+            program::Operator::And => Instruction::Mask {
                 from: left,
                 to,
                 mask: value & u64::MAX >> cut,
@@ -375,9 +374,9 @@ impl Lowering<'_, '_, '_, '_> {
                 let right = self.amount(right)?;
                 self.out.push(Instruction::Binary {
                     operator: if signed {
-                        instruction::Operator::ShiftRightSigned
+                        program::Operator::ShiftRightSigned
                     } else {
-                        instruction::Operator::ShiftRight
+                        program::Operator::ShiftRight
                     },
                     left: from,
                     right,

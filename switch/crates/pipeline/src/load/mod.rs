@@ -27,28 +27,19 @@ mod values;
 mod wide;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use json::Json;
 
 use crate::error::LoadError;
-use crate::externs::Externs;
-use crate::instruction::Instruction;
-use crate::program::Program;
-use crate::tables::Table;
-
-/// Everything an artifact gives.
-pub(crate) struct Loaded {
-    pub(crate) program: Program,
-    pub(crate) tables: Vec<Table>,
-    pub(crate) externs: Externs,
-}
+use crate::program::{Instruction, Program};
 
 /// Stack for the recursive descent into the deepest expression that `json` lets through, in bytes: several times what an
 /// unoptimised build takes.
 const STACK: usize = 64 << 20;
 
 /// Loads an artifact, in a thread of its own: the caller's may have a small stack.
-pub(crate) fn load(text: &str, seed: u64) -> Result<Loaded, LoadError> {
+pub(crate) fn load(text: &str) -> Result<Program, LoadError> {
     let failed = |message: String| LoadError {
         path: "/".into(),
         message,
@@ -57,7 +48,7 @@ pub(crate) fn load(text: &str, seed: u64) -> Result<Loaded, LoadError> {
         let loader = std::thread::Builder::new()
             .name("phb-load".into())
             .stack_size(STACK);
-        match loader.spawn_scoped(scope, || load_here(text, seed)) {
+        match loader.spawn_scoped(scope, || load_here(text)) {
             Ok(thread) => thread
                 .join()
                 .unwrap_or_else(|_| Err(failed("the loader failed".into()))),
@@ -66,15 +57,14 @@ pub(crate) fn load(text: &str, seed: u64) -> Result<Loaded, LoadError> {
     })
 }
 
-fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
+fn load_here(text: &str) -> Result<Program, LoadError> {
     let document = json::parse(text)?;
     let root = Json::root(&document);
     check_version(&root)?;
     let mut program = Program::default();
-    let mut externs = Externs::new(seed);
     let mut tables = Vec::new();
     let headers = headers::Headers::load(&root, &mut program)?;
-    let extern_names = externs::ExternNames::load(&root, &headers, &mut program, &mut externs)?;
+    let extern_names = externs::ExternNames::load(&root, &headers, &mut program)?;
     let field_lists = lists::load_field_lists(&root, &headers, &mut program)?;
     lists::load_digests(&root, &headers, &mut program)?;
     let names = actions::Names {
@@ -118,7 +108,7 @@ fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
     load_deparser(&root, &headers, &mut program)?;
     program.words = pool.words;
     program.wide = pool.wide;
-    program.externs = pool.externs;
+    program.operations = pool.externs;
     program.messages = additions.messages;
     let scalars = headers.scalars(&program);
     let temporary = pool.first;
@@ -126,11 +116,8 @@ fn load_here(text: &str, seed: u64) -> Result<Loaded, LoadError> {
         u32::from(place) >= temporary || scalars.contains(&place.into())
     });
     settings::take_out(&mut program, &mut tables);
-    Ok(Loaded {
-        program,
-        tables,
-        externs,
-    })
+    program.tables = tables.into_iter().map(Arc::new).collect();
+    Ok(program)
 }
 
 fn check_version(root: &Json<'_>) -> Result<(), LoadError> {

@@ -10,10 +10,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::instruction::{Address, ExternOperation, Instruction, Place, Span};
-use crate::packet::Slot;
-use crate::program::{CalculationInput, ParserOperation, Program};
-use crate::tables::Table;
+use crate::program::{
+    Address, CalculationInput, ExternOperation, Instruction, ParserOperation, Place, Program, Slot,
+    Span, TableShape,
+};
 
 use super::liveness;
 use super::values::Values;
@@ -31,7 +31,7 @@ const HOPS: usize = 64;
 /// read.
 pub(crate) fn optimise(
     program: &mut Program,
-    tables: &mut [Table],
+    tables: &mut [TableShape],
     private: impl Fn(Place) -> bool,
 ) {
     let observed = observed(program, tables);
@@ -77,7 +77,7 @@ pub(crate) fn optimise(
 /// Every place where control comes to not from the instruction before.
 fn for_each_entry(
     program: &mut Program,
-    tables: &mut [Table],
+    tables: &mut [TableShape],
     mut change: impl FnMut(&mut Address),
 ) {
     change(&mut program.ingress);
@@ -103,8 +103,7 @@ fn for_each_entry(
             change(start);
         }
     }
-    for table in tables {
-        let shape = &mut table.shape;
+    for shape in tables {
         for next in [&mut shape.hit, &mut shape.miss].into_iter().flatten() {
             change(next);
         }
@@ -115,7 +114,7 @@ fn for_each_entry(
     }
 }
 
-fn targets(program: &mut Program, tables: &mut [Table]) -> Vec<bool> {
+fn targets(program: &mut Program, tables: &mut [TableShape]) -> Vec<bool> {
     let mut targets = vec![false; program.code.len()];
     let mut mark = |address: Address| {
         if let Some(target) = targets.get_mut(address as usize) {
@@ -134,7 +133,7 @@ fn targets(program: &mut Program, tables: &mut [Table]) -> Vec<bool> {
 }
 
 /// The addresses that control comes to from one jump only.
-fn single(program: &mut Program, tables: &mut [Table]) -> Vec<bool> {
+fn single(program: &mut Program, tables: &mut [TableShape]) -> Vec<bool> {
     let mut ways = vec![0u32; program.code.len()];
     // A place that something else than an instruction leads to counts twice.
     let mut add = |address: Address, count: u32| {
@@ -193,7 +192,7 @@ fn follow(code: &[Instruction], mut address: Address, known: Option<(Place, u64)
     address
 }
 
-fn thread_jumps(program: &mut Program, tables: &mut [Table]) -> bool {
+fn thread_jumps(program: &mut Program, tables: &mut [TableShape]) -> bool {
     let mut changed = false;
     let code = std::mem::take(&mut program.code);
     for_each_entry(program, tables, |entry| {
@@ -401,7 +400,7 @@ fn reads(program: &Program) -> Vec<bool> {
 }
 
 /// Which words something other than a plain instruction reads, or reads and writes.
-fn observed(program: &Program, tables: &[Table]) -> Vec<bool> {
+fn observed(program: &Program, tables: &[TableShape]) -> Vec<bool> {
     let mut seen = vec![false; 1 << 16];
     let mut word = |word: u32| {
         if let Some(seen) = seen.get_mut(word as usize) {
@@ -492,7 +491,7 @@ fn observed(program: &Program, tables: &[Table]) -> Vec<bool> {
         span(operation.left, &mut word);
         span(operation.right, &mut word);
     }
-    for operation in &program.externs {
+    for operation in &program.operations {
         extern_reads(operation, &mut word, span);
     }
     seen
@@ -562,7 +561,7 @@ fn extern_reads<F: FnMut(u32)>(
 }
 
 /// Takes out what is not kept; jumps to it lead to what follows.
-fn compact(program: &mut Program, tables: &mut [Table], kept: &[bool]) {
+fn compact(program: &mut Program, tables: &mut [TableShape], kept: &[bool]) {
     let mut moved = Vec::with_capacity(kept.len() + 1);
     let mut next = 0;
     for kept in kept {

@@ -9,10 +9,9 @@ use super::expressions::Context;
 use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::instruction::{HeaderReference, Instruction, Place, Span};
 use crate::program::{
-    Cases, END, ErrorCodes, HeaderSpan, ParserOperation, Program, SelectCase, SelectCondition,
-    State, ValueSet,
+    Cases, END, ErrorCodes, HeaderReference, HeaderSpan, Instruction, ParserOperation, ParserState,
+    Place, Program, SelectCase, SelectCondition, Span, ValueSetShape,
 };
 
 /// Reads the one parser of a v1model program.
@@ -28,11 +27,10 @@ pub(crate) fn load_parser(
     for item in root.list("parse_vsets")? {
         let name = item.get("name")?.text()?.to_owned();
         value_sets.insert(name.clone(), program.value_sets.len() as u32);
-        program.value_sets.push(ValueSet {
+        program.value_sets.push(ValueSetShape {
             name,
             size: item.get("max_size")?.number()?,
             bits: Vec::new(),
-            members: Vec::new(),
         });
     }
     let parsers = root.get("parsers")?.items()?;
@@ -147,7 +145,7 @@ impl Writing<'_, '_> {
 }
 
 impl<'a> Loader<'a, '_> {
-    fn load_state(&mut self, item: &Json<'a>) -> Result<State, LoadError> {
+    fn load_state(&mut self, item: &Json<'a>) -> Result<ParserState, LoadError> {
         // Instructions go to the program when the state is complete; until then it is only read.
         let mut code = std::mem::take(&mut self.program.code);
         let state = self.read_state(item, &mut code);
@@ -173,7 +171,7 @@ impl<'a> Loader<'a, '_> {
         &mut self,
         item: &Json<'a>,
         code: &mut Vec<Instruction>,
-    ) -> Result<(State, Vec<(u32, Vec<u32>, Json<'a>)>), LoadError> {
+    ) -> Result<(ParserState, Vec<(u32, Vec<u32>, Json<'a>)>), LoadError> {
         let context = Context {
             headers: self.names.headers,
             program: self.program,
@@ -252,7 +250,7 @@ impl<'a> Loader<'a, '_> {
             };
             cases.push(SelectCase { condition, next });
         }
-        let state = State {
+        let state = ParserState {
             operations: writing.operations,
             keys,
             cases: Cases::Any(cases),
@@ -263,7 +261,7 @@ impl<'a> Loader<'a, '_> {
 }
 
 /// Where a state selects by the whole of one word, its cases become a table.
-fn sort_exact(state: &mut State) {
+fn sort_exact(state: &mut ParserState) {
     let ([_], Cases::Any(cases)) = (state.keys.as_slice(), &state.cases) else {
         return;
     };

@@ -7,8 +7,7 @@ use super::ast::{Number, NumberKind, Operator, Range};
 use super::lower::{Lowering, low_mask};
 use crate::bits::mask;
 use crate::error::LoadError;
-use crate::instruction::{Instruction, Place, Span};
-use crate::packet::Slot;
+use crate::program::{Instruction, Place, Slot, Span};
 
 /// Pieces of one number; more than any program has needed.
 const MOST: usize = 64;

@@ -7,8 +7,7 @@ use super::headers::Field;
 use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::instruction::{Element, ExternOperation, Place, Span};
-use crate::packet::Slot;
+use crate::program::{Element, ExternOperation, Place, Slot, Span};
 
 impl Context<'_> {
     /// `place = number`, where the place is a field, of a stack element or not.

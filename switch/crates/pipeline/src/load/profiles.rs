@@ -3,13 +3,11 @@
 use super::control::Control;
 use super::json::Json;
 use crate::error::LoadError;
-use crate::externs::hash::Algorithm;
-use crate::packet::Slot;
-use crate::tables::profile::{Profile, Selector};
+use crate::program::{Algorithm, ProfileShape, Selector, Slot};
 
 impl Control<'_, '_> {
     /// The action profile of a table, if it has one.
-    pub(super) fn load_profile(&self, table: &Json<'_>) -> Result<Option<Profile>, LoadError> {
+    pub(super) fn load_profile(&self, table: &Json<'_>) -> Result<Option<ProfileShape>, LoadError> {
         let kind = table.get("type")?;
         match kind.text()? {
             "simple" => return Ok(None),
@@ -38,11 +36,11 @@ impl Control<'_, '_> {
             .map(|selector| self.load_selector(&selector))
             .transpose()?;
         let name = wanted.text()?.to_owned();
-        Ok(Some(Profile::new(
+        Ok(Some(ProfileShape {
             name,
-            item.get("max_size")?.number()?,
+            size: item.get("max_size")?.number()?,
             selector,
-        )))
+        }))
     }
 
     fn load_selector(&self, json: &Json<'_>) -> Result<Selector, LoadError> {
@@ -69,10 +67,6 @@ impl Control<'_, '_> {
             }
             fields.push((field.slot, field.bits, field.valid));
         }
-        Ok(Selector {
-            algorithm,
-            fields,
-            scratch: Vec::new(),
-        })
+        Ok(Selector { algorithm, fields })
     }
 }

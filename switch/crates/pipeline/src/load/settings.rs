@@ -1,25 +1,22 @@
-//! What actions do besides computing: most only give parameters and constants to fields, which needs no instructions.
+//! Settings: most actions only give parameters and constants to fields, which needs no instructions.
 //!
 //! Taken out of the instructions last of all, for nothing may lead into what is left of an action but its start.
 
 use std::ops::Range;
 
-use crate::instruction::{Instruction, Place};
-use crate::program::{Program, Setting};
-use crate::tables::Table;
+use crate::program::{Instruction, Place, Program, Setting, TableShape};
 
 /// Instructions of an action that are looked at; longer ones stay as they are.
 const LONGEST: usize = 64;
 
 /// Takes the settings out of all actions, and tells the tables which actions do nothing.
-pub(super) fn take_out(program: &mut Program, tables: &mut [Table]) {
+pub(super) fn take_out(program: &mut Program, tables: &mut [TableShape]) {
     split_actions(program);
     for table in tables {
-        for taken in &mut table.shape.actions {
+        for taken in &mut table.actions {
             let action = &program.actions[taken.action as usize];
             taken.idle = action.start.is_none() && action.settings.is_empty();
         }
-        table.set_default(table.shape.default.clone());
     }
 }
 

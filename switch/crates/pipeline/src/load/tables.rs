@@ -1,13 +1,13 @@
 //! Tables: keys, actions, entries of the program and the default action.
 
+use std::collections::HashSet;
+
 use super::control::{Control, Node};
 use super::json::Json;
 use crate::error::LoadError;
-use crate::packet::Slot;
-use crate::program::{END, Program};
-use crate::tables::{
-    ActionChoice, Choice, Entry, Key, MatchKind, Shape, Table, TableAction, column_mask,
-    columns_of, prefix_words, words_of,
+use crate::program::{
+    ActionChoice, END, Key, MatchKind, Program, ProgramEntry, Slot, TableAction, TableShape,
+    column_mask, columns_of, prefix_words, words_of,
 };
 
 /// Entries a table may announce; what it really holds is memory.
@@ -18,7 +18,7 @@ impl<'a> Control<'a, '_> {
         &self,
         item: &Json<'a>,
         program: &Program,
-        tables: &mut Vec<Table>,
+        tables: &mut Vec<TableShape>,
     ) -> Result<Node<'a>, LoadError> {
         let profile = self.load_profile(item)?;
         let timeouts = item
@@ -40,7 +40,7 @@ impl<'a> Control<'a, '_> {
         let size = item.get("max_size")?.number()?.min(LARGEST_TABLE);
         let words = |known: &TableAction| program.actions[known.action as usize].words;
         let direct_meter = self.names.externs.direct_meter(&name).cloned();
-        let mut shape = Shape {
+        let mut shape = TableShape {
             name,
             keys,
             parameter_words: actions.iter().map(words).max().unwrap_or(0),
@@ -55,6 +55,8 @@ impl<'a> Control<'a, '_> {
             direct_meter,
             timeouts,
             default: None,
+            profile,
+            entries: Vec::new(),
         };
         if let Some(entry) = item.find("default_entry") {
             shape.constant_default = ["action_const", "action_entry_const"]
@@ -80,7 +82,7 @@ impl<'a> Control<'a, '_> {
                 if !is_made_up(&shape.name) {
                     (shape.hit, shape.miss, shape.otherwise) = (None, None, END);
                     shape.actions.iter_mut().for_each(|known| known.next = END);
-                    tables.push(Table::new(shape, profile));
+                    tables.push(shape);
                 }
                 return Ok(call);
             }
@@ -92,18 +94,21 @@ impl<'a> Control<'a, '_> {
         for entry in &entries {
             last = last.max(priority(entry)?);
         }
-        let mut table = Table::new(shape, profile);
+        let mut known = HashSet::new();
         for entry in entries {
-            let mut loaded = self.load_entry(&entry, item, &table, program)?;
-            if table.has_priorities() {
+            let mut loaded = self.load_entry(&entry, item, &shape, program)?;
+            if shape.has_priorities() {
                 loaded.priority = last - priority(&entry)? + 1;
             }
-            if let Err(error) = table.insert(loaded) {
-                return entry.refuse(error.message);
+            if !known.insert((loaded.words.clone(), loaded.prefix, loaded.priority)) {
+                return entry.refuse(shape.exists().message);
             }
+            if let Some(profile) = &shape.profile {
+                return entry.refuse(shape.needs_member(profile).message);
+            }
+            shape.entries.push(loaded);
         }
-        table.settle();
-        tables.push(table);
+        tables.push(shape);
         Ok(Node::Table {
             table: tables.len() as u32 - 1,
         })
@@ -194,7 +199,7 @@ impl<'a> Control<'a, '_> {
         &self,
         entry: &Json<'_>,
         table: &Json<'_>,
-        shape: &Shape,
+        shape: &TableShape,
         program: &Program,
     ) -> Result<ActionChoice, LoadError> {
         let id = entry.get("action_id")?;
@@ -229,10 +234,10 @@ impl<'a> Control<'a, '_> {
         &self,
         json: &Json<'_>,
         table_json: &Json<'_>,
-        table: &Table,
+        table: &TableShape,
         program: &Program,
-    ) -> Result<Entry, LoadError> {
-        let keys = &table.shape.keys;
+    ) -> Result<ProgramEntry, LoadError> {
+        let keys = &table.keys;
         let items = json.get("match_key")?.items()?;
         if items.len() != keys.len() {
             return json.refuse(format!(
@@ -297,18 +302,12 @@ impl<'a> Control<'a, '_> {
                 }
             }
         }
-        let choice = self.load_choice(
-            &json.get("action_entry")?,
-            table_json,
-            &table.shape,
-            program,
-        )?;
-        Ok(Entry {
+        let choice = self.load_choice(&json.get("action_entry")?, table_json, table, program)?;
+        Ok(ProgramEntry {
             words: words.into(),
             prefix,
             priority: 0,
-            choice: Choice::Action(choice),
-            idle_timeout: 0,
+            choice,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::instruction::{Instruction, Place};
+use crate::program::{Instruction, Place};
 
 /// Number of a value; it means something along one path only.
 type Value = u16;

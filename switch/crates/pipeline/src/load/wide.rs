@@ -4,8 +4,7 @@ use super::ast::{Number, NumberKind, Operator};
 use super::headers::Field;
 use super::lower::Lowering;
 use crate::error::LoadError;
-use crate::instruction::{self, ExternOperation, Instruction, Place, Span, Wide, WideOperation};
-use crate::packet::Slot;
+use crate::program::{self, ExternOperation, Instruction, Place, Slot, Span, Wide, WideOperation};
 
 /// Bits an exact intermediate result may need.
 const WIDEST: u32 = 1 << 16;
@@ -112,7 +111,7 @@ impl Lowering<'_, '_, '_, '_> {
                     Slot::Wide { words, .. } => (words, first.signed),
                     Slot::Variable { .. } => return self.at.refuse("a varbit is not a number"),
                 };
-                let element = instruction::Element {
+                let element = program::Element {
                     first: Span {
                         first: self.low_word(first)?,
                         words: has as u16,

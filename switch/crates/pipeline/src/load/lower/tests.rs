@@ -6,13 +6,12 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::execute::Machine;
-use crate::externs::Externs;
-use crate::instruction::Comparison;
+use crate::interpreter::Machine;
 use crate::load::assemble::Pool;
 use crate::load::json::Integer;
-use crate::packet::{Fit, Packet};
-use crate::program::Program;
+use crate::packet::Packet;
+use crate::program::{Comparison, Fit, Program};
+use crate::state::State;
 
 /// Bits of the model.
 const BITS: usize = 900;
@@ -285,22 +284,15 @@ fn run<T>(
     let program = Program {
         code,
         wide: pool.wide,
-        externs: pool.externs,
+        operations: pool.externs,
         ..Program::default()
     };
     let mut packet = packet.clone();
     packet.words.resize(pool.words as usize, 0);
-    let mut externs = Externs::new(0);
-    let mut scratch = Vec::new();
-    Machine {
-        program: &program,
-        externs: &mut externs,
-        scratch: &mut scratch,
-        now: 0,
-        drop_port: 0,
-        steps: &mut 0,
-    }
-    .apply(&mut [], &mut packet, 0);
+    let mut state = State::new(&program, 0);
+    let (mut scratch, mut steps) = (Vec::new(), 0);
+    let (mut machine, tables) = Machine::new(&program, &mut state, &mut scratch, 0, 0, &mut steps);
+    machine.apply(tables, &mut packet, 0);
     Ok((result, packet))
 }
 

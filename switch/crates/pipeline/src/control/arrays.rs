@@ -1,0 +1,216 @@
+//! Counter, register and meter arrays by name.
+
+use crate::bits::big_endian;
+use crate::error::{Code, Result, WriteError, invalid};
+use crate::pipeline::Pipeline;
+use crate::program::words_of;
+use crate::state::externs::counter::Count;
+use crate::state::externs::meter::MeterRates;
+
+impl Pipeline {
+    /// Names and sizes of the indirect counters.
+    #[must_use]
+    pub fn counters(&self) -> Vec<(String, usize)> {
+        self.program
+            .counters
+            .iter()
+            .map(|shape| (shape.name.clone(), shape.size as usize))
+            .collect()
+    }
+
+    /// Names, sizes and widths in bits of the registers.
+    #[must_use]
+    pub fn registers(&self) -> Vec<(String, usize, u32)> {
+        self.program
+            .registers
+            .iter()
+            .map(|shape| (shape.name.clone(), shape.size as usize, shape.bits))
+            .collect()
+    }
+
+    /// Names and sizes of the indirect meters.
+    #[must_use]
+    pub fn meters(&self) -> Vec<(String, usize)> {
+        self.program
+            .meters
+            .iter()
+            .map(|shape| (shape.name.clone(), shape.size as usize))
+            .collect()
+    }
+
+    /// Cells of an indirect counter.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown counter.
+    pub fn counter_size(&self, name: &str) -> Result<usize> {
+        Ok(self.state.externs.counters[self.counter_number(name)?]
+            .cells()
+            .len())
+    }
+
+    /// Packets and bytes of one cell.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown counter, `OutOfRange` beyond its end.
+    pub fn counter_read(&self, name: &str, index: usize) -> Result<Count> {
+        let cells = self.state.externs.counters[self.counter_number(name)?].cells();
+        cells
+            .get(index)
+            .copied()
+            .ok_or_else(|| out_of_range("counter", name, index, cells.len()))
+    }
+
+    /// Packets and bytes of every cell.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown counter.
+    pub fn counter_read_all(&self, name: &str) -> Result<&[Count]> {
+        Ok(self.state.externs.counters[self.counter_number(name)?].cells())
+    }
+
+    /// Sets one cell.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pipeline::counter_read`].
+    pub fn counter_write(&mut self, name: &str, index: usize, value: Count) -> Result<()> {
+        let number = self.counter_number(name)?;
+        let size = self.state.externs.counters[number].cells().len();
+        match self.state.externs.counters[number].cell_mut(index) {
+            Some(cell) => {
+                *cell = value;
+                Ok(())
+            }
+            None => Err(out_of_range("counter", name, index, size)),
+        }
+    }
+
+    /// The value of one register cell of any width, big-endian, in the whole bytes of its width.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown register, `OutOfRange` beyond its end.
+    pub fn register_read(&self, name: &str, index: usize) -> Result<Vec<u8>> {
+        let number = self.register_number(name)?;
+        let register = &self.state.externs.registers[number];
+        match register.cell_words(index as u64) {
+            Some(words) => Ok(big_endian(words, self.program.registers[number].bits)),
+            None => Err(out_of_range("register", name, index, register.size())),
+        }
+    }
+
+    /// Sets one register cell of any width to a big-endian value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pipeline::register_read`], and `InvalidArgument` for a value that does not fit.
+    pub fn register_write(&mut self, name: &str, index: usize, value: &[u8]) -> Result<()> {
+        let number = self.register_number(name)?;
+        let width = self.program.registers[number].bits;
+        let register = &mut self.state.externs.registers[number];
+        if index >= register.size() {
+            return Err(out_of_range("register", name, index, register.size()));
+        }
+        let zeros = value.iter().take_while(|byte| **byte == 0).count();
+        let value = &value[zeros..];
+        let bits = value
+            .first()
+            .map_or(0, |first| value.len() * 8 - first.leading_zeros() as usize);
+        if bits > width as usize {
+            return invalid(format!(
+                "register {name}: a value of {bits} bits does not fit {width}"
+            ));
+        }
+        register.write_from(index as u64, &words_of(value, width));
+        Ok(())
+    }
+
+    /// Sets the rates of one meter and fills its buckets; `None`: every packet is green.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown meter, `OutOfRange` beyond its end, `InvalidArgument` for a peak rate below the
+    /// committed one.
+    pub fn meter_configure(
+        &mut self,
+        name: &str,
+        index: usize,
+        rates: Option<MeterRates>,
+    ) -> Result<()> {
+        if let Some(rates) = rates
+            && rates.peak_rate < rates.committed_rate
+        {
+            let (peak, committed) = (rates.peak_rate, rates.committed_rate);
+            return invalid(format!(
+                "meter {name}: peak rate {peak} is below committed rate {committed}"
+            ));
+        }
+        let number = self.meter_number(name)?;
+        let meter = &mut self.state.externs.meters[number];
+        let size = meter.size();
+        if meter.configure(index, rates) {
+            Ok(())
+        } else {
+            Err(out_of_range("meter", name, index, size))
+        }
+    }
+
+    /// The rates of one meter, if it is configured.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` for an unknown meter, `OutOfRange` beyond its end.
+    pub fn meter_rates(&self, name: &str, index: usize) -> Result<Option<MeterRates>> {
+        let meter = &self.state.externs.meters[self.meter_number(name)?];
+        meter
+            .rates(index)
+            .ok_or_else(|| out_of_range("meter", name, index, meter.size()))
+    }
+
+    fn counter_number(&self, name: &str) -> Result<usize> {
+        find(
+            "counter",
+            name,
+            self.program
+                .counters
+                .iter()
+                .position(|shape| shape.name == name),
+        )
+    }
+
+    fn register_number(&self, name: &str) -> Result<usize> {
+        find(
+            "register",
+            name,
+            self.program
+                .registers
+                .iter()
+                .position(|shape| shape.name == name),
+        )
+    }
+
+    fn meter_number(&self, name: &str) -> Result<usize> {
+        find(
+            "meter",
+            name,
+            self.program
+                .meters
+                .iter()
+                .position(|shape| shape.name == name),
+        )
+    }
+}
+
+fn find(what: &str, name: &str, found: Option<usize>) -> Result<usize> {
+    found.ok_or_else(|| WriteError::new(Code::NotFound, format!("no {what} is called {name}")))
+}
+
+fn out_of_range(what: &str, name: &str, index: usize, size: usize) -> WriteError {
+    WriteError::new(
+        Code::OutOfRange,
+        format!("{what} {name}: index {index}; it has {size} cells"),
+    )
+}

@@ -1,0 +1,120 @@
+//! The state that tables keep for each entry: direct counters, direct meters, and the time of the last hit.
+
+use super::entry::Entry;
+use crate::error::{Result, invalid};
+use crate::pipeline::Pipeline;
+use crate::state::externs::counter::Count;
+use crate::state::externs::meter::{Meter, MeterRates};
+use crate::time::Time;
+
+impl Pipeline {
+    /// Packets and bytes of an entry's direct counter; its action is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry, `InvalidArgument` if the table has no direct counter.
+    pub fn direct_counter_read(&self, table: &str, entry: &Entry) -> Result<Count> {
+        let (number, found) = self.counted(table, entry)?;
+        let count = self.state.tables[number].store().count(found);
+        Ok(count.unwrap_or_default())
+    }
+
+    /// Sets an entry's direct counter.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pipeline::direct_counter_read`].
+    pub fn direct_counter_write(&mut self, table: &str, entry: &Entry, value: Count) -> Result<()> {
+        let (number, found) = self.counted(table, entry)?;
+        if let Some(count) = self.state.tables[number].store_mut().count_mut(found) {
+            *count = value;
+        }
+        Ok(())
+    }
+
+    fn counted(&self, table: &str, entry: &Entry) -> Result<(usize, u32)> {
+        let number = self.table_number(table)?;
+        if self.state.tables[number].shape.direct_counter.is_none() {
+            return invalid(format!("table {table} has no direct counter"));
+        }
+        self.found(table, entry)
+    }
+
+    /// The rates of an entry's direct meter, if it is configured.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry, `InvalidArgument` if the table has no direct meter.
+    pub fn direct_meter_rates(&self, table: &str, entry: &Entry) -> Result<Option<MeterRates>> {
+        let (number, found) = self.metered(table, entry)?;
+        let meter = self.state.tables[number].store().meter(found);
+        Ok(meter.and_then(Meter::rates))
+    }
+
+    /// Sets the rates of an entry's direct meter and fills its buckets; `None`: every packet is green.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pipeline::direct_meter_rates`], and `InvalidArgument` for a peak rate below the committed one.
+    pub fn direct_meter_configure(
+        &mut self,
+        table: &str,
+        entry: &Entry,
+        rates: Option<MeterRates>,
+    ) -> Result<()> {
+        let (number, found) = self.metered(table, entry)?;
+        if let Some(rates) = rates
+            && rates.peak_rate < rates.committed_rate
+        {
+            let (peak, committed) = (rates.peak_rate, rates.committed_rate);
+            return invalid(format!(
+                "table {table}: peak rate {peak} is below committed rate {committed}"
+            ));
+        }
+        if let Some(meter) = self.state.tables[number].store_mut().meter_mut(found) {
+            *meter = Meter::new(rates);
+        }
+        Ok(())
+    }
+
+    fn metered(&self, table: &str, entry: &Entry) -> Result<(usize, u32)> {
+        let number = self.table_number(table)?;
+        if self.state.tables[number].shape.direct_meter.is_none() {
+            return invalid(format!("table {table} has no direct meter"));
+        }
+        self.found(table, entry)
+    }
+
+    /// When an entry was last hit, or first swept; none before that, and in a table without idle timeouts.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` if there is no such entry or table, `InvalidArgument` for what does not fit.
+    pub fn last_hit(&self, table: &str, entry: &Entry) -> Result<Option<Time>> {
+        let (number, found) = self.found(table, entry)?;
+        Ok(self.state.tables[number].store().last_hit(found))
+    }
+
+    /// Adds the entries that have become idle to `idle`, each again after another timeout without a hit. Time starts
+    /// for an entry with the first sweep after it was written. Costs nothing while no entry has a timeout.
+    pub fn sweep_idle(&mut self, now: Time, idle: &mut Vec<(String, Entry)>) {
+        let mut numbers = Vec::new();
+        for table in 0..self.state.tables.len() {
+            let report = |number| numbers.push((table, number));
+            self.state.tables[table].store_mut().sweep(now, report);
+        }
+        for (table, number) in numbers {
+            let table = &self.state.tables[table];
+            idle.push((table.shape.name.clone(), self.describe_entry(table, number)));
+        }
+    }
+
+    /// Whether any entry has an idle timeout.
+    #[must_use]
+    pub fn has_idle_timeouts(&self) -> bool {
+        self.state
+            .tables
+            .iter()
+            .any(|table| table.store().has_timeouts())
+    }
+}

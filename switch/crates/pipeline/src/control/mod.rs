@@ -1,0 +1,16 @@
+//! The control plane's side: entries, default actions, counters, registers, meters, value sets and messages, by the names
+//! of the program. Nothing in here is called for a packet.
+
+mod arrays;
+mod direct;
+mod entry;
+mod info;
+mod messages;
+mod profiles;
+mod resolve;
+mod tables;
+mod value_sets;
+
+pub use entry::{Entry, Group, GroupMember, Indirect, Match, Param, WeightedAction};
+pub use info::{ActionInfo, DigestList, KeyInfo, ProfileInfo, TableInfo, ValueSetInfo};
+pub use profiles::Member;

@@ -1,0 +1,363 @@
+//! Runs controls, actions and expressions on a packet.
+
+use crate::packet::Packet;
+use crate::program::{Address, END, Instruction, MaskedWords, Operator, Place, Program, Setting};
+use crate::state::State;
+use crate::state::externs::Externs;
+use crate::state::tables::Table;
+
+/// A program and its state while instructions run on a packet.
+pub(crate) struct Machine<'a> {
+    pub(crate) program: &'a Program,
+    pub(super) externs: &'a mut Externs,
+    pub(super) value_sets: &'a [Vec<MaskedWords>],
+    /// Bytes a hash or checksum is computed over; kept so that its memory is reused.
+    pub(super) scratch: &'a mut Vec<u8>,
+    /// Nanoseconds since the start of the run.
+    pub(super) now: u64,
+    pub(super) drop_port: u16,
+    /// Steps that loops may still take.
+    pub(super) steps: &'a mut u32,
+}
+
+/// An instruction that needs more of a packet than its words.
+enum Pending {
+    Table(u32),
+    Extern(u32),
+    /// A loop that may not go on.
+    Exhausted,
+}
+
+impl<'a> Machine<'a> {
+    /// A machine, and the tables beside it, so that what a table gives lives on while instructions run.
+    #[inline]
+    pub(crate) fn new(
+        program: &'a Program,
+        state: &'a mut State,
+        scratch: &'a mut Vec<u8>,
+        now: u64,
+        drop_port: u16,
+        steps: &'a mut u32,
+    ) -> (Self, &'a mut [Table]) {
+        let machine = Self {
+            program,
+            externs: &mut state.externs,
+            value_sets: &state.value_sets,
+            scratch,
+            now,
+            drop_port,
+            steps,
+        };
+        (machine, &mut state.tables)
+    }
+
+    /// Runs instructions from `start` on, until an `End`.
+    ///
+    /// Every loop takes of the steps that are left, so this ends.
+    pub(crate) fn apply(&mut self, tables: &mut [Table], packet: &mut Packet, start: Address) {
+        let program = self.program;
+        let mut at = start;
+        let mut back = END;
+        while let Some(pending) = self.run(tables, packet, &mut at, &mut back) {
+            match pending {
+                Pending::Table(table) => {
+                    let taken = tables[table as usize].apply(packet, self.now);
+                    back = taken.next;
+                    at = match taken.action {
+                        Some(action) => {
+                            let parameters = taken.parameters;
+                            enter(program, &mut packet.words, action, parameters).unwrap_or(back)
+                        }
+                        None => taken.next,
+                    };
+                }
+                Pending::Extern(number) => {
+                    self.perform(&program.operations[number as usize], packet);
+                }
+                Pending::Exhausted => {
+                    packet.exhausted = true;
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Runs instructions that work on words, up to one that does not; `None` at the end.
+    #[inline(always)]
+    fn run(
+        &mut self,
+        tables: &[Table],
+        packet: &mut Packet,
+        at: &mut Address,
+        back: &mut Address,
+    ) -> Option<Pending> {
+        let program = self.program;
+        let length = packet.received_length;
+        let words = &mut packet.words[..];
+        let code = &program.code[..];
+        // What is left from here on: one addition less per instruction than an index.
+        let from = |address: Address| code.get(address as usize..).unwrap_or_default();
+        let mut rest = from(*at);
+        let pending = loop {
+            let Some((instruction, after)) = rest.split_first() else {
+                break None;
+            };
+            rest = after;
+            match *instruction {
+                Instruction::Constant { to, value } => set(words, to, value),
+                Instruction::Copy { from, to } => set(words, to, get(words, from)),
+                Instruction::Mask { from, to, mask } => set(words, to, get(words, from) & mask),
+                Instruction::Slice { from, to, by, mask } => {
+                    set(words, to, get(words, from) >> (by & 63) & mask);
+                }
+                Instruction::Add {
+                    left,
+                    right,
+                    to,
+                    cut: upper,
+                } => {
+                    let sum = get(words, left).wrapping_add(get(words, right));
+                    set(words, to, cut(sum, upper));
+                }
+                Instruction::AddConstant {
+                    left,
+                    to,
+                    cut: upper,
+                    value,
+                } => {
+                    let sum = get(words, left).wrapping_add(value);
+                    set(words, to, cut(sum, upper));
+                }
+                Instruction::ShiftLeftConstant {
+                    left,
+                    to,
+                    by,
+                    cut: upper,
+                } => set(words, to, cut(get(words, left) << (by & 63), upper)),
+                Instruction::Or { left, right, to } => {
+                    set(words, to, get(words, left) | get(words, right));
+                }
+                Instruction::Binary {
+                    operator,
+                    left,
+                    right,
+                    to,
+                    cut: upper,
+                } => {
+                    let value = binary(operator, get(words, left), get(words, right));
+                    set(words, to, cut(value, upper));
+                }
+                Instruction::BinaryConstant {
+                    operator,
+                    left,
+                    to,
+                    cut: upper,
+                    value,
+                } => {
+                    let value = binary(operator, get(words, left), value);
+                    set(words, to, cut(value, upper));
+                }
+                Instruction::Not {
+                    from,
+                    to,
+                    cut: upper,
+                } => set(words, to, cut(!get(words, from), upper)),
+                Instruction::SignExtend { from, to, unused } => {
+                    let shift = u32::from(unused & 63);
+                    let value = ((get(words, from) << shift) as i64) >> shift;
+                    set(words, to, value as u64);
+                }
+                Instruction::ClampUnsigned {
+                    from,
+                    to,
+                    signed,
+                    limit,
+                } => {
+                    let value = get(words, from);
+                    let negative = signed && (value as i64) < 0;
+                    set(words, to, if negative { 0 } else { value.min(limit) });
+                }
+                Instruction::ClampSigned {
+                    from,
+                    to,
+                    signed,
+                    limit,
+                } => {
+                    let value = get(words, from);
+                    let limited = if signed {
+                        (value as i64).clamp(!limit as i64, limit as i64) as u64
+                    } else {
+                        value.min(limit)
+                    };
+                    set(words, to, limited);
+                }
+                Instruction::Jump(to) => rest = from(to),
+                Instruction::Repeat { to, steps } => match self.steps.checked_sub(steps) {
+                    Some(left) => {
+                        *self.steps = left;
+                        rest = from(to);
+                    }
+                    None => break Some(Pending::Exhausted),
+                },
+                Instruction::JumpIfEqual { left, to, value } => {
+                    if get(words, left) == value {
+                        rest = from(to);
+                    }
+                }
+                Instruction::JumpIfNotEqual { left, to, value } => {
+                    if get(words, left) != value {
+                        rest = from(to);
+                    }
+                }
+                Instruction::JumpIfConstant {
+                    comparison,
+                    left,
+                    to,
+                    value,
+                } => {
+                    if comparison.holds(get(words, left), value) {
+                        rest = from(to);
+                    }
+                }
+                Instruction::JumpIf {
+                    comparison,
+                    left,
+                    right,
+                    to,
+                } => {
+                    if comparison.holds(get(words, left), get(words, right)) {
+                        rest = from(to);
+                    }
+                }
+                Instruction::JumpIfSigned {
+                    comparison,
+                    left,
+                    right,
+                    to,
+                } => {
+                    if comparison.holds(get(words, left) as i64, get(words, right) as i64) {
+                        rest = from(to);
+                    }
+                }
+                Instruction::ReadRegister {
+                    register,
+                    index,
+                    to,
+                } => {
+                    let register = &self.externs.registers[usize::from(register)];
+                    set(words, to, register.read_word(get(words, index)));
+                }
+                Instruction::WriteRegister {
+                    register,
+                    index,
+                    from,
+                } => {
+                    let register = &mut self.externs.registers[usize::from(register)];
+                    register.write_word(get(words, index), get(words, from));
+                }
+                Instruction::Count { counter, index } => {
+                    let index = get(words, index);
+                    self.externs.counters[usize::from(counter)].count(index, length);
+                }
+                Instruction::Wide(number) => program.wide[number as usize].perform(words),
+                Instruction::Return => rest = from(*back),
+                Instruction::Call { to, back: returns } => {
+                    *back = returns;
+                    rest = from(to);
+                }
+                Instruction::End => break None,
+                Instruction::Table(number) => {
+                    let Some(table) = tables.get(number as usize) else {
+                        break None;
+                    };
+                    // Nothing to look up, count or meter.
+                    if let Some(next) = table.passed() {
+                        rest = from(next);
+                    } else if table.is_empty() {
+                        let taken = table.missed();
+                        *back = taken.next;
+                        rest = from(match taken.action {
+                            Some(action) => enter(program, words, action, taken.parameters)
+                                .unwrap_or(taken.next),
+                            None => taken.next,
+                        });
+                    } else {
+                        break Some(Pending::Table(number));
+                    }
+                }
+                Instruction::Extern(number) => break Some(Pending::Extern(number)),
+            }
+        };
+        *at = (code.len() - rest.len()) as Address;
+        pending
+    }
+}
+
+/// Does what an action does without instructions; where these start.
+#[inline(always)]
+fn enter(program: &Program, words: &mut [u64], action: u32, parameters: &[u64]) -> Option<Address> {
+    let action = &program.actions[action as usize];
+    for setting in &action.settings {
+        match *setting {
+            Setting::Parameter { parameter, to } => {
+                if let Some(value) = parameters.get(usize::from(parameter)) {
+                    set(words, to, *value);
+                }
+            }
+            Setting::Constant { to, value } => set(words, to, value),
+        }
+    }
+    if action.reads_parameters {
+        let places = words[program.parameters as usize..].iter_mut();
+        // There are few of them: a call of memcpy would cost more.
+        for (place, parameter) in places.zip(parameters) {
+            *place = *parameter;
+        }
+    }
+    action.start
+}
+
+#[inline(always)]
+fn get(words: &[u64], place: Place) -> u64 {
+    words[usize::from(place)]
+}
+
+#[inline(always)]
+fn set(words: &mut [u64], place: Place, value: u64) {
+    words[usize::from(place)] = value;
+}
+
+/// Clears the upper bits.
+#[inline(always)]
+fn cut(value: u64, upper: u8) -> u64 {
+    value & u64::MAX >> (upper & 63)
+}
+
+#[inline(always)]
+fn binary(operator: Operator, left: u64, right: u64) -> u64 {
+    match operator {
+        Operator::Add => left.wrapping_add(right),
+        Operator::Subtract => left.wrapping_sub(right),
+        Operator::Multiply => left.wrapping_mul(right),
+        Operator::Divide => left.checked_div(right).unwrap_or(0),
+        Operator::Modulo => left.checked_rem(right).unwrap_or(0),
+        Operator::And => left & right,
+        Operator::Or => left | right,
+        Operator::Xor => left ^ right,
+        Operator::ShiftLeft => {
+            if right < 64 {
+                left << right
+            } else {
+                0
+            }
+        }
+        Operator::ShiftRight => {
+            if right < 64 {
+                left >> right
+            } else {
+                0
+            }
+        }
+        Operator::ShiftRightSigned => ((left as i64) >> right.min(63)) as u64,
+    }
+}

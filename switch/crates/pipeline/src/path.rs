@@ -1,0 +1,269 @@
+//! The packet path: `ingress`, then the traffic manager's queue (not here), then `egress`, then `deparse`.
+
+use crate::interpreter::Machine;
+use crate::packet::{CloneRequest, Packet, Wishes};
+use crate::pipeline::Pipeline;
+use crate::program::{FieldList, WordField};
+use crate::state::tables::Table;
+use crate::time::Time;
+
+/// The decision of ingress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Drop it.
+    Drop,
+    /// Drop it: the program's loops took more than [`STEPS`](crate::STEPS).
+    Exhausted,
+    /// Queue it for one port.
+    Unicast {
+        /// `standard_metadata.egress_spec`.
+        port: u16,
+        /// The user-metadata field `tm.rank`, lower first; `None` if the program has none.
+        rank: Option<u64>,
+        /// `standard_metadata.priority`, 7 first; 0 if the program's v1model has none.
+        priority: u8,
+    },
+    /// Replicate it to a multicast group.
+    Multicast {
+        /// `standard_metadata.mcast_grp`.
+        group: u16,
+        /// As for one port; every copy has it.
+        rank: Option<u64>,
+        /// As for one port; every copy has it.
+        priority: u8,
+    },
+}
+
+/// The decision of egress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EgressVerdict {
+    /// Drop it.
+    Drop,
+    /// Drop it: the program's loops took more than [`STEPS`](crate::STEPS).
+    Exhausted,
+    /// Deparse and send it.
+    Transmit,
+}
+
+/// A packet after ingress.
+#[derive(Debug)]
+pub struct Processed {
+    /// The packet; whatever the verdict, give it back sooner or later.
+    pub packet: Box<Packet>,
+    /// Where it goes.
+    pub verdict: Verdict,
+    /// A copy of the frame as it arrived is wanted (see [`Pipeline::clone_ingress`]), whatever the verdict.
+    pub clone: Option<CloneRequest>,
+    /// It goes through ingress once more (see [`Pipeline::resubmit`]); then the verdict means nothing.
+    pub resubmit: Option<FieldList>,
+}
+
+/// A packet after egress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departing {
+    /// Whether it leaves.
+    pub verdict: EgressVerdict,
+    /// A copy of the packet as it is now is wanted (see [`Pipeline::clone_egress`]), whatever the verdict.
+    pub clone: Option<CloneRequest>,
+    /// Unless it is dropped, it is deparsed and goes to ingress again (see [`Pipeline::recirculate`]).
+    pub recirculate: Option<FieldList>,
+}
+
+/// A packet's time in the queue, for egress to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueueMetadata {
+    /// The port it leaves by.
+    pub egress_port: u16,
+    /// When it was queued, in nanoseconds.
+    pub enq_timestamp_ns: Time,
+    /// Packets in the queue when it came.
+    pub enq_qdepth: u32,
+    /// Packets in the queue when it left.
+    pub deq_qdepth: u32,
+    /// How long it was queued, in nanoseconds.
+    pub deq_timedelta_ns: Time,
+}
+
+/// `standard_metadata.instance_type` of a packet for one port.
+const NORMAL: u64 = 0;
+
+impl Pipeline {
+    /// Parses a frame, verifies its checksums, and applies the ingress control.
+    pub fn ingress(&mut self, now: Time, port: u16, frame: &[u8]) -> Processed {
+        self.grant_steps();
+        let mut packet = self.fresh(frame);
+        let standard = &self.program.standard;
+        packet.set_field(standard.ingress_port, port.into());
+        packet.set_field(standard.packet_length, frame.len() as u64);
+        packet.set_field(standard.ingress_global_timestamp, now / 1000);
+        self.process(now, packet, frame)
+    }
+
+    /// Parser and ingress, on a packet whose metadata are set.
+    pub(crate) fn process(
+        &mut self,
+        now: Time,
+        mut packet: Box<Packet>,
+        frame: &[u8],
+    ) -> Processed {
+        let (mut machine, tables) = self.machine(now);
+        let program = machine.program;
+        let standard = &program.standard;
+        let parsed = machine.parse(&mut packet, frame);
+        packet.payload.extend_from_slice(&frame[parsed.consumed..]);
+        if let Some(error) = parsed.error {
+            packet.set_field(standard.parser_error, error);
+        }
+        if !machine.verify_checksums(&mut packet) {
+            packet.set_field(standard.checksum_error, 1);
+        }
+
+        machine.apply(tables, &mut packet, program.ingress);
+        let verdict = self.verdict(&mut packet);
+        let program = &self.program;
+        if let Verdict::Unicast { .. } = verdict {
+            packet.set_field(program.standard.instance_type, NORMAL);
+        }
+        if let Some(list) = packet.wishes.digest.take() {
+            self.state.digests.push(&program.digests, list, &packet);
+        }
+        let clone = packet.wishes.clone.take();
+        let resubmit = packet.wishes.resubmit.take();
+        Processed {
+            packet,
+            verdict,
+            clone,
+            resubmit,
+        }
+    }
+
+    /// Parses only; for a copy of a frame that ingress has seen.
+    pub(crate) fn parse_again(&mut self, now: Time, packet: &mut Packet, frame: &[u8]) {
+        let (mut machine, _) = self.machine(now);
+        let parsed = machine.parse(packet, frame);
+        packet.payload.extend_from_slice(&frame[parsed.consumed..]);
+    }
+
+    /// Rank and priority that the program gave a packet.
+    #[must_use]
+    pub fn scheduling(&self, packet: &Packet) -> (Option<u64>, u8) {
+        let priority = self.program.standard.priority;
+        (
+            self.program.rank.map(|word| packet.word(word)),
+            priority.map_or(0, |field| packet.word(field.word) as u8),
+        )
+    }
+
+    /// How the program shapes the packet's class: number of the bucket, rate in bit/s, burst and length in bytes. At rate 0
+    /// it does not.
+    #[must_use]
+    pub fn shaping(&self, packet: &Packet) -> Option<(u32, u64, u32, u32)> {
+        let [bucket, rate, burst, bytes] = self.program.shaping?.map(|word| packet.word(word));
+        (rate != 0).then_some((bucket as u32, rate, burst as u32, bytes as u32))
+    }
+
+    /// Whether the program takes the packet only in the place of the one that would be served last, itself included.
+    #[must_use]
+    pub fn pushes_out(&self, packet: &Packet) -> bool {
+        let field = self.program.push_out;
+        field.is_some_and(|word| packet.word(word) != 0)
+    }
+
+    /// Where the packet goes. One that is exhausted has no wishes.
+    fn verdict(&self, packet: &mut Packet) -> Verdict {
+        if packet.exhausted {
+            packet.wishes = Wishes::default();
+            return Verdict::Exhausted;
+        }
+        let standard = &self.program.standard;
+        let read = |field: Option<WordField>| field.map_or(0, |field| packet.word(field.word));
+        let group = read(standard.mcast_grp) as u16;
+        let (rank, priority) = self.scheduling(packet);
+        if group != 0 {
+            return Verdict::Multicast {
+                group,
+                rank,
+                priority,
+            };
+        }
+        let port = read(standard.egress_spec) as u16;
+        if port == self.options.drop_port {
+            return Verdict::Drop;
+        }
+        Verdict::Unicast {
+            port,
+            rank,
+            priority,
+        }
+    }
+
+    /// Applies the egress control to a packet that leaves its queue.
+    pub fn egress(&mut self, now: Time, packet: &mut Packet, queue: &QueueMetadata) -> Departing {
+        let drop_port = self.options.drop_port;
+        let (mut machine, tables) = self.machine(now);
+        let program = machine.program;
+        let standard = &program.standard;
+        packet.set_field(standard.egress_port, queue.egress_port.into());
+        packet.set_field(standard.enq_timestamp, queue.enq_timestamp_ns / 1000);
+        packet.set_field(standard.enq_qdepth, queue.enq_qdepth.into());
+        packet.set_field(standard.deq_timedelta, queue.deq_timedelta_ns / 1000);
+        packet.set_field(standard.deq_qdepth, queue.deq_qdepth.into());
+        packet.set_field(standard.egress_global_timestamp, now / 1000);
+        packet.set_field(standard.packet_length, packet.current_length.into());
+        // Any other value than the drop port: what ingress left there means nothing in egress.
+        packet.set_field(standard.egress_spec, u64::from(drop_port) + 1);
+        machine.apply(tables, packet, program.egress);
+        if packet.exhausted {
+            packet.wishes = Wishes::default();
+        }
+        let verdict = match standard.egress_spec {
+            _ if packet.exhausted => EgressVerdict::Exhausted,
+            Some(field) if packet.word(field.word) == u64::from(drop_port) => EgressVerdict::Drop,
+            _ => EgressVerdict::Transmit,
+        };
+        Departing {
+            verdict,
+            clone: packet.wishes.clone.take(),
+            recirculate: packet.wishes.recirculate.take(),
+        }
+    }
+
+    /// Tells the program that a packet was dropped instead of queued, if it has the field `tm.dropped`: applies the egress
+    /// control once with that set, so that what ingress has counted as queued is taken off again. What egress decides and
+    /// asks for means nothing. `tm.pushed_out` says whether it had been queued and another has taken its place.
+    pub fn dropped(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        queue: &QueueMetadata,
+        pushed_out: bool,
+    ) {
+        if let Some(word) = self.program.dropped {
+            packet.set_word(word, 1);
+            if let Some(word) = self.program.pushed_out {
+                packet.set_word(word, u64::from(pushed_out));
+            }
+            self.egress(now, packet, queue);
+        }
+    }
+
+    /// Updates checksums and writes the packet into `out`, whose content is replaced.
+    pub fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
+        let (mut machine, _) = self.machine(0);
+        machine.deparse(packet, out);
+    }
+
+    /// The interpreter, and the tables beside it, so that what a table gives lives on while instructions run.
+    #[inline]
+    fn machine(&mut self, now: Time) -> (Machine<'_>, &mut [Table]) {
+        let drop_port = self.options.drop_port;
+        Machine::new(
+            &self.program,
+            &mut self.state,
+            &mut self.scratch,
+            now,
+            drop_port,
+            &mut self.steps,
+        )
+    }
+}

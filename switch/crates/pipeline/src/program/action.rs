@@ -1,0 +1,40 @@
+//! Actions.
+
+use super::instruction::{Address, Place};
+
+/// An action: its instructions, and the runtime data the control plane gives.
+#[derive(Debug)]
+pub(crate) struct Action {
+    pub(crate) name: String,
+    pub(crate) parameters: Vec<Parameter>,
+    /// Words of runtime data.
+    pub(crate) words: u32,
+    /// None if it does nothing but its settings.
+    pub(crate) start: Option<Address>,
+    /// What a table that takes it does before the instructions.
+    pub(crate) settings: Box<[Setting]>,
+    /// Whether the instructions read the runtime data.
+    pub(crate) reads_parameters: bool,
+}
+
+/// A word that is given a value which needs no computing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// The word of this number of the runtime data.
+    Parameter {
+        parameter: u16,
+        to: Place,
+    },
+    Constant {
+        to: Place,
+        value: u64,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) bits: u32,
+    /// First word in the runtime data; the second follows if wider than 64 bits.
+    pub(crate) word: u32,
+}

@@ -1,0 +1,47 @@
+//! Counters, registers and meters as the program declares them.
+
+/// The unit of a meter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Packets,
+    Bytes,
+}
+
+/// A counter array.
+#[derive(Debug)]
+pub(crate) struct CounterShape {
+    pub(crate) name: String,
+    pub(crate) size: u32,
+}
+
+/// A register array.
+#[derive(Debug)]
+pub(crate) struct RegisterShape {
+    pub(crate) name: String,
+    pub(crate) size: u32,
+    /// Width of a cell.
+    pub(crate) bits: u32,
+}
+
+/// A meter array.
+#[derive(Debug)]
+pub(crate) struct MeterShape {
+    pub(crate) name: String,
+    pub(crate) size: u32,
+    pub(crate) unit: Unit,
+}
+
+/// Bytes of memory that each kind of cell takes.
+impl CounterShape {
+    pub(crate) const CELL: usize = 16;
+}
+
+impl RegisterShape {
+    pub(crate) fn cell(bits: u32) -> usize {
+        bits.div_ceil(64) as usize * 8
+    }
+}
+
+impl MeterShape {
+    pub(crate) const CELL: usize = 80;
+}

@@ -1,0 +1,60 @@
+//! How headers lie in a packet.
+
+use super::extract::ExtractPlan;
+use super::slot::{HeaderSpan, LayoutField, WordField};
+
+/// How one header type lies in a packet, and its fields in the slots of an instance. The first word of an instance is
+/// its validity.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub(crate) words: u32,
+    pub(crate) bytes: u32,
+    /// Bytes on the wire without the varbit.
+    pub(crate) length: u32,
+    /// The most bytes the header may have on the wire, varbit included.
+    pub(crate) max_length: u32,
+    pub(crate) fields: Vec<LayoutField>,
+    /// The word of the varbit's length, relative to the instance.
+    pub(crate) variable: Option<u32>,
+    /// How the fields are read and written a word at a time, if there is no varbit.
+    pub(crate) plan: Option<ExtractPlan>,
+}
+
+/// A header stack: instances one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stack {
+    pub(crate) first: HeaderSpan,
+    pub(crate) size: u32,
+    /// Word that holds the index of the element the next `extract` fills.
+    pub(crate) next: u32,
+}
+
+/// Standard metadata the target reads and fills; `None` where the program's version of v1model has no such field.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct StandardMetadata {
+    pub(crate) ingress_port: Option<WordField>,
+    pub(crate) egress_spec: Option<WordField>,
+    pub(crate) egress_port: Option<WordField>,
+    pub(crate) packet_length: Option<WordField>,
+    pub(crate) enq_timestamp: Option<WordField>,
+    pub(crate) enq_qdepth: Option<WordField>,
+    pub(crate) deq_timedelta: Option<WordField>,
+    pub(crate) deq_qdepth: Option<WordField>,
+    pub(crate) ingress_global_timestamp: Option<WordField>,
+    pub(crate) egress_global_timestamp: Option<WordField>,
+    pub(crate) mcast_grp: Option<WordField>,
+    pub(crate) checksum_error: Option<WordField>,
+    pub(crate) parser_error: Option<WordField>,
+    pub(crate) priority: Option<WordField>,
+    pub(crate) instance_type: Option<WordField>,
+    pub(crate) egress_rid: Option<WordField>,
+}
+
+/// A header type, or a struct of metadata.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderTypeInfo {
+    /// Its name in the artifact.
+    pub name: String,
+    /// Fields in order: name and width in bits, which is zero for a varbit.
+    pub fields: Vec<(String, u32)>,
+}

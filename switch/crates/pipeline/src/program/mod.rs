@@ -1,0 +1,96 @@
+//! A lowered program as plain data: what the loader makes of an artifact and executors run. Indices only, no names but
+//! those the control plane asks for. Imports nothing of those who make, run or change it.
+
+mod action;
+mod calculation;
+mod externs;
+mod extract;
+mod hash;
+mod header;
+mod instruction;
+mod message;
+mod operation;
+mod parser;
+mod slot;
+mod table;
+
+use std::sync::Arc;
+
+pub(crate) use action::{Action, Parameter, Setting};
+pub(crate) use calculation::{
+    BUFFER, Bytes, Calculation, CalculationInput, Checksum, Guard, LongPart, Sum,
+};
+pub(crate) use externs::{CounterShape, MeterShape, RegisterShape, Unit};
+pub(crate) use extract::{ExtractPlan, Read};
+pub(crate) use hash::{Algorithm, finish_sum, sum_of};
+pub use header::HeaderTypeInfo;
+pub(crate) use header::{Layout, Stack, StandardMetadata};
+pub(crate) use instruction::{Address, Comparison, Instruction, Operator, Place};
+pub(crate) use message::{DigestFields, LogMessage};
+pub(crate) use operation::{Element, ExternOperation, HeaderReference, Span, Wide, WideOperation};
+pub(crate) use parser::{
+    Cases, ErrorCodes, MaskedWords, ParserOperation, ParserState, SelectCase, SelectCondition,
+    ValueSetShape,
+};
+pub use slot::FieldList;
+pub(crate) use slot::{Fit, HeaderSpan, LayoutField, Slot, VariablePlace, WordField, fit};
+pub use table::MatchKind;
+pub(crate) use table::{
+    ActionChoice, DirectMeter, Key, ProfileShape, ProgramEntry, Selector, TableAction, TableShape,
+    column_mask, columns_of, prefix_words, words_of,
+};
+
+/// "No further node" in control flow, "accept" in the parser.
+pub(crate) const END: u32 = u32::MAX;
+
+/// A whole artifact.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    /// Words and bytes a packet needs.
+    pub(crate) words: u32,
+    pub(crate) bytes: u32,
+    pub(crate) layouts: Vec<Layout>,
+    /// The same types as the sources name them.
+    pub(crate) header_types: Vec<HeaderTypeInfo>,
+    pub(crate) stacks: Vec<Stack>,
+    pub(crate) standard: StandardMetadata,
+    /// `tm.rank`, the field a program gives its scheduling rank in.
+    pub(crate) rank: Option<u32>,
+    /// `tm.bucket`, `tm.rate`, `tm.burst` and `tm.bytes`, the fields by which a program shapes a packet's class.
+    pub(crate) shaping: Option<[u32; 4]>,
+    /// `tm.push_out`, the field by which a program says that there is room for a packet only in the place of another.
+    pub(crate) push_out: Option<u32>,
+    /// `tm.pushed_out`, the field by which a program learns that a packet that was dropped had been queued.
+    pub(crate) pushed_out: Option<u32>,
+    /// `tm.dropped`, the field by which a program learns that a packet it has queued was dropped.
+    pub(crate) dropped: Option<u32>,
+    pub(crate) errors: ErrorCodes,
+    pub(crate) states: Vec<ParserState>,
+    pub(crate) initial_state: u32,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) calculations: Vec<Calculation>,
+    pub(crate) code: Vec<Instruction>,
+    pub(crate) wide: Vec<WideOperation>,
+    pub(crate) operations: Vec<ExternOperation>,
+    /// Where the parameters of the action that runs are.
+    pub(crate) parameters: u32,
+    pub(crate) ingress: Address,
+    pub(crate) egress: Address,
+    pub(crate) verified: Vec<Checksum>,
+    pub(crate) updated: Vec<Checksum>,
+    pub(crate) emitted: Vec<HeaderSpan>,
+    /// Whether every header emitted is a whole number of bytes.
+    pub(crate) emitted_in_bytes: bool,
+    /// Words and bytes of metadata: the first of a packet.
+    pub(crate) metadata_words: u32,
+    pub(crate) metadata_bytes: u32,
+    /// The fields that copies keep, by [`FieldList`].
+    pub(crate) field_lists: Vec<Vec<Slot>>,
+    pub(crate) tables: Vec<Arc<TableShape>>,
+    pub(crate) counters: Vec<CounterShape>,
+    pub(crate) registers: Vec<RegisterShape>,
+    pub(crate) meters: Vec<MeterShape>,
+    pub(crate) digests: Vec<DigestFields>,
+    pub(crate) value_sets: Vec<ValueSetShape>,
+    pub(crate) messages: Vec<LogMessage>,
+}

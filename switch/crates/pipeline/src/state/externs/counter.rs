@@ -1,0 +1,44 @@
+//! Indirect counters. Packets and bytes are both counted, whatever the program's counter type, as in bmv2.
+
+use crate::program::CounterShape;
+
+/// Packets, and bytes of whole Ethernet frames as received.
+pub type Count = (u64, u64);
+
+const _: () = assert!(size_of::<Count>() == CounterShape::CELL);
+
+#[derive(Debug)]
+pub(crate) struct CounterArray {
+    cells: Vec<Count>,
+}
+
+impl CounterArray {
+    pub(crate) fn new(shape: &CounterShape) -> Self {
+        Self {
+            cells: vec![(0, 0); shape.size as usize],
+        }
+    }
+
+    /// An index beyond the end counts nothing.
+    pub(crate) fn count(&mut self, index: u64, bytes: u32) {
+        if let Some((packets, total)) = usize::try_from(index)
+            .ok()
+            .and_then(|index| self.cells.get_mut(index))
+        {
+            *packets = packets.wrapping_add(1);
+            *total = total.wrapping_add(u64::from(bytes));
+        }
+    }
+
+    pub(crate) fn cells(&self) -> &[Count] {
+        &self.cells
+    }
+
+    pub(crate) fn cell_mut(&mut self, index: usize) -> Option<&mut Count> {
+        self.cells.get_mut(index)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.cells.fill((0, 0));
+    }
+}

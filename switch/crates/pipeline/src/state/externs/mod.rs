@@ -1,0 +1,51 @@
+//! Stateful objects of a program: counters, meters, registers, the random number generator, and the log.
+
+pub(crate) mod counter;
+pub(crate) mod log;
+pub(crate) mod meter;
+pub(crate) mod random;
+pub(crate) mod register;
+
+use crate::program::Program;
+
+/// All stateful objects of a program.
+#[derive(Debug)]
+pub(crate) struct Externs {
+    pub(crate) counters: Vec<counter::CounterArray>,
+    pub(crate) registers: Vec<register::RegisterArray>,
+    pub(crate) meters: Vec<meter::MeterArray>,
+    pub(crate) random: random::Random,
+    pub(crate) failed_assertions: u64,
+    pub(crate) log: log::Log,
+    seed: u64,
+}
+
+impl Externs {
+    pub(crate) fn new(program: &Program, seed: u64) -> Self {
+        let counters = program.counters.iter().map(counter::CounterArray::new);
+        let registers = program.registers.iter().map(register::RegisterArray::new);
+        let meters = program.meters.iter().map(meter::MeterArray::new);
+        Self {
+            counters: counters.collect(),
+            registers: registers.collect(),
+            meters: meters.collect(),
+            random: random::Random::new(seed),
+            failed_assertions: 0,
+            log: log::Log::default(),
+            seed,
+        }
+    }
+
+    /// As after loading.
+    pub(crate) fn clear(&mut self) {
+        self.counters
+            .iter_mut()
+            .for_each(counter::CounterArray::clear);
+        self.registers
+            .iter_mut()
+            .for_each(register::RegisterArray::clear);
+        self.meters.iter_mut().for_each(meter::MeterArray::clear);
+        self.random = random::Random::new(self.seed);
+        self.failed_assertions = 0;
+    }
+}

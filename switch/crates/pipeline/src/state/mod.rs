@@ -1,0 +1,35 @@
+//! The state of a program: entries of tables, cells of counters, registers and meters, members of value sets, and messages
+//! that wait to be taken. Executors look it up and change it for packets, the control plane writes to it between packets.
+
+mod digests;
+pub(crate) mod externs;
+pub(crate) mod tables;
+
+pub use digests::Digest;
+use digests::Digests;
+use externs::Externs;
+use tables::Table;
+
+use crate::program::{MaskedWords, Program};
+
+/// All state of a program; the numbers are the program's.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) tables: Vec<Table>,
+    pub(crate) externs: Externs,
+    /// The members of each value set.
+    pub(crate) value_sets: Vec<Vec<MaskedWords>>,
+    pub(crate) digests: Digests,
+}
+
+impl State {
+    /// The state before the first packet. `seed` is that of the program's random numbers.
+    pub(crate) fn new(program: &Program, seed: u64) -> Self {
+        Self {
+            tables: program.tables.iter().cloned().map(Table::new).collect(),
+            externs: Externs::new(program, seed),
+            value_sets: vec![Vec::new(); program.value_sets.len()],
+            digests: Digests::default(),
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! Action profiles: entries take a member, or a group of which the selector's hash picks a member.
+//!
+//! A table has its own copy of the profile it shares with others, since what a name means differs between tables; the
+//! control plane makes every change in all of them.
+
+use std::collections::BTreeMap;
+
+use super::entry::{SetMember, WeightedMember};
+use crate::bits::Writer;
+use crate::error::{Code, WriteError};
+use crate::packet::Packet;
+use crate::program::{ActionChoice, ProfileShape, Selector};
+
+/// The number of a packet by which a member is picked.
+fn hash(selector: &Selector, packet: &Packet, scratch: &mut Vec<u8>) -> u64 {
+    scratch.clear();
+    let mut writer = Writer::new(scratch);
+    for &(slot, bits, valid) in &selector.fields {
+        if valid.is_none_or(|valid| packet.word(valid) != 0) {
+            packet.write_field(&mut writer, slot, bits);
+        }
+    }
+    writer.finish();
+    selector.algorithm.hash(scratch)
+}
+
+/// A member: an action with its parameters.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    /// None of an entry's own action set.
+    id: Option<u32>,
+    pub(crate) choice: ActionChoice,
+    /// Entries and groups that have it.
+    users: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Group {
+    id: Option<u32>,
+    pub(crate) members: Vec<WeightedMember>,
+    pub(crate) max_size: u32,
+    /// Places of the members, each as often as it weighs.
+    picks: Vec<u32>,
+    users: u32,
+}
+
+/// Members and groups stand at places that never change; ids are the control plane's.
+#[derive(Debug)]
+pub(crate) struct Profile {
+    pub(crate) shape: ProfileShape,
+    scratch: Vec<u8>,
+    members: Places<Member>,
+    groups: Places<Group>,
+    member_ids: BTreeMap<u32, u32>,
+    group_ids: BTreeMap<u32, u32>,
+}
+
+/// The most picks of a group, which bounds what a weight costs in memory.
+pub(crate) const MOST_PICKS: u64 = 1 << 16;
+
+type Result<T> = std::result::Result<T, WriteError>;
+
+fn refuse<T>(code: Code, message: String) -> Result<T> {
+    Err(WriteError::new(code, message))
+}
+
+/// Items at places that never change.
+#[derive(Debug)]
+struct Places<T> {
+    items: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Places<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+}
+
+impl<T> Places<T> {
+    fn get(&self, place: u32) -> Option<&T> {
+        self.items.get(place as usize)?.as_ref()
+    }
+
+    fn get_mut(&mut self, place: u32) -> Option<&mut T> {
+        self.items.get_mut(place as usize)?.as_mut()
+    }
+
+    fn put(&mut self, item: T) -> u32 {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.items.push(None);
+            self.items.len() as u32 - 1
+        });
+        self.items[place as usize] = Some(item);
+        place
+    }
+
+    fn take(&mut self, place: u32) -> Option<T> {
+        let item = self.items.get_mut(place as usize)?.take();
+        if item.is_some() {
+            self.free.push(place);
+        }
+        item
+    }
+
+    fn count(&self) -> usize {
+        self.items.len() - self.free.len()
+    }
+}
+
+impl Profile {
+    pub(crate) fn new(shape: ProfileShape) -> Self {
+        Self {
+            shape,
+            scratch: Vec::new(),
+            members: Places::default(),
+            groups: Places::default(),
+            member_ids: BTreeMap::new(),
+            group_ids: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.members = Places::default();
+        self.groups = Places::default();
+        self.member_ids.clear();
+        self.group_ids.clear();
+    }
+
+    /// The action of a member.
+    #[inline]
+    pub(crate) fn member(&self, place: u32) -> Option<&ActionChoice> {
+        let member = self.members.get(place)?;
+        Some(&member.choice)
+    }
+
+    /// The action the packet gets of a group; none of an empty one.
+    pub(crate) fn pick(&mut self, place: u32, packet: &Packet) -> Option<&ActionChoice> {
+        let group = self.groups.get(place)?;
+        let count = group.picks.len() as u64;
+        let pick = match &self.shape.selector {
+            Some(selector) if count > 1 => hash(selector, packet, &mut self.scratch) % count,
+            _ => 0,
+        };
+        let member = *group.picks.get(usize::try_from(pick).ok()?)?;
+        self.member(member)
+    }
+
+    pub(crate) fn member_place(&self, id: u32) -> Result<u32> {
+        match self.member_ids.get(&id) {
+            Some(place) => Ok(*place),
+            None => refuse(
+                Code::NotFound,
+                format!("action profile {}: no member {id}", self.shape.name),
+            ),
+        }
+    }
+
+    pub(crate) fn group_place(&self, id: u32) -> Result<u32> {
+        match self.group_ids.get(&id) {
+            Some(place) => Ok(*place),
+            None => refuse(
+                Code::NotFound,
+                format!("action profile {}: no group {id}", self.shape.name),
+            ),
+        }
+    }
+
+    pub(crate) fn member_id(&self, place: u32) -> Option<u32> {
+        self.members.get(place)?.id
+    }
+
+    pub(crate) fn group_id(&self, place: u32) -> Option<u32> {
+        self.groups.get(place)?.id
+    }
+
+    /// How many entries and groups have a member.
+    pub(crate) fn member_users(&self, id: u32) -> u32 {
+        let place = self.member_ids.get(&id);
+        let member = place.and_then(|&place| self.members.get(place));
+        member.map_or(0, |member| member.users)
+    }
+
+    /// How many entries have a group.
+    pub(crate) fn group_users(&self, id: u32) -> u32 {
+        let place = self.group_ids.get(&id);
+        let group = place.and_then(|&place| self.groups.get(place));
+        group.map_or(0, |group| group.users)
+    }
+
+    /// Ids and actions of the members.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (u32, &ActionChoice)> {
+        let choice = |(&id, &place): (&u32, &u32)| self.member(place).map(|choice| (id, choice));
+        self.member_ids.iter().filter_map(choice)
+    }
+
+    /// Ids and content of the groups.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (u32, &Group)> {
+        let group = |(&id, &place): (&u32, &u32)| {
+            let group = self.groups.get(place)?;
+            Some((id, group))
+        };
+        self.group_ids.iter().filter_map(group)
+    }
+
+    /// The actions of an entry's own set, at `place`.
+    pub(crate) fn action_set(&self, place: u32) -> Vec<SetMember> {
+        let Some(group) = self.groups.get(place) else {
+            return Vec::new();
+        };
+        let mut members = Vec::new();
+        // Of a set, `member` is the place.
+        for member in &group.members {
+            if let Some(choice) = self.member(member.member) {
+                members.push(SetMember {
+                    choice: choice.clone(),
+                    weight: member.weight,
+                    watch: member.watch.clone(),
+                });
+            }
+        }
+        members
+    }
+
+    /// Refuses if there is no room for so many more members.
+    pub(crate) fn room_for(&self, count: usize) -> Result<()> {
+        if self.members.count() + count > self.shape.size as usize {
+            let message = format!(
+                "action profile {} is full: it holds {} members",
+                self.shape.name, self.shape.size
+            );
+            return refuse(Code::ResourceExhausted, message);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add_member(&mut self, id: u32, choice: ActionChoice) -> Result<()> {
+        if self.member_ids.contains_key(&id) {
+            let message = format!("action profile {}: member {id} exists", self.shape.name);
+            return refuse(Code::AlreadyExists, message);
+        }
+        self.room_for(1)?;
+        let member = Member {
+            id: Some(id),
+            choice,
+            users: 0,
+        };
+        let place = self.members.put(member);
+        self.member_ids.insert(id, place);
+        Ok(())
+    }
+
+    pub(crate) fn modify_member(&mut self, id: u32, choice: ActionChoice) -> Result<()> {
+        let place = self.member_place(id)?;
+        if let Some(member) = self.members.get_mut(place) {
+            member.choice = choice;
+        }
+        Ok(())
+    }
+
+    /// Removes a member that nothing uses.
+    pub(crate) fn remove_member(&mut self, id: u32) -> Result<()> {
+        let place = self.member_place(id)?;
+        self.members.take(place);
+        self.member_ids.remove(&id);
+        Ok(())
+    }
+
+    /// Checks a group's content; the places of its members.
+    fn places(&self, id: u32, members: &[WeightedMember], max_size: u32) -> Result<Vec<u32>> {
+        if self.shape.selector.is_none() {
+            let message = format!(
+                "action profile {} has no selector, so no groups",
+                self.shape.name
+            );
+            return refuse(Code::InvalidArgument, message);
+        }
+        let mut places = Vec::with_capacity(members.len());
+        for (position, member) in members.iter().enumerate() {
+            let known = members[..position].iter();
+            if known.into_iter().any(|known| known.member == member.member) {
+                let message = format!(
+                    "action profile {}, group {id}: member {} is given twice",
+                    self.shape.name, member.member
+                );
+                return refuse(Code::InvalidArgument, message);
+            }
+            places.push(self.member_place(member.member)?);
+        }
+        let place = format!("action profile {}, group {id}", self.shape.name);
+        check_weights(&place, members, max_size)?;
+        Ok(places)
+    }
+
+    pub(crate) fn add_group(
+        &mut self,
+        id: u32,
+        members: Vec<WeightedMember>,
+        max_size: u32,
+    ) -> Result<()> {
+        if self.group_ids.contains_key(&id) {
+            let message = format!("action profile {}: group {id} exists", self.shape.name);
+            return refuse(Code::AlreadyExists, message);
+        }
+        let places = self.places(id, &members, max_size)?;
+        let group = self.made(Some(id), members, max_size, &places);
+        let place = self.groups.put(group);
+        self.group_ids.insert(id, place);
+        Ok(())
+    }
+
+    pub(crate) fn modify_group(
+        &mut self,
+        id: u32,
+        members: Vec<WeightedMember>,
+        max_size: u32,
+    ) -> Result<()> {
+        let place = self.group_place(id)?;
+        let before = self.groups.get(place).cloned().unwrap_or_default();
+        let max_size = if max_size == 0 {
+            before.max_size
+        } else {
+            max_size
+        };
+        let places = self.places(id, &members, max_size)?;
+        let group = Group {
+            users: before.users,
+            ..self.made(Some(id), members, max_size, &places)
+        };
+        self.release_members(&before);
+        if let Some(known) = self.groups.get_mut(place) {
+            *known = group;
+        }
+        Ok(())
+    }
+
+    /// Removes a group that no entry has.
+    pub(crate) fn remove_group(&mut self, id: u32) -> Result<()> {
+        let place = self.group_place(id)?;
+        let group = self.groups.get(place).cloned().unwrap_or_default();
+        self.release_members(&group);
+        self.groups.take(place);
+        self.group_ids.remove(&id);
+        Ok(())
+    }
+
+    fn made(
+        &mut self,
+        id: Option<u32>,
+        members: Vec<WeightedMember>,
+        max_size: u32,
+        places: &[u32],
+    ) -> Group {
+        let mut picks = Vec::new();
+        for (member, &place) in members.iter().zip(places) {
+            picks.extend(std::iter::repeat_n(place, member.weight as usize));
+            if let Some(member) = self.members.get_mut(place) {
+                member.users += 1;
+            }
+        }
+        Group {
+            id,
+            members,
+            max_size,
+            picks,
+            users: 0,
+        }
+    }
+
+    fn release_members(&mut self, group: &Group) {
+        for member in &group.members {
+            if let Ok(place) = self.member_place(member.member)
+                && let Some(member) = self.members.get_mut(place)
+            {
+                member.users -= 1;
+            }
+        }
+    }
+
+    /// Makes an entry's own action set a group without id; its place.
+    pub(crate) fn add_set(&mut self, set: &[SetMember]) -> Result<u32> {
+        let place = format!("action profile {}, action set", self.shape.name);
+        if self.shape.selector.is_none() {
+            let message = format!("{place}: the profile has no selector, so no action sets");
+            return refuse(Code::InvalidArgument, message);
+        }
+        self.room_for(set.len())?;
+        let mut members: Vec<WeightedMember> = Vec::with_capacity(set.len());
+        for member in set {
+            members.push(WeightedMember {
+                member: 0,
+                weight: member.weight,
+                watch: member.watch.clone(),
+            });
+        }
+        check_weights(&place, &members, 0)?;
+        for (member, given) in members.iter_mut().zip(set) {
+            let made = Member {
+                id: None,
+                choice: given.choice.clone(),
+                users: 0,
+            };
+            member.member = self.members.put(made);
+        }
+        let places: Vec<u32> = members.iter().map(|member| member.member).collect();
+        let group = self.made(None, members, 0, &places);
+        Ok(self.groups.put(group))
+    }
+
+    pub(crate) fn use_member(&mut self, place: u32, more: bool) {
+        if let Some(member) = self.members.get_mut(place) {
+            member.users = add(member.users, more);
+        }
+    }
+
+    /// Counts an entry of a group in or out; an entry's own set goes with it.
+    pub(crate) fn use_group(&mut self, place: u32, more: bool) {
+        let Some(group) = self.groups.get_mut(place) else {
+            return;
+        };
+        group.users = add(group.users, more);
+        if group.id.is_none() && group.users == 0 {
+            let members = std::mem::take(&mut group.members);
+            self.groups.take(place);
+            for member in members {
+                self.members.take(member.member);
+            }
+        }
+    }
+}
+
+fn add(users: u32, more: bool) -> u32 {
+    if more {
+        users + 1
+    } else {
+        users.saturating_sub(1)
+    }
+}
+
+/// Weights are above zero, and together within the size of the group.
+fn check_weights(place: &str, members: &[WeightedMember], max_size: u32) -> Result<()> {
+    if members.iter().any(|member| member.weight == 0) {
+        let message = format!("{place}: a weight of zero; expected one above");
+        return refuse(Code::InvalidArgument, message);
+    }
+    let weights: u64 = members.iter().map(|member| u64::from(member.weight)).sum();
+    let most = match max_size {
+        0 => MOST_PICKS,
+        size => u64::from(size).min(MOST_PICKS),
+    };
+    if weights > most {
+        let message = format!("{place}: weights of {weights} together; it holds {most}");
+        return refuse(Code::ResourceExhausted, message);
+    }
+    Ok(())
+}
