@@ -1,7 +1,7 @@
 //! The programmable part of the switch: loads the bmv2 JSON that p4c makes of a v1model program, and runs it.
 //!
 //! ```text
-//!   artifact --load--> Program + tables + externs
+//!   artifact --load--> Program --> State
 //!
 //!   frame -> parse -> verify checksums -> ingress --Verdict--> (traffic manager) -> egress -> update checksums -> deparse
 //!            '----------------- Pipeline::ingress --------'                         ::egress   '---- ::deparse ------'
@@ -12,10 +12,29 @@
 //! a packet meets it. The packet path does not allocate (but to grow a buffer once, and for digests and the messages of
 //! `log_msg` if they are asked for), look up a name, lock, or read a clock.
 //!
-//! Modules, in the order a packet meets them: `parse` (with `extract`), `execute` (`instruction`, `wide` for numbers of
-//! more than a word, `effects` for headers and externs, `tables`, `externs`), `checksum` (also the deparser), `pipeline` (the
-//! path as a whole), `copies` (clones, multicast, packets that pass again), `digest`. Beside it, `runtime` and
-//! `value_sets` are the control plane's side and `load` the loader, which turns an artifact into a `program`.
+//! The parts, and who imports whom; no arrow points back:
+//!
+//! ```text
+//!   control ----> pipeline (a program with its state) <---- path, copies
+//!      |            |                                         |
+//!      |            +---> load ---------+                interpreter
+//!      v            v                   |                     |
+//!    state <------- | ------------------|---------------------+
+//!      |            v                   v
+//!      +------> program <---------------+        (packet: beside the program, under the state)
+//! ```
+//!
+//! - `program`: what an artifact says, as plain data: instructions, layouts of headers, parser states, tables, externs,
+//!   checksums. It imports none of the others.
+//! - `load` makes a program of an artifact, and imports nothing but it.
+//! - `state`: entries of tables, cells of counters, registers and meters, members of value sets, waiting messages. It is made
+//!   for a program, and has the look-ups that executors share.
+//! - `interpreter` executes: it runs a program on a packet with the state, in the order `parse` (with `extract`), `execute`
+//!   (with `effects` for headers and externs, and `wide` for numbers of more than a word), `checksum` (also the deparser).
+//!   Another executor is a folder beside it: it reads the same program, uses the same state, and `path` calls it.
+//! - `pipeline` holds a program and its state; `path` takes packets through it, and `copies` makes clones, multicast
+//!   replicas, and packets that pass again.
+//! - `control` is the control plane's side: it writes to the state by the names of the program, and knows no executor.
 //!
 //! Semantics are simple_switch's, with these differences:
 //!

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::assemble::{Assembler, Jumps, Pool};
 use super::ast::{Number, NumberKind, Range};
-use super::expressions::{Context, Expression, HeaderTerm};
+use super::expressions::Context;
 use super::externs::ExternNames;
 use super::headers::Headers;
 use super::json::Json;
@@ -143,17 +143,17 @@ pub(crate) fn load_primitives(
     Ok(())
 }
 
-struct Primitive<'a, 'b, 'o, 'p> {
-    json: &'b Json<'a>,
-    arguments: Vec<Json<'a>>,
-    context: Context<'b>,
-    names: Names<'b>,
-    out: &'o mut Assembler<'p>,
-    additions: &'o mut Additions,
+pub(super) struct Primitive<'a, 'b, 'o, 'p> {
+    pub(super) json: &'b Json<'a>,
+    pub(super) arguments: Vec<Json<'a>>,
+    pub(super) context: Context<'b>,
+    pub(super) names: Names<'b>,
+    pub(super) out: &'o mut Assembler<'p>,
+    pub(super) additions: &'o mut Additions,
 }
 
 impl<'a> Primitive<'a, '_, '_, '_> {
-    fn argument(&self, index: usize) -> Result<Json<'a>, LoadError> {
+    pub(super) fn argument(&self, index: usize) -> Result<Json<'a>, LoadError> {
         match self.arguments.get(index) {
             Some(argument) => Ok(argument.clone()),
             None => self
@@ -342,71 +342,6 @@ impl<'a> Primitive<'a, '_, '_, '_> {
         Ok(None)
     }
 
-    /// Where the header is a member of a union, the others become invalid when it becomes valid.
-    fn only_member(&mut self, header: HeaderReference) {
-        let valid = header.first.word;
-        let others = self.names.headers.unions().others(valid);
-        if header.element.is_none() && !others.is_empty() {
-            self.out
-                .external(ExternOperation::OnlyMember { valid, others });
-        }
-    }
-
-    fn copy_header(
-        &mut self,
-        to: HeaderReference,
-        from: &HeaderTerm,
-        at: &Json<'_>,
-    ) -> Result<(), LoadError> {
-        if to.first.layout != from.instance().span.layout {
-            return self.json.refuse("the two headers are of different types");
-        }
-        if let HeaderTerm::Choose(parts) = from {
-            let (condition, yes, no) = &**parts;
-            let other = Lowering { at, out: self.out }.branch(condition, false)?;
-            self.copy_header(to, yes, at)?;
-            let end = self.out.jump(Instruction::Jump(0));
-            self.out.land(other);
-            self.copy_header(to, no, at)?;
-            self.out.land(end);
-            return Ok(());
-        }
-        let from = self.context.reference(from, at, self.out)?;
-        self.out.external(ExternOperation::CopyHeader { from, to });
-        self.only_member(to);
-        Ok(())
-    }
-
-    /// Copies every member; of the source's at most one is valid.
-    fn assign_union(&mut self) -> Result<(), LoadError> {
-        let unions = self.names.headers.unions();
-        let members = |index: usize| -> Result<_, LoadError> {
-            let at = self.argument(index)?;
-            match self.context.expression(&at)? {
-                Expression::Union(union) => Ok(unions.members(union)),
-                _ => at.refuse("expected a header union"),
-            }
-        };
-        let (to, from) = (members(0)?, members(1)?);
-        let layouts = |members: &[super::headers::Instance]| -> Vec<u32> {
-            members.iter().map(|member| member.span.layout).collect()
-        };
-        if layouts(to) != layouts(from) {
-            return self.json.refuse("the two unions are of different types");
-        }
-        for (to, from) in to.iter().zip(from) {
-            let reference = |instance: &super::headers::Instance| HeaderReference {
-                first: instance.span,
-                element: None,
-            };
-            self.out.external(ExternOperation::CopyHeader {
-                from: reference(from),
-                to: reference(to),
-            });
-        }
-        Ok(())
-    }
-
     /// The parameter is the program's standard metadata, or a copy of them that it may copy back.
     fn mark_to_drop(&self) -> Result<ExternOperation, LoadError> {
         let standard = &self.context.program.standard;
@@ -466,28 +401,6 @@ impl<'a> Primitive<'a, '_, '_, '_> {
             Some(list) => Ok(*list),
             None => self.argument(index)?.refuse("no field list has this id"),
         }
-    }
-
-    fn assign_stack(&mut self) -> Result<(), LoadError> {
-        let to = self.context.stacks(&self.argument(0)?)?;
-        let from = self.context.stacks(&self.argument(1)?)?;
-        let shapes = |stacks: &[u32]| -> Vec<(u32, u32)> {
-            let stacks = stacks
-                .iter()
-                .map(|stack| &self.context.program.stacks[*stack as usize]);
-            stacks
-                .map(|stack| (stack.size, stack.first.layout))
-                .collect()
-        };
-        if shapes(&to) != shapes(&from) {
-            return self
-                .json
-                .refuse("the two header stacks are of different types");
-        }
-        for (&to, &from) in to.iter().zip(&from) {
-            self.out.external(ExternOperation::CopyStack { from, to });
-        }
-        Ok(())
     }
 
     fn read_register(&mut self) -> Result<(), LoadError> {

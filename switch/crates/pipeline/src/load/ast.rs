@@ -1,6 +1,6 @@
 //! Expressions as the artifact writes them, with what the loader knows about their values.
 
-use super::headers::Field;
+use super::fields::Field;
 use super::json::Integer;
 use crate::program::{Comparison, VariablePlace};
 
@@ -205,6 +205,43 @@ impl Number {
 
 fn shift_amount(right: &Number) -> Option<u32> {
     right.as_u32().map(|amount| amount.min(UNBOUNDED))
+}
+
+/// The number of bits if the number is a constant of nothing but low ones.
+pub(super) fn low_mask(number: &Number) -> Option<u32> {
+    match &number.kind {
+        NumberKind::Constant(value) if !value.negative => value.is_low_mask(),
+        _ => None,
+    }
+}
+
+/// Whether `pieces` can take a number of more than a word apart.
+pub(super) fn is_put_together(number: &Number) -> bool {
+    let part = |number: &Number| {
+        let Range { negative, bits } = number.range;
+        !negative && (bits <= 64 || is_part(number))
+    };
+    match &number.kind {
+        NumberKind::Binary(operator, operands) => {
+            let (left, right) = &**operands;
+            match operator {
+                Operator::Or => part(left) && part(right),
+                Operator::And => {
+                    low_mask(right).is_some() && part(left)
+                        || low_mask(left).is_some() && part(right)
+                }
+                Operator::ShiftLeft => right.as_u32().is_some() && part(left),
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// The same of a part of a number.
+fn is_part(number: &Number) -> bool {
+    matches!(number.kind, NumberKind::Field(_) | NumberKind::Parameter(_))
+        || is_put_together(number)
 }
 
 #[cfg(test)]

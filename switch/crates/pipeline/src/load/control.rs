@@ -6,7 +6,7 @@ use super::actions::Names;
 use super::assemble::{Assembler, Jumps, Pool, append};
 use super::ast::Truth;
 use super::expressions::Context;
-use super::headers::Field;
+use super::fields::Field;
 use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;

@@ -2,7 +2,8 @@
 
 use super::assemble::{Assembler, Jumps};
 use super::ast::{Number, NumberKind, Operator, Range, Truth};
-use super::headers::{Field, Headers, Instance};
+use super::fields::{Field, Instance};
+use super::headers::Headers;
 use super::json::{Integer, Json};
 use super::lower::Lowering;
 use crate::error::LoadError;

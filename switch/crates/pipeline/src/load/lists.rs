@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::headers::{Field, Headers};
+use super::fields::Field;
+use super::headers::Headers;
 use super::json::Json;
 use crate::error::LoadError;
 use crate::program::{DigestFields, FieldList, Program, Slot};

@@ -6,10 +6,9 @@
 //! operands, hold it exactly.
 
 use super::assemble::Assembler;
-use super::ast::{Number, NumberKind, Operator, Range, Truth};
-use super::headers::Field;
+use super::ast::{Number, NumberKind, Operator, Range, Truth, is_put_together, low_mask};
+use super::fields::Field;
 use super::json::Json;
-use super::pieces::is_put_together;
 use crate::bits::mask;
 use crate::error::LoadError;
 use crate::program::{self, ExternOperation, Instruction, Place, Slot, Span, VariablePlace, Wide};
@@ -490,14 +489,6 @@ impl Lowering<'_, '_, '_, '_> {
 /// Whether all values of a range are the same as two's complement of `bits`.
 fn is_whole(range: Range, bits: u32) -> bool {
     range.fits(bits) && (range.negative || range.bits < bits)
-}
-
-/// The number of bits if the number is a constant of nothing but low ones.
-pub(super) fn low_mask(number: &Number) -> Option<u32> {
-    match &number.kind {
-        NumberKind::Constant(value) if !value.negative => value.is_low_mask(),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -5,21 +5,25 @@
 
 mod actions;
 mod assemble;
+mod assignments;
 mod ast;
 mod conditions;
 mod control;
 mod expressions;
 mod externs;
+mod fields;
 mod headers;
 mod json;
 mod lists;
 mod liveness;
 mod lower;
+mod observed;
 mod optimise;
 mod parser;
 mod pieces;
 mod places;
 mod profiles;
+mod propagate;
 mod settings;
 mod tables;
 mod unions;

@@ -3,8 +3,8 @@
 //! No bit of such a number depends on another one, so each word is made by itself, by as many instructions as fields have
 //! a part in it. p4c writes `a ++ b` as `(a << n & mask) | b`, which as operations on whole numbers costs many times that.
 
-use super::ast::{Number, NumberKind, Operator, Range};
-use super::lower::{Lowering, low_mask};
+use super::ast::{Number, NumberKind, Operator, is_put_together, low_mask};
+use super::lower::Lowering;
 use crate::bits::mask;
 use crate::error::LoadError;
 use crate::program::{Instruction, Place, Slot, Span};
@@ -184,33 +184,4 @@ impl Lowering<'_, '_, '_, '_> {
             .collect();
         Ok(pieces)
     }
-}
-
-/// Whether [`Lowering::pieces`] can take a number of more than a word apart.
-pub(super) fn is_put_together(number: &Number) -> bool {
-    let part = |number: &Number| {
-        let Range { negative, bits } = number.range;
-        !negative && (bits <= 64 || is_part(number))
-    };
-    match &number.kind {
-        NumberKind::Binary(operator, operands) => {
-            let (left, right) = &**operands;
-            match operator {
-                Operator::Or => part(left) && part(right),
-                Operator::And => {
-                    low_mask(right).is_some() && part(left)
-                        || low_mask(left).is_some() && part(right)
-                }
-                Operator::ShiftLeft => right.as_u32().is_some() && part(left),
-                _ => false,
-            }
-        }
-        _ => false,
-    }
-}
-
-/// The same of a part of a number.
-fn is_part(number: &Number) -> bool {
-    matches!(number.kind, NumberKind::Field(_) | NumberKind::Parameter(_))
-        || is_put_together(number)
 }

@@ -3,7 +3,7 @@
 use super::assemble::Assembler;
 use super::ast::{Number, NumberKind, Range};
 use super::expressions::{Context, Expression};
-use super::headers::Field;
+use super::fields::Field;
 use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::headers::Instance;
+use super::fields::Instance;
 use super::json::Json;
 use crate::error::LoadError;
 

@@ -1,7 +1,7 @@
 //! Numbers of more than a word become wide operations.
 
 use super::ast::{Number, NumberKind, Operator};
-use super::headers::Field;
+use super::fields::Field;
 use super::lower::Lowering;
 use crate::error::LoadError;
 use crate::program::{self, ExternOperation, Instruction, Place, Slot, Span, Wide, WideOperation};

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::Code;
 use crate::program::{Slot, prefix_words, words_of};
+use crate::state::tables::exact::hash;
 
 const FIELDS: usize = 4;
 

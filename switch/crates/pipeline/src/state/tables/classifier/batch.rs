@@ -1,6 +1,10 @@
 //! Blocks that are looked at together.
 
-use super::{PARTS, TOGETHER};
+/// Blocks that are looked at together.
+pub(super) const TOGETHER: usize = 8;
+
+/// So many times [`TOGETHER`] blocks are in a group that shares a word of the summary.
+pub(super) const PARTS: usize = 64 / TOGETHER;
 
 /// The words of blocks that may have candidates.
 pub(super) struct Batch {

@@ -4,7 +4,7 @@
 //! of it, and so on with each part until it fits a block or nothing tells its entries apart. The parts lie one after the
 //! other, best entry first within a block, and blocks in the order of their best entries.
 
-use super::Matches;
+use super::compare::Matches;
 use super::dimension::Dimension;
 
 /// Entries in a block.

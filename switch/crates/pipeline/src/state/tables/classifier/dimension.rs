@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Matches, Test};
+use super::compare::{Matches, NONE, Test};
 
 /// Rows of a dimension of intervals, by the number of entries and of columns: more rows tell more apart, but all of them
 /// should fit the cache.
@@ -319,7 +319,7 @@ impl Dimension {
         matches: Matches<'_>,
     ) {
         let taken = places.iter().enumerate();
-        let taken = taken.filter(|&(_, &order)| order != super::NONE);
+        let taken = taken.filter(|&(_, &order)| order != NONE);
         let members = taken.map(|(bit, &order)| {
             let entry = matches.entry(order as u32);
             (1u64 << bit, self.span(entry))

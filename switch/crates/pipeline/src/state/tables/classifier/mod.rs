@@ -13,14 +13,17 @@
 //! New entries wait in a list that every look-up goes through, until they fill a block, 64 of them at most. When there
 //! is no room for further blocks, all are made anew, by a write, never by a packet.
 
+mod arrange;
 mod batch;
 mod cluster;
+mod compare;
 mod dimension;
 
-use batch::Batch;
+use batch::{Batch, PARTS, TOGETHER};
+use compare::NONE;
 use dimension::Dimension;
 
-use super::exact::hash;
+pub(crate) use compare::{Matches, Test};
 
 /// Sets of up to this many entries are compared one after the other.
 const SMALL: usize = 8;
@@ -37,65 +40,6 @@ const DENSE_MANY: u32 = 4;
 
 /// The place of an entry that is in no block yet.
 const WAITS: u32 = u32::MAX;
-
-/// No entry: later than any order.
-const NONE: u64 = u64::MAX;
-
-/// How a part of the key is compared. Entries have two words per column: value and mask, or the least and the greatest
-/// value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Test {
-    Masked {
-        column: usize,
-    },
-    Range {
-        column: usize,
-    },
-    /// A range over several columns, the least significant first.
-    Wide {
-        column: usize,
-        columns: usize,
-    },
-}
-
-impl Test {
-    pub(crate) fn column(self) -> usize {
-        let (Self::Masked { column } | Self::Range { column } | Self::Wide { column, .. }) = self;
-        column
-    }
-
-    #[inline]
-    fn holds(self, entry: &[u64], key: &[u64]) -> bool {
-        match self {
-            Self::Masked { column } => {
-                (key[column] ^ entry[2 * column]) & entry[2 * column + 1] == 0
-            }
-            Self::Range { column } => {
-                (entry[2 * column]..=entry[2 * column + 1]).contains(&key[column])
-            }
-            Self::Wide { column, columns } => {
-                let range = column..column + columns;
-                let words = |offset: usize| range.clone().rev().map(move |c| entry[2 * c + offset]);
-                let value = || range.clone().rev().map(|c| key[c]);
-                words(0).le(value()) && value().le(words(1))
-            }
-        }
-    }
-}
-
-/// The entries of a table: two words per column for each number.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Matches<'a> {
-    pub(crate) words: &'a [u64],
-    pub(crate) columns: usize,
-}
-
-impl<'a> Matches<'a> {
-    #[inline]
-    fn entry(self, number: u32) -> &'a [u64] {
-        &self.words[number as usize * 2 * self.columns..][..2 * self.columns]
-    }
-}
 
 /// What a look-up costs, in rows of eight words that are read.
 trait Cost {
@@ -119,18 +63,6 @@ impl Cost for usize {
 /// What it costs to look at a single block, and to compare an entry.
 const BLOCK_COST: usize = 5;
 const COMPARE_COST: usize = 3;
-
-/// Entries with which the two arrangements are tried, at most about.
-const SAMPLE: usize = 8192;
-
-/// Look-ups by which the better of two arrangements is found.
-const TRIALS: usize = 64;
-
-/// Blocks that are looked at together.
-const TOGETHER: usize = 8;
-
-/// So many times [`TOGETHER`] blocks are in a group that shares a word of the summary.
-const PARTS: usize = 64 / TOGETHER;
 
 /// With more dimensions than this, which blocks lose their last candidate after how many of them cannot be predicted.
 const MANY: usize = 8;
@@ -442,127 +374,5 @@ impl Classifier {
         } else if self.few.len() > 2 * SMALL {
             self.fill_block(matches);
         }
-    }
-
-    /// Makes dimensions and blocks for the entries as they are.
-    fn rebuild(&mut self, matches: Matches<'_>) {
-        let mut orders = std::mem::take(&mut self.orders);
-        orders.append(&mut self.few);
-        orders.retain(|&order| order != NONE);
-        orders.sort_unstable();
-        (self.added, self.removed) = (0, 0);
-        self.dimensions.clear();
-        if orders.len() <= SMALL {
-            self.places.fill(WAITS);
-            self.few = orders;
-            self.best = Vec::new();
-            self.best_from = Vec::new();
-            return;
-        }
-        let clustered = self.is_better_clustered(&orders, matches);
-        if !self.arrange(&orders, clustered, matches) {
-            self.arrange(&orders, false, matches);
-        }
-    }
-
-    /// Which arrangement is better. A trial takes twice as long as the arrangement itself, so one holds until there are twice
-    /// as many entries, or half.
-    fn is_better_clustered(&mut self, orders: &[u64], matches: Matches<'_>) -> bool {
-        let now = orders.len();
-        if let Some((clustered, then)) = self.tried
-            && now < 2 * then
-            && then < 2 * now
-        {
-            return clustered;
-        }
-        let step = now.div_ceil(SAMPLE);
-        let sample: Vec<u64> = orders.iter().copied().step_by(step).collect();
-        let by_cluster = self.cost(&sample, true, matches);
-        let clustered = by_cluster.is_some() && by_cluster < self.cost(&sample, false, matches);
-        self.tried = Some((clustered, now));
-        clustered
-    }
-
-    /// What look-ups cost of entries in one of the two arrangements; none if nothing tells them apart.
-    fn cost(&self, orders: &[u64], clustered: bool, matches: Matches<'_>) -> Option<usize> {
-        let mut trial = Self::new(self.tests.clone(), self.full.clone());
-        let arranged = trial.arrange(orders, clustered, matches);
-        arranged.then(|| trial.trials(orders, matches))
-    }
-
-    /// What look-ups cost, by trial: of values that entries match, of values from several entries, and of any values.
-    fn trials(&self, orders: &[u64], matches: Matches<'_>) -> usize {
-        let mut cost = 0;
-        let mut key = vec![0; self.full.len()];
-        for trial in 0..TRIALS {
-            for (column, value) in key.iter_mut().enumerate() {
-                let stray = if trial % 4 == 0 { 0 } else { column + 1 };
-                let place =
-                    (trial * orders.len() / TRIALS + stray * orders.len() / 7) % orders.len();
-                let entry = matches.entry(orders[place] as u32);
-                let (first, second) = (entry[2 * column], entry[2 * column + 1]);
-                // Bits that are not cared for are taken from some number; of a range the middle.
-                let some = hash(&[trial as u64, column as u64]) as u64 & self.full[column];
-                let ranged =
-                    |test: &Test| test.column() == column && matches!(test, Test::Range { .. });
-                *value = if trial % 4 == 3 {
-                    some
-                } else if self.tests.iter().any(ranged) {
-                    first + (second - first) / 2
-                } else {
-                    first | (some & !second)
-                };
-            }
-            self.search::<DIMENSIONS>(&key, matches, NONE, &mut cost);
-        }
-        cost
-    }
-
-    /// Puts entries into blocks, those that are alike together or the best first. False, and nothing done, if no entries
-    /// are alike.
-    fn arrange(&mut self, orders: &[u64], clustered: bool, matches: Matches<'_>) -> bool {
-        let mut dimensions = dimension::choose(&self.tests, &self.full, orders, matches);
-        let blocks: Vec<Vec<u64>> = if clustered {
-            match cluster::blocks(&dimensions, orders, matches) {
-                Some(blocks) => blocks,
-                None => return false,
-            }
-        } else {
-            orders.chunks(64).map(<[u64]>::to_vec).collect()
-        };
-        // Room for what comes before the next time.
-        self.used = blocks.len();
-        let room = (blocks.len() + blocks.len() / 2 + 2).next_multiple_of(TOGETHER);
-        self.orders = vec![NONE; room * 64];
-        self.best = vec![NONE; room];
-        for (block, members) in blocks.iter().enumerate() {
-            self.best[block] = members.first().copied().unwrap_or(NONE);
-            self.orders[block * 64..][..members.len()].copy_from_slice(members);
-        }
-        self.best_from = self.best.clone();
-        for block in (1..room).rev() {
-            self.best_from[block - 1] = self.best_from[block - 1].min(self.best_from[block]);
-        }
-        let numbers = self.orders.iter().filter(|&&order| order != NONE);
-        let numbers = numbers.map(|&order| order as u32 as usize + 1);
-        self.places = vec![WAITS; numbers.max().unwrap_or(0)];
-        for (place, &order) in self.orders.iter().enumerate() {
-            if order != NONE {
-                self.places[order as u32 as usize] = place as u32;
-            }
-        }
-        for dimension in &mut dimensions {
-            dimension.reset(room);
-            dimension.fill(&self.orders, 0..room, matches);
-        }
-        dimensions.sort_by_key(Dimension::density);
-        dimensions.truncate(DIMENSIONS);
-        let position = |test: &Test| {
-            let position = |dimension: &Dimension| dimension.column() == test.column();
-            dimensions.iter().position(position).unwrap_or(usize::MAX)
-        };
-        self.tests.sort_by_key(position);
-        self.dimensions = dimensions;
-        true
     }
 }

@@ -1,0 +1,199 @@
+//! Fields of header types and of their instances.
+
+use std::collections::HashMap;
+
+use super::json::Json;
+use crate::error::LoadError;
+use crate::program::{ExtractPlan, Fit, HeaderSpan, Layout, LayoutField, Slot};
+
+/// The longest header accepted, in bytes: more than any IP packet.
+const LONGEST_HEADER: u32 = 65_536;
+
+/// A field of one instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) slot: Slot,
+    /// For a varbit, the most it may hold.
+    pub(crate) bits: u32,
+    pub(crate) signed: bool,
+    /// The word with the validity of its header; none for metadata, which is always valid.
+    pub(crate) valid: Option<u32>,
+    /// Assignments limit instead of cutting.
+    pub(crate) saturating: bool,
+}
+
+impl Field {
+    pub(crate) fn fit(&self) -> Fit {
+        Fit::new(self.bits, self.signed)
+    }
+
+    /// The same field of another header of the same type.
+    pub(crate) fn moved(mut self, from: HeaderSpan, to: HeaderSpan) -> Self {
+        let moved = |word: u32| word - from.word + to.word;
+        match &mut self.slot {
+            Slot::Word { word } | Slot::Wide { word, .. } => *word = moved(*word),
+            Slot::Variable {
+                byte, length_word, ..
+            } => {
+                *byte = *byte - from.byte + to.byte;
+                *length_word = moved(*length_word);
+            }
+        }
+        self.valid = self.valid.map(moved);
+        self
+    }
+}
+
+pub(super) struct TypeField {
+    pub(super) name: String,
+    pub(super) slot: Slot,
+    pub(super) bits: u32,
+    pub(super) signed: bool,
+    pub(super) saturating: bool,
+}
+
+/// One header type with the names of its fields.
+pub(crate) struct HeaderType {
+    pub(super) fields: Vec<TypeField>,
+    pub(super) by_name: HashMap<String, usize>,
+}
+
+/// One instance.
+#[derive(Clone, Copy)]
+pub(crate) struct Instance {
+    pub(crate) span: HeaderSpan,
+    pub(crate) metadata: bool,
+}
+
+/// The field of a type in one instance.
+pub(super) fn locate(instance: Instance, field: &TypeField) -> Field {
+    let slot = field.slot.of(instance.span);
+    let valid = (!instance.metadata).then_some(instance.span.word);
+    Field {
+        slot,
+        bits: field.bits,
+        signed: field.signed,
+        valid,
+        saturating: field.saturating,
+    }
+}
+
+/// Reads a header type.
+pub(super) fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
+    let mut header_type = HeaderType {
+        fields: Vec::new(),
+        by_name: HashMap::new(),
+    };
+    let mut layout = Layout {
+        words: 1,
+        bytes: 0,
+        length: 0,
+        max_length: 0,
+        fields: Vec::new(),
+        variable: None,
+        plan: None,
+    };
+    let mut fixed_bits = 0u32;
+    let mut variable = None;
+    for field in item.get("fields")?.items()? {
+        let parts = field.items()?;
+        let [name, width, ..] = parts.as_slice() else {
+            return field.refuse("expected a name and a width");
+        };
+        let signed = parts.get(2).map_or(Ok(false), Json::flag)?;
+        let saturating = parts.get(3).map_or(Ok(false), Json::flag)?;
+        if width.value.as_str() == Some("*") {
+            if variable
+                .replace((header_type.fields.len(), field.clone()))
+                .is_some()
+            {
+                return field.refuse("a header has at most one field of variable length");
+            }
+            header_type
+                .by_name
+                .insert(name.text()?.to_owned(), header_type.fields.len());
+            let slot = Slot::Variable {
+                byte: layout.bytes,
+                capacity: 0,
+                length_word: layout.words,
+            };
+            layout.words += 1;
+            header_type.fields.push(TypeField {
+                name: name.text()?.to_owned(),
+                slot,
+                bits: 0,
+                signed: false,
+                saturating: false,
+            });
+            continue;
+        }
+        let bits = width.number()?;
+        if bits == 0 || bits > LONGEST_HEADER * 8 {
+            return width.refuse(format!("a field of {bits} bits"));
+        }
+        let slot = match bits {
+            ..=64 => Slot::Word { word: layout.words },
+            _ => Slot::Wide {
+                word: layout.words,
+                words: bits.div_ceil(64),
+            },
+        };
+        layout.words += bits.div_ceil(64);
+        fixed_bits += bits;
+        if layout.bytes > LONGEST_HEADER || fixed_bits > LONGEST_HEADER * 8 {
+            return item.refuse("the header is too long");
+        }
+        header_type
+            .by_name
+            .insert(name.text()?.to_owned(), header_type.fields.len());
+        header_type.fields.push(TypeField {
+            name: name.text()?.to_owned(),
+            slot,
+            bits,
+            signed,
+            saturating,
+        });
+    }
+    layout.length = fixed_bits.div_ceil(8);
+    layout.max_length = layout.length;
+    if let Some((index, field)) = variable {
+        let longest = item.get("max_length")?.number()?;
+        if longest < layout.length || longest > LONGEST_HEADER {
+            return field.refuse(format!(
+                "max_length {longest} does not fit a header of at least {}",
+                layout.length
+            ));
+        }
+        layout.max_length = longest;
+        let capacity = longest - layout.length;
+        // The varbit gets the last bytes of the instance.
+        let Slot::Variable { length_word, .. } = header_type.fields[index].slot else {
+            return field.refuse("expected a field of variable length");
+        };
+        header_type.fields[index].slot = Slot::Variable {
+            byte: layout.bytes,
+            capacity,
+            length_word,
+        };
+        header_type.fields[index].bits = capacity * 8;
+        layout.bytes += capacity;
+        layout.variable = Some(length_word);
+    }
+    layout.fields = header_type
+        .fields
+        .iter()
+        .map(|field| LayoutField {
+            slot: field.slot,
+            bits: if matches!(field.slot, Slot::Variable { .. }) {
+                0
+            } else {
+                field.bits
+            },
+            fit: Fit::new((field.bits.max(1) - 1) % 64 + 1, field.signed),
+        })
+        .collect();
+    if layout.variable.is_none() {
+        layout.plan = ExtractPlan::new(&layout.fields);
+    }
+    Ok((header_type, layout))
+}

@@ -1,0 +1,60 @@
+//! Comparisons of keys with entries.
+
+/// No entry: later than any order.
+pub(super) const NONE: u64 = u64::MAX;
+
+/// How a part of the key is compared. Entries have two words per column: value and mask, or the least and the greatest
+/// value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Test {
+    Masked {
+        column: usize,
+    },
+    Range {
+        column: usize,
+    },
+    /// A range over several columns, the least significant first.
+    Wide {
+        column: usize,
+        columns: usize,
+    },
+}
+
+impl Test {
+    pub(crate) fn column(self) -> usize {
+        let (Self::Masked { column } | Self::Range { column } | Self::Wide { column, .. }) = self;
+        column
+    }
+
+    #[inline]
+    pub(super) fn holds(self, entry: &[u64], key: &[u64]) -> bool {
+        match self {
+            Self::Masked { column } => {
+                (key[column] ^ entry[2 * column]) & entry[2 * column + 1] == 0
+            }
+            Self::Range { column } => {
+                (entry[2 * column]..=entry[2 * column + 1]).contains(&key[column])
+            }
+            Self::Wide { column, columns } => {
+                let range = column..column + columns;
+                let words = |offset: usize| range.clone().rev().map(move |c| entry[2 * c + offset]);
+                let value = || range.clone().rev().map(|c| key[c]);
+                words(0).le(value()) && value().le(words(1))
+            }
+        }
+    }
+}
+
+/// The entries of a table: two words per column for each number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Matches<'a> {
+    pub(crate) words: &'a [u64],
+    pub(crate) columns: usize,
+}
+
+impl<'a> Matches<'a> {
+    #[inline]
+    pub(super) fn entry(self, number: u32) -> &'a [u64] {
+        &self.words[number as usize * 2 * self.columns..][..2 * self.columns]
+    }
+}
