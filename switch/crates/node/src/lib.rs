@@ -11,7 +11,9 @@
 //! In reading order:
 //!
 //! - [`switch`]: [`SwitchNode`] itself, which a virtual [`World`](phb_network::World) or a [`RealTime`] runner drives;
-//! - [`path`]: what happens to a packet in between, with its copies and passes;
+//! - [`path`]: the way of a packet in between, with its copies and passes;
+//! - `ports`: the ports, with the packets that wait there;
+//! - `idle`: entries that no packet has met for long;
 //! - [`replication`]: multicast groups and clone sessions;
 //! - [`statistics`]: what it counts, and the law that the counters obey;
 //! - [`write`]: batches of control-plane changes, undone as a whole where asked;
@@ -24,6 +26,7 @@ mod idle;
 pub mod packet_in;
 pub mod packet_log;
 pub mod path;
+mod ports;
 pub mod realtime;
 pub mod replication;
 pub mod statistics;
@@ -34,8 +37,9 @@ pub use digests::Digests;
 pub use packet_in::{Listener, PacketIns};
 pub use packet_log::{LoggedPacket, PacketEvent, PacketLog};
 pub use phb_traffic_manager::DEFAULT_BUFFER_PACKETS;
+pub use ports::unlimited;
 pub use realtime::{LiveNode, RealTime, Report, RunnerConfig};
 pub use replication::{CloneSession, Replica, Replication};
 pub use statistics::{DropReason, Drops, PortStatistics, QueueStatistics, Statistics};
-pub use switch::{SwitchConfig, SwitchNode, Waker, unlimited};
+pub use switch::{SwitchConfig, SwitchNode, Waker};
 pub use write::{Cells, Failure, Member, Update};

@@ -22,12 +22,14 @@ fn switch(artifact: &str, port: PortConfig) -> SwitchNode {
             instance: port,
         })
         .into();
-    switch.set_multicast_group(5, Some(replicas.clone()));
+    switch
+        .replication_mut()
+        .set_group(5, Some(replicas.clone()));
     let session = CloneSession {
         replicas,
         ..CloneSession::default()
     };
-    switch.set_clone_session(5, Some(session));
+    switch.replication_mut().set_session(5, Some(session));
     switch
 }
 

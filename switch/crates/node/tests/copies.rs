@@ -222,10 +222,10 @@ fn what_a_frame_asks_for_is_what_leaves() {
         for (what, steering, expected) in &cases {
             let mut switch = three_ports(artifact);
             let group = replicas(&[(1, 10), (2, 20), (NOWHERE, 0), (1, 11)]);
-            switch.set_multicast_group(5, Some(group));
+            switch.replication_mut().set_group(5, Some(group));
             let mut cut = session(&[(2, 3)]).expect("a session");
             cut.packet_length_bytes = Some(50);
-            switch.set_clone_session(7, Some(cut));
+            switch.replication_mut().set_session(7, Some(cut));
             let sent = receive(&mut switch, 0, *steering);
             let mut sent: Vec<Seen> = sent.iter().map(seen).collect();
             let mut expected: Vec<Seen> = expected
@@ -249,8 +249,12 @@ fn what_a_frame_asks_for_is_what_leaves() {
 #[test]
 fn copies_and_passes_are_counted() {
     let mut switch = three_ports(STEERED);
-    switch.set_multicast_group(5, Some(replicas(&[(1, 0), (2, 0), (NOWHERE, 0)])));
-    switch.set_clone_session(7, session(&[(1, 0), (2, 0)]));
+    switch
+        .replication_mut()
+        .set_group(5, Some(replicas(&[(1, 0), (2, 0), (NOWHERE, 0)])));
+    switch
+        .replication_mut()
+        .set_session(7, session(&[(1, 0), (2, 0)]));
     let base = Steering {
         times: 3,
         port: 1,
@@ -314,8 +318,10 @@ fn no_packet_passes_without_end() {
         for (ingress, egress) in cases {
             let mut switch = three_ports(artifact);
             let members = [(1, 0), (2, 0), (1, 1), (NOWHERE, 0)];
-            switch.set_multicast_group(5, Some(replicas(&members)));
-            switch.set_clone_session(7, session(&members));
+            switch
+                .replication_mut()
+                .set_group(5, Some(replicas(&members)));
+            switch.replication_mut().set_session(7, session(&members));
             receive(
                 &mut switch,
                 0,
@@ -347,8 +353,12 @@ fn a_packet_in_a_loop_without_end_is_dropped() {
     let everything = DROP | MULTICAST | CLONE | AGAIN | DIGEST;
     for (ingress, egress) in [(everything, 0), (0, everything)] {
         let mut switch = three_ports(&artifact);
-        switch.set_multicast_group(5, Some(replicas(&[(1, 0), (2, 0)])));
-        switch.set_clone_session(7, session(&[(1, 0), (2, 0)]));
+        switch
+            .replication_mut()
+            .set_group(5, Some(replicas(&[(1, 0), (2, 0)])));
+        switch
+            .replication_mut()
+            .set_session(7, session(&[(1, 0), (2, 0)]));
         let steering = Steering {
             ingress,
             egress,
@@ -411,7 +421,7 @@ fn the_class_of_a_session_is_the_priority_of_its_copies() {
         );
         let mut value = session(&[(1, 9)]).expect("a session");
         value.class_of_service = class_of_service;
-        switch.set_clone_session(7, Some(value));
+        switch.replication_mut().set_session(7, Some(value));
         let plain = Steering {
             times: 1,
             port: 1,
@@ -705,14 +715,14 @@ proptest! {
                     out.begin(now);
                     switch.tick(now, &mut out);
                 }
-                Step::Group(group, members) => switch.set_multicast_group(group, members.map(|it| replicas(&it))),
+                Step::Group(group, members) => switch.replication_mut().set_group(group, members.map(|it| replicas(&it))),
                 Step::Session(number, members, class_of_service, packet_length_bytes) => {
                     let value = members.map(|members| CloneSession {
                         replicas: replicas(&members),
                         class_of_service,
                         packet_length_bytes,
                     });
-                    switch.set_clone_session(number, value);
+                    switch.replication_mut().set_session(number, value);
                 }
                 Step::Install(ranked) => {
                     let artifact = artifacts[usize::from(ranked)];

@@ -115,7 +115,7 @@ impl Configuration {
         if let Some(pipeline) = pipeline {
             let mut to = write::lock(to);
             to.install(pipeline);
-            to.set_replication(replication);
+            *to.replication_mut() = replication;
         }
     }
 

@@ -10,11 +10,11 @@ use crate::switch::SwitchNode;
 pub(super) fn apply(update: &Update, node: &mut SwitchNode) -> Result<(), WriteError> {
     match update {
         Update::MulticastGroup { group, replicas } => {
-            node.set_multicast_group(*group, replicas.clone());
+            node.replication_mut().set_group(*group, replicas.clone());
             Ok(())
         }
         Update::CloneSession { session, value } => {
-            node.set_clone_session(*session, value.clone());
+            node.replication_mut().set_session(*session, value.clone());
             Ok(())
         }
         _ => match node.pipeline_mut() {

@@ -19,11 +19,14 @@ impl<'a> Undo<'a> {
             Update::Insert { table, entry } => Self::Delete { table, entry },
             Update::MulticastGroup { group, .. } => Self::Changes(vec![Update::MulticastGroup {
                 group: *group,
-                replicas: node.multicast_group(*group).map(<[_]>::to_vec),
+                replicas: node.replication().group(*group).map(|group| group.to_vec()),
             }]),
             Update::CloneSession { session, .. } => Self::Changes(vec![Update::CloneSession {
                 session: *session,
-                value: node.clone_session(*session).cloned(),
+                value: node
+                    .replication()
+                    .session(*session)
+                    .map(|session| (**session).clone()),
             }]),
             _ => {
                 let inverse = node.pipeline().map(|pipeline| inverse(update, pipeline));

@@ -1,0 +1,147 @@
+//! Service of ports, egress, and departures.
+
+use phb_network::{Frame, Output, Port, Time};
+use phb_pipeline::{EgressVerdict, QueueMetadata};
+use phb_traffic_manager::Queued;
+
+use super::packet_path::{Again, PacketPath};
+use crate::packet_log::PacketEvent;
+use crate::ports::Waiting;
+use crate::statistics::DropReason;
+
+impl PacketPath {
+    /// Moves what can move at a port: frames whose transmission has ended leave, and packets follow from the queue.
+    pub(super) fn serve(&mut self, now: Time, at: usize, out: &mut Output) {
+        loop {
+            while let Some(frame) = self.ports[at].queue.depart(now) {
+                self.depart(now, at, frame, out);
+            }
+            let Some(queued) = self.ports[at].queue.pop(now) else {
+                return;
+            };
+            self.egress(now, at, queued, out);
+        }
+    }
+
+    /// Egress of a packet whose turn at a port has come, up to the line.
+    pub(super) fn egress(
+        &mut self,
+        now: Time,
+        at: usize,
+        queued: Queued<Waiting>,
+        out: &mut Output,
+    ) {
+        let port = &mut self.ports[at];
+        let delay = now.saturating_sub(queued.enqueued_at);
+        let statistics = &mut port.statistics;
+        statistics.queue_delay_packets += 1;
+        statistics.queue_delay_sum = statistics.queue_delay_sum.saturating_add(delay);
+        statistics.queue_delay_max = statistics.queue_delay_max.max(delay);
+        let of_queue = port.of_queue(queued.queue);
+        of_queue.passed_packets += 1;
+        of_queue.passed_bytes += u64::from(queued.item.packet.length());
+        let metadata = QueueMetadata {
+            egress_port: port.number,
+            enq_timestamp_ns: queued.enqueued_at,
+            enq_qdepth: u32::try_from(queued.depth_at_enqueue).unwrap_or(u32::MAX),
+            deq_qdepth: u32::try_from(queued.depth_at_dequeue).unwrap_or(u32::MAX),
+            deq_timedelta_ns: delay,
+        };
+        if let Some(frame) = self.pass_egress(now, Some(at), queued.item, &metadata, out) {
+            let length = frame.len();
+            self.ports[at].queue.transmit(now, length, frame);
+        }
+    }
+
+    /// Egress of a packet for a port that the switch does not have. What the program does there still counts: it may
+    /// recirculate the packet, or keep books.
+    pub(super) fn egress_nowhere(
+        &mut self,
+        now: Time,
+        number: Port,
+        item: Waiting,
+        out: &mut Output,
+    ) {
+        let origin = item.origin;
+        let metadata = QueueMetadata {
+            egress_port: number,
+            enq_timestamp_ns: now,
+            ..QueueMetadata::default()
+        };
+        if let Some(frame) = self.pass_egress(now, None, item, &metadata, out) {
+            out.recycle(Frame::new(frame));
+            self.drop_early(origin, DropReason::UnknownPort);
+        }
+    }
+
+    /// Applies egress. Gives the frame if there is one to send.
+    fn pass_egress(
+        &mut self,
+        now: Time,
+        at: Option<usize>,
+        item: Waiting,
+        metadata: &QueueMetadata,
+        out: &mut Output,
+    ) -> Option<Vec<u8>> {
+        let Waiting {
+            mut packet,
+            mut origin,
+        } = item;
+        let at = at.or_else(|| self.ports.place(origin.port));
+        let pipeline = self.pipeline.as_mut()?;
+        let departing = pipeline.egress(now, &mut packet, metadata);
+        if let Some(request) = departing.clone {
+            self.clone_egress(now, &packet, request, origin);
+        }
+        let pipeline = self.pipeline.as_mut()?;
+        let reason = match departing.verdict {
+            EgressVerdict::Transmit => None,
+            EgressVerdict::Drop => Some(DropReason::Egress),
+            EgressVerdict::Exhausted => Some(DropReason::Passes),
+        };
+        if let Some(reason) = reason {
+            pipeline.recycle(packet);
+            self.drop(at, reason);
+            return None;
+        }
+        let mut frame = out.buffer();
+        pipeline.deparse(&mut packet, &mut frame);
+        let Some(fields) = departing.recirculate else {
+            pipeline.recycle(packet);
+            return Some(frame);
+        };
+        if self.may_pass(&mut origin) {
+            self.statistics.recirculated += 1;
+            self.again.push_back(Again {
+                packet,
+                frame,
+                fields,
+                origin,
+            });
+        } else {
+            self.recycle(packet);
+            out.recycle(Frame::new(frame));
+            self.drop(at, DropReason::Passes);
+        }
+        None
+    }
+
+    fn depart(&mut self, now: Time, at: usize, frame: Vec<u8>, out: &mut Output) {
+        let number = self.ports[at].number;
+        let length = frame.len() as u64;
+        if self.cpu_port == Some(number) {
+            self.note(PacketEvent::ToController, number, &frame);
+            if !self.packet_ins.push(frame) {
+                return self.drop(Some(at), DropReason::CpuBuffer);
+            }
+            self.statistics.to_cpu += 1;
+        } else {
+            self.note(PacketEvent::Transmitted, number, &frame);
+            out.send(now, number, Frame::new(frame));
+            self.statistics.transmitted += 1;
+        }
+        let port = &mut self.ports[at].statistics;
+        port.transmitted_packets += 1;
+        port.transmitted_bytes += length;
+    }
+}

@@ -1,0 +1,110 @@
+//! Arrivals, ingress, and further passes through it.
+
+use phb_network::{Frame, Output, Port, Time};
+use phb_pipeline::{Processed, Verdict};
+
+use super::packet_path::{Again, BUDGET, PacketPath};
+use crate::packet_log::PacketEvent;
+use crate::ports::Origin;
+use crate::statistics::DropReason;
+
+impl PacketPath {
+    /// Takes a frame that arrives at a port.
+    pub(crate) fn receive(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
+        self.statistics.received += 1;
+        self.now = now;
+        let Some(index) = self.ports.place(port) else {
+            return self.drop(None, DropReason::UnknownPort);
+        };
+        let statistics = &mut self.ports[index].statistics;
+        statistics.received_packets += 1;
+        statistics.received_bytes += frame.len() as u64;
+        self.enter(now, port, frame, out);
+    }
+
+    /// Takes a frame that has come in as far as it gets now: to a queue, to a line, or out.
+    pub(crate) fn enter(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
+        self.budget = BUDGET;
+        self.now = now;
+        self.note(PacketEvent::Received, port, frame);
+        let origin = Origin { port, passes: 0 };
+        let Some(pipeline) = self.pipeline.as_mut() else {
+            return self.drop_early(origin, DropReason::NoPipeline);
+        };
+        let processed = pipeline.ingress(now, port, frame);
+        self.after_ingress(now, processed, frame, origin, out);
+        self.settle(now, out);
+    }
+
+    fn after_ingress(
+        &mut self,
+        now: Time,
+        mut processed: Processed,
+        frame: &[u8],
+        mut origin: Origin,
+        out: &mut Output,
+    ) {
+        loop {
+            if let Some(request) = processed.clone {
+                self.clone_ingress(now, frame, &processed.packet, request, origin);
+            }
+            let Some(fields) = processed.resubmit else {
+                break;
+            };
+            if !self.may_pass(&mut origin) {
+                self.recycle(processed.packet);
+                return self.drop_early(origin, DropReason::Passes);
+            }
+            let Some(pipeline) = self.pipeline.as_mut() else {
+                return self.drop_early(origin, DropReason::NoPipeline);
+            };
+            self.statistics.resubmitted += 1;
+            let again = pipeline.resubmit(now, origin.port, frame, &processed.packet, fields);
+            pipeline.recycle(std::mem::replace(&mut processed, again).packet);
+        }
+        let packet = processed.packet;
+        match processed.verdict {
+            Verdict::Unicast {
+                port,
+                rank,
+                priority,
+            } if port != self.drop_port => {
+                let schedule = self.schedule(&packet, rank, priority);
+                self.send_to(now, packet, port, schedule, origin, out);
+            }
+            Verdict::Unicast { .. } | Verdict::Drop => {
+                self.recycle(packet);
+                self.drop_early(origin, DropReason::Ingress);
+            }
+            Verdict::Exhausted => {
+                self.recycle(packet);
+                self.drop_early(origin, DropReason::Passes);
+            }
+            Verdict::Multicast {
+                group,
+                rank,
+                priority,
+            } => {
+                let schedule = self.schedule(&packet, rank, priority);
+                self.multicast(now, packet, group, schedule, origin);
+            }
+        }
+    }
+
+    pub(super) fn recirculate(&mut self, now: Time, again: Again, out: &mut Output) {
+        let Again {
+            packet,
+            frame,
+            fields,
+            origin,
+        } = again;
+        if let Some(pipeline) = self.pipeline.as_mut() {
+            let processed = pipeline.recirculate(now, origin.port, &frame, &packet, fields);
+            pipeline.recycle(packet);
+            self.after_ingress(now, processed, &frame, origin, out);
+        } else {
+            self.drop_early(origin, DropReason::NoPipeline);
+        }
+        out.recycle(Frame::new(frame));
+    }
+}

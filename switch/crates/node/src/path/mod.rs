@@ -1,0 +1,55 @@
+//! The way of a packet between its arrival and its departure.
+//!
+//! The order of things is simple_switch's. After ingress: clone, digest, resubmit, and if none of these ends it,
+//! multicast, drop, or one port. After egress: clone, drop, recirculate, or the line.
+//!
+//! Nothing here calls itself. What a packet causes (a copy in a queue, another pass through ingress) is noted, and
+//! `settle` does one after the other until nothing is left to do now. So that this comes to an
+//! end with every program, a packet and its copies pass no more than [`PASSES`] times, and one event causes no more than
+//! [`BUDGET`] passes and copies, and [`STEPS`](phb_pipeline::STEPS) of the program's loops.
+
+mod copies;
+mod egress;
+mod ingress;
+mod packet_path;
+mod queueing;
+
+use phb_network::{Output, Time};
+use phb_pipeline::Pipeline;
+
+pub use packet_path::{BUDGET, PASSES};
+
+pub(crate) use packet_path::PacketPath;
+
+impl PacketPath {
+    /// Moves what can move at a port, and all that follows from it.
+    pub(crate) fn advance(&mut self, now: Time, at: usize, out: &mut Output) {
+        self.budget = BUDGET;
+        self.now = now;
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.grant_steps();
+        }
+        self.serve(now, at, out);
+        self.settle(now, out);
+    }
+
+    /// Serves the ports in `busy` and passes the packets in `again`, until nothing is left to do now.
+    fn settle(&mut self, now: Time, out: &mut Output) {
+        loop {
+            if let Some(at) = self.busy.pop_front() {
+                self.serve(now, at, out);
+            } else if let Some((number, waiting)) = self.nowhere.pop_front() {
+                self.egress_nowhere(now, number, waiting, out);
+            } else if let Some(again) = self.again.pop_front() {
+                self.recirculate(now, again, out);
+            } else {
+                break;
+            }
+        }
+        self.note_messages();
+        if let Some(digests) = self.pipeline.as_mut().and_then(Pipeline::take_digests) {
+            self.statistics.digests += digests.len() as u64;
+            self.statistics.digests_lost += self.digests.push(digests) as u64;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The data of the path, and its books.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use phb_network::{Port, Time};
+use phb_pipeline::{FieldList, Packet, Pipeline};
+use phb_traffic_manager::Shaping;
+
+use crate::digests::Digests;
+use crate::packet_in::PacketIns;
+use crate::packet_log::{PacketEvent, PacketLog};
+use crate::ports::{Origin, Ports, Waiting};
+use crate::replication::Replication;
+use crate::statistics::{DropReason, Statistics};
+
+/// How often a packet may be resubmitted, recirculated or cloned, counted with the packets that it is a copy of.
+pub const PASSES: u8 = 64;
+
+/// Passes and copies that one arrival or one tick may cause.
+pub const BUDGET: u32 = 16_384;
+
+/// A packet that is to pass ingress again.
+pub(super) struct Again {
+    pub(super) packet: Box<Packet>,
+    pub(super) frame: Vec<u8>,
+    pub(super) fields: FieldList,
+    pub(super) origin: Origin,
+}
+
+/// Where in the order of transmission a packet belongs.
+#[derive(Clone, Copy)]
+pub(super) struct Schedule {
+    pub(super) rank: Option<u64>,
+    /// The bucket that holds a packet with a rank back.
+    pub(super) shaping: Option<Shaping>,
+    pub(super) priority: u8,
+    /// There is room for it only in the place of another.
+    pub(super) push_out: bool,
+    /// The priority is a clone session's: the port's highest queue takes what is beyond it.
+    pub(super) of_session: bool,
+}
+
+/// All that packets meet on their way through a switch.
+#[derive(Default)]
+pub(crate) struct PacketPath {
+    pub(super) cpu_port: Option<Port>,
+    pub(super) drop_port: Port,
+    pub(crate) pipeline: Option<Pipeline>,
+    pub(crate) ports: Ports,
+    pub(crate) replication: Replication,
+    pub(crate) packet_ins: Arc<PacketIns>,
+    pub(crate) digests: Arc<Digests>,
+    pub(crate) statistics: Statistics,
+    pub(crate) log: Option<Arc<PacketLog>>,
+    /// The time of the event at hand, for lines of the log.
+    pub(crate) now: Time,
+    /// Ports at which something may move. Empty between two events, as are the two below.
+    pub(super) busy: VecDeque<usize>,
+    /// Packets for ports that the switch does not have.
+    pub(super) nowhere: VecDeque<(Port, Waiting)>,
+    /// Packets that are recirculated.
+    pub(super) again: VecDeque<Again>,
+    /// Passes and copies that may still be caused.
+    pub(super) budget: u32,
+}
+
+impl PacketPath {
+    /// The path of a switch without ports and program.
+    pub(crate) fn new(cpu_port: Option<Port>, drop_port: Port) -> Self {
+        Self {
+            cpu_port,
+            drop_port,
+            ..Self::default()
+        }
+    }
+
+    /// The place of a packet in the order of transmission, by the program and for this rank and priority.
+    pub(super) fn schedule(&self, packet: &Packet, rank: Option<u64>, priority: u8) -> Schedule {
+        let pipeline = self.pipeline.as_ref();
+        let shaping = pipeline.and_then(|pipeline| pipeline.shaping(packet));
+        Schedule {
+            rank,
+            shaping: shaping.map(|(bucket, rate_bps, burst_bytes, bytes)| Shaping {
+                bucket,
+                rate_bps,
+                burst_bytes,
+                bytes,
+            }),
+            priority,
+            push_out: pipeline.is_some_and(|pipeline| pipeline.pushes_out(packet)),
+            of_session: false,
+        }
+    }
+
+    /// One more pass of a packet, if it may have one.
+    pub(super) fn may_pass(&mut self, origin: &mut Origin) -> bool {
+        let may = origin.passes < PASSES && self.budget > 0;
+        if may {
+            origin.passes += 1;
+            self.budget -= 1;
+        }
+        may
+    }
+
+    pub(super) fn recycle(&mut self, packet: Box<Packet>) {
+        if let Some(pipeline) = self.pipeline.as_mut() {
+            pipeline.recycle(packet);
+        }
+    }
+
+    /// Passes the program's messages on.
+    pub(super) fn note_messages(&mut self) {
+        if let Some(log) = &self.log
+            && let Some(pipeline) = &mut self.pipeline
+        {
+            for message in pipeline.take_log() {
+                log.note_message(self.now, &message);
+            }
+        }
+    }
+
+    pub(super) fn note(&self, event: PacketEvent, port: Port, frame: &[u8]) {
+        if let Some(log) = &self.log {
+            log.note(self.now, event, Some(port), frame);
+        }
+    }
+
+    pub(super) fn drop(&mut self, at: Option<usize>, reason: DropReason) {
+        self.statistics.dropped.count(reason);
+        if let Some(index) = at {
+            self.ports[index].statistics.dropped.count(reason);
+        }
+        if let Some(log) = &self.log {
+            let port = at.map(|index| self.ports[index].number);
+            log.note(self.now, PacketEvent::Dropped(reason), port, &[]);
+        }
+    }
+
+    /// Counts a packet that is dropped before it has come to a queue.
+    pub(super) fn drop_early(&mut self, origin: Origin, reason: DropReason) {
+        let at = self.ports.place(origin.port);
+        self.drop(at, reason);
+    }
+}

@@ -1,0 +1,141 @@
+//! Queues of ports: packets enter them, are refused, or are dropped with their program.
+
+use phb_network::{Output, Port, Time};
+use phb_pipeline::{Packet, QueueMetadata};
+use phb_traffic_manager::{Place, Queued, Refusal};
+
+use super::packet_path::{PacketPath, Schedule};
+use crate::ports::{Origin, Waiting};
+use crate::statistics::DropReason;
+
+impl PacketPath {
+    /// Sends a packet to a port, without a stop in the queue if it would be the only one there and the line is free.
+    pub(super) fn send_to(
+        &mut self,
+        now: Time,
+        packet: Box<Packet>,
+        number: Port,
+        schedule: Schedule,
+        origin: Origin,
+        out: &mut Output,
+    ) {
+        let Some(at) = self.ports.place(number) else {
+            let waiting = Waiting { packet, origin };
+            return self.egress_nowhere(now, number, waiting, out);
+        };
+        let port = &mut self.ports[at];
+        let ranked = schedule.rank.is_some() && !port.queue.config().strict_priority;
+        let held_back = ranked && schedule.shaping.is_some();
+        if !held_back && port.queue.is_free((!ranked).then_some(schedule.priority)) {
+            port.statistics.queue_depth_max = port.statistics.queue_depth_max.max(1);
+            let queue = if ranked { 0 } else { schedule.priority };
+            let queued = Queued {
+                queue,
+                enqueued_at: now,
+                depth_at_enqueue: 0,
+                depth_at_dequeue: 0,
+                item: Waiting { packet, origin },
+            };
+            self.egress(now, at, queued, out);
+            self.serve(now, at, out);
+        } else {
+            self.queue(now, packet, at, schedule, origin);
+        }
+    }
+
+    pub(super) fn queue(
+        &mut self,
+        now: Time,
+        packet: Box<Packet>,
+        at: usize,
+        schedule: Schedule,
+        origin: Origin,
+    ) {
+        let waiting = Waiting { packet, origin };
+        let port = &mut self.ports[at];
+        let Schedule {
+            rank,
+            shaping,
+            mut priority,
+            push_out,
+            of_session,
+        } = schedule;
+        if of_session {
+            priority = priority.min(port.queue.config().queues.saturating_sub(1));
+        }
+        let queued = match rank.filter(|_| !port.queue.config().strict_priority) {
+            Some(rank) => {
+                priority = 0;
+                let place = Place { rank, shaping };
+                if push_out {
+                    port.queue.enqueue_in_place(now, place, waiting)
+                } else {
+                    port.queue.enqueue(now, place, waiting)
+                }
+            }
+            // Queues by priority have no last packet that could be taken out again.
+            None if push_out => Err((Refusal::Buffer, waiting)),
+            None => port.queue.enqueue_strict(now, priority, waiting),
+        };
+        match queued {
+            Ok(()) => {
+                let depth = port.queue.depth() as u64;
+                port.statistics.queue_depth_max = port.statistics.queue_depth_max.max(depth);
+                let depth = port.queue.queue_depth(priority) as u64;
+                let of_queue = port.of_queue(priority);
+                of_queue.depth_max = of_queue.depth_max.max(depth);
+                self.busy.push_back(at);
+            }
+            Err((refusal, refused)) => {
+                let reason = match refusal {
+                    Refusal::Buffer => DropReason::Buffer,
+                    Refusal::Queue => DropReason::Queue,
+                    Refusal::Priority => DropReason::Priority,
+                    Refusal::PushedOut => DropReason::PushedOut,
+                };
+                if refusal != Refusal::Priority {
+                    port.of_queue(priority).dropped_packets += 1;
+                }
+                let pushed_out = refusal == Refusal::PushedOut;
+                self.take_off(now, at, priority, refused.packet, pushed_out);
+                self.drop(Some(at), reason);
+            }
+        }
+    }
+
+    /// Tells the program that a packet, which it takes for queued, does not wait in that queue of a port, and whether it
+    /// was pushed out.
+    pub(crate) fn take_off(
+        &mut self,
+        now: Time,
+        at: usize,
+        queue: u8,
+        mut packet: Box<Packet>,
+        pushed_out: bool,
+    ) {
+        let port = &self.ports[at];
+        let depth = u32::try_from(port.queue.queue_depth(queue)).unwrap_or(u32::MAX);
+        let metadata = QueueMetadata {
+            egress_port: port.number,
+            enq_timestamp_ns: now,
+            enq_qdepth: depth,
+            deq_qdepth: depth,
+            deq_timedelta_ns: 0,
+        };
+        if let Some(pipeline) = self.pipeline.as_mut() {
+            pipeline.dropped(now, &mut packet, &metadata, pushed_out);
+            pipeline.recycle(packet);
+        }
+    }
+
+    /// Drops what waits for its turn at any port, and tells the program so: its slots mean nothing to another program.
+    /// Counted as [`DropReason::Reloaded`]. Frames that have passed egress leave all the same.
+    pub fn drop_waiting(&mut self) {
+        for at in 0..self.ports.count() {
+            while let Some((queue, waiting)) = self.ports[at].queue.take_waiting() {
+                self.take_off(self.now, at, queue, waiting.packet, false);
+                self.drop(Some(at), DropReason::Reloaded);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The ports of a switch, with the packets that wait there.
+
+use std::ops::{Index, IndexMut};
+
+use phb_network::{Port, Time};
+use phb_pipeline::Packet;
+use phb_traffic_manager::{PortConfig, PortQueue};
+
+use crate::statistics::{PortStatistics, QueueStatistics};
+
+/// A port without a line rate.
+#[must_use]
+pub fn unlimited() -> PortConfig {
+    PortConfig::default()
+}
+
+/// Where a packet comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    /// The port at which it, or the packet it is a copy of, arrived.
+    pub(crate) port: Port,
+    /// How often it has been resubmitted, recirculated and cloned.
+    pub(crate) passes: u8,
+}
+
+/// A packet in a queue.
+pub(crate) struct Waiting {
+    pub(crate) packet: Box<Packet>,
+    pub(crate) origin: Origin,
+}
+
+pub(crate) struct SwitchPort {
+    pub(crate) number: Port,
+    pub(crate) queue: PortQueue<Waiting, Vec<u8>>,
+    pub(crate) statistics: PortStatistics,
+    queues: Vec<QueueStatistics>,
+}
+
+impl SwitchPort {
+    /// The counters of a queue.
+    pub(crate) fn of_queue(&mut self, queue: u8) -> &mut QueueStatistics {
+        let place = usize::from(queue);
+        if place >= self.queues.len() {
+            self.queues.resize(place + 1, QueueStatistics::default());
+        }
+        &mut self.queues[place]
+    }
+
+    /// The counters of its queues by priority; for a program with ranks there is one queue.
+    pub(crate) fn queue_statistics(&self) -> Vec<QueueStatistics> {
+        let mut queues = self.queues.clone();
+        let configured = usize::from(self.queue.config().queues);
+        queues.resize(queues.len().max(configured), QueueStatistics::default());
+        for (priority, queue) in (0..=u8::MAX).zip(&mut queues) {
+            queue.depth = self.queue.queue_depth(priority) as u64;
+        }
+        queues
+    }
+}
+
+/// Ports by place; places never change.
+#[derive(Default)]
+pub(crate) struct Ports {
+    ports: Vec<SwitchPort>,
+    /// Place by port number.
+    places: Vec<Option<usize>>,
+}
+
+impl Ports {
+    /// The place of a port, if the switch has it.
+    pub(crate) fn place(&self, number: Port) -> Option<usize> {
+        self.places.get(usize::from(number)).copied().flatten()
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Adds a port, or changes how it transmits from the next frame on.
+    pub(crate) fn set(&mut self, number: Port, config: PortConfig) {
+        if let Some(place) = self.place(number) {
+            self.ports[place].queue.set_config(config);
+            return;
+        }
+        let index = usize::from(number);
+        if index >= self.places.len() {
+            self.places.resize(index + 1, None);
+        }
+        self.places[index] = Some(self.ports.len());
+        self.ports.push(SwitchPort {
+            number,
+            queue: PortQueue::new(config),
+            statistics: PortStatistics::default(),
+            queues: Vec::new(),
+        });
+    }
+
+    /// The ports in the order of their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &SwitchPort> {
+        let places = self.places.iter().flatten();
+        places.map(|place| &self.ports[*place])
+    }
+
+    /// When a packet moves next at any of them.
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        let events = self.ports.iter().filter_map(|port| port.queue.next_event());
+        events.min()
+    }
+}
+
+impl Index<usize> for Ports {
+    type Output = SwitchPort;
+
+    fn index(&self, place: usize) -> &SwitchPort {
+        &self.ports[place]
+    }
+}
+
+impl IndexMut<usize> for Ports {
+    fn index_mut(&mut self, place: usize) -> &mut SwitchPort {
+        &mut self.ports[place]
+    }
+}
