@@ -15,16 +15,14 @@ use crate::quoted::quoted;
 /// How an option is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spelling {
-    /// What it is called by those who ask for it: without dashes, in full.
+    /// Its name in full, without dashes.
     pub id: String,
-    /// Whether it has one.
+    /// Whether it has a value.
     pub takes_value: bool,
     /// Whether it may be given more than once.
     pub repeatable: bool,
-    /// What it means when it is given without its value; none where the value has to be there.
+    /// The value of an option that is given without one; none where the value has to be there.
     pub without_value: Option<String>,
-    /// What it means when it isn't given.
-    pub default: Option<String>,
 }
 
 /// All options by all their names, with their dashes.
@@ -35,8 +33,7 @@ pub type Spellings = BTreeMap<String, Spelling>;
 pub struct Given {
     /// Options in the order in which they were given, by id.
     options: Vec<(String, Option<OsString>)>,
-    defaults: BTreeMap<String, OsString>,
-    /// What is no option.
+    /// Arguments that are no options.
     pub words: Vec<OsString>,
 }
 
@@ -51,26 +48,24 @@ impl Given {
         self.ids().any(|given| given == id)
     }
 
-    /// All values of an option.
-    pub fn all(&self, id: &str) -> Vec<&OsStr> {
-        let of_it = self.options.iter().filter(|(given, _)| given == id);
-        of_it.filter_map(|(_, value)| value.as_deref()).collect()
-    }
-
-    /// The value of an option, the last if it was given by more than one name, or its default.
-    pub fn one(&self, id: &str) -> Option<&OsStr> {
-        let default = || self.defaults.get(id).map(OsString::as_os_str);
-        self.all(id).last().copied().or_else(default)
-    }
-
-    /// The value of an option that is a path.
-    pub fn path(&self, id: &str) -> Option<&Path> {
-        self.one(id).map(Path::new)
-    }
-
-    /// The value of an option that is text.
+    /// The value of an option as text, the last if it was given by more than one name.
     pub fn text(&self, id: &str) -> Option<String> {
-        self.one(id).map(|value| value.to_string_lossy().into())
+        let (_, value) = self.options.iter().rfind(|(given, _)| given == id)?;
+        Some(value.as_ref()?.to_string_lossy().into())
+    }
+
+    /// The same command line with each option as `--name` or `--name=value`, and the words behind `--`.
+    pub fn in_full(&self) -> impl Iterator<Item = OsString> {
+        let options = self.options.iter().map(|(id, value)| {
+            let mut word = OsString::from(format!("--{id}"));
+            if let Some(value) = value {
+                word.push("=");
+                word.push(value);
+            }
+            word
+        });
+        let words = self.words.iter().cloned();
+        options.chain([OsString::from("--")]).chain(words)
     }
 }
 
@@ -80,13 +75,6 @@ pub fn read(
     spellings: &Spellings,
 ) -> Result<Given, Ended> {
     let mut given = Given::default();
-    for spelling in spellings.values() {
-        if let Some(default) = &spelling.default {
-            given
-                .defaults
-                .insert(spelling.id.clone(), default.clone().into());
-        }
-    }
     let mut names = BTreeSet::new();
     let mut rest: VecDeque<OsString> = arguments.into_iter().collect();
     while let Some(word) = rest.pop_front() {

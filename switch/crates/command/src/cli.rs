@@ -1,13 +1,22 @@
-//! All options: their names, what they are in a word, and under which heading `--help` has them.
+//! The command line's options in groups, each a struct; a group of one module's lies in that module.
 //!
-//! The command line itself is read in bmv2's way, by [`arguments`](crate::arguments); from here come the names, the help
-//! and the completion of shells.
+//! The command line itself is read in bmv2's way, by [`arguments`](crate::arguments). From here come the options' names
+//! and values, the help, and the completion of shells.
 
-use clap::{Arg, ArgAction, Command, ValueHint};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
-use crate::arguments::{Spelling, Spellings};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, Args, Command, CommandFactory, FromArgMatches, Parser, ValueHint};
+
+use crate::arguments::{Given, Spelling, Spellings};
+use crate::ending::{Ended, input};
 use crate::foreign;
-use crate::listening::DEFAULT_ADDRESS;
+use crate::listening::{DEFAULT_ADDRESS, TlsOptions};
+use crate::log::LogOptions;
+use crate::ports::{HIGHEST_PORT, LineOptions};
+use crate::serve::Manners;
+use crate::values::{message, number, path, text, word};
 
 const TARGET: &str = "Target (behind -- in scripts for bmv2; here anywhere)";
 const LINES: &str = "Ports and lines (beyond bmv2)";
@@ -32,292 +41,174 @@ Exit codes: 0 stopped; 1 failed, or files not whole; 2 bad input.";
 /// Shells that completion can be had for.
 pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
-fn flag(id: &'static str, help: impl Into<String>) -> Arg {
-    Arg::new(id)
-        .long(id)
-        .action(ArgAction::SetTrue)
-        .help(help.into())
+/// All options with a meaning, and the program.
+#[derive(Debug, Parser)]
+#[command(name = "phb-switch", about = ABOUT, after_help = EXAMPLES)]
+#[command(
+    disable_help_flag = true,
+    disable_version_flag = true,
+    args_override_self = true
+)]
+pub struct CommandLine {
+    #[arg(
+        id = "JSON",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath,
+        help = "The program, as p4c made it. Without it, a controller has to bring one."
+    )]
+    pub program: Option<PathBuf>,
+    #[command(flatten)]
+    pub general: General,
+    #[command(flatten, next_help_heading = TARGET)]
+    pub target: Target,
+    #[command(flatten, next_help_heading = LINES)]
+    pub lines: LineOptions,
+    #[command(flatten, next_help_heading = LOG)]
+    pub log: LogOptions,
+    #[command(flatten, next_help_heading = TLS)]
+    pub tls: TlsOptions,
 }
 
-fn valued(id: &'static str, value: &'static str, help: impl Into<String>) -> Arg {
-    Arg::new(id)
-        .long(id)
-        .value_name(value)
-        .action(ArgAction::Set)
-        .help(help.into())
+/// Options that belong to no group. Those with an underscore print something and end; [`Given`] has their order.
+#[derive(Debug, Args)]
+pub struct General {
+    #[arg(
+        long,
+        short = 'i',
+        value_name = "PORT@INTERFACE",
+        help = "Attach an interface to a port; repeatable."
+    )]
+    pub interface: Vec<OsString>,
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        value_parser = number::<u64>(0..=u64::MAX.into()),
+        help = "P4Runtime device id."
+    )]
+    pub device_id: u64,
+    #[arg(long, help = "Start without a program.")]
+    pub no_p4: bool,
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "512",
+        value_parser = number::<u64>(0..=u64::MAX.into()),
+        help = "The most interfaces that may be attached."
+    )]
+    pub max_port_count: u64,
+    #[arg(
+        long,
+        value_name = "WHOM",
+        value_parser = word(
+            &[("bmv2", Manners::Bmv2), ("specification", Manners::Specification)],
+            "bmv2 or specification"
+        ),
+        help = "Whose word holds where bmv2 differs from P4Runtime's specification. (default: specification)"
+    )]
+    pub like: Option<Manners>,
+    #[arg(long = "version", short = 'v', help = "Print the version.")]
+    _version: bool,
+    #[arg(long = "json-version", help = "Print the newest bmv2 JSON understood.")]
+    _json_version: bool,
+    #[arg(
+        long = "install-completion",
+        value_name = "SHELL",
+        num_args = 0..=1,
+        value_parser = PossibleValuesParser::new(SHELLS),
+        help = "Install completion for a shell, the current one unless given."
+    )]
+    _install_completion: Option<String>,
+    #[arg(
+        long = "show-completion",
+        value_name = "SHELL",
+        num_args = 0..=1,
+        value_parser = PossibleValuesParser::new(SHELLS),
+        help = "Print completion for a shell, to copy it or change it."
+    )]
+    _show_completion: Option<String>,
+    #[arg(long = "help", short = 'h', help = "Print this.")]
+    _help: bool,
 }
 
-fn file(id: &'static str, value: &'static str, help: &'static str) -> Arg {
-    valued(id, value, help).value_hint(ValueHint::FilePath)
-}
-
-/// An option that has one of a few words.
-fn choice<const N: usize>(
-    id: &'static str,
-    value: &'static str,
-    words: [&'static str; N],
-    help: &'static str,
-) -> Arg {
-    valued(id, value, help).value_parser(words)
-}
-
-/// An option whose value may be missing.
-fn optional(arg: Arg) -> Arg {
-    arg.num_args(0..=1)
-}
-
-/// An option with a value of the form `PORT=...`.
-fn of_port(id: &'static str, value: &'static str, help: &'static str) -> Arg {
-    valued(id, value, help).action(ArgAction::Append)
+/// Options that bmv2's target has.
+#[derive(Debug, Args)]
+pub struct Target {
+    #[arg(
+        long,
+        value_name = "PORT",
+        value_parser = number::<u16>(1..=HIGHEST_PORT.into()),
+        help = "Port of packet-in and packet-out, from 1 to 511. (default: none)"
+    )]
+    pub cpu_port: Option<u16>,
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value = "511",
+        value_parser = number::<u16>(0..=HIGHEST_PORT.into()),
+        help = "Port that means drop."
+    )]
+    pub drop_port: u16,
+    #[arg(
+        long,
+        value_name = "HOST:PORT",
+        default_value = DEFAULT_ADDRESS,
+        value_parser = text(),
+        help = "Where P4Runtime and gNMI listen."
+    )]
+    pub grpc_server_addr: String,
+    #[arg(
+        long,
+        value_name = "PATH[:MODE]",
+        value_parser = text(),
+        value_hint = ValueHint::FilePath,
+        help = "A Unix socket beside it, for users of this machine; the mode is octal, 600 unless given. (default: none)"
+    )]
+    pub grpc_unix_socket: Option<String>,
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        value_parser = number::<u8>(1..=u8::MAX.into()),
+        help = "Strict-priority queues per port, unless programs rank."
+    )]
+    pub priority_queues: u8,
+    #[arg(
+        long = "enable-swap",
+        help = "Let programs be replaced; they always may be."
+    )]
+    _enable_swap: bool,
 }
 
 /// The command with all options.
 pub fn command() -> Command {
-    Command::new("phb-switch")
-        .about(ABOUT)
-        .after_help(EXAMPLES)
-        .disable_help_flag(true)
-        .disable_version_flag(true)
-        .arg(
-            Arg::new("JSON")
-                .value_hint(ValueHint::FilePath)
-                .help("The program, as p4c made it. Without it, a controller has to bring one."),
-        )
-        .args(general())
-        .next_help_heading(TARGET)
-        .args(target())
-        .next_help_heading(LINES)
-        .args(lines())
-        .next_help_heading(LOG)
-        .args(log())
-        .next_help_heading(TLS)
-        .args(tls())
+    CommandLine::command()
         .next_help_heading(WITHOUT_MEANING)
         .args(without_meaning())
         .next_help_heading(REFUSED)
         .args(refused())
 }
 
-fn general() -> Vec<Arg> {
-    vec![
-        of_port(
-            "interface",
-            "PORT@INTERFACE",
-            "Attach an interface to a port; repeatable.",
-        )
-        .short('i'),
-        valued("device-id", "N", "P4Runtime device id.").default_value("0"),
-        flag("no-p4", "Start without a program."),
-        valued(
-            "max-port-count",
-            "N",
-            "The most interfaces that may be attached.",
-        )
-        .default_value("512"),
-        choice(
-            "like",
-            "WHOM",
-            ["bmv2", "specification"],
-            "Whose word holds where bmv2 differs from P4Runtime's specification. (default: specification)",
-        ),
-        flag("version", "Print the version.").short('v'),
-        flag("json-version", "Print the newest bmv2 JSON understood."),
-        optional(choice(
-            "install-completion",
-            "SHELL",
-            SHELLS,
-            "Install completion for a shell, the current one unless given.",
-        )),
-        optional(choice(
-            "show-completion",
-            "SHELL",
-            SHELLS,
-            "Print completion for a shell, to copy it or change it.",
-        )),
-        flag("help", "Print this.").short('h'),
-    ]
-}
-
-fn target() -> Vec<Arg> {
-    vec![
-        valued(
-            "cpu-port",
-            "PORT",
-            "Port of packet-in and packet-out, from 1 to 511. (default: none)",
-        ),
-        valued("drop-port", "PORT", "Port that means drop.").default_value("511"),
-        valued(
-            "grpc-server-addr",
-            "HOST:PORT",
-            "Where P4Runtime and gNMI listen.",
-        )
-        .default_value(DEFAULT_ADDRESS),
-        file(
-            "grpc-unix-socket",
-            "PATH[:MODE]",
-            "A Unix socket beside it, for users of this machine; the mode is octal, 600 unless given. (default: none)",
-        ),
-        valued(
-            "priority-queues",
-            "N",
-            "Strict-priority queues per port, unless programs rank.",
-        )
-        .default_value("1"),
-        flag(
-            "enable-swap",
-            "Let programs be replaced; they always may be.",
-        ),
-    ]
-}
-
-fn lines() -> Vec<Arg> {
-    vec![
-        flag(
-            "strict-priority",
-            "Queue by priority also where the program ranks, as a switch without a PIFO.",
-        ),
-        of_port(
-            "port-rate",
-            "PORT=RATE[:OVERHEAD]",
-            "Line rate in bit/s (256k, 1.5Mbit/s), and bytes to add to each Ethernet frame's length; repeatable.",
-        ),
-        of_port(
-            "transmit-ring",
-            "PORT=N",
-            "Frames that may wait between scheduler and line; repeatable.",
-        ),
-        of_port(
-            "buffer-packets",
-            "PORT=N",
-            "Packets that may wait in the scheduler; repeatable.",
-        ),
-        of_port(
-            "queue-depth",
-            "PORT=N",
-            "Packets that may wait in each strict-priority queue, 64 unless given, 16384 like bmv2; repeatable.",
-        ),
-        of_port(
-            "queue-rate",
-            "PORT=PPS",
-            "Packets per second that each strict-priority queue passes; repeatable.",
-        ),
-        valued(
-            "busy-poll",
-            "MICROSECONDS",
-            "How long to look for further frames before sleeping: less delay for more processor time.",
-        )
-        .default_value("0"),
-        valued("seed", "N", "Seed of everything random in the program.").default_value("1"),
-    ]
-}
-
-fn log() -> Vec<Arg> {
-    vec![
-        flag("log-console", "Log to stdout."),
-        file("log-file", "FILE", "Log to a file. (default: none)"),
-        choice(
-            "log-level",
-            "LEVEL",
-            ["trace", "debug", "info", "warn", "error", "off"],
-            "What is logged.",
-        )
-        .short('L')
-        .default_value("trace"),
-        valued(
-            "log",
-            "FORMAT[,PART=LEVEL]...",
-            "How it is written, text or json, and levels of parts: switch, server, gnmi, p4runtime, packets, ports, \
-             tls. Without a log of its own, of what goes to stderr. (default: text)",
-        ),
-        flag("log-flush", "Write each line of the log file at once."),
-        valued(
-            "log-file-max-size",
-            "BYTES",
-            "When the log file is rotated. (default: 5242880)",
-        ),
-        valued(
-            "log-file-max-files",
-            "N",
-            "Rotated log files that are kept. (default: 3)",
-        ),
-        valued(
-            "dump-packet-data",
-            "BYTES",
-            "How much of each packet is logged in hexadecimal.",
-        )
-        .default_value("0"),
-        optional(
-            valued(
-                "pcap",
-                "DIRECTORY",
-                "Keep what passes each port in NAME_in.pcap and NAME_out.pcap; without a value, here.",
-            )
-            .value_hint(ValueHint::DirPath),
-        ),
-        valued(
-            "use-files",
-            "SECONDS",
-            "Instead of interface NAME, read NAME_in.pcap and write NAME_out.pcap, after a wait. (default: none)",
-        ),
-        flag("json", "Print the start-up line as JSON."),
-        file(
-            "ready-file",
-            "FILE",
-            "Write the start-up line, as JSON, to a file as soon as controllers can connect. (default: none)",
-        ),
-    ]
-}
-
-fn tls() -> Vec<Arg> {
-    vec![
-        flag("grpc-server-ssl", "Use TLS."),
-        file(
-            "grpc-server-cert",
-            "PEM",
-            "The server's certificate chain. (default: none)",
-        ),
-        file(
-            "grpc-server-key",
-            "PEM",
-            "The server's private key. (default: none)",
-        ),
-        file(
-            "grpc-server-cacert",
-            "PEM",
-            "The authority that client certificates are checked against. (default: none)",
-        ),
-        flag(
-            "grpc-server-with-client-auth",
-            "Refuse clients without a valid certificate, as --grpc-server-client-auth required.",
-        ),
-        choice(
-            "grpc-server-client-auth",
-            "WHETHER",
-            ["none", "optional", "required"],
-            "Whether clients show certificates; with optional, those without one may read only. (default: none)",
-        ),
-        file(
-            "client-bindings",
-            "TOML",
-            "Which roles and devices each client certificate is for, and what roles may do. (default: any)",
-        ),
-    ]
-}
-
 fn without_meaning() -> impl Iterator<Item = Arg> {
     let args = foreign::WITHOUT_MEANING.into_iter();
-    args.map(|(id, why)| match id {
-        "debugger" | "disable-swap" => flag(id, sentence(why)),
-        "thrift-port" | "max-mc-groups" | "max-l1-entries" | "max-l2-entries" => {
-            valued(id, "N", sentence(why))
+    args.map(|(id, why)| {
+        let arg = Arg::new(id).long(id).help(sentence(why));
+        match id {
+            "debugger" | "disable-swap" => arg.action(ArgAction::SetTrue),
+            "thrift-port" | "max-mc-groups" | "max-l1-entries" | "max-l2-entries" => arg
+                .value_name("N")
+                .value_parser(number::<i128>(i128::MIN..=i128::MAX)),
+            _ => arg.value_name("TEXT").value_parser(text()),
         }
-        _ => valued(id, "TEXT", sentence(why)),
     })
 }
 
 fn refused() -> impl Iterator<Item = Arg> {
     let args = foreign::REFUSED.into_iter();
-    args.map(|(id, why)| valued(id, "TEXT", sentence(why)))
+    args.map(|(id, why)| {
+        let arg = Arg::new(id).long(id).help(sentence(why));
+        arg.value_name("TEXT").value_parser(text())
+    })
 }
 
 fn sentence(words: &str) -> String {
@@ -337,13 +228,11 @@ pub fn spellings() -> Spellings {
             .get_num_args()
             .is_some_and(|number| number.min_values() == 0);
         let missing = if long == "pcap" { "." } else { "" };
-        let default = arg.get_default_values().first();
         let spelling = Spelling {
             id: long.to_owned(),
             takes_value: !matches!(arg.get_action(), ArgAction::SetTrue),
             repeatable: matches!(arg.get_action(), ArgAction::Append),
             without_value: is_optional.then(|| missing.to_owned()),
-            default: default.map(|value| value.to_string_lossy().into()),
         };
         if let Some(short) = arg.get_short() {
             found.insert(format!("-{short}"), spelling.clone());
@@ -351,6 +240,18 @@ pub fn spellings() -> Spellings {
         found.insert(format!("--{long}"), spelling);
     }
     found
+}
+
+/// Reads the values of what was given.
+///
+/// # Errors
+/// A value is wrong.
+pub fn read(given: &Given) -> Result<CommandLine, Ended> {
+    let matches = command()
+        .no_binary_name(true)
+        .try_get_matches_from(given.in_full());
+    let line = matches.and_then(|matches| CommandLine::from_arg_matches(&matches));
+    line.or_else(|error| input(message(&error)))
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Options of the server: where it listens, and what clients have to show.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::arguments::Given;
+use clap::{Args, ValueHint};
+
 use crate::ending::{Ended, input};
 use crate::quoted::quoted;
 use crate::serve::{ClientCertificates, TlsFiles, UnixSocket};
+use crate::values::{path, word};
 
 /// Loopback, unlike bmv2: who can reach the address programs the switch.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
@@ -14,14 +16,83 @@ pub const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 const DEFAULT_MODE: u32 = 0o600;
 const HIGHEST_MODE: u32 = 0o777;
 
-/// The options that mean nothing without TLS.
-const ONLY_WITH_TLS: [&str; 5] = [
-    "grpc-server-cert",
-    "grpc-server-key",
-    "grpc-server-cacert",
-    "grpc-server-with-client-auth",
-    "grpc-server-client-auth",
+const CLIENT_AUTH: [(&str, ClientCertificates); 3] = [
+    ("none", ClientCertificates::NotAsked),
+    ("optional", ClientCertificates::Optional),
+    ("required", ClientCertificates::Required),
 ];
+
+/// Options of TLS.
+#[derive(Debug, Args)]
+pub struct TlsOptions {
+    #[arg(long, help = "Use TLS.")]
+    grpc_server_ssl: bool,
+    #[arg(
+        long,
+        value_name = "PEM",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath,
+        help = "The server's certificate chain. (default: none)"
+    )]
+    grpc_server_cert: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "PEM",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath,
+        help = "The server's private key. (default: none)"
+    )]
+    grpc_server_key: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "PEM",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath,
+        help = "The authority that client certificates are checked against. (default: none)"
+    )]
+    grpc_server_cacert: Option<PathBuf>,
+    #[arg(
+        long,
+        help = "Refuse clients without a valid certificate, as --grpc-server-client-auth required."
+    )]
+    grpc_server_with_client_auth: bool,
+    #[arg(
+        long,
+        value_name = "WHETHER",
+        value_parser = word(&CLIENT_AUTH, "none, optional or required"),
+        help = "Whether clients show certificates; with optional, those without one may read only. (default: none)"
+    )]
+    grpc_server_client_auth: Option<ClientCertificates>,
+    #[arg(
+        long,
+        value_name = "TOML",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath,
+        help = "Which roles and devices each client certificate is for, and what roles may do. (default: any)"
+    )]
+    client_bindings: Option<PathBuf>,
+}
+
+impl TlsOptions {
+    /// Names of the given options that mean nothing without TLS.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("grpc-server-cert", self.grpc_server_cert.is_some()),
+            ("grpc-server-key", self.grpc_server_key.is_some()),
+            ("grpc-server-cacert", self.grpc_server_cacert.is_some()),
+            (
+                "grpc-server-with-client-auth",
+                self.grpc_server_with_client_auth,
+            ),
+            (
+                "grpc-server-client-auth",
+                self.grpc_server_client_auth.is_some(),
+            ),
+        ];
+        let given = options.into_iter().filter(|(_, is_given)| *is_given);
+        given.map(|(id, _)| id)
+    }
+}
 
 /// TLS, and the file that says what certificates are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,63 +162,49 @@ pub fn unix_socket(text: &str) -> Result<UnixSocket, Ended> {
     }
 }
 
-/// What clients have to show, and the option that says so.
-fn clients(given: &Given) -> Result<(ClientCertificates, &'static str), Ended> {
-    let word = given.text("grpc-server-client-auth");
-    let asked = match word.as_deref() {
-        None => None,
-        Some("none") => Some(ClientCertificates::NotAsked),
-        Some("optional") => Some(ClientCertificates::Optional),
-        Some("required") => Some(ClientCertificates::Required),
-        Some(other) => {
-            let other = quoted(other);
-            return input(format!(
-                "--grpc-server-client-auth {other}: expected none, optional or required"
-            ));
-        }
-    };
-    if !given.has("grpc-server-with-client-auth") {
-        let asked = asked.unwrap_or_default();
-        return Ok((asked, "--grpc-server-client-auth"));
+/// Which certificates clients have to show, and the option that says so.
+fn clients(options: &TlsOptions) -> Result<(ClientCertificates, &'static str), Ended> {
+    let asked = options.grpc_server_client_auth;
+    if !options.grpc_server_with_client_auth {
+        return Ok((asked.unwrap_or_default(), "--grpc-server-client-auth"));
     }
-    match asked {
-        None | Some(ClientCertificates::Required) => Ok((
+    let other = asked.filter(|asked| *asked != ClientCertificates::Required);
+    match CLIENT_AUTH.iter().find(|(_, each)| Some(*each) == other) {
+        None => Ok((
             ClientCertificates::Required,
             "--grpc-server-with-client-auth",
         )),
-        Some(_) => input(format!(
-            "--grpc-server-with-client-auth: --grpc-server-client-auth {} says something else",
-            word.unwrap_or_default()
+        Some((word, _)) => input(format!(
+            "--grpc-server-with-client-auth: --grpc-server-client-auth {word} says something else"
         )),
     }
 }
 
-/// The files of TLS, if it is on, and what to tell about those that mean nothing without it.
-pub fn tls(given: &Given) -> Result<(Option<Tls>, Vec<String>), Ended> {
-    let (clients, by) = clients(given)?;
-    let bindings = given.path("client-bindings");
-    if !given.has("grpc-server-ssl") {
-        if bindings.is_some() {
+/// The files of TLS, if it is on, and notices about options without effect.
+pub fn tls(options: TlsOptions) -> Result<(Option<Tls>, Vec<String>), Ended> {
+    let (clients, by) = clients(&options)?;
+    if !options.grpc_server_ssl {
+        if options.client_bindings.is_some() {
             return input(
                 "--client-bindings: without --grpc-server-ssl clients have no certificates",
             );
         }
-        let ignored = ONLY_WITH_TLS.iter().filter(|id| given.has(id));
+        let ignored = options.given();
         let notices = ignored.map(|id| format!("--{id} ignored (there is no --grpc-server-ssl)"));
         return Ok((None, notices.collect()));
     }
-    let file = |id: &str| match given.path(id) {
-        Some(path) => Ok(path.to_owned()),
-        None => input(format!("--grpc-server-ssl: --{id} is missing")),
+    let Some(certificate) = options.grpc_server_cert else {
+        return input("--grpc-server-ssl: --grpc-server-cert is missing");
     };
-    let (certificate, key) = (file("grpc-server-cert")?, file("grpc-server-key")?);
-    if bindings.is_some() && clients == ClientCertificates::NotAsked {
+    let Some(key) = options.grpc_server_key else {
+        return input("--grpc-server-ssl: --grpc-server-key is missing");
+    };
+    if options.client_bindings.is_some() && clients == ClientCertificates::NotAsked {
         return input(
             "--client-bindings: --grpc-server-with-client-auth is missing, without which no client shows one",
         );
     }
-    let client_authority = given.path("grpc-server-cacert").map(Path::to_owned);
-    if clients != ClientCertificates::NotAsked && client_authority.is_none() {
+    if clients != ClientCertificates::NotAsked && options.grpc_server_cacert.is_none() {
         return input(format!(
             "{by}: --grpc-server-cacert, which certificates are checked against, is missing"
         ));
@@ -155,10 +212,10 @@ pub fn tls(given: &Given) -> Result<(Option<Tls>, Vec<String>), Ended> {
     let files = TlsFiles {
         certificate,
         key,
-        client_authority,
+        client_authority: options.grpc_server_cacert,
         clients,
     };
-    let bindings = bindings.map(Path::to_owned);
+    let bindings = options.client_bindings;
     Ok((Some(Tls { files, bindings }), Vec::new()))
 }
 

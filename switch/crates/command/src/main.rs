@@ -24,7 +24,6 @@ mod failures;
 mod foreign;
 mod listening;
 mod log;
-mod numbers;
 mod options;
 mod packets;
 mod ports;
@@ -36,6 +35,7 @@ mod stf;
 mod stopping;
 mod system;
 mod terminal;
+mod values;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};

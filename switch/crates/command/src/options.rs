@@ -1,19 +1,18 @@
 //! The command line, read and checked: what a switch is to be started with.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use phb_traffic_manager::PortConfig;
 
 use crate::arguments::Given;
+use crate::cli::{self, CommandLine};
 use crate::ending::{Ended, input};
 use crate::foreign;
 use crate::listening::{self, Tls};
-use crate::log::{self, Logging};
-use crate::numbers::{number, number_as};
-use crate::ports::{self, HIGHEST_PORT};
-use crate::quoted::quoted;
+use crate::log::{self, LogOptions, Logging};
+use crate::ports;
 use crate::serve::{Manners, UnixSocket};
 
 /// The name of bmv2's switch: whoever calls the program by it wants bmv2's manners.
@@ -72,76 +71,75 @@ pub struct Options {
 /// # Arguments
 /// `name`: the program's own, without a path.
 pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
-    if let [_, extra @ ..] = &given.words[..]
-        && !extra.is_empty()
-    {
-        let many = if extra.len() > 1 { "s" } else { "" };
-        let extra: Vec<_> = extra
-            .iter()
-            .map(|word| word.display().to_string())
-            .collect();
-        let extra = extra.join(" ");
-        return input(format!("Got unexpected extra argument{many} ({extra})"));
-    }
-    let device_id = number_as(given, "device-id", 0..=u64::MAX.into())?;
-    let most_ports: u64 = number_as(given, "max-port-count", 0..=u64::MAX.into())?;
-    let cpu_port = number(given, "cpu-port", 1..=HIGHEST_PORT.into())?;
-    let cpu_port = cpu_port.and_then(|port| port.try_into().ok());
-    let drop_port = number_as(given, "drop-port", 0..=HIGHEST_PORT.into())?;
-    let queues = number_as(given, "priority-queues", 1..=u8::MAX.into())?;
-    let files_after = number(given, "use-files", i128::MIN..=i128::MAX)?;
-    let busy_poll = number_as(given, "busy-poll", 0..=1_000_000)?;
-    let seed = number_as(given, "seed", 0..=u64::MAX.into())?;
-    for (id, _) in foreign::WITHOUT_MEANING {
-        if id == "thrift-port" || id.starts_with("max-") {
-            number(given, id, i128::MIN..=i128::MAX)?;
-        }
-    }
-
-    let mut notices = Vec::new();
-    notices.extend(foreign::check(given)?);
-    let interfaces = ports::attached(&given.all("interface"))?;
-    check_ports(&interfaces, cpu_port, drop_port, most_ports)?;
-    let manners = manners(given, name)?;
+    check_words(given)?;
+    let CommandLine {
+        program,
+        general,
+        target,
+        lines,
+        log,
+        tls,
+    } = cli::read(given)?;
+    let mut notices: Vec<String> = foreign::check(given)?.into_iter().collect();
+    let interfaces = ports::attached(&general.interface)?;
+    let (cpu_port, drop_port) = (target.cpu_port, target.drop_port);
+    check_ports(&interfaces, cpu_port, drop_port, general.max_port_count)?;
+    let manners = general.like.unwrap_or(match name {
+        NAME_OF_BMV2 => Manners::Bmv2,
+        _ => Manners::Specification,
+    });
     let common = PortConfig {
-        queues,
-        strict_priority: given.has("strict-priority"),
+        queues: target.priority_queues,
+        strict_priority: lines.strict_priority,
         queue_depth: (manners == Manners::Bmv2).then_some(BMV2_QUEUE_DEPTH),
         ..PortConfig::default()
     };
     let numbers = interfaces.iter().map(|(port, _)| *port);
-    let mut ports = ports::configured(numbers, &common, given)?;
+    let mut ports = ports::configured(numbers, &common, &lines)?;
     ports.extend(cpu_port.map(|port| (port, common)));
-    let program = program(given, &mut notices)?;
-    let logging = log::read(given, &mut notices)?;
-    let pcap = captures(given, &mut notices)?;
-    let (tls, of_tls) = listening::tls(given)?;
+    let program = check_program(program, general.no_p4, &mut notices)?;
+    let logging = log::read(&log, &mut notices)?;
+    let pcap = captures(&log, &mut notices)?;
+    let (tls, of_tls) = listening::tls(tls)?;
     notices.extend(of_tls);
-    let address = given.text("grpc-server-addr").unwrap_or_default();
+    let unix = target.grpc_unix_socket;
     Ok(Options {
         program,
         interfaces,
         ports,
-        device_id,
+        device_id: general.device_id,
         cpu_port,
         drop_port,
-        address: listening::address(address)?,
-        unix: given
-            .text("grpc-unix-socket")
-            .map(|text| listening::unix_socket(&text))
-            .transpose()?,
+        address: listening::address(target.grpc_server_addr)?,
+        unix: unix.map(|text| listening::unix_socket(&text)).transpose()?,
         tls,
         manners,
         logging,
         pcap,
-        files_after: files_after
+        files_after: log
+            .use_files
             .map(|seconds| Duration::from_secs(seconds.clamp(0, u64::MAX.into()) as u64)),
-        busy_poll: Duration::from_micros(busy_poll),
-        seed,
-        as_json: given.has("json"),
-        ready_file: given.path("ready-file").map(Path::to_owned),
+        busy_poll: Duration::from_micros(lines.busy_poll),
+        seed: lines.seed,
+        as_json: log.json,
+        ready_file: log.ready_file,
         notices,
     })
+}
+
+/// Refuses more than one program.
+fn check_words(given: &Given) -> Result<(), Ended> {
+    let extra = given.words.get(1..).unwrap_or_default();
+    if extra.is_empty() {
+        return Ok(());
+    }
+    let many = if extra.len() > 1 { "s" } else { "" };
+    let extra: Vec<_> = extra
+        .iter()
+        .map(|word| word.display().to_string())
+        .collect();
+    let extra = extra.join(" ");
+    input(format!("Got unexpected extra argument{many} ({extra})"))
 }
 
 /// Whether every port has one job.
@@ -171,22 +169,13 @@ fn check_ports(
     Ok(())
 }
 
-fn manners(given: &Given, name: &str) -> Result<Manners, Ended> {
-    match given.text("like").as_deref() {
-        None if name == NAME_OF_BMV2 => Ok(Manners::Bmv2),
-        None | Some("specification") => Ok(Manners::Specification),
-        Some("bmv2") => Ok(Manners::Bmv2),
-        Some(other) => {
-            let other = quoted(other);
-            input(format!("--like {other}: expected bmv2 or specification"))
-        }
-    }
-}
-
 /// The program to load, if any.
-fn program(given: &Given, notices: &mut Vec<String>) -> Result<Option<PathBuf>, Ended> {
-    let program = given.words.first().map(PathBuf::from);
-    match (program, given.has("no-p4")) {
+fn check_program(
+    program: Option<PathBuf>,
+    no_p4: bool,
+    notices: &mut Vec<String>,
+) -> Result<Option<PathBuf>, Ended> {
+    match (program, no_p4) {
         (None, false) => input("give a program (bmv2 JSON), or --no-p4 to start without one"),
         (Some(program), true) => {
             let program = program.display();
@@ -199,12 +188,12 @@ fn program(given: &Given, notices: &mut Vec<String>) -> Result<Option<PathBuf>, 
     }
 }
 
-/// Where captures go, if anywhere.
-fn captures(given: &Given, notices: &mut Vec<String>) -> Result<Option<PathBuf>, Ended> {
-    let Some(directory) = given.path("pcap") else {
+/// The directory of captures, if any.
+fn captures(options: &LogOptions, notices: &mut Vec<String>) -> Result<Option<PathBuf>, Ended> {
+    let Some(directory) = options.pcap.clone() else {
         return Ok(None);
     };
-    if given.has("use-files") {
+    if options.use_files.is_some() {
         notices.push(
             "--pcap ignored (with --use-files, NAME_in.pcap and NAME_out.pcap are the captures)"
                 .to_owned(),
@@ -215,7 +204,7 @@ fn captures(given: &Given, notices: &mut Vec<String>) -> Result<Option<PathBuf>,
         let directory = directory.display();
         return input(format!("--pcap {directory}: no such directory"));
     }
-    Ok(Some(directory.to_owned()))
+    Ok(Some(directory))
 }
 
 #[cfg(test)]

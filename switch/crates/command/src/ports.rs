@@ -1,14 +1,15 @@
 //! Options that name a port: what is attached to it, and how it transmits.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::ffi::OsString;
 
+use clap::Args;
 use phb_traffic_manager::PortConfig;
 
-use crate::arguments::Given;
 use crate::ending::{Ended, input};
 use crate::quoted::{is_text, quoted};
 use crate::rate;
+use crate::values::number;
 
 /// v1model's port fields have 9 bits.
 pub const HIGHEST_PORT: u16 = 511;
@@ -18,20 +19,85 @@ pub const TAP: &str = "tap:";
 
 const HIGHEST_COUNT: u64 = u32::MAX as u64;
 
-/// Options with a value of the form `PORT=...`, each with an example.
-const OPTIONS: [(&str, &str, Setter); 5] = [
-    ("port-rate", "2=256kbit/s:-7", set_rate),
-    ("transmit-ring", "2=6", set_transmit_ring),
-    ("buffer-packets", "2=40", set_buffer),
-    ("queue-depth", "2=64", set_queue_depth),
-    ("queue-rate", "2=1000", set_queue_rate),
-];
+/// Options of ports and their lines.
+#[derive(Debug, Args)]
+pub struct LineOptions {
+    #[arg(
+        long,
+        help = "Queue by priority also where the program ranks, as a switch without a PIFO."
+    )]
+    pub strict_priority: bool,
+    #[arg(
+        long,
+        value_name = "PORT=RATE[:OVERHEAD]",
+        help = "Line rate in bit/s (256k, 1.5Mbit/s), and bytes to add to each Ethernet frame's length; repeatable."
+    )]
+    port_rate: Vec<OsString>,
+    #[arg(
+        long,
+        value_name = "PORT=N",
+        help = "Frames that may wait between scheduler and line; repeatable."
+    )]
+    transmit_ring: Vec<OsString>,
+    #[arg(
+        long,
+        value_name = "PORT=N",
+        help = "Packets that may wait in the scheduler; repeatable."
+    )]
+    buffer_packets: Vec<OsString>,
+    #[arg(
+        long,
+        value_name = "PORT=N",
+        help = "Packets that may wait in each strict-priority queue, 64 unless given, 16384 like bmv2; repeatable."
+    )]
+    queue_depth: Vec<OsString>,
+    #[arg(
+        long,
+        value_name = "PORT=PPS",
+        help = "Packets per second that each strict-priority queue passes; repeatable."
+    )]
+    queue_rate: Vec<OsString>,
+    #[arg(
+        long,
+        value_name = "MICROSECONDS",
+        default_value = "0",
+        value_parser = number::<u64>(0..=1_000_000),
+        help = "How long to look for further frames before sleeping: less delay for more processor time."
+    )]
+    pub busy_poll: u64,
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        value_parser = number::<u64>(0..=u64::MAX.into()),
+        help = "Seed of everything random in the program."
+    )]
+    pub seed: u64,
+}
+
+impl LineOptions {
+    /// The options with values of the form `PORT=...`: name, example, meaning and values.
+    fn of_ports(&self) -> [(&str, &str, Setter, &[OsString]); 5] {
+        [
+            ("port-rate", "2=256kbit/s:-7", set_rate, &self.port_rate),
+            (
+                "transmit-ring",
+                "2=6",
+                set_transmit_ring,
+                &self.transmit_ring,
+            ),
+            ("buffer-packets", "2=40", set_buffer, &self.buffer_packets),
+            ("queue-depth", "2=64", set_queue_depth, &self.queue_depth),
+            ("queue-rate", "2=1000", set_queue_rate, &self.queue_rate),
+        ]
+    }
+}
 
 /// Sets something of a port by a text; the option is for messages.
 type Setter = fn(&mut PortConfig, &str, &str) -> Result<(), Ended>;
 
 /// Reads `PORT@INTERFACE`, in the order of the command line.
-pub fn attached(given: &[&OsStr]) -> Result<Vec<(u16, String)>, Ended> {
+pub fn attached(given: &[OsString]) -> Result<Vec<(u16, String)>, Ended> {
     let mut interfaces: Vec<(u16, String)> = Vec::new();
     for each in given {
         let option = format!("--interface {}", quoted(each));
@@ -65,15 +131,15 @@ pub fn attached(given: &[&OsStr]) -> Result<Vec<(u16, String)>, Ended> {
 pub fn configured(
     ports: impl IntoIterator<Item = u16>,
     common: &PortConfig,
-    given: &Given,
+    options: &LineOptions,
 ) -> Result<BTreeMap<u16, PortConfig>, Ended> {
     let mut configs: BTreeMap<u16, PortConfig> = ports
         .into_iter()
         .map(|port| (port, common.clone()))
         .collect();
-    for (id, example, set) in OPTIONS {
+    for (id, example, set, values) in options.of_ports() {
         let mut seen = BTreeSet::new();
-        for each in given.all(id) {
+        for each in values {
             let option = format!("--{id} {}", quoted(each));
             let text = each.to_string_lossy();
             let Some((number, value)) = text.split_once('=') else {

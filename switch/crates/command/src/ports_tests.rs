@@ -1,13 +1,14 @@
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
 
 use super::*;
 use crate::arguments;
 use crate::cli;
 
-fn given(line: &str) -> Given {
+fn given(line: &str) -> LineOptions {
     let words = line.split(' ').filter(|word| !word.is_empty());
-    arguments::read(words.map(OsString::from), &cli::spellings()).expect("the options are known")
+    let given = arguments::read(words.map(OsString::from), &cli::spellings());
+    let line = given.and_then(|given| cli::read(&given));
+    line.expect("the options are known").lines
 }
 
 fn config(ports: &[u16], line: &str) -> Result<BTreeMap<u16, PortConfig>, Ended> {
@@ -156,7 +157,7 @@ fn refused() {
 
 #[test]
 fn interfaces() {
-    let found = attached(&[OsStr::new("511@eth@1"), OsStr::new("0@veth0")]);
+    let found = attached(&["511@eth@1", "0@veth0"].map(OsString::from));
     let expected = vec![(511, "eth@1".to_owned()), (0, "veth0".to_owned())];
     assert_eq!(found, Ok(expected));
 }
@@ -180,7 +181,7 @@ fn interfaces_that_exclude_each_other() {
         ),
     ];
     for (second, expected) in cases {
-        let found = attached(&[OsStr::new("0@a"), OsStr::new(second)]);
+        let found = attached(&["0@a", second].map(OsString::from));
         assert_eq!(message(found), expected);
     }
 }
@@ -188,7 +189,7 @@ fn interfaces_that_exclude_each_other() {
 #[test]
 fn names_that_can_not_be_printed() {
     for name in [&b"0@\xff"[..], b"0@a\nb", b"0@\x1b[2J"] {
-        let found = message(attached(&[OsStr::from_bytes(name)]));
+        let found = message(attached(&[OsString::from_vec(name.to_vec())]));
         assert!(found.starts_with("--interface '0@"), "{found}");
         assert!(
             found.ends_with(": expected a name that can be printed"),

@@ -18,29 +18,22 @@ pub enum Level {
 }
 
 impl Level {
-    /// All, the lowest first.
-    pub const ALL: [Self; 6] = [
-        Self::Trace,
-        Self::Debug,
-        Self::Info,
-        Self::Warn,
-        Self::Error,
-        Self::Off,
+    /// All by their words on the command line and in JSON, the lowest first.
+    pub const WORDS: [(&'static str, Self); 6] = [
+        ("trace", Self::Trace),
+        ("debug", Self::Debug),
+        ("info", Self::Info),
+        ("warn", Self::Warn),
+        ("error", Self::Error),
+        ("off", Self::Off),
     ];
 
-    /// What it is called on the command line and in JSON.
+    /// Its word.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Trace => "trace",
-            Self::Debug => "debug",
-            Self::Info => "info",
-            Self::Warn => "warn",
-            Self::Error => "error",
-            Self::Off => "off",
-        }
+        Self::WORDS[self as usize].0
     }
 
-    /// What it is called in lines of text.
+    /// Its name in lines of text.
     pub fn title(self) -> &'static str {
         match self {
             Self::Trace => "TRACE",
@@ -54,7 +47,8 @@ impl Level {
 
     /// The level of this word.
     pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|level| level.word() == word)
+        let known = Self::WORDS.into_iter().find(|(known, _)| *known == word)?;
+        Some(known.1)
     }
 }
 

@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use levels::{Level, Part};
-pub use options::{Logging, read};
+pub use options::{LogOptions, Logging, read};
 use queue::Queue;
 use sink::Sink;
 use subscriber::Subscriber;

@@ -1,16 +1,99 @@
 //! Options of the log.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 
 use super::format::Format;
 use super::levels::{Level, Levels, Part};
-use crate::arguments::Given;
 use crate::ending::{Ended, input};
-use crate::numbers::number;
 use crate::quoted::quoted;
+use crate::values::{number, path, text, word};
 
 const MAX_BYTES: u64 = 5 << 20;
 const MAX_FILES: u32 = 3;
+
+/// Options of the log and of captures.
+#[derive(Debug, Args)]
+pub struct LogOptions {
+    #[arg(long, help = "Log to stdout.")]
+    log_console: bool,
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath,
+        help = "Log to a file. (default: none)"
+    )]
+    log_file: Option<PathBuf>,
+    #[arg(
+        long,
+        short = 'L',
+        value_name = "LEVEL",
+        default_value = "trace",
+        value_parser = word(&Level::WORDS, "one of trace, debug, info, warn, error, off"),
+        help = "What is logged."
+    )]
+    log_level: Level,
+    #[arg(
+        long,
+        value_name = "FORMAT[,PART=LEVEL]...",
+        value_parser = text(),
+        help = "How it is written, text or json, and levels of parts: switch, server, gnmi, p4runtime, packets, ports, \
+                tls. Without a log of its own, of what goes to stderr. (default: text)"
+    )]
+    log: Option<String>,
+    #[arg(long, help = "Write each line of the log file at once.")]
+    log_flush: bool,
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_parser = number::<u64>(1..=u64::MAX.into()),
+        help = "When the log file is rotated. (default: 5242880)"
+    )]
+    log_file_max_size: Option<u64>,
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number::<u32>(0..=u32::MAX.into()),
+        help = "Rotated log files that are kept. (default: 3)"
+    )]
+    log_file_max_files: Option<u32>,
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "0",
+        value_parser = number::<u32>(0..=u32::MAX.into()),
+        help = "How much of each packet is logged in hexadecimal."
+    )]
+    dump_packet_data: u32,
+    #[arg(
+        long,
+        value_name = "DIRECTORY",
+        num_args = 0..=1,
+        value_parser = path(),
+        value_hint = ValueHint::DirPath,
+        help = "Keep what passes each port in NAME_in.pcap and NAME_out.pcap; without a value, here."
+    )]
+    pub pcap: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = number::<i128>(i128::MIN..=i128::MAX),
+        help = "Instead of interface NAME, read NAME_in.pcap and write NAME_out.pcap, after a wait. (default: none)"
+    )]
+    pub use_files: Option<i128>,
+    #[arg(long, help = "Print the start-up line as JSON.")]
+    pub json: bool,
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = path(),
+        value_hint = ValueHint::FilePath,
+        help = "Write the start-up line, as JSON, to a file as soon as controllers can connect. (default: none)"
+    )]
+    pub ready_file: Option<PathBuf>,
+}
 
 /// Where the log goes, and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,24 +141,16 @@ impl Logging {
     }
 }
 
-/// Reads and checks the options, and adds what is to be told about them.
-pub fn read(given: &Given, notices: &mut Vec<String>) -> Result<Logging, Ended> {
-    let file = given.path("log-file").map(Path::to_owned);
-    let console = given.has("log-console");
-    let max_bytes = number(given, "log-file-max-size", 1..=u64::MAX.into())?;
-    let max_files = number(given, "log-file-max-files", 0..=u32::MAX.into())?;
-    let dump_bytes = number(given, "dump-packet-data", 0..=u32::MAX.into())?;
+/// Checks the options, and adds notices about those without effect.
+pub fn read(options: &LogOptions, notices: &mut Vec<String>) -> Result<Logging, Ended> {
+    let (console, file) = (options.log_console, options.log_file.clone());
     if console && file.is_some() {
         return input("--log-console and --log-file exclude each other");
     }
     let is_apart = console || file.is_some();
-    let word = given.text("log-level").unwrap_or_default();
-    let Some(level) = Level::of_word(&word) else {
-        let (word, words) = (quoted(&word), words(Level::ALL.map(Level::word)));
-        return input(format!("--log-level {word}: expected one of {words}"));
-    };
-    let (format, of_parts) = match given.text("log") {
-        Some(spec) => read_spec(&spec)?,
+    let level = options.log_level;
+    let (format, of_parts) = match &options.log {
+        Some(spec) => read_spec(spec)?,
         None => (Format::Text, Vec::new()),
     };
     // Users who asked for no log see what they have to know.
@@ -88,18 +163,21 @@ pub fn read(given: &Given, notices: &mut Vec<String>) -> Result<Logging, Ended> 
         levels.set(*part, *level);
     }
     if file.is_none() {
-        for id in ["log-flush", "log-file-max-size", "log-file-max-files"] {
-            if given.has(id) {
-                notices.push(format!("--{id} ignored (there is no --log-file)"));
-            }
-        }
+        let of_files = [
+            ("log-flush", options.log_flush),
+            ("log-file-max-size", options.log_file_max_size.is_some()),
+            ("log-file-max-files", options.log_file_max_files.is_some()),
+        ];
+        let ignored = of_files.iter().filter(|(_, is_given)| *is_given);
+        notices.extend(ignored.map(|(id, _)| format!("--{id} ignored (there is no --log-file)")));
     }
-    let mut dump_bytes = dump_bytes.and_then(|bytes| bytes.try_into().ok());
-    if dump_bytes.is_some_and(|bytes| bytes > 0) && !levels.has(Part::Packets, Level::Info) {
+    let mut dump_bytes = usize::try_from(options.dump_packet_data).unwrap_or(usize::MAX);
+    if dump_bytes > 0 && !levels.has(Part::Packets, Level::Info) {
         notices.push(format!(
-            "--dump-packet-data ignored (--log-level {word} leaves packets out)"
+            "--dump-packet-data ignored (--log-level {} leaves packets out)",
+            level.word()
         ));
-        dump_bytes = None;
+        dump_bytes = 0;
     }
     Ok(Logging {
         console,
@@ -110,10 +188,10 @@ pub fn read(given: &Given, notices: &mut Vec<String>) -> Result<Logging, Ended> 
         },
         levels,
         packets: of_parts.iter().any(|(part, _)| *part == Part::Packets),
-        flush: given.has("log-flush"),
-        max_bytes: max_bytes.map_or(MAX_BYTES, |bytes| bytes.try_into().unwrap_or(u64::MAX)),
-        max_files: max_files.map_or(MAX_FILES, |files| files.try_into().unwrap_or(u32::MAX)),
-        dump_bytes: dump_bytes.unwrap_or(0),
+        flush: options.log_flush,
+        max_bytes: options.log_file_max_size.unwrap_or(MAX_BYTES),
+        max_files: options.log_file_max_files.unwrap_or(MAX_FILES),
+        dump_bytes,
     })
 }
 
@@ -139,7 +217,7 @@ fn read_spec(spec: &str) -> Result<(Format, Vec<(Part, Level)>), Ended> {
         let (Some(of_part), Some(of_level)) = (Part::of_word(part), Level::of_word(level)) else {
             let (word, words) = match Part::of_word(part) {
                 None => (part, words(Part::ALL.map(Part::word))),
-                Some(_) => (level, words(Level::ALL.map(Level::word))),
+                Some(_) => (level, words(Level::WORDS.map(|(word, _)| word))),
             };
             let word = quoted(word);
             return input(format!("{option}: expected one of {words}, got {word}"));
