@@ -1,4 +1,4 @@
-"""What the fuzz target `rpc` begins with: every committed p4info, serialized, and valid requests for each.
+"""Seeds of the fuzz target `rpc`: every committed p4info, serialized, and valid requests for each.
 
 `python switch/fuzz/requests.py INFOS SEEDS` writes INFOS/NAME.bin, and into SEEDS inputs of the target: the number of
 the p4info in the order of the names, what to do (see fuzz_targets/rpc.rs), the request.

@@ -24,7 +24,7 @@ class Certificates:
         issued.cert_chain_pems[0].write_to_path(self.folder / f"{file or name}.pem")
 
     def files(self, clients: str | None = "required") -> dict[str, str]:
-        """What a server is told; without a word about clients it has no authority for them."""
+        """The files of a server; it has an authority for clients only if they are to show certificates."""
         found = {"certificate": str(self.folder / "localhost.pem"), "key": str(self.folder / "localhost.key")}
         if clients is not None:
             found |= {"client_authority": str(self.folder / "ca.pem"), "clients": clients}
@@ -35,7 +35,7 @@ class Certificates:
         return Tls(**self.files(clients))
 
     def client(self, name: str | None = None) -> grpc.ChannelCredentials:
-        """What a client shows: a certificate with this name, which is issued first, or none."""
+        """The credentials of a client: a new certificate with this name, or none."""
         authority = (self.folder / "ca.pem").read_bytes()
         if name is None:
             return grpc.ssl_channel_credentials(authority)

@@ -1,4 +1,4 @@
-"""What clients do who mean harm: the switch goes on serving its controller, and what they hold of it has an end.
+"""Clients that mean harm: the switch goes on serving its controller, and they can hold only so much of it.
 
 The server is in a process of its own where memory is looked at. Its growth is stated in MiB: what all clients may hold
 together (`LIMITS`), rounded up. What they held has to be free again when they have gone.
@@ -143,7 +143,7 @@ async def flooding(streams: list[Any], message: Any) -> AsyncIterator[None]:
 
 
 def bound(certificates: Certificates, *names: str) -> dict[str, Any]:
-    """What a server is started with: `operator` may do everything, others have the role that they are called."""
+    """A server's configuration: `operator` may do everything, others have the role of their name."""
     bindings = [{"name": "operator", "roles": [""]}, *({"name": name, "roles": [name]} for name in names)]
     return {"tls": certificates.files(), "bindings": bindings}
 

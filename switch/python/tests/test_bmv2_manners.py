@@ -1,4 +1,4 @@
-"""What simple_switch_grpc does otherwise than the specification says, and its clients rest on."""
+"""Differences of simple_switch_grpc from the specification that its clients rely on."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What clients do to a server: connect and go away, stop listening, name huge numbers. It goes on serving others."""
+"""Clients that connect and go away, stop listening, name huge numbers: the server goes on serving others."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What the server says of itself: which services there are, what their messages look like, and that it serves.
+"""The server's description of itself: its services, their messages, and its health.
 
 The messages of reflection are made here, field by field, for no package with them is among the dependencies.
 """

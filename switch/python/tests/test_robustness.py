@@ -1,4 +1,4 @@
-"""Whatever a client sends, it gets an answer: damaged messages are refused, and nothing is half done."""
+"""Every message of a client gets an answer: damaged ones are refused, and nothing is half done."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""What the switch lets roles do, whatever their clients say in `role.config`."""
+"""Rights that the switch grants roles, which `role.config` can only narrow."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

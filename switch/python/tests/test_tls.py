@@ -64,7 +64,7 @@ def serves(client: Client) -> bool:
 
 @pytest.mark.parametrize("clients", [None, "none"])
 def test_clients_are_not_asked(certificates: Certificates, clients: str | None) -> None:
-    """Whoever connects is told whom he talks to, and may do what anybody may in clear text."""
+    """Clients are shown the server's certificate, and have the rights of clients in clear text."""
     with serving(certificates.tls(clients)) as client:
         anybody = client(certificates.client())
         anybody.primary()

@@ -1,4 +1,4 @@
-//! What the command says when the switch has started, and when it has stopped.
+//! Messages when the switch has started, and when it has stopped.
 
 use std::fs::File;
 use std::io::{self, Write};

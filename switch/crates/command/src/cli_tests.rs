@@ -3,8 +3,8 @@ use std::path::Path;
 
 use super::*;
 
-/// What `simple_switch_grpc --help` and `simple_switch --help` of bmv2 1.15 list, and what builds with nanomsg or the
-/// debugger have besides.
+/// Options that `simple_switch_grpc --help` and `simple_switch --help` of bmv2 1.15 list, with those of builds with
+/// nanomsg or the debugger.
 const BMV2_FLAGS: [&str; 13] = [
     "--help",
     "-h",

@@ -32,7 +32,7 @@ pub fn shell(name: &str) -> Result<Shell, Ended> {
     }
 }
 
-/// What the shell reads.
+/// The script that the shell reads.
 pub fn script(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut cli::command(), NAME, &mut script);

@@ -9,7 +9,7 @@ pub const OK: u8 = 0;
 /// Why it ends; shown as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// What the user gave can't be used.
+    /// Bad input: the message names it.
     Input(String),
     /// The switch failed while running.
     Failed(String),
@@ -38,12 +38,12 @@ impl fmt::Display for Ended {
     }
 }
 
-/// What the user gave can't be used.
+/// Bad input: the message names it.
 pub fn input<T>(message: impl Into<String>) -> Result<T, Ended> {
     Err(Ended::Input(message.into()))
 }
 
-/// What an error means, without the number that std appends.
+/// The words of an error, without the number that std appends.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {

@@ -9,12 +9,12 @@ use phb_node::RealTime;
 
 use crate::ending::Ended;
 
-/// What is wrong with the files of one run.
+/// Whether files of one run have failed.
 #[derive(Default)]
 pub struct Failures(AtomicBool);
 
 impl Failures {
-    /// Says what is wrong with a file, on stderr, whatever becomes of the log.
+    /// Reports the failure of a file on stderr, whether or not there is a log.
     pub fn say(&self, failure: &str) {
         self.0.store(true, Ordering::Relaxed);
         // Where stderr can't be written there is nobody to tell.

@@ -78,7 +78,7 @@ fn run(name: &OsString, words: Vec<OsString>) -> Result<(), Ended> {
     start::start(&options::read(&given, &name.to_string_lossy())?)
 }
 
-/// What is to be printed instead of starting a switch, if something is. Of several, the first that was given counts.
+/// Text to print instead of starting a switch, if asked for. Of several such options, the first that was given counts.
 fn asked(given: &Given) -> Option<Result<String, Ended>> {
     let completion = |id| completion::shell(&given.text(id).unwrap_or_default());
     given.ids().find_map(|id| match id {

@@ -15,7 +15,7 @@ use crate::log::{self, LogOptions, Logging};
 use crate::ports;
 use crate::serve::{Manners, UnixSocket};
 
-/// The name of bmv2's switch: whoever calls the program by it wants bmv2's manners.
+/// The name of bmv2's switch; started by it, the program has bmv2's manners.
 pub const NAME_OF_BMV2: &str = "simple_switch_grpc";
 
 /// Packets in a strict-priority queue under bmv2's manners, unless the command line says otherwise.
@@ -30,7 +30,7 @@ pub const BMV2_QUEUE_DEPTH: usize = 16_384;
 pub struct Options {
     /// The program to load at the start.
     pub program: Option<PathBuf>,
-    /// What is attached to which port, in the order of the command line.
+    /// Ports and the names of their interfaces, in the order of the command line.
     pub interfaces: Vec<(u16, String)>,
     /// How ports transmit: those that have an interface, and the CPU port.
     pub ports: BTreeMap<u16, PortConfig>,
@@ -62,7 +62,7 @@ pub struct Options {
     pub as_json: bool,
     /// The file that appears when controllers can connect.
     pub ready_file: Option<PathBuf>,
-    /// What the user has to know about options.
+    /// Notices about options, for example those without effect.
     pub notices: Vec<String>,
 }
 

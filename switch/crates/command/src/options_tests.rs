@@ -1,4 +1,4 @@
-//! What a command line comes to. Some lines are those by which well-known tools start bmv2, with their own words.
+//! Command lines and the options they stand for. Some are those by which well-known tools start bmv2.
 
 use std::ffi::OsString;
 
@@ -69,7 +69,7 @@ fn console() -> Logging {
     logging
 }
 
-/// What becomes of the line is `expected`, whatever is noticed.
+/// The line gives these options; notices are not compared.
 #[track_caller]
 fn check(line: &str, expected: Options) {
     let found = read_line(line).unwrap_or_else(|error| panic!("{line}: {error}"));

@@ -1,4 +1,4 @@
-//! What a user wrote, in messages: in quotes, and with whatever a terminal can't print spelled out.
+//! A user's words in messages: in quotes, with characters that a terminal can't print spelled out.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;

@@ -200,7 +200,7 @@ fn runner(options: &Options, node: &Node, ports: Ports) -> Result<RealTime, Ende
         .map_err(|error| Ended::Failed(format!("stopped: {}", reason(&error))))
 }
 
-/// What gNMI tells about what ports are attached to.
+/// Gives gNMI the state of the ports' interfaces.
 fn attachments(options: &Options, ports: &Ports) -> Attachments {
     let are_files = options.files_after.is_some();
     let ports: Vec<(u16, String, Arc<Counters>)> = ports

@@ -1,4 +1,4 @@
-//! What the process asks of the system before it starts.
+//! Limits that the process asks the system to raise.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 

@@ -1,4 +1,4 @@
-//! What ends a running switch, and what doesn't.
+//! Signals that end a running switch, and those that don't.
 
 mod support;
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use support::{ANYWHERE, Folder, PROGRAM, RANKED, command, ended, words};
 
-/// What it says about bad input: one line on stderr.
+/// Its message about bad input: one line on stderr.
 #[track_caller]
 fn refused(arguments: &[&str]) -> String {
     let (code, output, errors) = ended(arguments);

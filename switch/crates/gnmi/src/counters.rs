@@ -1,10 +1,10 @@
-//! What the servers count, which the tree tells below `/server/state/counters` (docs/operate/phb-server.yang).
+//! Counters of the servers, which the tree has below `/server/state/counters` (docs/operate/phb-server.yang).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $field:ident = $leaf:literal,)*) => {
-        /// What the servers count; they count, the tree reads.
+        /// Counters of the servers: they count, the tree reads.
         #[derive(Debug, Default)]
         pub struct ServerCounters {
             $($(#[$doc])* pub $field: AtomicU64,)*

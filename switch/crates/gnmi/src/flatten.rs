@@ -126,7 +126,7 @@ fn entries(
     Ok(())
 }
 
-/// What an entry of a list says that its key is. Of members that differ in the module only, the last one counts.
+/// The key of a list's entry, by its own member. Of members that differ in the module only, the last one counts.
 fn key_of(members: &Map<String, Json>, key: &str) -> Option<String> {
     let mut named = members.iter().filter(|(name, _)| bare(name) == key);
     match named.next_back()?.1 {

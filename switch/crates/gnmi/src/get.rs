@@ -1,4 +1,4 @@
-//! What Get tells: values leaf by leaf, or one JSON document for each node that a path stands for.
+//! Answers of Get: values leaf by leaf, or one JSON document for each node that a path stands for.
 
 use phb_p4runtime::status::Code;
 
@@ -19,7 +19,7 @@ const MOST_PATHS: usize = 1024;
 /// The most values that one answer holds, or one stream's subscriptions take: many times those of a large switch.
 pub(crate) const MOST_VALUES: usize = 65_536;
 
-/// Refuses what no data are needed for.
+/// Refuses requests that are wrong by themselves, without data.
 pub(crate) fn check(request: &GetRequest) -> Result<()> {
     encoding::check(request.encoding)?;
     if !(data::ALL..=data::OPERATIONAL).contains(&request.r#type) {

@@ -7,7 +7,7 @@
 //!                                                                   \-> Subscribe: samples and changes
 //! ```
 //!
-//! Whoever speaks gRPC passes messages on, says what time it is, and decides who may call.
+//! The gRPC server passes messages on, gives the time, and decides who may call.
 //!
 //! In reading order: [`message`] (the protocol's messages), `paths`, `schema` (the models' leaves), `path_message` and
 //! `pattern`, `encoding` and `flatten` (values out and in), `settings`, `state` and `snapshot` (all leaves of one moment),

@@ -1,7 +1,7 @@
 //! All leaves of one moment, those that belong together side by side.
 //!
 //! Which leaves there are changes seldom, their values always. So the places are worked out once (a layout), and a
-//! snapshot adds values to it; who looks for certain leaves looks at the layout and remembers where they are.
+//! snapshot adds values to it; subscriptions look up their leaves in the layout once and keep their places.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Layout {
     }
 }
 
-/// What a snapshot is made from.
+/// Everything that a snapshot is made from.
 pub(crate) struct Source<'a> {
     pub settings: &'a Settings,
     /// Which of the settings these are.

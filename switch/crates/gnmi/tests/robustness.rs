@@ -242,7 +242,7 @@ proptest! {
         }
     }
 
-    /// Whatever is a message is read, and written again as it was.
+    /// Every message is read, and written again as it was.
     #[test]
     fn messages(update in updates(), delete in prop::collection::vec(any_path(), 0..3)) {
         let request = SetRequest { update, delete, ..SetRequest::default() };

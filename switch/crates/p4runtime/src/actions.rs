@@ -13,7 +13,7 @@ use crate::store::Store;
 /// An action's name and parameters.
 pub(crate) type Call = (String, Vec<Param>);
 
-/// What an entry does.
+/// The action of an entry.
 pub(crate) enum Choice {
     Direct(Call),
     Indirect(Indirect),

@@ -8,7 +8,7 @@ use crate::status::{Code, Outcome};
 /// google.rpc.Code.UNKNOWN, the code of every batch of which something failed.
 const UNKNOWN: i32 = 2;
 
-/// What clients accept as metadata unless told otherwise is 8 KB, and there are other headers.
+/// Clients accept 8 KB of metadata by default, and there are other headers.
 const COMFORTABLE_BYTES: usize = 7 << 10;
 
 /// Beyond this the message has to do: clients take no megabytes of metadata, which take many times as much to be sent.

@@ -11,7 +11,7 @@ use crate::message::entity::{FieldMatch, FieldMatchKind, TableEntry};
 use crate::schema::{KeyField, Table};
 use crate::status::{Result, invalid};
 
-/// What identifies an entry of a table for the switch.
+/// The switch's key of a table entry.
 pub(crate) type Matches = Vec<(String, Match)>;
 
 /// Bytes that are equal for equal keys of one table.
@@ -50,7 +50,7 @@ pub(crate) fn key(entry: &mut TableEntry, table: &Table) -> Result<Matches> {
     })
 }
 
-/// As [`key`], for the fields of whatever has some. They end up in the order of the p4info.
+/// As [`key`], for anything with match fields. They end up in the order of the p4info.
 pub(crate) fn fields(
     given: &mut [FieldMatch],
     fields: &[KeyField],

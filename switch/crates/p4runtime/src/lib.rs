@@ -7,12 +7,13 @@
 //!   ReadRequest  -> Reader -> pieces of the answer, out of Store and switch
 //! ```
 //!
-//! Requests and answers are serialized protobuf here, so that whoever speaks gRPC only passes bytes on. Who may write, and
+//! Requests and answers are serialized protobuf here, so that a gRPC server only passes bytes on. Who may write, and
 //! which configuration is the one in use, is decided there too.
 //!
-//! In reading order: `message` (the protocol's messages), [`requests`] (batches, decoded piece by piece), [`status`] (refusals), `schema` (a p4info by id),
-//! `bytestring`, `keys` and `actions` (the parts of entities), `store` (what clients read back), `write`, `read`,
-//! `reconcile` (what a new program keeps of the old one's state), `packet_io`, `digest`, `idle`, `batch` (how outcomes travel).
+//! In reading order: `message` (the protocol's messages), [`requests`] (batches, decoded piece by piece), [`status`]
+//! (refusals), `schema` (a p4info by id), `bytestring`, `keys` and `actions` (the parts of entities), `store` (entities to
+//! read back), `write`, `read`, `reconcile` (state that a new program keeps), `packet_io`, `digest`, `idle`, `batch`
+//! (outcomes in gRPC's metadata).
 
 mod actions;
 mod batch;

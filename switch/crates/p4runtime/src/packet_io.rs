@@ -3,7 +3,7 @@
 use prost::Message;
 
 use crate::bytestring::shorten;
-use crate::message::request::{Packet, PacketMetadata, PacketResponse};
+use crate::message::request::{ControllerPacket, PacketMetadata, PacketResponse};
 use crate::schema::Field;
 use crate::status::{Result, invalid};
 use crate::{Code, Configuration, Refusal, malformed};
@@ -58,7 +58,7 @@ impl Configuration {
         });
         let metadata = metadata.collect();
         let payload = payload.to_vec();
-        let packet = Some(Packet { payload, metadata });
+        let packet = Some(ControllerPacket { payload, metadata });
         Ok(PacketIn(PacketResponse { packet }))
     }
 
@@ -68,7 +68,7 @@ impl Configuration {
     ///
     /// `InvalidArgument`, if the metadata are not exactly the fields of the header.
     pub fn packet_out(&self, serialized: &[u8]) -> Result<Vec<u8>> {
-        let mut packet = Packet::decode(serialized).map_err(|error| malformed(&error))?;
+        let mut packet = ControllerPacket::decode(serialized).map_err(|error| malformed(&error))?;
         let header = &self.schema.packet_out;
         let bits: u32 = header.iter().map(|field| field.bits).sum();
         let mut frame = vec![0; (bits / 8) as usize];

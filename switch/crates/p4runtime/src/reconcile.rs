@@ -1,4 +1,4 @@
-//! What RECONCILE_AND_COMMIT keeps: everything clients wrote, and what counters and registers hold.
+//! The state that RECONCILE_AND_COMMIT keeps: all written entities, and values of counters and registers.
 
 use std::sync::Mutex;
 
@@ -71,7 +71,7 @@ impl Configuration {
         Ok(())
     }
 
-    /// What clients would have to write to have the state that they have now.
+    /// Updates that bring the new program to the present state.
     fn updates(&self, new: &Self, pipeline: &Pipeline) -> Vec<Update> {
         let mut updates = Vec::new();
         let store = self.store();
@@ -160,7 +160,7 @@ impl Configuration {
         same.is_some_and(|same| same.direct_counter)
     }
 
-    /// What counters and registers hold of which `new` has one like them.
+    /// Values of counters and registers that `new` has, too.
     fn values(&self, new: &Self, pipeline: &Pipeline) -> Vec<Change> {
         let mut values = Vec::new();
         for counter in self.schema.counters.values() {

@@ -20,32 +20,68 @@ pub const MOST_ENTITIES: usize = 1 << 13;
 /// Bytes of one member of a batch at most.
 pub const MOST_MEMBER_BYTES: usize = 1 << 20;
 
-/// Numbers of `updates` in WriteRequest and of `entities` in ReadRequest.
-const UPDATES: u32 = 4;
-const ENTITIES: u32 = 2;
+/// A request with a batch of members, without the batch.
+pub trait Around: Message + Default {
+    /// The number of the members' field.
+    const FIELD: u32;
+    /// The most that there may be.
+    const MOST: usize;
 
-/// Serialized messages within a serialized message.
+    /// Device id and role of the client.
+    fn addressed(&self) -> (u64, &str);
+}
+
+impl Around for Write {
+    const FIELD: u32 = 4;
+    const MOST: usize = MOST_UPDATES;
+
+    fn addressed(&self) -> (u64, &str) {
+        (self.device_id, &self.role)
+    }
+}
+
+impl Around for Read {
+    const FIELD: u32 = 2;
+    const MOST: usize = MOST_ENTITIES;
+
+    fn addressed(&self) -> (u64, &str) {
+        (self.device_id, &self.role)
+    }
+}
+
+/// A p4.v1.WriteRequest.
+pub type WriteRequest = Batch<Write>;
+/// A p4.v1.ReadRequest.
+pub type ReadRequest = Batch<Read>;
+
+/// A request whose members stay serialized until they are asked for.
 #[derive(Default)]
-struct Members {
+pub struct Batch<A> {
+    around: A,
     serialized: Bytes,
     places: Vec<Range<u32>>,
 }
 
-impl Members {
-    /// Finds the members of the field `field`, at most `most`, and reads all other fields into `rest`.
-    fn find<M: Message>(
-        serialized: Bytes,
-        field: u32,
-        most: usize,
-        rest: &mut M,
-    ) -> std::result::Result<Result<Self>, prost::DecodeError> {
+impl<A: Around> Batch<A> {
+    /// Reads a serialized request.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument`, if it is not one, or larger than a batch may be.
+    pub fn decode(serialized: Bytes) -> Result<Self> {
+        Self::find(serialized).map_err(|error| malformed(&error))?
+    }
+
+    /// Finds the members and reads all other fields.
+    fn find(serialized: Bytes) -> std::result::Result<Result<Self>, prost::DecodeError> {
         let whole = serialized.len();
         let mut left: &[u8] = &serialized;
+        let mut around = A::default();
         let mut places = Vec::new();
         while !left.is_empty() {
             let (tag, wire_type) = decode_key(&mut left)?;
-            if tag != field || wire_type != WireType::LengthDelimited {
-                rest.merge_field(tag, wire_type, &mut left, DecodeContext::default())?;
+            if tag != A::FIELD || wire_type != WireType::LengthDelimited {
+                around.merge_field(tag, wire_type, &mut left, DecodeContext::default())?;
                 continue;
             }
             let length = usize::try_from(decode_varint(&mut left)?).unwrap_or(usize::MAX);
@@ -61,17 +97,33 @@ impl Members {
                     "the request can not be read: it ends within a member of its batch",
                 ));
             };
-            if places.len() == most {
-                return Ok(invalid(format!("a batch has {most} members at most")));
+            if places.len() == A::MOST {
+                return Ok(invalid(format!("a batch has {} members at most", A::MOST)));
             }
             left = behind;
             let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
             places.push(place(first)..place(first + length));
         }
-        Ok(Ok(Self { serialized, places }))
+        Ok(Ok(Self {
+            around,
+            serialized,
+            places,
+        }))
     }
 
-    fn decoded<M: Message + Default>(&self) -> impl ExactSizeIterator<Item = Result<M>> {
+    /// Which device it is for.
+    #[must_use]
+    pub fn device_id(&self) -> u64 {
+        self.around.addressed().0
+    }
+
+    /// The role of the client.
+    #[must_use]
+    pub fn role(&self) -> &str {
+        self.around.addressed().1
+    }
+
+    fn members<M: Message + Default>(&self) -> impl ExactSizeIterator<Item = Result<M>> {
         self.places.iter().map(|place| {
             let member = &self.serialized[place.start as usize..place.end as usize];
             M::decode(member).map_err(|error| malformed(&error))
@@ -79,38 +131,7 @@ impl Members {
     }
 }
 
-/// A p4.v1.WriteRequest.
-#[derive(Default)]
-pub struct WriteRequest {
-    around: Write,
-    updates: Members,
-}
-
 impl WriteRequest {
-    /// Reads a serialized request.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidArgument`, if it is not one, or larger than a batch may be.
-    pub fn decode(serialized: Bytes) -> Result<Self> {
-        let mut around = Write::default();
-        let updates = Members::find(serialized, UPDATES, MOST_UPDATES, &mut around);
-        let updates = updates.map_err(|error| malformed(&error))??;
-        Ok(Self { around, updates })
-    }
-
-    /// Which device it is for.
-    #[must_use]
-    pub fn device_id(&self) -> u64 {
-        self.around.device_id
-    }
-
-    /// The role of the client.
-    #[must_use]
-    pub fn role(&self) -> &str {
-        &self.around.role
-    }
-
     /// The election id, if it is set.
     #[must_use]
     pub fn election_id(&self) -> Option<u128> {
@@ -123,44 +144,13 @@ impl WriteRequest {
     }
 
     pub(crate) fn updates(&self) -> impl ExactSizeIterator<Item = Result<Update>> {
-        self.updates.decoded()
+        self.members()
     }
-}
-
-/// A p4.v1.ReadRequest.
-#[derive(Default)]
-pub struct ReadRequest {
-    around: Read,
-    entities: Members,
 }
 
 impl ReadRequest {
-    /// Reads a serialized request.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidArgument`, if it is not one, or larger than a batch may be.
-    pub fn decode(serialized: Bytes) -> Result<Self> {
-        let mut around = Read::default();
-        let entities = Members::find(serialized, ENTITIES, MOST_ENTITIES, &mut around);
-        let entities = entities.map_err(|error| malformed(&error))??;
-        Ok(Self { around, entities })
-    }
-
-    /// Which device it is for.
-    #[must_use]
-    pub fn device_id(&self) -> u64 {
-        self.around.device_id
-    }
-
-    /// The role of the client.
-    #[must_use]
-    pub fn role(&self) -> &str {
-        &self.around.role
-    }
-
     pub(crate) fn entities(&self) -> impl Iterator<Item = Result<Entity>> {
-        self.entities.decoded()
+        self.members()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a role may see and write.
+//! The objects that a role may see and write.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::message::entity::Kind;
 use crate::schema::Schema;
 use crate::status::{Code, Refusal, Result};
 
-/// What of a switch is a role's.
+/// The part of a switch that is a role's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     /// The p4info ids that it sees and writes; without a list, all.
@@ -96,7 +96,7 @@ fn named<T>(all: &BTreeMap<u32, T>, name_of: impl Fn(&T) -> &String, name: &str)
 }
 
 impl Schema {
-    /// What a role sees of it.
+    /// The part of it that a role sees.
     pub(crate) fn of_role(&self, role: &Role) -> Self {
         let mut schema = self.clone();
         schema.tables.retain(|id, _| role.has(*id));

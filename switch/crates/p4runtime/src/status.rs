@@ -10,7 +10,7 @@ pub use phb_pipeline::Code;
 pub struct Refusal {
     /// The canonical code.
     pub code: Code,
-    /// What is wrong and with which object.
+    /// Which object is wrong, and why.
     pub message: String,
 }
 
@@ -28,7 +28,7 @@ impl Refusal {
     }
 }
 
-/// What became of an update or a request.
+/// The outcome of an update or a request.
 pub type Outcome = Result<()>;
 
 /// A result or a refusal.

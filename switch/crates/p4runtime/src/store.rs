@@ -1,4 +1,4 @@
-//! What clients wrote, as they want to read it back.
+//! Entities as clients wrote them, to be read back.
 //!
 //! The switch holds what packets need; this holds the rest (metadata, order of writing) and answers reads without asking
 //! the switch. Entries are kept serialized, and a read takes hold of a table as it is at one moment: a write that comes
@@ -108,10 +108,10 @@ pub(crate) struct Store {
 /// Table, key, and what was there.
 type Before = (u32, Box<[u8]>, Option<Box<[u8]>>);
 
-/// What a batch has changed so far.
+/// The state before a batch, to undo its changes.
 struct Undo {
     rest: Arc<Rest>,
-    /// What each entry was before, in the order of the changes.
+    /// Each entry before its change, in the order of the changes.
     entries: Vec<Before>,
 }
 

@@ -78,7 +78,7 @@ impl CaptureFile {
         }
     }
 
-    /// What went wrong since the last call.
+    /// The failure since the last call, if any.
     pub(crate) fn failure(&mut self) -> Option<String> {
         self.failure.take()
     }

@@ -27,7 +27,7 @@ pub fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// What stands in a TCP or UDP header for a sum over the rest. UDP has no checksum of zero: it means "none", and ones
+/// The checksum of a TCP or UDP header for a sum over the rest. UDP has no checksum of zero: it means "none", and ones
 /// stand for it (RFC 768). Right for TCP too, where both mean the same number.
 #[inline]
 #[must_use]

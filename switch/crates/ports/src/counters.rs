@@ -1,4 +1,4 @@
-//! What happened at a port, readable by any thread while another runs the port.
+//! Counters of a port, readable by any thread while another runs the port.
 
 use std::io;
 use std::os::fd::OwnedFd;

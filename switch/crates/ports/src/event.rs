@@ -13,7 +13,7 @@ impl Event {
     /// An event that has not happened.
     ///
     /// # Errors
-    /// What eventfd(2) gives.
+    /// Those of eventfd(2).
     pub fn new() -> io::Result<Self> {
         system::event().map(Self)
     }
@@ -30,7 +30,7 @@ impl Event {
         let _ = system::read(&self.0, &mut [0; 8]);
     }
 
-    /// What is readable when it has happened.
+    /// A descriptor that is readable when it has happened.
     #[must_use]
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

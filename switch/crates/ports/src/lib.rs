@@ -8,8 +8,8 @@
 //! - [`capture`]: any port, with what passes it kept in capture files;
 //! - [`memory`]: for tests.
 //!
-//! What they share: [`offload`] undoes what kernels leave to hardware, with [`segment`] and [`checksum`]; [`links`] tells
-//! of interfaces that come and go; [`counters`], [`wait`] and [`event`] are for the thread that runs ports.
+//! Shared parts: [`offload`] does the work that kernels leave to hardware, with [`segment`], [`checksum`] and [`tag`];
+//! [`links`] tells of interfaces that come and go; [`counters`], [`wait`] and [`event`] are for the thread that runs ports.
 //!
 //! This crate alone may use `unsafe`, in one module, `system`: for memory shared with the kernel and for system calls.
 
@@ -28,6 +28,7 @@ mod process;
 pub mod ring;
 pub mod segment;
 mod system;
+pub mod tag;
 pub mod tap;
 pub mod wait;
 

@@ -25,7 +25,7 @@ pub fn interface_index(name: &str) -> Option<u32> {
 }
 
 impl LinkChange {
-    /// What an interface is now, for whoever has missed how it became so.
+    /// The present state of an interface.
     #[must_use]
     pub fn of(name: &str) -> Self {
         let flags = system::interface_value(name, libc::SIOCGIFFLAGS as libc::Ioctl);
@@ -65,7 +65,7 @@ impl Links {
     /// Subscribes.
     ///
     /// # Errors
-    /// What socket(2) and bind(2) give.
+    /// Those of socket(2) and bind(2).
     pub fn new() -> io::Result<Self> {
         let socket = system::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
         // struct sockaddr_nl: family, padding, an address of the kernel's choice, groups.
@@ -79,7 +79,7 @@ impl Links {
         })
     }
 
-    /// What becomes readable when something changes.
+    /// A descriptor that is readable when something changes.
     #[must_use]
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()

@@ -1,4 +1,4 @@
-//! A port in memory, for tests of whatever runs ports.
+//! A port in memory, for tests.
 
 use std::collections::VecDeque;
 use std::io;
@@ -39,7 +39,7 @@ impl MemoryPort {
     /// A port and its other side.
     ///
     /// # Errors
-    /// What eventfd(2) gives.
+    /// Those of eventfd(2).
     pub fn new(name: &str) -> io::Result<(Self, Far)> {
         let shared = Arc::new(Shared {
             incoming: Mutex::default(),

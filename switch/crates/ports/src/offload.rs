@@ -1,58 +1,19 @@
-//! Undoes what the kernel leaves to hardware, so that a frame looks as it would on a cable.
+//! Does the work that the kernel leaves to hardware, so that a frame looks as it would on a cable.
 //!
 //! Beside a frame come the virtio header in front of it (`struct virtio_net_hdr`, linux/virtio_net.h: flags, kind of
 //! segmentation, header length, segment size, where the checksum starts and where it goes; native byte order) and, in the
-//! ring or in auxiliary data (`struct tpacket_auxdata`, linux/if_packet.h), the VLAN tag that the kernel took out.
+//! ring or in auxiliary data, the VLAN [`tag`](crate::tag) that the kernel took out.
 
 use crate::checksum;
 use crate::counters::Counters;
 use crate::segment;
+use crate::tag::{Tag, append_tagged};
 
 /// Length of the virtio header in bytes.
 pub const VIRTIO_HEADER: usize = 10;
 
-/// Length of the auxiliary data in bytes.
-pub const AUXILIARY_DATA: usize = 20;
-
 /// `VIRTIO_NET_HDR_F_NEEDS_CSUM`: the checksum field holds only the sum over the pseudo header.
 const NEEDS_CHECKSUM: u8 = 1;
-/// `TP_STATUS_VLAN_VALID` and `TP_STATUS_VLAN_TPID_VALID`.
-const TAG_VALID: u32 = 1 << 4;
-const TYPE_VALID: u32 = 1 << 6;
-/// IEEE 802.1Q's EtherType, which a kernel that does not say means.
-const TYPE_8021Q: u16 = 0x8100;
-/// Both addresses; the tag comes behind them.
-const ADDRESSES: usize = 12;
-
-/// A VLAN tag: type and control information, network byte order.
-pub type Tag = [u8; 4];
-
-fn half(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-/// The VLAN tag that `status`, `control` and `kind` say, as rings and auxiliary data give them.
-#[inline]
-#[must_use]
-pub fn tag(status: u32, control: u16, kind: u16) -> Option<Tag> {
-    if status & TAG_VALID == 0 {
-        return None;
-    }
-    let kind = if status & TYPE_VALID == 0 {
-        TYPE_8021Q
-    } else {
-        kind
-    };
-    let ([a, b], [c, d]) = (kind.to_be_bytes(), control.to_be_bytes());
-    Some([a, b, c, d])
-}
-
-/// The VLAN tag in a packet socket's auxiliary data.
-#[must_use]
-pub fn tag_of_auxiliary(auxiliary: &[u8]) -> Option<Tag> {
-    let status = u32::from_ne_bytes(auxiliary.get(..4)?.try_into().ok()?);
-    tag(status, half(auxiliary, 16)?, half(auxiliary, 18)?)
-}
 
 /// The header of a frame to be sent that leaves nothing to do. The kernel copies the first `copied` bytes at once.
 #[inline]
@@ -60,18 +21,6 @@ pub fn tag_of_auxiliary(auxiliary: &[u8]) -> Option<Tag> {
 pub fn virtio_header(copied: u16) -> [u8; VIRTIO_HEADER] {
     let [low, high] = copied.to_ne_bytes();
     [0, 0, low, high, 0, 0, 0, 0, 0, 0]
-}
-
-/// Appends a piece of a frame from its beginning on, and the tag where it belongs.
-pub(crate) fn append_tagged(buffer: &mut Vec<u8>, frame: &[u8], tag: Option<Tag>) {
-    match (frame.split_at_checked(ADDRESSES), tag) {
-        (Some((addresses, rest)), Some(tag)) => {
-            buffer.extend_from_slice(addresses);
-            buffer.extend_from_slice(&tag);
-            buffer.extend_from_slice(rest);
-        }
-        _ => buffer.extend_from_slice(frame),
-    }
 }
 
 /// Gives what is in `received` (virtio header and frame) to `take` as it would look on a cable: its checksum completed,
@@ -124,7 +73,7 @@ fn complete_checksum(frame: &mut [u8], start: usize, offset: usize) {
 mod tests {
     use super::*;
 
-    /// What `take` gets, and how many frames were refused.
+    /// The frames that `take` gets, and the number of refused ones.
     fn finished(received: &mut [u8], tag: Option<Tag>) -> (Vec<Vec<u8>>, u64) {
         let (mut taken, counters) = (Vec::new(), Counters::default());
         finish(received, tag, &mut Vec::new(), &counters, &mut |frame| {
@@ -133,25 +82,9 @@ mod tests {
         (taken, counters.read().refused)
     }
 
-    fn auxiliary(status: u32, control: u16, kind: u16) -> Vec<u8> {
-        let mut data = status.to_ne_bytes().to_vec();
-        data.extend([0; 12]);
-        data.extend(control.to_ne_bytes());
-        data.extend(kind.to_ne_bytes());
-        data
-    }
-
     #[test]
     fn a_tag_is_put_back_behind_the_addresses() {
-        let tag = tag_of_auxiliary(&auxiliary(TAG_VALID | TYPE_VALID, 0xa00b, 0x88a8));
-        assert_eq!(tag, Some([0x88, 0xa8, 0xa0, 0x0b]));
-        assert_eq!(
-            tag_of_auxiliary(&auxiliary(TAG_VALID, 7, 0)),
-            Some([0x81, 0, 0, 7])
-        );
-        assert_eq!(tag_of_auxiliary(&auxiliary(0, 7, 0x8100)), None);
-        assert_eq!(tag_of_auxiliary(&[1, 2]), None);
-
+        let tag = Some([0x88, 0xa8, 0xa0, 0x0b]);
         let mut received = vec![0; VIRTIO_HEADER];
         received.extend(0..14);
         let frame = [

@@ -12,10 +12,11 @@ use phb_network::Time;
 
 use crate::counters::{Counters, Link};
 use crate::links::LinkChange;
-use crate::offload::{self, AUXILIARY_DATA, VIRTIO_HEADER};
+use crate::offload::{self, VIRTIO_HEADER};
 use crate::port::{Port, PortError};
 use crate::ring::{Layout, Rings};
 use crate::system::{self, ControlBuffer};
+use crate::tag::{self, AUXILIARY_DATA};
 
 /// From linux/if_packet.h and linux/if_ether.h.
 const PACKET_ADD_MEMBERSHIP: i32 = 1;
@@ -43,7 +44,7 @@ const QUEUE_BYTES: i32 = 8 << 20;
 const LONGEST_FRAME: usize = (1 << 16) + 64;
 const ETHERNET_HEADER: usize = 14;
 const TAG: usize = 4;
-/// What a transmit slot has besides the payload of its frame.
+/// The largest header before a frame's payload in a transmit slot.
 const LARGEST_HEADER: usize = VIRTIO_HEADER + ETHERNET_HEADER + TAG;
 
 /// Up to here the kernel copies a frame, as a whole, into memory that is in one piece. Left to itself it would lend
@@ -397,7 +398,7 @@ impl FromQueue<'_> {
                 let tag = self
                     .control
                     .data::<AUXILIARY_DATA>(libc::SOL_PACKET, PACKET_AUXDATA)
-                    .and_then(|data| offload::tag_of_auxiliary(&data));
+                    .and_then(|data| tag::tag_of_auxiliary(&data));
                 let bytes = self.buffer.get_mut(..received.length).unwrap_or_default();
                 offload::finish(bytes, tag, self.segment, self.counters, take);
             }

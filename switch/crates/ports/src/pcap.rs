@@ -16,7 +16,7 @@ const RECORD_HEADER: usize = 16;
 const LONGEST: usize = 1 << 18;
 
 const LINKTYPE_ETHERNET: u32 = 1;
-/// What bmv2 writes into its `--use-files` output, though the frames are Ethernet's.
+/// The link type of bmv2's `--use-files` output, though the frames are Ethernet's.
 const LINKTYPE_NULL: u32 = 0;
 
 /// A capture file, read from its beginning to its end.

@@ -1,4 +1,4 @@
-//! What a port is.
+//! The interface of all ports.
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
@@ -23,10 +23,10 @@ impl std::error::Error for PortError {}
 
 /// A place where frames come in and go out, in batches. One thread runs it.
 pub trait Port: Send {
-    /// What it is called in messages.
+    /// Its name in messages.
     fn name(&self) -> &str;
 
-    /// What becomes readable when frames wait.
+    /// A descriptor that is readable when frames wait.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
 
     /// The counters.
@@ -77,7 +77,7 @@ pub trait Port: Send {
 /// Nanoseconds since 1970.
 pub type Timestamp = u64;
 
-/// What the times of a run mean.
+/// The zero of a run's times.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
     /// The time of day at time 0.

@@ -1,4 +1,4 @@
-//! What a process asks of its system: to have freed memory back, and time for packets before anything else.
+//! Requests of a process to its system: to take freed memory back, and to run packets' threads first.
 
 /// Has freed memory go back to the system; to be called before there are threads.
 ///

@@ -8,8 +8,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
-use crate::offload::{self, Tag};
 use crate::system::{self, SharedMemory};
+use crate::tag::{self, Tag};
 
 /// From linux/if_packet.h.
 const PACKET_RX_RING: i32 = 5;
@@ -28,7 +28,7 @@ const AT_MAC: usize = 12;
 const AT_VLAN: usize = 24;
 /// Length of the header, and so the place of what is to be sent.
 const HEADER: usize = 32;
-/// What the kernel puts in front of a received frame at most: header, `struct sockaddr_ll`, alignment, virtio header.
+/// The most that the kernel puts in front of a received frame: header, `struct sockaddr_ll`, alignment, virtio header.
 const RECEIVE_HEADROOM: usize = 96;
 
 /// Cache lines of the following slot that are fetched while a frame is dealt with, for another processor has written
@@ -146,7 +146,7 @@ impl Rings {
     /// Makes the rings of a socket whose version and virtio header are set and which is not bound yet.
     ///
     /// # Errors
-    /// What the kernel says, for example that there is not so much memory.
+    /// Those of the kernel, for example that there is not so much memory.
     pub fn new(socket: &OwnedFd, receive: Layout, transmit: Layout) -> io::Result<Self> {
         for (option, layout) in [(PACKET_RX_RING, receive), (PACKET_TX_RING, transmit)] {
             system::set_option(socket, libc::SOL_PACKET, option, &layout.request())?;
@@ -187,7 +187,7 @@ impl Rings {
             .load(Ordering::Relaxed)
             .to_ne_bytes();
         let control = u16::from_ne_bytes([words[0], words[1]]);
-        let tag = offload::tag(status, control, u16::from_ne_bytes([words[2], words[3]]));
+        let tag = tag::tag(status, control, u16::from_ne_bytes([words[2], words[3]]));
         let copied = status & STATUS_COPY != 0;
         // The kernel keeps within the slot; the memory checks that it is within the mapping.
         let bytes = self

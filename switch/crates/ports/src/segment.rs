@@ -1,7 +1,7 @@
 //! Cuts frames that their sender left whole into segments, as an interface with segmentation offload would.
 
 use crate::checksum;
-use crate::offload::{Tag, append_tagged};
+use crate::tag::{Tag, append_tagged};
 
 /// Kinds of segmentation (linux/virtio_net.h).
 const TCP_IPV4: u8 = 1;

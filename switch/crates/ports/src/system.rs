@@ -131,7 +131,7 @@ pub fn set_number(
     Ok(())
 }
 
-/// What came with a message.
+/// Ancillary data of a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Received {
     /// Bytes put into the buffer.
@@ -401,7 +401,7 @@ pub fn interface_value<const N: usize>(name: &str, request: libc::Ioctl) -> io::
     Ok(value)
 }
 
-/// What an error means, without the number that std appends.
+/// The words of an error, without the number that std appends.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {

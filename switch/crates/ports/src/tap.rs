@@ -13,7 +13,7 @@ use crate::offload::{self, VIRTIO_HEADER};
 use crate::port::{Port, PortError};
 use crate::system::{self, INTERFACE_REQUEST};
 
-/// What the kernel may leave to us, and the offload module does (linux/if_tun.h): checksums, TCP and UDP segmentation.
+/// Work that the kernel may leave to the offload module (linux/if_tun.h): checksums, TCP and UDP segmentation.
 const OFFLOADS: libc::c_ulong = 0x01 | 0x02 | 0x04 | 0x08;
 const OFFLOADS_WITH_UDP: libc::c_ulong = OFFLOADS | 0x20 | 0x40;
 /// The longest frame with segmentation offload, with room for its Ethernet header.

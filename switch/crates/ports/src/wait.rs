@@ -22,7 +22,7 @@ impl Waiter {
     /// Waits until a descriptor is readable or has an error, a signal comes, or the time is over.
     ///
     /// # Errors
-    /// What ppoll(2) gives, but `EINTR`.
+    /// Those of ppoll(2), but `EINTR`.
     pub fn wait<'a>(
         &mut self,
         descriptors: impl IntoIterator<Item = Option<BorrowedFd<'a>>>,

@@ -48,7 +48,7 @@ impl Bindings {
     }
 }
 
-/// What one client may do.
+/// The rights of one client.
 #[derive(Clone)]
 pub struct Permit {
     who: String,
@@ -58,13 +58,13 @@ pub struct Permit {
 #[derive(Clone)]
 enum May {
     Everything,
-    /// What is not a change, as anybody.
+    /// Read only, without a name.
     Reading,
     Bound(Vec<Binding>, Arc<Bindings>),
 }
 
 impl Permit {
-    /// What a client may do. One whose certificate has no binding may do nothing.
+    /// The rights of a client. One whose certificate has no binding has none.
     pub fn of(peer: &Peer, bindings: Option<&Arc<Bindings>>) -> Self {
         let who = match peer {
             Peer::Certificate { names, .. } => match names.first() {
@@ -118,7 +118,7 @@ impl Permit {
         Ok(())
     }
 
-    /// What the switch lets a role do; None: what the role's clients say it may.
+    /// The rights that the switch grants a role; None: those that the role's clients claim.
     ///
     /// Where certificates are bound, a role that is not described may do to the objects of its `role.config` what it
     /// likes, and nothing else.

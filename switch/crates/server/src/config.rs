@@ -1,4 +1,4 @@
-//! What a server is started with.
+//! Configuration of a server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub enum Manners {
     Bmv2,
 }
 
-/// What a server is started with.
+/// The configuration of a server.
 pub struct ServerConfig {
     /// The only device it answers for.
     pub device_id: u64,
@@ -30,13 +30,13 @@ pub struct ServerConfig {
     pub unix: Option<UnixSocket>,
     /// Without it, what comes by TCP is in clear text.
     pub tls: Option<TlsFiles>,
-    /// What clients may do by their certificates; without it anybody may do anything.
+    /// Rights of clients by their certificates; without it anybody may do anything.
     pub authorization: Option<Authorization>,
     /// Whether it speaks gNMI; switches that don't are imitated without.
     pub gnmi: bool,
     /// The names of interfaces, by port number; other ports are called by their number.
     pub names: BTreeMap<u16, String>,
-    /// What a runner counts at each port.
+    /// The state of the interface at each port.
     pub attachments: Attachments,
     /// Whose word holds where bmv2 differs from the specification.
     pub manners: Manners,
@@ -100,13 +100,13 @@ pub enum ClientCertificates {
 /// Who may do what, by certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Authorization {
-    /// What certificates are bound to.
+    /// Rights by certificate.
     pub clients: Vec<Binding>,
-    /// What roles may do.
+    /// Rights by role.
     pub roles: Vec<RoleRights>,
 }
 
-/// What the holder of a certificate may do.
+/// The rights of a certificate's holder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Binding {
     /// The certificate's common name, or one of its alternative names (DNS name, URI, IP address, e-mail).
@@ -119,12 +119,12 @@ pub struct Binding {
     pub read_only: bool,
 }
 
-/// What a role may do, whatever its clients say in `role.config`.
+/// The rights of a role, which `role.config` can only narrow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoleRights {
     /// The role's name.
     pub name: String,
-    /// What of the p4info is the role's; None all.
+    /// The p4info's objects that are the role's; None all.
     pub objects: Option<Vec<Object>>,
     /// Whether packet-ins are for it.
     pub packet_in: bool,

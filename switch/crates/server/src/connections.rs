@@ -30,9 +30,9 @@ pub enum Peer {
 /// Who it is that holds something.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// Whoever is at an address.
+    /// All clients at an address.
     Address(IpAddr),
-    /// Whoever has a certificate.
+    /// All clients with a certificate.
     Certificate(String),
     /// Users of this machine.
     Local,
@@ -55,7 +55,7 @@ impl Peer {
     }
 }
 
-/// What is counted of a client.
+/// Resources that are counted by client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Calls that are not StreamChannels.
@@ -103,11 +103,11 @@ struct State {
     of_one: HashMap<Client, Counts>,
 }
 
-/// What all clients hold together, and each by itself.
+/// Resources held by all clients together, and by each.
 #[derive(Default)]
 pub struct Usage(Mutex<State>);
 
-/// What is held of something; it is given back when this is dropped.
+/// An amount of a resource; dropping it gives it back.
 pub struct Share {
     usage: Arc<Usage>,
     client: Client,

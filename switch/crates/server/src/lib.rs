@@ -9,10 +9,11 @@
 //! The switch runs on its own thread. What comes from it (packets, digests) waits in bounded queues; what goes to it takes
 //! its lock for as long as one batch of packets.
 //!
-//! What clients may take is in [`limits`]; who may do what in `authorization`.
+//! Limits of clients are in [`limits`], their rights in `authorization`.
 
 mod authorization;
 mod calls;
+mod codec;
 mod config;
 mod connections;
 mod gnmi;

@@ -1,7 +1,7 @@
-//! What clients may take of a server, one by one and all together. docs/operate/p4runtime.md has this as a table.
+//! Limits of a server's resources for each client and for all together. docs/operate/p4runtime.md has this as a table.
 //!
-//! A client is a certificate, or without certificates an address; users of a Unix socket are one. Whatever a client does, what it holds is
-//! bounded by these, and is given back when it goes.
+//! A client is a certificate, or without certificates an address; users of a Unix socket are one. Everything that a
+//! client holds is bounded, and is given back when it goes.
 
 use std::time::Duration;
 
@@ -92,8 +92,8 @@ pub const PACKET_OUTS: usize = 16_384;
 /// Their bytes.
 pub const PACKET_OUT_BYTES: usize = 32 << 20;
 
-/// What HTTP/2 holds of a stream that isn't read, and of one that isn't taken, in bytes.
+/// Bytes that HTTP/2 buffers of a stream whose receiver doesn't read, in either direction.
 pub const STREAM_WINDOW: u32 = 64 << 10;
-/// What it holds of a connection that isn't read; half of it may be the headers of frames, of which one stream's window
-/// has room for thousands.
+/// Bytes that it buffers of a connection; half of it may be headers of frames, of which one stream's window has room
+/// for thousands.
 pub const CONNECTION_WINDOW: u32 = 4 << 20;

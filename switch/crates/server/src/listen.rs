@@ -22,7 +22,7 @@ const BREATH: Duration = Duration::from_millis(50);
 /// Connections that may come at once: a client that finds no room tries again after a second.
 const BACKLOG: u32 = 4096;
 
-/// What a connection is read from and written to.
+/// The byte stream of a connection.
 pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Length and time of a file.
 type Stamp = Option<(u64, SystemTime)>;
 
-/// What a file of an option is wrong with: "--grpc-server-key PATH: ...".
+/// The message about an option's file: "--grpc-server-key PATH: ...".
 fn wrong(option: &str, path: &Path, why: impl std::fmt::Display) -> String {
     format!("{option} {}: {why}", path.display())
 }
@@ -138,7 +138,7 @@ impl Current {
         self.files.client_authority.is_some() && self.files.clients != ClientCertificates::NotAsked
     }
 
-    /// The configuration for whoever connects now.
+    /// The configuration for new connections.
     pub fn get(&self) -> Arc<ServerConfig> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (current, known, looked) = &mut *state;

@@ -1,4 +1,4 @@
-//! gRPC with messages as bytes: whoever serves a call decodes them, after having looked at who calls.
+//! gRPC with messages as bytes: the handler of a call decodes them, after having checked the caller's rights.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -6,72 +6,21 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use phb_p4runtime::Refusal;
 use tokio_stream::{Stream, StreamExt};
-use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::{Code, Request, Response, Status, Streaming};
 
+use crate::codec::Raw;
 use crate::connections::{Calling, Share};
 use crate::limits;
 
-/// What a call answers.
+/// The answer of a call.
 pub type Answer = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;
 
-/// What a server without a bug never says.
+/// The error of calls, which report theirs as a status instead.
 pub type Never = Infallible;
-
-/// Messages as they are on the wire.
-#[derive(Clone, Copy, Default)]
-struct Raw;
-
-/// Less than tonic's own sizes: thousands of silent streams have buffers, too.
-fn buffers() -> BufferSettings {
-    BufferSettings::new(512, 32 << 10)
-}
-
-impl Codec for Raw {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, item: Bytes, to: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        to.put(item);
-        Ok(())
-    }
-
-    fn buffer_settings(&self) -> BufferSettings {
-        buffers()
-    }
-}
-
-impl Decoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, from: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(from.copy_to_bytes(from.remaining())))
-    }
-
-    fn buffer_settings(&self) -> BufferSettings {
-        buffers()
-    }
-}
 
 /// A handler as tonic takes it; it is called once.
 struct Once<F>(Option<F>);
@@ -154,7 +103,7 @@ pub fn status(refusal: Refusal) -> Status {
     Status::new(Code::from_i32(refusal.code as i32), refusal.message)
 }
 
-/// What the messages of one call hold; shared by the body, which takes, and the handler, which gives back.
+/// Memory held by the messages of one call; shared by the body, which takes it, and the handler, which gives it back.
 #[derive(Clone)]
 pub struct Held(Arc<Mutex<Share>>);
 

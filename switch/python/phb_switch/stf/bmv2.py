@@ -19,8 +19,9 @@ from typing import TypeVar
 import grpc
 from finsy.proto import p4i
 
-from phb_switch.stf.p4runtime import Client, P4Runtime, RefusedError, UnreachableError
-from phb_switch.stf.runner import Outcome, run_on
+from phb_switch.stf.client import Client, RefusedError, UnreachableError
+from phb_switch.stf.p4runtime import P4Runtime
+from phb_switch.stf.runner import RunResult, run_on
 from phb_switch.stf.statements import Statement
 
 COMMAND = "simple_switch_grpc"
@@ -88,7 +89,7 @@ def load(artifact: str, info: p4i.P4Info) -> None:
     _with_a_new_one(once)
 
 
-def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement]) -> Outcome:
+def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement]) -> RunResult:
     """Brings a program to a bmv2 and runs a file's statements on it.
 
     Raises:
@@ -96,7 +97,7 @@ def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement]) -> Out
 
     """
 
-    def once() -> Outcome:
+    def once() -> RunResult:
         with _running() as (client, log, address):
             _configure(client, log, artifact, info)
             with _Ports(address) as ports:

@@ -45,7 +45,7 @@ def first_difference(expect: Expect, frame: bytes) -> int | None:
 
 
 def compare(port: int, expected: Sequence[Expect], sent: Sequence[Sent]) -> list[Difference]:
-    """What is wrong with the packets of one port, which have to come in the order of the file.
+    """Compare the packets of one port with those expected, which have to come in the order of the file.
 
     After a difference, a packet counts as lost or as additional if that makes the next two fit.
     """

@@ -17,7 +17,7 @@ _LARGEST = 2**63
 
 
 class Control(Generic[Change]):
-    """What one run does to a control plane."""
+    """The statements of one run, as changes of a control plane."""
 
     def __init__(self, plane: Plane[Change]) -> None:
         self._plane = plane

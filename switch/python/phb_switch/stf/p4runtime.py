@@ -1,146 +1,24 @@
-"""The control plane of a file over P4Runtime: names by the p4info, gRPC to any switch."""
+"""The control plane of a file over P4Runtime, with names by the p4info."""
 
-import queue
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
-import grpc
-from finsy.proto import p4i, p4r, p4r_grpc, rpc_status
+from finsy.proto import p4i, p4r
 
 from phb_switch import P4RuntimeServer
 from phb_switch._native import Switch
+from phb_switch.stf.client import DEVICE, Client
 from phb_switch.stf.plane import Arguments, Entry, Plane, Rates, Replicas, Table
-from phb_switch.stf.runner import Outcome, VirtualTime, new_switch, run_on
+from phb_switch.stf.runner import RunResult, VirtualTime, new_switch, run_on
 from phb_switch.stf.statements import Statement, StatementError
 from phb_switch.stf.values import to_bytes
 
-_DEVICE = 1
-_SECONDS = 60.0
-# The default of 8 KB would lose the errors of a batch.
-_OPTIONS = [("grpc.max_metadata_size", 1 << 20), ("grpc.max_receive_message_length", -1)]
-_DETAILS = "grpc-status-details-bin"
 # What p4c gives no width: its error type, and what clients have as a string.
 _WIDEST = 128
 
 
-class RefusedError(Exception):
-    """A switch doesn't take a program with its p4info; `str()` is its reason."""
-
-
-class UnreachableError(RefusedError):
-    """A switch doesn't answer."""
-
-
-class Client:
-    """A controller that is the only one of its switch.
-
-    Raises:
-        UnreachableError: the switch doesn't answer.
-
-    """
-
-    def __init__(self, address: str) -> None:
-        self._channel = grpc.insecure_channel(address, options=_OPTIONS)
-        self.stub = p4r_grpc.P4RuntimeStub(self._channel)
-        self._requests: queue.SimpleQueue[p4r.StreamMessageRequest | None] = queue.SimpleQueue()
-        try:
-            grpc.channel_ready_future(self._channel).result(timeout=_SECONDS)
-            self._become_primary()
-        except (grpc.RpcError, grpc.FutureTimeoutError) as error:
-            self._channel.close()
-            raise UnreachableError(f"{address}: no P4Runtime: {_reason(error)}") from None
-
-    def _become_primary(self) -> None:
-        # gRPC may open a stream anew by itself, which bmv2 takes for a second client with the same id.
-        for self._election_id in (1, 2, 3):
-            request = p4r.StreamMessageRequest()
-            request.arbitration.device_id = _DEVICE
-            request.arbitration.election_id.low = self._election_id
-            self._requests = queue.SimpleQueue()
-            self._requests.put(request)
-            self._stream = self.stub.StreamChannel(iter(self._requests.get, None))
-            try:
-                next(self._stream)
-            except grpc.RpcError as error:
-                if error.code() != grpc.StatusCode.INVALID_ARGUMENT or self._election_id == 3:
-                    raise
-            else:
-                return
-
-    def load(self, info: p4i.P4Info, artifact: bytes) -> None:
-        """Brings a program.
-
-        Raises:
-            RefusedError: the switch doesn't take it.
-
-        """
-        request = p4r.SetForwardingPipelineConfigRequest(
-            device_id=_DEVICE, action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
-        )
-        request.election_id.low = self._election_id
-        request.config.p4info.CopyFrom(info)
-        request.config.p4_device_config = artifact
-        try:
-            self.stub.SetForwardingPipelineConfig(request, timeout=_SECONDS)
-        except grpc.RpcError as error:
-            raise RefusedError(_reason(error)) from None
-
-    def write(self, updates: Sequence[p4r.Update]) -> None:
-        """Writes one by one, which every switch can.
-
-        Raises:
-            StatementError: the switch refuses one.
-
-        """
-        for update in updates:
-            request = p4r.WriteRequest(device_id=_DEVICE, updates=[update])
-            request.election_id.low = self._election_id
-            try:
-                self.stub.Write(request, timeout=_SECONDS)
-            except grpc.RpcError as error:
-                raise StatementError(_reason(error)) from None
-
-    def read(self, entity: p4r.Entity) -> list[p4r.Entity]:
-        """Reads what an entity names.
-
-        Raises:
-            StatementError: the switch refuses.
-
-        """
-        try:
-            answers = self.stub.Read(p4r.ReadRequest(device_id=_DEVICE, entities=[entity]), timeout=_SECONDS)
-            return [each for answer in answers for each in answer.entities]
-        except grpc.RpcError as error:
-            raise StatementError(_reason(error)) from None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stream.cancel()
-        self._requests.put(None)
-        self._channel.close()
-
-
-def _reason(error: Exception) -> str:
-    """The words of a refusal: of the first update that has some, else of the whole."""
-    if not isinstance(error, grpc.Call):
-        return str(error) or type(error).__name__
-    for key, value in error.trailing_metadata() or ():
-        if key == _DETAILS and isinstance(value, bytes):
-            for detail in rpc_status.Status.FromString(value).details:
-                each = p4r.Error()
-                if detail.Unpack(each) and each.message:
-                    return each.message
-    return error.details() or error.code().name
-
-
 class P4Runtime(Plane[p4r.Update]):
-    """What a p4info names, on a switch that has its program."""
+    """The control plane of a switch that has the program of a p4info."""
 
     def __init__(self, client: Client, info: p4i.P4Info) -> None:
         self._client = client
@@ -337,7 +215,7 @@ def _operation(number: int, replicas: Replicas | None, known: set[int]) -> p4r.U
 
 @contextmanager
 def _served(switch: Switch) -> Iterator[Client]:
-    server = P4RuntimeServer(switch, device_id=_DEVICE)
+    server = P4RuntimeServer(switch, device_id=DEVICE)
     port = server.start()
     try:
         with Client(f"127.0.0.1:{port}") as client:
@@ -357,7 +235,7 @@ def load(artifact: str, info: p4i.P4Info) -> None:
         client.load(info, artifact.encode())
 
 
-def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement], seed: int = 1) -> Outcome:
+def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement], seed: int = 1) -> RunResult:
     """Brings a program to a switch of this process over gRPC, and runs a file's statements on it.
 
     Raises:

@@ -12,8 +12,8 @@ from phb_switch.stf.statements import (
     Expect,
     Key,
     NoPacket,
-    Packet,
     Remove,
+    SendPacket,
     SetDefault,
     Statement,
     StfError,
@@ -133,7 +133,7 @@ def _packet(line: _Line, _: str) -> Statement:
     port, digits = _port(line), "".join(line.rest.split())
     if re.fullmatch(r"([0-9A-Fa-f]{2})*", digits) is None:
         raise line.error("bytes as pairs of hexadecimal digits")
-    return Packet(line.number, port, bytes.fromhex(digits))
+    return SendPacket(line.number, port, bytes.fromhex(digits))
 
 
 def _expect(line: _Line, _: str) -> Statement:

@@ -24,7 +24,7 @@ _Change_co = TypeVar("_Change_co", covariant=True)
 
 @dataclass(frozen=True)
 class Table:
-    """What a table has; keys are name, kind and width, actions their name and their parameters with widths."""
+    """A table: keys are name, kind and width, actions their name and their parameters with widths."""
 
     name: str
     keys: Sequence[tuple[str, str, int]]
@@ -42,7 +42,7 @@ class Entry:
 
 
 class Replicating(Protocol[_Change_co]):
-    """What can be done to groups and sessions."""
+    """Changes of multicast groups and clone sessions."""
 
     def multicast_group(self, group: int, replicas: Replicas | None) -> _Change_co:
         """Makes or replaces a multicast group of (port, instance); None removes it."""

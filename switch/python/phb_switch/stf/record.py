@@ -21,9 +21,10 @@ from google.protobuf import text_format
 
 from phb_switch.p4c import CompileError, ProgramDirectory, compile_program, compiler_version
 from phb_switch.stf import bmv2, p4runtime
+from phb_switch.stf.client import RefusedError
 from phb_switch.stf.pairs import other_architecture
 from phb_switch.stf.parser import parse
-from phb_switch.stf.runner import Outcome
+from phb_switch.stf.runner import RunResult
 from phb_switch.stf.statements import StfError
 
 _EXTERNS = (
@@ -52,7 +53,7 @@ _PASSED = ""
 
 @dataclass(frozen=True)
 class _Done:
-    """What became of one program; `ours` and `theirs` are what went wrong on phb-switch and on bmv2."""
+    """The result of one program; `ours` and `theirs` say what went wrong on phb-switch and on bmv2."""
 
     outcome: str
     ours: str = _PASSED
@@ -84,11 +85,11 @@ def _compiled(program: Path, language: Sequence[str], scratch: Path) -> _Compile
     return artifact.read_text(encoding="utf-8"), text_format.Parse(info.read_text(encoding="utf-8"), p4i.P4Info())
 
 
-def _tried(run: Callable[[], Outcome | None]) -> str:
+def _tried(run: Callable[[], RunResult | None]) -> str:
     """In one line what went wrong."""
     try:
         outcome = run()
-    except (p4runtime.RefusedError, StfError) as error:
+    except (RefusedError, StfError) as error:
         return str(error).partition("\n")[0]
     if outcome is None or not outcome.failures:
         return _PASSED

@@ -24,7 +24,7 @@ class _Node:
 
 
 class Replication(Generic[Change]):
-    """What the commands have made so far."""
+    """Groups and sessions that the commands have made so far."""
 
     def __init__(self, plane: Replicating[Change]) -> None:
         self._plane = plane

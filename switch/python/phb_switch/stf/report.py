@@ -1,4 +1,4 @@
-"""What became of the pairs, for people and for programs."""
+"""Results of pairs, for people and for programs."""
 
 import json
 from collections import Counter
@@ -17,7 +17,7 @@ _MOST_FAILURES = 10
 
 
 class Status(StrEnum):
-    """What became of a pair."""
+    """How a pair ended."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -34,7 +34,7 @@ _COLOURS = {Status.PASSED: "green", Status.FAILED: "red", Status.REFUSED: "red",
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one pair."""
+    """The result of one pair."""
 
     pair: Pair
     status: Status

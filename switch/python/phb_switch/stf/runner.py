@@ -16,8 +16,8 @@ from phb_switch.stf.statements import (
     Command,
     Expect,
     NoPacket,
-    Packet,
     Remove,
+    SendPacket,
     SetDefault,
     Statement,
     StatementError,
@@ -31,8 +31,8 @@ _QUEUES = 8
 
 
 @dataclass
-class Outcome:
-    """What a run found; it passed if there are no failures."""
+class RunResult:
+    """The result of a run; it passed if there are no failures."""
 
     packets: int = 0
     failures: list[Difference] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Outcome:
 
 
 class Device(Protocol):
-    """What packets are put to."""
+    """A switch that takes packets."""
 
     def process(self, port: int, data: bytes) -> Sequence[tuple[int, bytes]]:
         """Has a frame arrive; the frames that leave, with their ports, in their order."""
@@ -81,7 +81,7 @@ def new_switch(seed: int) -> Switch:
     return Switch("stf", {port: PortConfig(queues=_QUEUES) for port in range(HIGHEST_PORT + 1)}, seed=seed)
 
 
-def run(artifact: str, statements: Sequence[Statement], seed: int = 1) -> Outcome:
+def run(artifact: str, statements: Sequence[Statement], seed: int = 1) -> RunResult:
     """Loads a program and runs a file's statements on it.
 
     Raises:
@@ -93,7 +93,7 @@ def run(artifact: str, statements: Sequence[Statement], seed: int = 1) -> Outcom
     return run_on(VirtualTime(switch), InProcess(switch, artifact), statements)
 
 
-def run_on(device: Device, plane: Plane[Any], statements: Sequence[Statement]) -> Outcome:
+def run_on(device: Device, plane: Plane[Any], statements: Sequence[Statement]) -> RunResult:
     """Runs a file's statements on a device that has its program."""
     return _Run(device, Control(plane)).run(statements)
 
@@ -105,9 +105,9 @@ class _Run:
         self._sent: dict[int, list[Sent]] = defaultdict(list)
         self._expected: dict[int, list[Expect]] = defaultdict(list)
         self._last: list[tuple[int, bytes]] = []
-        self._outcome = Outcome()
+        self._outcome = RunResult()
 
-    def run(self, statements: Sequence[Statement]) -> Outcome:
+    def run(self, statements: Sequence[Statement]) -> RunResult:
         for statement in statements:
             try:
                 self._step(statement)
@@ -116,7 +116,7 @@ class _Run:
                 self._outcome.failures.append(Difference(statement.line, str(message)))
         for port, frame in self._device.rest():
             self._sent[port].append(Sent(max((each.line for each in statements), default=0), frame))
-        named = {each.port for each in statements if isinstance(each, Packet | Expect)}
+        named = {each.port for each in statements if isinstance(each, SendPacket | Expect)}
         for port in sorted(named):
             self._outcome.failures += compare(port, self._expected[port], self._sent[port])
         self._outcome.failures.sort(key=lambda failure: failure.line)
@@ -125,7 +125,7 @@ class _Run:
 
     def _step(self, statement: Statement) -> None:
         match statement:
-            case Packet():
+            case SendPacket():
                 self._packet(statement)
             case Expect():
                 self._expected[statement.port].append(statement)
@@ -149,7 +149,7 @@ class _Run:
             case Command():
                 self._control.command(statement)
 
-    def _packet(self, statement: Packet) -> None:
+    def _packet(self, statement: SendPacket) -> None:
         self._outcome.packets += 1
         self._last = list(self._device.process(statement.port, statement.data))
         for port, frame in self._last:

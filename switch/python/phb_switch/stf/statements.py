@@ -13,7 +13,7 @@ class StatementError(Exception):
 
 @dataclass(frozen=True)
 class Key:
-    """What one key of a table must be; `name` may be shortened."""
+    """A condition on one key of a table; `name` may be shortened."""
 
     name: str
     value: str
@@ -28,7 +28,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Packet:
+class SendPacket:
     """A frame that arrives."""
 
     line: int
@@ -117,4 +117,4 @@ class Command:
     words: tuple[str, ...]
 
 
-Statement = Packet | Expect | NoPacket | Wait | Add | SetDefault | Remove | CheckCounter | Command
+Statement = SendPacket | Expect | NoPacket | Wait | Add | SetDefault | Remove | CheckCounter | Command

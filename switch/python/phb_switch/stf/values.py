@@ -31,7 +31,7 @@ def to_bytes(value: int) -> bytes:
 
 @dataclass(frozen=True)
 class KeyMatch:
-    """What one key of an entry must be; the native module's matches can't be compared."""
+    """A condition on one key of an entry; unlike the native module's matches, it can be compared."""
 
     kind: str
     value: bytes
@@ -55,7 +55,7 @@ class KeyMatch:
 
 
 def match_key(kind: str, bits: int, text: str | None) -> KeyMatch | None:
-    """What a key must be.
+    """Read a condition on a key.
 
     Args:
         kind: how the table matches it.

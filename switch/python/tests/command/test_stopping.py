@@ -1,4 +1,4 @@
-"""What ends a running `phb-switch`, and what doesn't: signals, being stopped, debugged and frozen, clocks that jump."""
+"""Signals that end a running `phb-switch`, and events that don't: stops, debuggers, freezes, clocks that jump."""
 
 import ctypes
 import os

@@ -17,7 +17,7 @@ from .test_start import ANYWHERE, DEVICE, ended, pcap, running
 
 @dataclass(frozen=True)
 class Files:
-    """What the switch is told of TLS."""
+    """The switch's options of TLS."""
 
     certificate: Path
     key: Path

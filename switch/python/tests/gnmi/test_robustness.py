@@ -116,7 +116,7 @@ def told(client: Client) -> dict[str, str]:
 
 
 def answered(call: Callable[[], Any], *refusals: grpc.StatusCode) -> Any:
-    """What a call gives; None if it is refused in one of these ways, with words."""
+    """The result of a call; None if it is refused with one of these codes and a message."""
     try:
         return call()
     except grpc.RpcError as error:

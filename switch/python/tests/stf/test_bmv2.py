@@ -3,7 +3,7 @@
 import pytest
 
 from phb_switch.stf import bmv2
-from phb_switch.stf.p4runtime import RefusedError, UnreachableError
+from phb_switch.stf.client import RefusedError, UnreachableError
 
 
 def test_a_frame_is_what_its_message_says():

@@ -11,8 +11,8 @@ from phb_switch.stf.statements import (
     Expect,
     Key,
     NoPacket,
-    Packet,
     Remove,
+    SendPacket,
     SetDefault,
     StfError,
     Wait,
@@ -30,10 +30,10 @@ def read(tmp_path):
 
 
 STATEMENTS = [
-    ("packet 0 00 01 fF", Packet(1, 0, b"\x00\x01\xff")),
-    ("PACKET 3 0001ff", Packet(1, 3, b"\x00\x01\xff")),
-    ("packet\t3\t00 # a comment", Packet(1, 3, b"\x00")),
-    ("packet 3", Packet(1, 3, b"")),
+    ("packet 0 00 01 fF", SendPacket(1, 0, b"\x00\x01\xff")),
+    ("PACKET 3 0001ff", SendPacket(1, 3, b"\x00\x01\xff")),
+    ("packet\t3\t00 # a comment", SendPacket(1, 3, b"\x00")),
+    ("packet 3", SendPacket(1, 3, b"")),
     ("expect 1 0*0 1 **", Expect(1, 1, "0*01**", False)),
     ("expect 1 AB $", Expect(1, 1, "ab", True)),
     ("expect 1 ab$ ", Expect(1, 1, "ab", True)),

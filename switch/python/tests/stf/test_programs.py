@@ -15,7 +15,7 @@ from phb_switch.stf.compare import rows
 from phb_switch.stf.pairs import Pair
 from phb_switch.stf.parser import parse
 from phb_switch.stf.report import Status
-from phb_switch.stf.runner import Outcome
+from phb_switch.stf.runner import RunResult
 from phb_switch.stf.statements import Command
 
 DIRECTORY = ProgramDirectory(Path(__file__).parents[3] / "programs")
@@ -62,12 +62,12 @@ def test_over_p4runtime_it_does_the_same(stf):
 
 @pytest.fixture(scope="module")
 def on_bmv2():
-    """What became of each file on bmv2."""
+    """The result of each file on bmv2."""
     if shutil.which(bmv2.COMMAND) is None:
         pytest.skip(f"{bmv2.COMMAND} is not on the PATH")
     failing = bmv2.failing()
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        started: dict[Path, Future[Outcome]] = {}
+        started: dict[Path, Future[RunResult]] = {}
         for stf in FILES:
             if stf.stem not in failing:
                 artifact = DIRECTORY.artifact(stf.stem).read_text()

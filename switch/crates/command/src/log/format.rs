@@ -17,7 +17,7 @@ pub struct Line {
     pub level: Level,
     /// Who says it.
     pub part: Part,
-    /// What it says.
+    /// The message.
     pub message: String,
     /// The same for programs.
     pub fields: Map<String, Value>,
@@ -26,7 +26,7 @@ pub struct Line {
 /// How lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For who has started the switch and sees nothing else of it.
+    /// Short lines for the user's terminal, where there is no other log.
     User,
     /// With time and level, as bmv2's.
     Text,

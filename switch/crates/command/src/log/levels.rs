@@ -5,11 +5,11 @@
 pub enum Level {
     /// Below debug, as in bmv2.
     Trace,
-    /// For who looks for a mistake.
+    /// Details for debugging.
     Debug,
-    /// What a user may want to know.
+    /// News that a user may want.
     Info,
-    /// What a user should know.
+    /// News that a user should read.
     Warn,
     /// Something doesn't work.
     Error,
@@ -67,15 +67,15 @@ impl From<tracing::Level> for Level {
 /// A part of the switch that says something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Whatever isn't one of the others.
+    /// Everything else.
     Switch,
-    /// What is common to the protocols: listening, connections.
+    /// Listening and connections, common to the protocols.
     Server,
     /// gNMI.
     Gnmi,
     /// P4Runtime.
     P4runtime,
-    /// What happens to packets.
+    /// Arrivals, departures and drops of packets.
     Packets,
     /// Interfaces and files.
     Ports,
@@ -95,7 +95,7 @@ impl Part {
         Self::Tls,
     ];
 
-    /// What it is called.
+    /// Its word on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Switch => "switch",

@@ -1,6 +1,6 @@
 //! The log: lines that parts of the switch say through `tracing`, on their way to a file or stream.
 //!
-//! Whoever says a line never waits for whoever reads it: lines go through a bounded [`queue`] to a thread, and what finds
+//! The writer of a line never waits for its reader: lines go through a bounded [`queue`] to a thread, and lines that find
 //! no room there is lost and counted.
 
 mod format;
@@ -34,7 +34,7 @@ pub struct Log {
     queue: Arc<Queue>,
     failures: Arc<Failures>,
     thread: JoinHandle<Sink>,
-    /// What the log goes to, in messages; none where it goes to stderr, which nobody is told about.
+    /// Where the log goes, for messages; none for stderr, whose failures can't be reported.
     place: Option<String>,
 }
 

@@ -104,7 +104,7 @@ pub struct Logging {
     pub file: Option<PathBuf>,
     /// How lines look.
     pub format: Format,
-    /// What is written.
+    /// The lowest level that each part writes.
     pub levels: Levels,
     /// Whether lines about packets are wanted where the log isn't apart.
     pub packets: bool,

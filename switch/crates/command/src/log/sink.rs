@@ -32,7 +32,7 @@ pub struct Sink {
     failing: Option<Tell>,
 }
 
-/// What a file is rotated by.
+/// When and how a file is rotated.
 struct Rotation {
     path: PathBuf,
     max_bytes: u64,

@@ -74,7 +74,7 @@ impl tracing::Subscriber for Subscriber {
     fn exit(&self, _: &Id) {}
 }
 
-/// What a line says.
+/// Message and fields of a line.
 #[derive(Default)]
 struct Said {
     message: String,

@@ -77,7 +77,7 @@ pub fn command(prefix: &[&str], arguments: &[&str]) -> Command {
     command
 }
 
-/// What becomes of the program where it ends by itself.
+/// Runs the program to its end: exit code, stdout and stderr.
 pub fn ended(arguments: &[&str]) -> (i32, String, String) {
     words(&command(&[], arguments).output().expect("it starts"))
 }

@@ -51,10 +51,10 @@ pub mod data {
 /// gnmi.GetRequest.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct GetRequest {
-    /// What all paths begin with.
+    /// The beginning of all paths.
     #[prost(message, optional, tag = "1")]
     pub prefix: Option<Path>,
-    /// What is wanted.
+    /// Paths asked for.
     #[prost(message, repeated, tag = "2")]
     pub path: Vec<Path>,
     /// Which kind of leaves (see [`data`]).

@@ -7,19 +7,19 @@ use super::{Path, Update};
 /// gnmi.SetRequest.
 #[derive(Clone, PartialEq, Message)]
 pub struct SetRequest {
-    /// What all paths begin with.
+    /// The beginning of all paths.
     #[prost(message, optional, tag = "1")]
     pub prefix: Option<Path>,
-    /// What goes.
+    /// Paths to delete.
     #[prost(message, repeated, tag = "2")]
     pub delete: Vec<Path>,
-    /// What goes and comes anew.
+    /// Values that replace all at or below their paths.
     #[prost(message, repeated, tag = "3")]
     pub replace: Vec<Update>,
-    /// What is added or changed.
+    /// Values to add or change.
     #[prost(message, repeated, tag = "4")]
     pub update: Vec<Update>,
-    /// What is replaced from several origins.
+    /// Values that replace those of several origins.
     #[prost(message, repeated, tag = "6")]
     pub union_replace: Vec<Update>,
 }
@@ -54,7 +54,7 @@ pub struct UpdateResult {
     /// Where.
     #[prost(message, optional, tag = "2")]
     pub path: Option<Path>,
-    /// What was done (see [`operation`]).
+    /// The operation done (see [`operation`]).
     #[prost(int32, tag = "4")]
     pub op: i32,
 }

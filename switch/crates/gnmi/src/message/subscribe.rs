@@ -7,12 +7,12 @@ use super::{ModelData, Notification, Path};
 /// gnmi.SubscribeRequest.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct SubscribeRequest {
-    /// What the client wants.
+    /// The kind of request.
     #[prost(oneof = "request::Request", tags = "1, 3")]
     pub request: Option<request::Request>,
 }
 
-/// What a [`SubscribeRequest`] is one of.
+/// The kinds of a [`SubscribeRequest`].
 pub mod request {
     use super::{Oneof, Poll, SubscriptionList};
 
@@ -35,7 +35,7 @@ pub struct Poll {}
 /// gnmi.SubscribeResponse.
 #[derive(Clone, PartialEq, Message)]
 pub struct SubscribeResponse {
-    /// What the client is told.
+    /// The kind of response.
     #[prost(oneof = "response::Response", tags = "1, 3")]
     pub response: Option<response::Response>,
 }
@@ -48,7 +48,7 @@ impl From<Notification> for SubscribeResponse {
     }
 }
 
-/// What a [`SubscribeResponse`] is one of.
+/// The kinds of a [`SubscribeResponse`].
 pub mod response {
     use super::{Notification, Oneof};
 
@@ -77,10 +77,10 @@ pub mod list_mode {
 /// gnmi.SubscriptionList.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct SubscriptionList {
-    /// What all paths begin with.
+    /// The beginning of all paths.
     #[prost(message, optional, tag = "1")]
     pub prefix: Option<Path>,
-    /// What is wanted.
+    /// Subscriptions asked for.
     #[prost(message, repeated, tag = "2")]
     pub subscription: Vec<Subscription>,
     /// When it is told (see [`list_mode`]).
@@ -99,7 +99,7 @@ pub struct SubscriptionList {
 
 /// gnmi.SubscriptionMode.
 pub mod mode {
-    /// Whatever suits the leaf.
+    /// The server chooses by the leaf.
     pub const TARGET_DEFINED: i32 = 0;
     /// When it changes.
     pub const ON_CHANGE: i32 = 1;

@@ -24,13 +24,13 @@ pub struct Notification {
     /// When it was so, in ns since 1970.
     #[prost(int64, tag = "1")]
     pub timestamp: i64,
-    /// What all paths begin with.
+    /// The beginning of all paths.
     #[prost(message, optional, tag = "2")]
     pub prefix: Option<Path>,
     /// Values.
     #[prost(message, repeated, tag = "4")]
     pub update: Vec<Update>,
-    /// What is not there any more.
+    /// Paths that are not there any more.
     #[prost(message, repeated, tag = "5")]
     pub delete: Vec<Path>,
     /// Whether all below the prefix is replaced.
@@ -44,7 +44,7 @@ pub struct Update {
     /// Where.
     #[prost(message, optional, tag = "1")]
     pub path: Option<Path>,
-    /// What.
+    /// The value.
     #[prost(message, optional, tag = "3")]
     pub val: Option<TypedValue>,
     /// How many values before this one were left out.
@@ -73,7 +73,7 @@ impl From<typed_value::Value> for TypedValue {
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct Unread {}
 
-/// What a [`TypedValue`] is one of.
+/// The kinds of a [`TypedValue`].
 pub mod typed_value {
     use super::{Oneof, Unread};
 

@@ -52,7 +52,7 @@ fn patterns_cover() {
     }
 }
 
-/// What the specification says, without a thought for time.
+/// The specification's definition, in exponential time.
 fn covers_slowly(pattern: &[Element], path: &[Element]) -> bool {
     match pattern.split_first() {
         None => true,

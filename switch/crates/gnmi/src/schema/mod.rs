@@ -1,4 +1,4 @@
-//! What part of the OpenConfig models is here: each leaf with its module, its type and its place in the tree.
+//! The part of the OpenConfig models that is here: each leaf with its module, its type and its place in the tree.
 
 mod table;
 
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What a message expects.
+    /// Its values, for messages.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Text | Self::Enumeration => "a string",
@@ -137,13 +137,13 @@ pub(crate) fn root() -> &'static Node {
     &ROOT
 }
 
-/// The node at a path, whatever its keys.
+/// The node at a path, without regard to keys.
 pub(crate) fn find(path: &[Element]) -> Option<&'static Node> {
     path.iter()
         .try_fold(root(), |node, element| node.child(&element.name))
 }
 
-/// The leaf at a path, whatever its keys.
+/// The leaf at a path, without regard to keys.
 pub(crate) fn leaf(path: &[Element]) -> Option<&'static Leaf> {
     find(path)?.leaf()
 }

@@ -12,7 +12,7 @@ use crate::value::Value;
 
 const MOST_OPERATIONS: usize = 1024;
 
-/// Of interfaces, policies and whatever else has one, in bytes.
+/// Bytes of a name, of an interface, a policy or anything else.
 const LONGEST_NAME: usize = 256;
 
 const MOST_POLICIES: usize = 1024;

@@ -1,4 +1,4 @@
-//! What can be set: line rates, shapers, queue limits. A request is worked out on a copy, checked whole, then applied.
+//! Settings: line rates, shapers, queue limits. A request is worked out on a copy, checked whole, then applied.
 //!
 //! The line rate of a port is the smaller of what it had at the start and its Ethernet speed. The scheduler in its
 //! scheduler policy is a shaper in front of it.
@@ -92,7 +92,7 @@ pub(crate) fn initial(ports: &Ports) -> Settings {
     settings
 }
 
-/// Interfaces are there whatever is deleted.
+/// Interfaces stay when their settings are deleted.
 fn add_interfaces<'a>(settings: &mut Settings, names: impl Iterator<Item = &'a String>) {
     for name in names {
         let config = interface_path(name).below("config");

@@ -1,4 +1,4 @@
-//! What settings mean for the ports.
+//! The ports' configuration by the settings.
 
 use phb_traffic_manager::{DEFAULT_BUFFER_PACKETS, PortConfig, ShaperConfig};
 

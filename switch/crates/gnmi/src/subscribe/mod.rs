@@ -33,7 +33,7 @@ enum Mode {
     Stream(Stream),
 }
 
-/// One Subscribe call, from its first message on. It knows no clock: whoever calls says what time it is.
+/// One Subscribe call, from its first message on. It has no clock: callers give the time.
 pub struct Subscriber {
     tree: Arc<Tree>,
     patterns: Vec<Arc<Pattern>>,

@@ -255,11 +255,11 @@ impl Watch {
     }
 }
 
-/// What was there when a watch last looked.
+/// The leaves of a watch at its last sample.
 struct Before {
     /// By the present places.
     values: Vec<Option<Value>>,
-    /// What is not there any more.
+    /// Paths that are not there any more.
     gone: Vec<Path>,
 }
 

@@ -5,7 +5,7 @@ use prost::Message;
 use super::entity::Entity;
 
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
-pub(crate) struct Uint128 {
+pub struct Uint128 {
     #[prost(uint64, tag = "1")]
     pub high: u64,
     #[prost(uint64, tag = "2")]
@@ -14,7 +14,7 @@ pub(crate) struct Uint128 {
 
 /// p4.v1.WriteRequest without its updates, which are decoded one at a time.
 #[derive(Clone, PartialEq, Eq, Message)]
-pub(crate) struct Write {
+pub struct Write {
     #[prost(uint64, tag = "1")]
     pub device_id: u64,
     #[prost(uint64, tag = "2")]
@@ -37,7 +37,7 @@ pub(crate) struct Update {
 
 /// p4.v1.ReadRequest without its entities, which are decoded one at a time.
 #[derive(Clone, PartialEq, Eq, Message)]
-pub(crate) struct Read {
+pub struct Read {
     #[prost(uint64, tag = "1")]
     pub device_id: u64,
     #[prost(string, tag = "3")]
@@ -46,7 +46,7 @@ pub(crate) struct Read {
 
 /// p4.v1.PacketOut, and p4.v1.PacketIn, which has the same fields.
 #[derive(Clone, PartialEq, Eq, Message)]
-pub(crate) struct Packet {
+pub(crate) struct ControllerPacket {
     #[prost(bytes = "vec", tag = "1")]
     pub payload: Vec<u8>,
     #[prost(message, repeated, tag = "2")]
@@ -65,5 +65,5 @@ pub(crate) struct PacketMetadata {
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct PacketResponse {
     #[prost(message, optional, tag = "2")]
-    pub packet: Option<Packet>,
+    pub packet: Option<ControllerPacket>,
 }

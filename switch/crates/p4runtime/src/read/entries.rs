@@ -26,7 +26,7 @@ pub(super) struct Entries {
     answer: Answer,
 }
 
-/// What an entry must have; a field at its default value does not filter.
+/// Fields that an entry must have; a field at its default value does not filter.
 #[derive(Clone, Default)]
 struct Filter {
     action_id: u32,
@@ -35,7 +35,7 @@ struct Filter {
     metadata: Vec<u8>,
 }
 
-/// What is told of an entry.
+/// The part of an entry that is read.
 #[derive(Clone, Copy)]
 enum Answer {
     Entry(With),
@@ -43,7 +43,7 @@ enum Answer {
     DirectMeter,
 }
 
-/// What is told of an entry beside what was written.
+/// Data to read beside the written entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct With {
     counter: bool,
@@ -177,7 +177,7 @@ fn with_time(mut entry: TableEntry, table: &Table, pipeline: &Pipeline, now: Tim
     entry
 }
 
-/// What identifies an entry.
+/// The key of an entry alone.
 fn key_of(entry: TableEntry) -> TableEntry {
     TableEntry {
         table_id: entry.table_id,

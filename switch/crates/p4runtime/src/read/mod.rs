@@ -1,6 +1,6 @@
 //! Read: entities by key or by wildcard, given out in pieces of bounded size.
 //!
-//! What a request asks for is settled when the read begins: entries as they are at that moment, and ranges of cells of
+//! The answer's extent is settled when the read begins: entries as they are at that moment, and ranges of cells of
 //! arrays, whose values are taken piece by piece. So neither the answer nor the lock of the switch is ever held for long.
 
 mod arrays;
@@ -78,7 +78,7 @@ impl Reader {
         reader
     }
 
-    /// What became of each request of the batch.
+    /// The outcome of each request of the batch.
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
     }

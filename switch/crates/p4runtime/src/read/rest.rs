@@ -70,7 +70,7 @@ pub(super) fn groups(
     Ok(found.cloned().map(Kind::Group).map(entity).collect())
 }
 
-/// What an action profile has with a number, all it has, or all that all have.
+/// The members or groups of an action profile with a number, all of it, or all of all profiles.
 fn of_profile<'a, T>(
     schema: &Schema,
     known: &'a BTreeMap<(u32, u32), T>,

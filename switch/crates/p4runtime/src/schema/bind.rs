@@ -166,7 +166,7 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
     ))
 }
 
-/// What the p4info promises for a table beside keys and actions.
+/// Checks the p4info's promises for a table beside keys and actions.
 fn bind_properties(table: &Table, native: &TableInfo) -> Result<()> {
     let promises = [
         (

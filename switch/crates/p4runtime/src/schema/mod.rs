@@ -1,4 +1,4 @@
-//! What a p4info says, indexed by id, and whether it agrees with the artifact it came with.
+//! A p4info's objects by id, checked against the artifact it came with.
 
 mod bind;
 mod form;
@@ -183,7 +183,7 @@ impl Schema {
     }
 }
 
-/// What has this id.
+/// Finds an object by its id.
 pub(crate) fn find<'a, T>(all: &'a BTreeMap<u32, T>, id: u32, what: &str) -> Result<&'a T> {
     all.get(&id).ok_or_else(|| {
         Refusal::new(

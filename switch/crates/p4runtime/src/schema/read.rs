@@ -303,7 +303,7 @@ impl Types<'_> {
     }
 }
 
-/// What the artifact calls a key of the p4info, where some versions of p4c write `h.isValid()`.
+/// The artifact's name of a key of the p4info, where some versions of p4c write `h.isValid()`.
 fn native_name(key: &str) -> String {
     match key.strip_suffix("isValid()") {
         Some(header) => format!("{header}$valid$"),

@@ -17,7 +17,7 @@ use crate::message::p4info::{
     EnumMember, EnumType, ErrorType, HeaderField, MatchField, NamedType, NewType, P4Info, Preamble,
     Representation, Translated, TupleType, TypeInfo, Width,
 };
-use crate::message::request::{Packet, PacketMetadata, PacketResponse, Update};
+use crate::message::request::{ControllerPacket, PacketMetadata, PacketResponse, Update};
 use crate::role::Role;
 use crate::status::{Outcome, Result};
 use crate::{Code, Configuration, WriteRequest};
@@ -180,7 +180,7 @@ fn entries(
     (native, read)
 }
 
-/// Whatever width clients are told, the switch's is the program's: it has no other numbers.
+/// Clients may be told another width; the switch has the program's.
 #[test]
 fn a_translated_number_is_the_programs() {
     for (name, bits) in [(Some("narrow"), 5), (Some("wide"), 300), (None, 0)] {
@@ -266,7 +266,7 @@ fn packet_headers_have_the_programs_widths() {
     let names = ["what", "index", "value", "rest"];
     let configuration = configure(&packets(names), &node).unwrap();
     let values: [&[u8]; 4] = [&[1], &[2, 3], &[4, 5], b"6"];
-    let packet = Packet {
+    let packet = ControllerPacket {
         payload: vec![9],
         metadata: values
             .iter()

@@ -165,7 +165,7 @@ pub(super) fn rates(name: &str, config: &MeterConfig, kind: MeterKind) -> Result
     Ok(rates)
 }
 
-/// What a client configured, back from the rates it led to.
+/// The configuration that a client wrote, from the rates it led to.
 pub(crate) fn config(rates: &MeterRates) -> MeterConfig {
     let number = |rate: u64| i64::try_from(rate).unwrap_or(i64::MAX);
     MeterConfig {

@@ -27,7 +27,7 @@ use crate::store::Store;
 /// Updates of a batch that need not be atomic that are applied at a time: packets must not wait for long.
 const AT_A_TIME: usize = 256;
 
-/// What clients may do to an entity.
+/// A client's operation on an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Insert,
@@ -37,7 +37,7 @@ pub(crate) enum Operation {
 
 type Memory = Box<dyn FnOnce(&mut Store)>;
 
-/// What one update does to the switch, and to the store once that has succeeded.
+/// The effect of one update on the switch, and on the store once that has succeeded.
 pub(crate) struct Step {
     pub changes: Vec<Change>,
     pub remember: Option<Memory>,
@@ -64,7 +64,7 @@ pub(crate) fn lock(node: &Mutex<SwitchNode>) -> MutexGuard<'_, SwitchNode> {
     node.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Applies updates in order, each whatever became of those before it.
+/// Applies updates in order; a failed one does not stop the others.
 pub(crate) fn one_by_one(
     schema: &Schema,
     store: &mut Store,

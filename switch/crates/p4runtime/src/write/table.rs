@@ -141,7 +141,7 @@ fn count_style(
     }
 }
 
-/// What becomes of an entry's counter and meter. Their values are the switch's, so they leave the entry.
+/// Takes counter and meter out of an entry, as changes: their values are the switch's.
 fn direct_resources(
     operation: Operation,
     entry: &mut TableEntry,

@@ -2,7 +2,7 @@
 //!
 //! Of the clients of a role the one with the highest election id that the role has ever seen is its primary. There may be
 //! none: after the primary has left, until somebody comes with that id or a higher one. With bmv2's manners the next
-//! client is promoted then, and who says no election id says 0.
+//! client is promoted then, and a missing election id is 0.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Client {
     pub stream: u64,
     /// Where it is told.
     pub outbox: Arc<Outbox>,
-    /// What it may do.
+    /// The rights of its client.
     pub permit: Permit,
     election_id: Option<u128>,
 }
@@ -207,7 +207,7 @@ impl Arbitration {
         self.roles.entry(name.to_owned()).or_default()
     }
 
-    /// With bmv2's manners, makes whoever has the highest id primary; whether that has changed anything.
+    /// With bmv2's manners, makes the client with the highest id primary; whether that has changed anything.
     fn promote(&mut self, name: &str) -> bool {
         let Some(members) = self.roles.get_mut(name) else {
             return false;
@@ -349,7 +349,7 @@ fn no_primary(role: &str, highest: Option<u128>) -> String {
     format!("role '{role}' has no primary: {}", advice(highest))
 }
 
-/// What somebody has to do who wants to be primary.
+/// Tells a client how to become primary.
 fn advice(highest: Option<u128>) -> String {
     match highest {
         None => "open a stream and arbitrate first".to_owned(),

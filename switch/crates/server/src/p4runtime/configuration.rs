@@ -32,7 +32,7 @@ const DEVICE_CONFIG_AND_COOKIE: i32 = 3;
 
 /// A program that has been loaded with its p4info, what clients have written to it, and where.
 pub struct Loaded {
-    /// What clients have written.
+    /// The program with all that clients have written.
     pub configuration: Configuration,
     node: Mutex<Node>,
     p4info: Bytes,
@@ -59,7 +59,7 @@ fn invalid<T>(message: impl Into<String>) -> Result<T> {
     refuse(Code::InvalidArgument, message)
 }
 
-/// The refusal of whoever comes before there is a program.
+/// The refusal of calls before there is a program.
 pub fn none_yet<T>() -> Result<T> {
     refuse(
         Code::FailedPrecondition,

@@ -1,6 +1,6 @@
 //! The messages of P4Runtime that are not about entities (package p4.v1). Field numbers are the protocol's.
 //!
-//! What is only passed on (packets, p4infos) stays as it came: in protobuf a message within a message looks as bytes do.
+//! Messages that are only passed on (packets, p4infos) stay bytes: protobuf encodes both alike.
 
 use bytes::Bytes;
 use prost::{Message, Oneof};
@@ -87,7 +87,7 @@ pub struct StreamRequest {
     pub update: Option<StreamUpdate>,
 }
 
-/// What a client may say on its stream.
+/// A client's message on its stream.
 #[derive(Clone, PartialEq, Eq, Oneof)]
 pub enum StreamUpdate {
     #[prost(message, tag = "1")]
@@ -107,7 +107,7 @@ pub struct StreamResponse {
     pub update: Option<StreamAnswer>,
 }
 
-/// What a client is told on its stream.
+/// The server's message on a stream.
 #[derive(Clone, PartialEq, Eq, Oneof)]
 pub enum StreamAnswer {
     #[prost(message, tag = "1")]

@@ -1,4 +1,4 @@
-//! What waits to be told to one stream, bounded.
+//! A bounded queue of messages to one stream.
 //!
 //! Packets and digests that find no room are dropped and counted. Answers to a stream's own messages make the server stop
 //! reading from it until there is room. What a stream is told because others arbitrate is at worst left out for what
@@ -173,7 +173,7 @@ pub struct Taking {
 }
 
 impl Taking {
-    /// What waits in an outbox.
+    /// Takes messages from an outbox.
     pub fn new(outbox: Arc<Outbox>, on_drop: impl FnOnce() + Send + 'static) -> Self {
         Self {
             outbox,

@@ -1,4 +1,4 @@
-//! What a role may do: what its `role.config` says, as far as the switch lets it.
+//! Rights of a role: those of its `role.config`, as far as the switch grants them.
 //!
 //! The specification leaves the message to server and client; this server takes `stratum.P4RoleConfig`.
 
@@ -103,7 +103,7 @@ impl RoleConfig {
     }
 }
 
-/// What a role may do.
+/// Rights of a role.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     config: Option<Arc<RoleConfig>>,

@@ -13,7 +13,7 @@ use prost_types::{
 
 const PROTOCOLS: &str = include_str!("protocols.txt");
 
-/// What the lines at hand belong to.
+/// The kind of object that the present lines describe.
 enum Open {
     Message,
     Enum,

@@ -1,4 +1,4 @@
-//! What the switch tells its controllers: packet-ins, digests, idle entries.
+//! Messages from the switch to its controllers: packet-ins, digests, idle entries.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

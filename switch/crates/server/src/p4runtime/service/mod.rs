@@ -341,7 +341,7 @@ fn with_digests<'a>(digests: &'a mut Option<Digests>, loaded: &Arc<Loaded>) -> &
     digests.get_or_insert_with(|| Digests::new(Arc::clone(loaded)))
 }
 
-/// What a task on a thread of its own gave.
+/// Waits for a task on a thread of its own.
 async fn finished<T>(task: tokio::task::JoinHandle<T>) -> std::result::Result<T, Status> {
     task.await
         .map_err(|_| Status::internal("the server has a bug; its log says more"))
