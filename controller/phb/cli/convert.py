@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from phb.cli.application import REFUSED, app, epilog
-from phb.cli.options import Files, Json
+from phb.cli.options import DeviceId, Json, ProgramOptions, ReachOptions, SwitchOptions, check_address, grouped
 from phb.cli.output import print_json, print_losses, print_notices
 from phb.errors import InputError
 from phb.files import in_words, write_text
 from phb.origin import Origin
 
 if TYPE_CHECKING:
-    from phb.formats import Converted, Loss
+    from phb.formats import Converted, Loss, ReadOptions
+    from phb.model import PolicySet
 
 
 @app.command(
@@ -23,11 +25,31 @@ if TYPE_CHECKING:
         "phb convert --to yaml policy-agent.conf -o policy.yaml",
         "phb convert --to policy-agent --strict policy.yaml",
         "phb convert --to ios --lossy policy.yaml",
+        "phb convert --from-switch 192.0.2.1:9559 -o held.yaml",
     )
 )
+@grouped
 def convert(
-    files: Files,
-    to: Annotated[str, typer.Option(metavar="NAME", help="The format to write, such as yaml.")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="All policy files of one node; rules of earlier files are asked first. Not with --from-switch.",
+            metavar="FILE",
+        ),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The format to write.  (default: yaml, of a switch)")
+    ] = None,
+    from_switch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", rich_help_panel="Switch", help="Write what this switch holds, instead of files."
+        ),
+    ] = None,
+    device_id: DeviceId = 1,
+    *,
+    reach: ReachOptions,
+    program: ProgramOptions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write.  (default: standard output)")
     ] = None,
@@ -47,7 +69,7 @@ def convert(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write policy files as one file of another format.
+    """Write policy files, or what a switch holds, as one file of another format.
 
     What that format can't say is left out and listed on standard error, with file and line. Nothing is written where
     packets would get something else by it, and the exit code is 2; --lossy writes all the same. Other losses are exit
@@ -55,11 +77,20 @@ def convert(
     """
     from phb import formats
     from phb.formats.format import parse_dialect
-    from phb.sources import read_sources
 
     named = parse_dialect(dialect)
-    policy = read_sources(files, format_name, formats.ReadOptions(named))
+    if from_switch is None:
+        to, policy = _asked(to), _of_files(files, format_name, formats.ReadOptions(named))
+    else:
+        if files:
+            raise InputError(Origin(files[0]), "a policy file beside --from-switch", "one of them")
+        check_address(from_switch, Origin("--from-switch"))
+        policy = _held(SwitchOptions(address=from_switch, device_id=device_id, **vars(reach)), program)
+        to = to or "yaml"
     converted = formats.convert(policy, to, formats.WriteOptions(named))
+    if from_switch is not None:
+        losses = (replace(loss, origin=Origin(from_switch)) for loss in converted.losses)
+        converted = replace(converted, losses=tuple(losses))
     changing = [loss for loss in converted.losses if loss.packets]
     refused = bool(converted.losses) if strict else bool(changing) and not lossy
     if output is not None and not refused:
@@ -76,6 +107,28 @@ def convert(
     if refused:
         found = f"losses by which packets would get something else ({len(changing)})"
         raise InputError(Origin("--to"), found, "a format that says it, or --lossy")
+
+
+def _asked(to: str | None) -> str:
+    if to is None:
+        raise InputError(Origin("convert"), "no --to", "the format to write")
+    return to
+
+
+def _of_files(files: list[str] | None, format_name: str | None, options: ReadOptions) -> PolicySet:
+    from phb.sources import read_sources
+
+    if not files:
+        raise InputError(Origin("convert"), "no policy file", "FILE or --from-switch")
+    return read_sources(files, format_name, options)
+
+
+def _held(switch: SwitchOptions, program: ProgramOptions) -> PolicySet:
+    import asyncio
+
+    from phb.recovering import policy_of
+
+    return asyncio.run(policy_of(switch.one(), program.load()))
 
 
 def _write(path: Path, text: str) -> None:

@@ -66,6 +66,9 @@ TargetName = Annotated[
         help="Kind of switch: phb-switch, bmv2 or bmv2-sp-pifo.  (default: the inventory's, else phb-switch)",
     ),
 ]
+DeviceId = Annotated[
+    int, typer.Option(min=0, max=2**64 - 1, rich_help_panel=_SWITCH, help="P4Runtime device id of the switch.")
+]
 Wait = Annotated[
     float,
     typer.Option(
@@ -166,9 +169,7 @@ class WhichOptions:
     address: Annotated[
         str, typer.Option(metavar="HOST:PORT", rich_help_panel=_SWITCH, help="The switch's P4Runtime server.")
     ] = ADDRESS
-    device_id: Annotated[
-        int, typer.Option(min=0, max=2**64 - 1, rich_help_panel=_SWITCH, help="P4Runtime device id of the switch.")
-    ] = 1
+    device_id: DeviceId = 1
 
     inventory: Annotated[
         Path | None,
@@ -270,8 +271,8 @@ class WhichOptions:
 
 
 @dataclass(frozen=True)
-class SwitchOptions(WhichOptions):
-    """Which switches are meant, and how they are reached."""
+class ReachOptions:
+    """How a switch is reached: TLS, and how long it may take."""
 
     tls_ca: Annotated[
         Path | None,
@@ -350,6 +351,11 @@ class SwitchOptions(WhichOptions):
 
     def _timeout(self) -> float | None:
         return self.timeout
+
+
+@dataclass(frozen=True)
+class SwitchOptions(ReachOptions, WhichOptions):
+    """Which switches are meant, and how they are reached."""
 
 
 def check_address(address: str, origin: Origin) -> str:

@@ -84,7 +84,10 @@ def _port(
     profile = entry.parameters["profile"]
     thresholds = tables.thresholds.get(profile, [])
     bounds = None if shaper is not None else port_rate(thresholds)
-    known = rate(shaper.rate_bps, RateBasis.ETHERNET) if shaper is not None else None
+    shaped = None
+    if shaper is not None:
+        shaped = _shaper(entry, shaper.rate_bps, shaper.burst_bytes, shaper.overhead_bytes)
+    known = shaped.rate if shaped is not None else None
     if bounds is not None:
         known = ports.rates[port] = rate(roundest(*bounds), RateBasis.ETHERNET)
     limits = tables.limits.get(profile)
@@ -113,7 +116,7 @@ def _port(
         hold_queue=hold_queue or None,
         push_out=limits is not None and limits.action == "set_limits_push_out",
         length_basis=LengthBasis(_BASES[overhead]),
-        shaper=None if shaper is None or known is None else Shaper(rate=known),
+        shaper=shaped,
         buffers=_buffers(tables.buffers.get(profile, []), tables.idle_streams.get(profile, []), actions),
         early_detection=detection,
     )
@@ -211,16 +214,20 @@ def _class_queue(row: Entry, tables: _Tables, actions: Actions) -> ClassQueue:
         fair_queue=flows,
         queue_limit=values["limit_packets"] or None,
         early_detection=early_detection(own),
-        shaper=_shaper(shapers[0]) if shapers else None,
+        shaper=_class_shaper(shapers[0]) if shapers else None,
     )
 
 
-def _shaper(row: Entry) -> Shaper:
+def _class_shaper(row: Entry) -> Shaper:
     values = row.parameters
-    if values["overhead"] not in _BASES:
-        raise NotAPolicyError(row, f"no shaper counts {values['overhead']} bytes beside the frame")
-    basis = RateBasis(_BASES[values["overhead"]])
-    return Shaper(rate=rate(values["rate"], basis), burst_bytes=values["burst"] or None)
+    return _shaper(row, values["rate"], values["burst"], values["overhead"])
+
+
+def _shaper(row: Entry, rate_bps: int, burst_bytes: int, overhead_bytes: int) -> Shaper:
+    basis = _BASES.get(overhead_bytes % (1 << 32))
+    if basis is None:
+        raise NotAPolicyError(row, f"no shaper counts {overhead_bytes} bytes beside the frame")
+    return Shaper(rate=rate(rate_bps, RateBasis(basis)), burst_bytes=burst_bytes or None)
 
 
 def _buffers(rows: list[Entry], lent: list[Entry], actions: Actions) -> Buffers | None:

@@ -21,7 +21,7 @@ from phb.entries import Change, MatchField, TableRow, Update
 from phb.errors import ArtifactError
 from phb.files import read_bytes, read_text
 from phb.intent import Entry, Exact, MatchValue, Prefix, Range, Ternary
-from phb.origin import Origin
+from phb.origin import UNKNOWN, Origin
 
 Program: TypeAlias = "Artifact | str | Path | None"
 """A loaded program, or the bmv2 JSON of one; None is the pipeline that comes with phb."""
@@ -232,6 +232,34 @@ class Artifact:
         return TableRow(
             table.number, tuple(match), entry.priority, action.number, tuple(given[name] for name in action.parameters)
         )
+
+    def named(self, row: TableRow) -> Entry:
+        """Give the entry that `encode` made this row of.
+
+        Raises:
+            LookupError: The table has no such action.
+
+        """
+        name = self.table_names[row.table]
+        table = self.tables[name]
+        fields = {info.number: (field, info.kind) for field, info in table.fields.items()}
+        match: dict[str, MatchValue] = {}
+        for number, first, second in row.match:
+            field, kind = fields[number]
+            match kind:
+                case p4i.MatchField.LPM:
+                    match[field] = Prefix(first, second)
+                case p4i.MatchField.TERNARY:
+                    match[field] = Ternary(first, second)
+                case p4i.MatchField.RANGE:
+                    match[field] = Range(first, second)
+                case _:
+                    match[field] = Exact(first)
+        action = next((word for word, info in table.actions.items() if info.number == row.action), None)
+        if action is None:
+            raise LookupError(f"table '{name}' has no action {row.action}")
+        parameters = dict(zip(table.actions[action].parameters, row.parameters, strict=True))
+        return Entry(name, match, action, parameters, row.priority, UNKNOWN)
 
     def message(self, row: TableRow) -> p4r.TableEntry:
         """The row as P4Runtime writes it, byte strings in canonical form (P4Runtime section 8.3)."""

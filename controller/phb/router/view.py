@@ -9,7 +9,6 @@ from phb.compiler.router import RECEIVE, ROUTE, SEND
 from phb.device.artifact import Artifact
 from phb.entries import TableRow
 from phb.intent import Entry, Exact, Prefix
-from phb.origin import UNKNOWN
 
 NEIGHBOUR = "PhbIngress.forward.next_hop.neighbour"
 LOOKED_AT = (RECEIVE, SEND, *ROUTE.values())
@@ -21,19 +20,8 @@ MAPPED = 0xFFFF << 32
 
 def decoded(rows: Iterable[TableRow], artifact: Artifact, tables: tuple[str, ...] = LOOKED_AT) -> Iterator[Entry]:
     """Rows of some tables as entries."""
-    for name in tables:
-        table = artifact.table(name)
-        fields = {field.number: field_name for field_name, field in table.fields.items()}
-        actions = {action.number: (word, tuple(action.parameters)) for word, action in table.actions.items()}
-        is_route = name in ROUTE.values()
-        for row in rows:
-            if row.table == table.number and not row.default:
-                match = {
-                    fields[number]: Prefix(value, length) if is_route else Exact(value)
-                    for number, value, length in row.match
-                }
-                word, parameters = actions[row.action]
-                yield Entry(name, match, word, dict(zip(parameters, row.parameters, strict=True)), 0, UNKNOWN)
+    numbers = {artifact.table(name).number for name in tables}
+    return (artifact.named(row) for row in rows if row.table in numbers and not row.default)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""The policy that a live switch holds."""
+
+from __future__ import annotations
+
+from phb.decompiler import decompile
+from phb.device.artifact import Artifact
+from phb.device.deadlines import understood
+from phb.device.gnmi import OURS, PortShapers
+from phb.device.references import References
+from phb.intent import PortShaper
+from phb.inventory import Switch
+from phb.model import PolicySet
+from phb.origin import UNKNOWN
+from phb.pushing.phases import Held
+from phb.show.looking import look
+from phb.show.reading import Reading
+
+
+async def policy_of(where: Switch, artifact: Artifact) -> PolicySet:
+    """Read a switch, and give the policy that a push would find there already.
+
+    Rules and classes have the names of the last push; ports are called by their numbers, for no entry says their names.
+
+    Raises:
+        NotAPolicyError: The switch holds an entry that no policy compiles to.
+        SwitchError: The switch refused, can't be reached, or runs another program.
+
+    """
+    return await look(where, artifact, None, _policy)
+
+
+async def _policy(reading: Reading) -> PolicySet:
+    artifact = reading.session.artifact
+    # No policy says keys, and what a router's control plane has learnt.
+    others = {artifact.table(name).number for name in (*artifact.key_tables, *artifact.agent_tables)}
+    held = Held.of(entry.row for entry in reading.held if entry.row.table not in others)
+    with understood(reading.session.address):
+        entries = [artifact.named(row) for row in held.visible(References(artifact))]
+    return decompile(entries, reading.names, await _shapers(reading))
+
+
+async def _shapers(reading: Reading) -> list[PortShaper]:
+    async with PortShapers(reading.session) as ports:
+        shaping = await ports.read()
+    return [
+        PortShaper(
+            port=number,
+            port_name=port.interface,
+            rate_bps=port.scheduler.rate_bps,
+            burst_bytes=port.scheduler.burst_bytes or 0,
+            overhead_bytes=port.scheduler.overhead_bytes or 0,
+            origin=UNKNOWN,
+        )
+        for number, port in (shaping.ports.items() if shaping is not None else ())
+        if port.policy is not None and port.policy.startswith(OURS) and port.scheduler.rate_bps is not None
+    ]
