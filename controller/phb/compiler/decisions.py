@@ -25,7 +25,7 @@ class Decision(Generic[Result]):
 
 
 @dataclass(frozen=True)
-class Step(Generic[Result]):
+class PriorityStep(Generic[Result]):
     """Boxes of one priority.
 
     Attributes:
@@ -39,24 +39,28 @@ class Step(Generic[Result]):
     reason: Result
 
 
-def steps(decisions: Sequence[Decision[Result]]) -> Iterator[Step[Result]]:
+def steps(decisions: Sequence[Decision[Result]]) -> Iterator[PriorityStep[Result]]:
     """Boxes in an order in which the first that takes a packet says what the rules say of it.
 
     Gives one step for each rule, empty where it has no box, and more before those with exceptions.
     """
     for position, decision in enumerate(decisions):
         yield from _exceptions(decisions, position, decision.boxes)
-        yield Step(decision.boxes, decision.result, decision.result)
+        yield PriorityStep(decision.boxes, decision.result, decision.result)
 
 
-def _exceptions(decisions: Sequence[Decision[Result]], position: int, boxes: tuple[Box, ...]) -> Iterator[Step[Result]]:
+def _exceptions(
+    decisions: Sequence[Decision[Result]], position: int, boxes: tuple[Box, ...]
+) -> Iterator[PriorityStep[Result]]:
     """What is said of the exceptions of one rule within some boxes."""
     for exception in decisions[position].exceptions:
         for region in _within(exception, boxes):
             yield from _rest(decisions, position + 1, region, decisions[position].result)
 
 
-def _rest(decisions: Sequence[Decision[Result]], first: int, region: Box, reason: Result) -> Iterator[Step[Result]]:
+def _rest(
+    decisions: Sequence[Decision[Result]], first: int, region: Box, reason: Result
+) -> Iterator[PriorityStep[Result]]:
     """What the rules from `first` on say of one region, complete."""
     for position in range(first, len(decisions)):
         decision = decisions[position]
@@ -64,10 +68,10 @@ def _rest(decisions: Sequence[Decision[Result]], first: int, region: Box, reason
         if boxes:
             if decision.exceptions:
                 yield from _exceptions(decisions, position, boxes)
-            yield Step(boxes, decision.result, decision.result)
+            yield PriorityStep(boxes, decision.result, decision.result)
             if region in boxes:
                 return
-    yield Step((region,), None, reason)
+    yield PriorityStep((region,), None, reason)
 
 
 def _within(region: Box, boxes: tuple[Box, ...]) -> Iterator[Box]:

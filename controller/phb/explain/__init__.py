@@ -21,7 +21,7 @@ from phb.explain.captures import read_capture
 from phb.explain.explanation import Explanation, as_json, explanation
 from phb.explain.line import LineRate
 from phb.explain.notation import parse_packet
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.explain.pipeline import Pipeline
 from phb.explain.rates import parse_rates
 from phb.explain.summary import Summary, Tally
@@ -87,7 +87,7 @@ def explain(
     if beyond is not None:
         beyond += (*intent.notices, *pipeline.beyond)
     until: int | None = 0 if follow_clock else None  # when other rules count, in nanoseconds
-    waiting: deque[tuple[int, Packet, Names, Tables]] = deque()
+    waiting: deque[tuple[int, TracedPacket, Names, Tables]] = deque()
     previous: int | None = None
     for number, arrival in enumerate(arrivals, start=1):
         if previous is not None and arrival.time_ns < previous:
@@ -111,7 +111,7 @@ def explain(
         yield explanation(*each, why=why)
 
 
-def _is_settled(packet: Packet) -> bool:
+def _is_settled(packet: TracedPacket) -> bool:
     return packet.is_dropped() or packet.to_controller or packet.taken_ns is not None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from phb.explain.packet import Discipline, Packet, Step
+from phb.explain.packet import Discipline, StageDecision, TracedPacket
 from phb.explain.stages import classify
 from phb.explain.tables import Tables
 from phb.explain.words import dscp_name, field_words
@@ -18,7 +18,7 @@ NEAR_MISSES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DecidingRule:
     """The rule that took the packet, at one hook.
 
     Attributes:
@@ -33,7 +33,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearRule:
     """A rule that is asked before, and the fields of the packet that it didn't want, in words."""
 
     name: str
@@ -59,9 +59,9 @@ class Explanation:
     ingress_port: str
     endpoints: str
     length: int
-    input: Rule | None
-    output: Rule | None
-    near: tuple[Near, ...]
+    input: DecidingRule | None
+    output: DecidingRule | None
+    near: tuple[NearRule, ...]
     stream: int
     colour: str
     tokens: dict[str, tuple[float, float]]
@@ -79,7 +79,7 @@ class Explanation:
     early_drop: float
     drop_reason: str | None
     decided_by: str
-    steps: tuple[Step, ...]
+    steps: tuple[StageDecision, ...]
 
     @property
     def outcome(self) -> str:
@@ -89,7 +89,7 @@ class Explanation:
         return f"to {self.egress_port}"
 
 
-def explanation(number: int, packet: Packet, names: Names, tables: Tables, *, why: bool) -> Explanation:
+def explanation(number: int, packet: TracedPacket, names: Names, tables: Tables, *, why: bool) -> Explanation:
     """Put together what is told about a packet that the pipeline has processed.
 
     Args:
@@ -134,13 +134,13 @@ def explanation(number: int, packet: Packet, names: Names, tables: Tables, *, wh
     )
 
 
-def _rule(entry: Entry | None, names: Names) -> Rule | None:
+def _rule(entry: Entry | None, names: Names) -> DecidingRule | None:
     if entry is None:
         return None
-    return Rule(names.policy(entry.parameters["policy"]), entry.origin, tuple(entry.match))
+    return DecidingRule(names.policy(entry.parameters["policy"]), entry.origin, tuple(entry.match))
 
 
-def _near(packet: Packet, names: Names, tables: Tables) -> list[Near]:
+def _near(packet: TracedPacket, names: Names, tables: Tables) -> list[NearRule]:
     found = []
     for hook, hit in ((classify.INPUT, packet.input_entry), (classify.OUTPUT, packet.output_entry)):
         if hook == classify.OUTPUT and packet.egress_port is None:
@@ -152,11 +152,11 @@ def _near(packet: Packet, names: Names, tables: Tables) -> list[Near]:
                 continue
             name = names.policy(miss.entry.parameters["policy"])
             wanted = tuple(field_words(field, miss.entry.match[field], asked[field]) for field in miss.fields)
-            found.append(Near(name, miss.entry.origin, miss.fields, wanted))
+            found.append(NearRule(name, miss.entry.origin, miss.fields, wanted))
     return found
 
 
-def _queue(packet: Packet, names: Names) -> str:
+def _queue(packet: TracedPacket, names: Names) -> str:
     plan = packet.schedule
     if plan.discipline is Discipline.FIFO:
         return "fifo"
@@ -201,7 +201,7 @@ def as_json(told: Explanation) -> dict[str, Any]:
     }
 
 
-def _rule_as_json(rule: Rule | Near) -> dict[str, Any]:
+def _rule_as_json(rule: DecidingRule | NearRule) -> dict[str, Any]:
     return {
         "rule": rule.name,
         "file": rule.origin.file,

@@ -10,9 +10,9 @@ import heapq
 from collections import deque
 from dataclasses import dataclass, field
 
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.explain.stages.schedule import leave, push_out
-from phb.explain.state import State
+from phb.explain.state import PipelineState
 
 NANOSECONDS = 1_000_000_000
 
@@ -34,7 +34,7 @@ class LineRate:
 
 
 @dataclass(slots=True)
-class Line:
+class PortLine:
     """One port's scheduler and wire.
 
     Attributes:
@@ -43,17 +43,17 @@ class Line:
     """
 
     rate: LineRate | None
-    state: State
-    _waiting: list[tuple[int, int, Packet]] = field(default_factory=list)
+    state: PipelineState
+    _waiting: list[tuple[int, int, TracedPacket]] = field(default_factory=list)
     _arrivals: int = 0
     # When the frames on the wire and in the transmit ring will have left, in bit times of nanoseconds x rate.
     _leaving: deque[int] = field(default_factory=deque)
 
-    def advance(self, now_ns: int) -> list[tuple[int, Packet]]:
+    def advance(self, now_ns: int) -> list[tuple[int, TracedPacket]]:
         """Packets that the scheduler has taken until now, with the times."""
         if self.rate is None:
             return []
-        taken: list[tuple[int, Packet]] = []
+        taken: list[tuple[int, TracedPacket]] = []
         scale = self.rate.bits_per_second
         while self._leaving and self._leaving[0] <= now_ns * scale:
             free = self._leaving.popleft()
@@ -61,7 +61,7 @@ class Line:
                 taken.append((free // scale, self._take(free)))
         return taken
 
-    def add(self, packet: Packet) -> list[tuple[int, Packet]]:
+    def add(self, packet: TracedPacket) -> list[tuple[int, TracedPacket]]:
         """Queue a packet that has arrived now; gives it back if the scheduler takes it at once."""
         heapq.heappush(self._waiting, (packet.schedule.turn, self._arrivals, packet))
         self._arrivals += 1
@@ -78,14 +78,14 @@ class Line:
             return []
         return [(packet.time_ns, self._take(packet.time_ns * self.rate.bits_per_second))]
 
-    def finish(self) -> list[tuple[int, Packet]]:
+    def finish(self) -> list[tuple[int, TracedPacket]]:
         """Packets that are left when nothing arrives any more."""
         taken = []
         while self._waiting:
             taken += self.advance(-(-self._leaving[0] // self.rate.bits_per_second) if self.rate else 0)
         return taken
 
-    def _take(self, now: int) -> Packet:
+    def _take(self, now: int) -> TracedPacket:
         assert self.rate is not None
         _, _, packet = heapq.heappop(self._waiting)
         leave(packet, self.state, now // self.rate.bits_per_second)

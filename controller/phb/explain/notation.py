@@ -114,27 +114,27 @@ def _seconds(word: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _Option:
     parse: Callable[[str], int]
     expected: str
 
 
 _NUMBERS = {
-    "dscp": _Word(lambda word: parse_code_point(int(word) if word.isdigit() else word), "a DSCP by name or number"),
-    "precedence": _Word(_number(0, 7), "a number from 0 to 7"),
-    "tos": _Word(_number(0, 255), "a number from 0 to 255"),
-    "ecn": _Word(lambda word: _ECN[word.lower()], "not-ect, ect0, ect1 or ce"),
-    "ttl": _Word(_number(0, 255), "a number from 0 to 255"),
-    "id": _Word(_number(0, 65535), "a number from 0 to 65535"),
-    "length": _Word(_number(20, 65535), "bytes of the IP packet"),
-    "flags": _Word(_flags, "letters of FSRPAUEC"),
-    "type": _Word(lambda word: IcmpType.parse(word).bits[0], "an ICMP type, or type and code such as 3/4"),
-    "sequence": _Word(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
-    "acknowledgement": _Word(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
-    "window": _Word(_number(0, 65535), "a number from 0 to 65535"),
-    "pcp": _Word(_number(0, 7), "an 802.1p priority from 0 to 7"),
-    "vlan": _Word(_number(0, 4095), "a VLAN number from 0 to 4095"),
-    "at": _Word(_seconds, "seconds since the first packet"),
+    "dscp": _Option(lambda word: parse_code_point(int(word) if word.isdigit() else word), "a DSCP by name or number"),
+    "precedence": _Option(_number(0, 7), "a number from 0 to 7"),
+    "tos": _Option(_number(0, 255), "a number from 0 to 255"),
+    "ecn": _Option(lambda word: _ECN[word.lower()], "not-ect, ect0, ect1 or ce"),
+    "ttl": _Option(_number(0, 255), "a number from 0 to 255"),
+    "id": _Option(_number(0, 65535), "a number from 0 to 65535"),
+    "length": _Option(_number(20, 65535), "bytes of the IP packet"),
+    "flags": _Option(_flags, "letters of FSRPAUEC"),
+    "type": _Option(lambda word: IcmpType.parse(word).bits[0], "an ICMP type, or type and code such as 3/4"),
+    "sequence": _Option(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
+    "acknowledgement": _Option(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
+    "window": _Option(_number(0, 65535), "a number from 0 to 65535"),
+    "pcp": _Option(_number(0, 7), "an 802.1p priority from 0 to 7"),
+    "vlan": _Option(_number(0, 4095), "a VLAN number from 0 to 4095"),
+    "at": _Option(_seconds, "seconds since the first packet"),
 }
 WORDS = (*_NUMBERS, "in")
 """What may follow the addresses, each with a value."""

@@ -132,7 +132,7 @@ def internet_checksum(data: bytes) -> int:
 
 
 @dataclass(slots=True)
-class Flow:
+class MatchFields:
     """What rules ask about, and marks change. Ports are 0 where there are none."""
 
     tos: int = 0
@@ -145,7 +145,7 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StageDecision:
     """What one stage decided.
 
     Attributes:
@@ -247,7 +247,7 @@ class Buffer:
 
 
 @dataclass(slots=True)
-class Packet:
+class TracedPacket:
     """A packet and what the stages have made of it.
 
     Attributes:
@@ -268,7 +268,7 @@ class Packet:
     ingress_port: int
     headers: Headers
     length: int
-    flow: Flow
+    flow: MatchFields
     tos_before: int = 0
     checksum_error: bool = False
     policy: int = 0
@@ -292,13 +292,13 @@ class Packet:
     push_out: bool = False
     depth: int = 0
     taken_ns: int | None = None
-    steps: list[Step] = field(default_factory=list)
+    steps: list[StageDecision] = field(default_factory=list)
 
     @classmethod
-    def arrived(cls, time_ns: int, port: int, frame: bytes, length: int | None = None) -> Packet:
+    def arrived(cls, time_ns: int, port: int, frame: bytes, length: int | None = None) -> TracedPacket:
         """A packet as the parser leaves it."""
         headers = Headers.parse(frame)
-        flow = Flow()
+        flow = MatchFields()
         if headers.vlan is not None:
             tag = headers.number(headers.vlan, 2)
             flow.pcp, flow.vlan = tag >> 13, tag & 0xFFF
@@ -318,7 +318,7 @@ class Packet:
 
     def say(self, stage: str, words: str, origin: Origin = UNKNOWN) -> None:
         """Record what a stage decided."""
-        self.steps.append(Step(stage, words, origin))
+        self.steps.append(StageDecision(stage, words, origin))
 
     def drop(self, stage: str, reason: DropReason, words: str, origin: Origin = UNKNOWN) -> None:
         """Record that a stage drops the packet."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from phb.explain.line import Line, LineRate
-from phb.explain.packet import Packet
+from phb.explain.line import LineRate, PortLine
+from phb.explain.packet import TracedPacket
 from phb.explain.stages.allowance import allow
 from phb.explain.stages.applicability import count_applicability
 from phb.explain.stages.buffer import buffer
@@ -23,7 +23,7 @@ from phb.explain.stages.schedule import SHAPER, schedule
 from phb.explain.stages.user_priority import map_user_priority
 from phb.explain.stages.window import ask_clamp, clamp
 from phb.explain.stages.wred import wred
-from phb.explain.state import State
+from phb.explain.state import PipelineState
 from phb.explain.tables import Tables
 from phb.intent import NodeIntent, Notice
 from phb.names import Names
@@ -78,8 +78,8 @@ class Pipeline:
         self.beyond = _beyond(intent)
         self._track_connections = intent.track_connections
         self._rates = dict(rates or {})
-        self._state = State()
-        self._lines: dict[int, Line] = {}
+        self._state = PipelineState()
+        self._lines: dict[int, PortLine] = {}
 
     @property
     def counted(self) -> dict[tuple[str, int], int]:
@@ -91,10 +91,10 @@ class Pipeline:
         self.tables, self.names, self.beyond = Tables(intent.entries), names, _beyond(intent)
         self._track_connections = intent.track_connections
 
-    def process(self, time_ns: int, port: int, frame: bytes, length: int | None = None) -> Packet:
+    def process(self, time_ns: int, port: int, frame: bytes, length: int | None = None) -> TracedPacket:
         """A frame arrives; times must not decrease.
 
-        Gives the packet after its last ingress stage. When it leaves, `Packet.taken_ns` is set: at once on an idle
+        Give the packet after its last ingress stage. `TracedPacket.taken_ns` is set when it leaves: at once on an idle
         port, else by a later call.
 
         Args:
@@ -105,7 +105,7 @@ class Pipeline:
 
         """
         self.advance(time_ns)
-        packet = Packet.arrived(time_ns, port, frame, length)
+        packet = TracedPacket.arrived(time_ns, port, frame, length)
         self._ingress(packet)
         if packet.is_dropped() or packet.to_controller:
             return packet
@@ -126,17 +126,17 @@ class Pipeline:
         for line in self._lines.values():
             self._left(line.finish())
 
-    def _line(self, port: int) -> Line:
+    def _line(self, port: int) -> PortLine:
         if port not in self._lines:
-            self._lines[port] = Line(self._rates.get(port), self._state)
+            self._lines[port] = PortLine(self._rates.get(port), self._state)
         return self._lines[port]
 
     @staticmethod
-    def _left(taken: list[tuple[int, Packet]]) -> None:
+    def _left(taken: list[tuple[int, TracedPacket]]) -> None:
         for time_ns, packet in taken:
             packet.taken_ns = time_ns
 
-    def _ingress(self, packet: Packet) -> None:
+    def _ingress(self, packet: TracedPacket) -> None:
         tables, names, state = self.tables, self.names, self._state
         classify(INPUT, packet, tables, names)
         if packet.is_dropped():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from phb.explain.packet import FIN, RST, SYN, Packet, internet_checksum
+from phb.explain.packet import FIN, RST, SYN, TracedPacket, internet_checksum
 
 _TCP_WORDS = 5
 _MORE_FRAGMENTS = 0x2000
@@ -32,7 +32,7 @@ class Segment:
     certain: bool
 
 
-def inspect(packet: Packet) -> Segment:
+def inspect(packet: TracedPacket) -> Segment:
     """Read the TCP header of a packet that has one."""
     headers, flags = packet.headers, packet.tcp_flags
     at = headers.tcp
@@ -67,7 +67,7 @@ def inspect(packet: Packet) -> Segment:
     )
 
 
-def _checksum_is_right(packet: Packet, network: int, said: int) -> bool:
+def _checksum_is_right(packet: TracedPacket, network: int, said: int) -> bool:
     """Of what a capture has cut off nobody knows; it is taken for right."""
     headers, at = packet.headers, packet.headers.tcp
     assert at is not None

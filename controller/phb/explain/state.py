@@ -13,7 +13,7 @@ STRICT_QUEUES = 8
 
 
 @dataclass(slots=True)
-class Conversation:
+class ConversationSlot:
     """A conversation slot: whose it is, who shares it, what waits in it, and the finish tag of its newest packet."""
 
     owner: int = 0
@@ -39,7 +39,7 @@ class Average:
 
 
 @dataclass(slots=True)
-class Meter:
+class MeterBuckets:
     """A stream's buckets: when its last packet came, and what is missing in each, in millionths of a bit."""
 
     time_us: int = 0
@@ -61,7 +61,7 @@ class Account:
     seen_us: int = 0
 
 
-class Progress(IntEnum):
+class ConnectionState(IntEnum):
     """What has become of a TCP connection; numbered as in p4src/connection.p4."""
 
     OPENING = 0
@@ -105,7 +105,7 @@ class TcpConnection:
     seen_us: int
     policy: int
     maximum: int = 0
-    progress: Progress = Progress.OPENING
+    progress: ConnectionState = ConnectionState.OPENING
     side: int = 0
     finish: int = 0
     ends: tuple[TcpEnd, TcpEnd] = field(default_factory=lambda: (TcpEnd(), TcpEnd()))
@@ -113,7 +113,7 @@ class TcpConnection:
     @property
     def counts(self) -> bool:
         """Whether it is established, and not closed for certain."""
-        return self.progress >= Progress.DOUBTFUL
+        return self.progress >= ConnectionState.DOUBTFUL
 
 
 @dataclass(slots=True)
@@ -163,7 +163,7 @@ class WindowSide:
 
 
 @dataclass(slots=True)
-class State:
+class PipelineState:
     """All of it; empty at first, as after a pipeline is loaded.
 
     Attributes:
@@ -192,10 +192,10 @@ class State:
     queued: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
     virtual_time: defaultdict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
     bounds: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0] * STRICT_QUEUES))
-    conversations: defaultdict[int, Conversation] = field(default_factory=lambda: defaultdict(Conversation))
+    conversations: defaultdict[int, ConversationSlot] = field(default_factory=lambda: defaultdict(ConversationSlot))
     queues: defaultdict[int, Queue] = field(default_factory=lambda: defaultdict(Queue))
     averages: defaultdict[int, Average] = field(default_factory=lambda: defaultdict(Average))
-    meters: defaultdict[int, Meter] = field(default_factory=lambda: defaultdict(Meter))
+    meters: defaultdict[int, MeterBuckets] = field(default_factory=lambda: defaultdict(MeterBuckets))
     accounts: defaultdict[int, Account] = field(default_factory=lambda: defaultdict(Account))
     pools: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
     lenders: defaultdict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))

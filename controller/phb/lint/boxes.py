@@ -17,7 +17,7 @@ Interval: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class ValueBox:
     """Packets whose every value lies in the interval, or among the bits, of its dimension.
 
     Attributes:
@@ -35,7 +35,7 @@ class Box:
         return prod(high - low + 1 for low, high in self.intervals) * prod(bits.bit_count() for bits in self.subsets)
 
 
-def intersection(one: Box, other: Box) -> Box | None:
+def intersection(one: ValueBox, other: ValueBox) -> ValueBox | None:
     """What lies in both, None where nothing does."""
     intervals = []
     for (low, high), (other_low, other_high) in zip(one.intervals, other.intervals, strict=True):
@@ -49,10 +49,10 @@ def intersection(one: Box, other: Box) -> Box | None:
         if not bits:
             return None
         subsets.append(bits)
-    return Box(tuple(intervals), tuple(subsets))
+    return ValueBox(tuple(intervals), tuple(subsets))
 
 
-def contains(outer: Box, inner: Box) -> bool:
+def contains(outer: ValueBox, inner: ValueBox) -> bool:
     """Whether every packet of `inner` lies in `outer`."""
     return all(
         low <= inner_low and inner_high <= high
@@ -60,24 +60,24 @@ def contains(outer: Box, inner: Box) -> bool:
     ) and all(not inner_bits & ~bits for bits, inner_bits in zip(outer.subsets, inner.subsets, strict=True))
 
 
-def difference(box: Box, other: Box) -> list[Box]:
+def difference(box: ValueBox, other: ValueBox) -> list[ValueBox]:
     """What of `box` lies outside `other`, as boxes that don't overlap."""
     shared = intersection(box, other)
     if shared is None:
         return [box]
-    rest: list[Box] = []
+    rest: list[ValueBox] = []
     intervals, subsets = list(box.intervals), list(box.subsets)
     # One dimension after another: what sticks out there is cut off, and the remainder is as narrow as the other box.
     for number, bits in enumerate(shared.subsets):
         outside = subsets[number] & ~bits
         if outside:
-            rest.append(Box(tuple(intervals), (*subsets[:number], outside, *subsets[number + 1 :])))
+            rest.append(ValueBox(tuple(intervals), (*subsets[:number], outside, *subsets[number + 1 :])))
             subsets[number] = bits
     for number, (low, high) in enumerate(shared.intervals):
         first, last = intervals[number]
         for piece in ((first, low - 1), (high + 1, last)):
             if piece[0] <= piece[1]:
-                rest.append(Box((*intervals[:number], piece, *intervals[number + 1 :]), tuple(subsets)))
+                rest.append(ValueBox((*intervals[:number], piece, *intervals[number + 1 :]), tuple(subsets)))
         intervals[number] = (low, high)
     return rest
 
@@ -86,7 +86,7 @@ class TooManyPieces(Exception):  # noqa: N818 - a limit that was reached, not a 
     """The question would take more pieces than whoever asked allows."""
 
 
-def subtract(box: Box, others: Iterable[Box], limit: int) -> list[Box]:
+def subtract(box: ValueBox, others: Iterable[ValueBox], limit: int) -> list[ValueBox]:
     """What of `box` lies outside all `others`.
 
     Raises:
@@ -103,7 +103,7 @@ def subtract(box: Box, others: Iterable[Box], limit: int) -> list[Box]:
     return pieces
 
 
-def covering(box: Box, others: Sequence[Box], limit: int) -> list[int] | None:
+def covering(box: ValueBox, others: Sequence[ValueBox], limit: int) -> list[int] | None:
     """Which of `others` cover `box` together, by index: a single one if there is one; None where they don't.
 
     Boxes that take nothing of what those before them left are not listed.

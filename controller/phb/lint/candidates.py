@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.lint.boxes import Box
+from phb.lint.boxes import ValueBox
 
 
 class Candidates:
@@ -22,7 +22,7 @@ class Candidates:
 
     """
 
-    def __init__(self, boxes: Sequence[Box]) -> None:
+    def __init__(self, boxes: Sequence[ValueBox]) -> None:
         self._boxes = boxes
         dimensions = len(boxes[0].intervals) if boxes else 0
         self._lows: list[NDArray[np.int32]] = []

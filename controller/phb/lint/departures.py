@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from phb.lint.boxes import Box, TooManyPieces, difference, intersection
+from phb.lint.boxes import TooManyPieces, ValueBox, difference, intersection
 from phb.lint.finding import Context
 from phb.lint.regions import LIMIT, Region
 from phb.lint.traffic import blocks, class_of, drops
@@ -58,7 +58,7 @@ def departures(context: Context, action: Action, code_point: int, queueing: Queu
     return found
 
 
-def _arriving(context: Context, action: Action, code_point: int, here: int) -> Iterator[Box]:
+def _arriving(context: Context, action: Action, code_point: int, here: int) -> Iterator[ValueBox]:
     """The traffic as an output policy of the port sees it: routed there, and marked."""
     wanted = sum(1 << octet for octet in range(256) if octet >> 2 == code_point)
     for region in context.regions.all:
@@ -70,7 +70,7 @@ def _arriving(context: Context, action: Action, code_point: int, here: int) -> I
                 subsets = list(box.subsets)
                 subsets[_EGRESS], subsets[_TOS] = here, tos
                 subsets[_GROUP] = 1 << (action.set_qos_group or 0)
-                yield Box(box.intervals, tuple(subsets))
+                yield ValueBox(box.intervals, tuple(subsets))
 
 
 def _marked(octets: int, mark: TypeOfService | None) -> int:
@@ -83,7 +83,7 @@ def _is_output(region: Region, here: int) -> bool:
     return any(box.subsets[_EGRESS] == here for box in region.always)
 
 
-def _without(pieces: list[Box], region: Region) -> list[Box]:
+def _without(pieces: list[ValueBox], region: Region) -> list[ValueBox]:
     for box in region.always:
         pieces = [left for piece in pieces for left in difference(piece, box)]
         if len(pieces) > LIMIT:

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import product
 
-from phb.lint.boxes import Box, Interval, TooManyPieces, contains, subtract
+from phb.lint.boxes import Interval, TooManyPieces, ValueBox, contains, subtract
 from phb.model import (
     Action,
     BehaviourAggregate,
@@ -85,9 +85,9 @@ class Region:
     """
 
     item: Rule | BehaviourAggregate
-    boxes: tuple[Box, ...]
+    boxes: tuple[ValueBox, ...]
     zone: str
-    always: tuple[Box, ...]
+    always: tuple[ValueBox, ...]
 
     @property
     def name(self) -> str:
@@ -147,9 +147,9 @@ class Regions:
         never = moment[0] > moment[1] or not all(time_subsets)
         return Region(
             rule,
-            () if never else tuple(Box((*box.intervals, moment), (*box.subsets, *time_subsets)) for box in left),
+            () if never else tuple(ValueBox((*box.intervals, moment), (*box.subsets, *time_subsets)) for box in left),
             zone,
-            tuple(Box((*box.intervals, ALWAYS), (*box.subsets, *_NO_WINDOW)) for box in left),
+            tuple(ValueBox((*box.intervals, ALWAYS), (*box.subsets, *_NO_WINDOW)) for box in left),
         )
 
     def _of_aggregate(self, aggregate: BehaviourAggregate) -> Region:
@@ -164,7 +164,7 @@ class Regions:
             protocols = ALL_PROTOCOLS if version is not None else 1
             ports = ALL_PORTS if version is not None else (0, 0)
             boxes += [
-                Box(
+                ValueBox(
                     (addresses, addresses, ports, ports, ALL_MESSAGES, ALWAYS),
                     (*ports_asked, bit, protocols, bits, *tag, _groups(aggregate), ALL_FLAGS, *_NO_WINDOW),
                 )
@@ -172,14 +172,14 @@ class Regions:
             ]
         return Region(aggregate, tuple(boxes), "", tuple(boxes))
 
-    def _of_conditions(self, rule: Rule, conditions: Conditions) -> list[Box]:
+    def _of_conditions(self, rule: Rule, conditions: Conditions) -> list[ValueBox]:
         """Boxes without the dimensions of time."""
         boxes = []
         for ports, leg in self._legs(rule, conditions):
             versions = (4, 6) if leg.version is None else (leg.version,)
             for version, tag in product(versions, self._tags(leg)):
                 boxes.append(
-                    Box(
+                    ValueBox(
                         (
                             _addresses(leg.source, version),
                             _addresses(leg.destination, version),
@@ -327,5 +327,5 @@ def overlapping_packets(one: Region, other: Region) -> bool:
     return _within(one.always, other.always) or _within(other.always, one.always)
 
 
-def _within(inner: tuple[Box, ...], outer: tuple[Box, ...]) -> bool:
+def _within(inner: tuple[ValueBox, ...], outer: tuple[ValueBox, ...]) -> bool:
     return bool(inner) and all(any(contains(whole, part) for whole in outer) for part in inner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from phb.lint.boxes import Box, intersection
+from phb.lint.boxes import ValueBox, intersection
 from phb.lint.candidates import Candidates
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.lint.never import never_counts
@@ -53,7 +53,7 @@ def _conflict(earlier: Region, later: Region) -> bool:
     )
 
 
-def _window_within(inner: Box, outer: Box) -> bool:
+def _window_within(inner: ValueBox, outer: ValueBox) -> bool:
     low, high = outer.intervals[-1]
     return all(not bits & ~wider for bits, wider in zip(inner.subsets[-4:], outer.subsets[-4:], strict=True)) and (
         low <= inner.intervals[-1][0] and inner.intervals[-1][1] <= high

@@ -51,7 +51,7 @@ _UNTRACKED = "untracked_connections"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PeerCounts:
     """What was counted of connections with one kind of peers, or with several.
 
     Attributes:
@@ -75,7 +75,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ApplicabilityReport:
     """All TCP traffic of the host, and what of it is with listed peers.
 
     Attributes:
@@ -86,9 +86,9 @@ class Report:
 
     """
 
-    all: Part
-    direct: Part
-    indirect: Part
+    all: PeerCounts
+    direct: PeerCounts
+    indirect: PeerCounts
     untracked: int
 
 
@@ -124,9 +124,9 @@ def interval(before: Cells, after: Cells, address: str) -> Cells:
     return Counter({cell: count - before[cell] for cell, count in after.items()})
 
 
-def report(cells: Cells) -> Report:
+def report(cells: Cells) -> ApplicabilityReport:
     """What the counters say in the words of the report."""
-    return Report(
+    return ApplicabilityReport(
         all=_part(cells, tuple(Connectivity)),
         direct=_part(cells, (Connectivity.DIRECT,)),
         indirect=_part(cells, (Connectivity.ROUTED,)),
@@ -134,7 +134,7 @@ def report(cells: Cells) -> Report:
     )
 
 
-def _part(cells: Cells, kinds: tuple[Connectivity, ...]) -> Part:
+def _part(cells: Cells, kinds: tuple[Connectivity, ...]) -> PeerCounts:
     def connections(*, well_suited: bool) -> int:
         return sum(cells["connections", connections_cell(kind, well_suited=well_suited)] for kind in kinds)
 
@@ -153,7 +153,7 @@ def _part(cells: Cells, kinds: tuple[Connectivity, ...]) -> Part:
     sends[0] += earlier(Before.SMALL_SENDS)
     sends[1] += earlier(Before.MEDIUM_SENDS)
     outbound, inbound = (segments(inbound=way, well_suited=True) for way in (False, True))
-    return Part(
+    return PeerCounts(
         connections=connections(well_suited=False),
         well_suited=connections(well_suited=True),
         outbound=outbound + segments(inbound=False, well_suited=False),

@@ -37,7 +37,7 @@ class HeldEntry:
     row: TableRow
 
 
-class Held:
+class HeldTables:
     """The entries of one switch.
 
     Args:
@@ -109,7 +109,7 @@ def _named(row: TableRow, artifact: Artifact) -> HeldEntry:
     )
 
 
-def names_on_switch(held: Held, intent: NodeIntent | None, policy: PolicySet | None) -> Names:
+def names_on_switch(held: HeldTables, intent: NodeIntent | None, policy: PolicySet | None) -> Names:
     """Names of the numbers that a switch holds: as its entries' labels say, else as files do.
 
     A push may give rules other numbers than a compilation does. What an entry without a label matches says which rule

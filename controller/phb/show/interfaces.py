@@ -18,7 +18,7 @@ COUNTERS = tuple(f"{way}-{what}" for way in ("in", "out") for what in ("pkts", "
 
 
 @dataclass(frozen=True)
-class Interface:
+class InterfaceStatus:
     """One interface.
 
     Attributes:
@@ -38,7 +38,7 @@ class Interface:
     queues: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
-async def read_interfaces(session: Session) -> dict[int, Interface] | None:
+async def read_interfaces(session: Session) -> dict[int, InterfaceStatus] | None:
     """Interfaces by port number; None where the switch doesn't speak gNMI.
 
     Raises:
@@ -58,7 +58,9 @@ async def read_interfaces(session: Session) -> dict[int, Interface] | None:
         return _interfaces(shaping, states, queues)
 
 
-def _interfaces(shaping: Shaping, states: Sequence[GNMIUpdate], queues: Sequence[GNMIUpdate]) -> dict[int, Interface]:
+def _interfaces(
+    shaping: Shaping, states: Sequence[GNMIUpdate], queues: Sequence[GNMIUpdate]
+) -> dict[int, InterfaceStatus]:
     status: dict[str, str] = {}
     counters: dict[str, dict[str, int]] = {}
     for update in states:
@@ -73,7 +75,7 @@ def _interfaces(shaping: Shaping, states: Sequence[GNMIUpdate], queues: Sequence
         if leaf in ("transmit-pkts", "transmit-octets", "dropped-pkts"):
             sent.setdefault(name, {}).setdefault(update.path["queue", "name"], {})[leaf] = int(update.value)
     return {
-        number: Interface(
+        number: InterfaceStatus(
             port.interface,
             status.get(port.interface, "UNKNOWN"),
             port.scheduler.rate_bps,

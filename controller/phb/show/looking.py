@@ -11,7 +11,7 @@ from phb.device.references import VERSION_TABLE
 from phb.device.session import Session
 from phb.errors import SwitchError
 from phb.inventory import Switch
-from phb.show.held import Held, names_on_switch
+from phb.show.held import HeldTables, names_on_switch
 from phb.show.reading import Reading
 
 T = TypeVar("T")
@@ -47,6 +47,6 @@ async def reading_of(session: Session, prepared: Prepared | None) -> Reading:
     """
     if not await session.runs_artifact():
         raise SwitchError(session.address, "the switch runs another program than the artifact, or none")
-    held = Held(await session.rows([VERSION_TABLE]), session.artifact)
+    held = HeldTables(await session.rows([VERSION_TABLE]), session.artifact)
     files = (None, None) if prepared is None else (prepared.intent, prepared.policy)
     return Reading(session, held, names_on_switch(held, *files))

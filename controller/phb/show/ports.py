@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phb.device.session import CounterValue
-from phb.show.interfaces import Interface, read_interfaces
+from phb.show.interfaces import InterfaceStatus, read_interfaces
 from phb.show.queues import CONVERSATION_SLOTS, read_queues, read_waiting
 from phb.show.reading import NOTHING, Reading
 
@@ -29,11 +29,11 @@ class PortRow:
     queued: int
     hold_queue: int | None
     drops: int
-    interface: Interface | None = None
+    interface: InterfaceStatus | None = None
 
 
 @dataclass(frozen=True)
-class Ports:
+class PortTable:
     """The ports of a switch.
 
     Attributes:
@@ -45,7 +45,7 @@ class Ports:
     speaks_gnmi: bool
 
 
-async def read_ports(reading: Reading) -> Ports:
+async def read_ports(reading: Reading) -> PortTable:
     """Ports that the switch's tables or the files name, or that it has an interface for."""
     interfaces = await read_interfaces(reading.session)
     held = reading.held
@@ -76,4 +76,4 @@ async def read_ports(reading: Reading) -> Ports:
                 (interfaces or {}).get(number),
             )
         )
-    return Ports(tuple(rows), interfaces is not None)
+    return PortTable(tuple(rows), interfaces is not None)

@@ -125,7 +125,7 @@ class PortQueues:
 
 
 @dataclass(frozen=True)
-class Place:
+class QueuePlace:
     """A queue as the tables describe it."""
 
     traffic_class: int | None
@@ -158,20 +158,20 @@ async def _port(reading: Reading, port: int, entry: HeldEntry) -> PortQueues:
     return PortQueues(port, reading.names.port(port), STRATEGIES[entry.action], hold_queue or None, tuple(queues))
 
 
-def places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[Place]:
+def places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[QueuePlace]:
     """The queues of a port as the tables describe them."""
     profile = entry.parameters["profile"]
     if entry.action == "fifo":
-        yield Place(None, CONVERSATION_SLOTS + port, 1, 0, None, 0)
+        yield QueuePlace(None, CONVERSATION_SLOTS + port, 1, 0, None, 0)
     elif entry.action == "flow_wfq":
-        yield Place(None, entry.parameters["base"], entry.parameters["conversations"], 0, None, 0)
+        yield QueuePlace(None, entry.parameters["base"], entry.parameters["conversations"], 0, None, 0)
     else:
         rows = [row for row in reading.held.table(CLASS_QUEUE) if row.match["profile"][0] == profile]
         for row in sorted(rows, key=lambda row: (row.parameters["level"], row.parameters["traffic_class"])):
             parameters = row.parameters
             single = row.action == "single"
             weighs = single or bool(parameters["shared"])
-            yield Place(
+            yield QueuePlace(
                 parameters["traffic_class"],
                 parameters["slot" if single else "base"],
                 1 if single else parameters["conversations"],
@@ -181,7 +181,7 @@ def places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[Place]:
             )
 
 
-async def _queue(reading: Reading, scheduler: HeldEntry, place: Place) -> QueueOf:
+async def _queue(reading: Reading, scheduler: HeldEntry, place: QueuePlace) -> QueueOf:
     slots = range(place.first, place.first + place.slots)
     enqueued = await reading.counter("conversation_enqueued", slots)
     drops = {name: await reading.counter(name, slots) for name in _DROPS}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from phb.device.session import CounterValue, Session
 from phb.names import Names
-from phb.show.held import Held
+from phb.show.held import HeldTables
 
 NOTHING = CounterValue(0, 0)
 
@@ -21,7 +21,7 @@ class Reading:
 
     """
 
-    def __init__(self, session: Session, held: Held, names: Names) -> None:
+    def __init__(self, session: Session, held: HeldTables, names: Names) -> None:
         self.session = session
         self.held = held
         self.names = names

@@ -7,7 +7,7 @@ from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Raw
 
 from phb.explain import explain, parse_packet
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.formats import yaml_format
 from phb.origin import Origin
 
@@ -65,9 +65,9 @@ def test_words(artifact, basis, tag, counted):
     ids=lambda value: value.summary() if hasattr(value, "summary") else str(value),
 )
 def test_bytes_of_the_datagram(frame, size):
-    assert Packet.arrived(0, 1, bytes(frame)).datagram_length == size
+    assert TracedPacket.arrived(0, 1, bytes(frame)).datagram_length == size
 
 
 def test_a_capture_that_has_only_the_headers_counts_the_whole_datagram():
     frame = bytes(LINK / IP() / DATAGRAM)
-    assert Packet.arrived(0, 1, frame[:42], len(frame)).datagram_length == 100
+    assert TracedPacket.arrived(0, 1, frame[:42], len(frame)).datagram_length == 100

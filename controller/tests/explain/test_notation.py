@@ -11,7 +11,7 @@ from scapy.layers.l2 import Dot1Q, Ether
 
 from phb import InputError
 from phb.explain.notation import WORDS, parse_packet
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.origin import Origin
 
 HERE = Origin("--packet")
@@ -64,7 +64,7 @@ def test_hex_is_the_frame(frame):
 @given(st.integers(28, 1500), st.integers(0, 255), st.integers(0, 65535))
 def test_checksums_are_right(length, tos, port):
     arrival = parse(f"udp 10.0.0.1:{port} > 10.0.0.2:7 tos {tos} length {length}")
-    assert not Packet.arrived(0, 1, arrival.frame).checksum_error
+    assert not TracedPacket.arrived(0, 1, arrival.frame).checksum_error
     assert arrival.length == length + 14
 
 

@@ -17,7 +17,7 @@ from phb.cli.show.applicability import _render
 from phb.errors import SwitchError
 from phb.explain import parse_packet
 from phb.origin import Origin
-from phb.show.applicability import Part, Report, interval
+from phb.show.applicability import ApplicabilityReport, PeerCounts, interval
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 POLICY = """
@@ -151,11 +151,11 @@ def test_counters_that_began_anew():
 def test_the_sample_report_of_the_source():
     """Its figures give its percentages, but two: 22 of 24 it calls 90 %, 109 of 509 22 %."""
     sends = (200, 150, 0, 0, 0, 50, 109, 0)
-    nothing = Part(0, 0, 0, 0, 0, 0, (0,) * 8)
-    direct = Part(24, 22, 0, 0, 22_000, 16_000, sends)
-    everything = Part(120, 22, 110_000, 100_000, 22_000, 16_000, sends)
+    nothing = PeerCounts(0, 0, 0, 0, 0, 0, (0,) * 8)
+    direct = PeerCounts(24, 22, 0, 0, 22_000, 16_000, sends)
+    everything = PeerCounts(120, 22, 110_000, 100_000, 22_000, 16_000, sends)
     output = StringIO()
-    Console(width=100, file=output).print(_render(Report(everything, direct, nothing, 0), 3600))
+    Console(width=100, file=output).print(_render(ApplicabilityReport(everything, direct, nothing, 0), 3600))
     text = output.getvalue()
     for words in (
         "20% of all TCP connections can use SMC (eligible)",

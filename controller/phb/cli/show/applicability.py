@@ -16,7 +16,7 @@ from phb.cli.show.live import Files, Look, StateFile
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from phb.show.applicability import Cells, Part, Report
+    from phb.show.applicability import ApplicabilityReport, Cells, PeerCounts
 
 _MINUTES = 60
 _LONGEST = 1440
@@ -92,7 +92,7 @@ def _wait(seconds: int) -> float:
     return time.monotonic() - start
 
 
-def _as_json(made: Report, seconds: float | None) -> dict[str, Any]:
+def _as_json(made: ApplicabilityReport, seconds: float | None) -> dict[str, Any]:
     return {
         "interval_s": None if seconds is None else round(seconds, 3),
         "untracked_connections": made.untracked,
@@ -106,7 +106,7 @@ def _as_json(made: Report, seconds: float | None) -> dict[str, Any]:
     }
 
 
-def _part_as_json(part: Part, whole: Part) -> dict[str, Any]:
+def _part_as_json(part: PeerCounts, whole: PeerCounts) -> dict[str, Any]:
     return {
         "eligible_connections": part.connections,
         "well_suited_connections": part.well_suited,
@@ -122,7 +122,7 @@ def _part_as_json(part: Part, whole: Part) -> dict[str, Any]:
     }
 
 
-def _shares(part: Part, whole: Part) -> Iterator[tuple[str, int, int]]:
+def _shares(part: PeerCounts, whole: PeerCounts) -> Iterator[tuple[str, int, int]]:
     yield "eligible_of_connections", part.connections, whole.connections
     yield "well_suited_of_eligible", part.well_suited, part.connections
     suited, segments = part.suited_outbound + part.suited_inbound, whole.outbound + whole.inbound
@@ -151,7 +151,7 @@ def _bounds() -> list[tuple[int, int | None]]:
     return list(zip((0, *LARGEST_SENDS), (*LARGEST_SENDS, None), strict=True))
 
 
-def _render(made: Report, seconds: float | None) -> RenderableType:
+def _render(made: ApplicabilityReport, seconds: float | None) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
@@ -172,7 +172,7 @@ def _shown(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f}%" if whole else "-"
 
 
-def _details(part: Part, whole: Part) -> RenderableType:
+def _details(part: PeerCounts, whole: PeerCounts) -> RenderableType:
     shown = table("", "", header=False)
     for words, number in (
         ("Total TCP connections", whole.connections),
@@ -187,7 +187,7 @@ def _details(part: Part, whole: Part) -> RenderableType:
     return shown
 
 
-def _sends(part: Part) -> RenderableType:
+def _sends(part: PeerCounts) -> RenderableType:
     shown = table("send size", "sends", "percentage")
     for (low, high), count in zip(_bounds(), part.sends, strict=True):
         words = f"> {low}" if high is None else f"<= {high}" if not low else f"> {low} and <= {high}"

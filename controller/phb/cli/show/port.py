@@ -14,8 +14,8 @@ from phb.cli.show.live import Files, Look, StateFile, Watch, show
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from phb.show.interfaces import Interface
-    from phb.show.ports import PortRow, Ports
+    from phb.show.interfaces import InterfaceStatus
+    from phb.show.ports import PortRow, PortTable
 
 
 @show_app.command("port", epilog=epilog("phb show port c7513.yaml c7513-wfq.yaml", "phb show port --watch 2"))
@@ -39,7 +39,7 @@ def show_port(
     show(look, read_ports, _as_json, _render, watch=watch, json=json)
 
 
-def _as_json(ports: Ports) -> list[dict[str, Any]]:
+def _as_json(ports: PortTable) -> list[dict[str, Any]]:
     return [
         {
             "port": row.number,
@@ -56,7 +56,7 @@ def _as_json(ports: Ports) -> list[dict[str, Any]]:
     ]
 
 
-def _interface_as_json(interface: Interface) -> dict[str, Any]:
+def _interface_as_json(interface: InterfaceStatus) -> dict[str, Any]:
     return {
         "name": interface.name,
         "status": interface.status,
@@ -67,7 +67,7 @@ def _interface_as_json(interface: Interface) -> dict[str, Any]:
     }
 
 
-def _render(ports: Ports) -> RenderableType:
+def _render(ports: PortTable) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 

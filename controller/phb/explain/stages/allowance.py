@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from phb.explain.packet import SYN, Packet
+from phb.explain.packet import SYN, TracedPacket
 from phb.explain.stages.window import payload_bytes
-from phb.explain.state import State
+from phb.explain.state import PipelineState
 from phb.pipeline_names import DropReason
 
 STAGE = "allowance"
@@ -12,7 +12,7 @@ _TOKEN = 1 << 20  # tokens of a byte
 _LONGEST_PAUSE_US = 0xFFFFFFF
 
 
-def allow(packet: Packet, state: State) -> None:
+def allow(packet: TracedPacket, state: PipelineState) -> None:
     """Take the tokens of a segment from the bucket of its side; drop it where they are missing."""
     connection, now = packet.connection, packet.time_ns // 1000
     here = state.windows[connection.slot, connection.side]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from phb.explain.packet import ACK, FIN, PSH, SYN, Packet
+from phb.explain.packet import ACK, FIN, PSH, SYN, TracedPacket
 from phb.explain.stages.window import payload_bytes
-from phb.explain.state import Followed, State
+from phb.explain.state import Followed, PipelineState
 from phb.explain.tables import Tables
 from phb.intent import Entry
 from phb.pipeline_names import (
@@ -27,7 +27,7 @@ _HALF = 1 << 31  # of the sequence numbers, as in window
 _ALL = (1 << 32) - 1
 
 
-def count_applicability(packet: Packet, tables: Tables, state: State) -> None:
+def count_applicability(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     """Count a segment of the host whose traffic is judged; find whether its connection is well suited."""
     headers = packet.headers
     version = headers.ip_version
@@ -59,7 +59,7 @@ def count_applicability(packet: Packet, tables: Tables, state: State) -> None:
     packet.say(STAGE, words, host.origin if entry is None else entry.origin)
 
 
-def _follow(packet: Packet, state: State, connectivity: Connectivity) -> Followed | None:
+def _follow(packet: TracedPacket, state: PipelineState, connectivity: Connectivity) -> Followed | None:
     """What is known of the packet's connection; None without its SYN."""
     slot, side, flags = packet.connection.slot, packet.connection.side, packet.tcp_flags
     assert packet.headers.tcp is not None
@@ -77,7 +77,7 @@ def _follow(packet: Packet, state: State, connectivity: Connectivity) -> Followe
     return followed
 
 
-def _send(packet: Packet, state: State) -> int:
+def _send(packet: TracedPacket, state: PipelineState) -> int:
     """Bytes of the send that the segment ends; 0 where it ends none."""
     headers, end_of = packet.headers, (packet.connection.slot, packet.connection.side)
     assert headers.tcp is not None
@@ -92,12 +92,12 @@ def _send(packet: Packet, state: State) -> int:
     return size
 
 
-def _payload(packet: Packet) -> int:
+def _payload(packet: TracedPacket) -> int:
     return 0 if packet.tcp_flags & SYN else max(payload_bytes(packet), 0)
 
 
 def _judge(
-    packet: Packet, state: State, followed: Followed, connectivity: Connectivity, host: Entry, size: int
+    packet: TracedPacket, state: PipelineState, followed: Followed, connectivity: Connectivity, host: Entry, size: int
 ) -> None:
     if followed.well_suited:
         return

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from phb.explain.packet import Discipline, Packet
-from phb.explain.state import State
+from phb.explain.packet import Discipline, TracedPacket
+from phb.explain.state import PipelineState
 from phb.explain.tables import Tables
 from phb.pipeline_names import DropReason
 
@@ -13,7 +13,7 @@ _STREAM_BUFFER = "PhbIngress.buffer.stream_buffer"
 _IDLE_STREAM = "PhbIngress.buffer.idle_stream"
 
 
-def buffer(packet: Packet, tables: Tables, state: State) -> None:
+def buffer(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     """Drop where the hold queue, the class's queue or the conversation is full."""
     schedule, port = packet.schedule, packet.egress_port
     assert port is not None
@@ -41,7 +41,7 @@ def buffer(packet: Packet, tables: Tables, state: State) -> None:
         _find_buffer(packet, tables, state)
 
 
-def _say_waiting(packet: Packet, queued: int, in_conversation: int) -> None:
+def _say_waiting(packet: TracedPacket, queued: int, in_conversation: int) -> None:
     if queued:
         packet.say(
             STAGE,
@@ -50,7 +50,7 @@ def _say_waiting(packet: Packet, queued: int, in_conversation: int) -> None:
         )
 
 
-def _find_buffer(packet: Packet, tables: Tables, state: State) -> None:
+def _find_buffer(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     """The private buffer as far as it has room; the rest in the pool, of which a stream holds 1/holes of what is left.
 
     As the IBM 2212 does it (draft-nadas-diffserv-experience-01, section 2.1).
@@ -79,7 +79,7 @@ def _find_buffer(packet: Packet, tables: Tables, state: State) -> None:
         packet.say(STAGE, f"{private}; {wanted} bytes are no more than {share}", entry.origin)
 
 
-def _lend(packet: Packet, tables: Tables, state: State) -> int:
+def _lend(packet: TracedPacket, tables: Tables, state: PipelineState) -> int:
     """Bytes that the pool has been lent, when the stream has its own back and another one was looked at."""
     account, pool, now_us = packet.buffer.account, packet.buffer.pool, packet.time_ns // 1000
     assert account is not None
@@ -99,17 +99,17 @@ def _lend(packet: Packet, tables: Tables, state: State) -> int:
     return sum(lenders.values())
 
 
-def hold(packet: Packet, state: State) -> None:
+def hold(packet: TracedPacket, state: PipelineState) -> None:
     """Count the packet's bytes as taken: it is queued."""
     _count(packet, state, 1)
 
 
-def release(packet: Packet, state: State) -> None:
+def release(packet: TracedPacket, state: PipelineState) -> None:
     """Give the packet's bytes back: it leaves."""
     _count(packet, state, -1)
 
 
-def _count(packet: Packet, state: State, times: int) -> None:
+def _count(packet: TracedPacket, state: PipelineState, times: int) -> None:
     if packet.buffer.account is None:
         return
     account = state.accounts[packet.buffer.account]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phb.compiler.matching import HEADER
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.explain.tables import Tables
 from phb.intent import Entry
 from phb.names import Names
@@ -14,13 +14,13 @@ TAKES = "set_class"
 _PERMISSION = {INPUT: "admit", OUTPUT: "output"}
 
 
-def table(hook: str, packet: Packet) -> str:
+def table(hook: str, packet: TracedPacket) -> str:
     """The multi-field table that is asked for this packet; empty if it is no IP packet."""
     version = packet.headers.ip_version
     return f"PhbIngress.{hook}.multi_field_ipv{version}" if version is not None else ""
 
 
-def key(hook: str, packet: Packet) -> dict[str, int]:
+def key(hook: str, packet: TracedPacket) -> dict[str, int]:
     """What the tables of the hook are asked with."""
     source, destination = packet.headers.addresses
     flow, asked = packet.flow, packet.flags_or_type
@@ -43,7 +43,7 @@ def key(hook: str, packet: Packet) -> dict[str, int]:
     }
 
 
-def classify(hook: str, packet: Packet, tables: Tables, names: Names) -> None:
+def classify(hook: str, packet: TracedPacket, tables: Tables, names: Names) -> None:
     """Give the packet its policy, stream and class; drop it where the policy blocks it."""
     asked = key(hook, packet)
     multi_field, aggregates = table(hook, packet), f"PhbIngress.{hook}.behaviour_aggregate"
@@ -66,7 +66,7 @@ def classify(hook: str, packet: Packet, tables: Tables, names: Names) -> None:
         packet.drop(stage, DropReason.BLOCKED, "the rule blocks it", permission.origin)
 
 
-def _take(hook: str, packet: Packet, entry: Entry) -> None:
+def _take(hook: str, packet: TracedPacket, entry: Entry) -> None:
     if hook == INPUT:
         packet.policy, packet.input_entry = entry.parameters["policy"], entry
     else:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import zlib
 
-from phb.explain.packet import ACK, FIN, RST, SYN, Packet
+from phb.explain.packet import ACK, FIN, RST, SYN, TracedPacket
 from phb.explain.segment import Segment, inspect
 from phb.explain.stages.window import syn_options
-from phb.explain.state import Progress, State, TcpConnection
+from phb.explain.state import ConnectionState, PipelineState, TcpConnection
 from phb.explain.tables import Tables
 from phb.pipeline_names import DropReason
 
@@ -28,7 +28,7 @@ _SMALL_SYN_WORDS = 6
 _LARGEST_PLAIN_WINDOW = 0xFFFF
 
 
-def connect(packet: Packet, tables: Tables, state: State) -> None:
+def connect(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     """Find the packet's connection; open, establish or close it, and drop what is beyond its policy's limit."""
     if packet.headers.tcp is None or packet.checksum_error:
         return
@@ -51,7 +51,9 @@ def connect(packet: Packet, tables: Tables, state: State) -> None:
         packet.connection.closed = held is None
         if held is not None:
             break
-    opens = packet.tcp_flags & (FIN | SYN | RST | ACK) == SYN and (held is None or held.progress is Progress.OPENING)
+    opens = packet.tcp_flags & (FIN | SYN | RST | ACK) == SYN and (
+        held is None or held.progress is ConnectionState.OPENING
+    )
     if not opens and held is None:
         return
     segment = inspect(packet)
@@ -63,7 +65,7 @@ def connect(packet: Packet, tables: Tables, state: State) -> None:
         _continue(packet, segment, state, held, now)
 
 
-def _continue(packet: Packet, segment: Segment, state: State, held: TcpConnection, now: int) -> None:
+def _continue(packet: TracedPacket, segment: Segment, state: PipelineState, held: TcpConnection, now: int) -> None:
     """A segment of a tracked connection that opens none."""
     if segment.flags & RST:
         closes = _reset(packet, segment, held, now)
@@ -81,13 +83,13 @@ def _continue(packet: Packet, segment: Segment, state: State, held: TcpConnectio
         packet.say(STAGE, "changes nothing of its TCP connection: its receiver ignores it, or may")
 
 
-def _reset(packet: Packet, segment: Segment, held: TcpConnection, now: int) -> bool:
+def _reset(packet: TracedPacket, segment: Segment, held: TcpConnection, now: int) -> bool:
     """Whether a RST closes the connection."""
     side = packet.connection.side
     here, there = held.ends[side], held.ends[side ^ 1]
     if not segment.certain:
         return False
-    if held.progress is Progress.OPENING and side != held.side:
+    if held.progress is ConnectionState.OPENING and side != held.side:
         answers = _in(here.acknowledged, segment.acknowledgement, there.next)
         return bool(segment.flags & ACK) and answers
     if not _in(there.acknowledged, segment.sequence, here.next):
@@ -95,7 +97,7 @@ def _reset(packet: Packet, segment: Segment, held: TcpConnection, now: int) -> b
     if there.acknowledged == here.next:
         return True
     if held.counts:
-        held.progress, held.side, held.seen_us = Progress.DOUBTFUL, side, now
+        held.progress, held.side, held.seen_us = ConnectionState.DOUBTFUL, side, now
     return False
 
 
@@ -108,25 +110,25 @@ def _fits(segment: Segment, held: TcpConnection, side: int) -> bool:
     return bool(segment.flags & ACK) and _in(oldest, segment.acknowledgement, there.next)
 
 
-def _answer(packet: Packet, segment: Segment, held: TcpConnection, now: int) -> None:
+def _answer(packet: TracedPacket, segment: Segment, held: TcpConnection, now: int) -> None:
     side = packet.connection.side
     if side == held.side or held.counts or not _fits(segment, held, side):
         return
     here, there = held.ends[side], held.ends[side ^ 1]
     packet.connection.accepted = True
-    held.seen_us, held.progress = now, Progress.ANSWERED
+    held.seen_us, held.progress = now, ConnectionState.ANSWERED
     here.scale, here.next = _scale(packet), segment.end
     here.acknowledged, here.edge = segment.acknowledgement, segment.acknowledgement + segment.window & _ALL
     first = segment.sequence + 1 & _ALL
     there.edge, there.acknowledged = first + there.edge - there.acknowledged & _ALL, first
 
 
-def _accept(packet: Packet, segment: Segment, state: State, held: TcpConnection, now: int) -> bool:
+def _accept(packet: TracedPacket, segment: Segment, state: PipelineState, held: TcpConnection, now: int) -> bool:
     """What has neither SYN nor RST; whether it closes the connection."""
     side = packet.connection.side
     here, there, own = held.ends[side], held.ends[side ^ 1], held.side == side
     if (
-        held.progress is Progress.OPENING
+        held.progress is ConnectionState.OPENING
         or not _fits(segment, held, side)
         # RFC 9293 section 3.10.7.4; a keepalive begins one before what is acknowledged.
         or not _ahead(there.acknowledged - 1, segment.end)
@@ -134,19 +136,19 @@ def _accept(packet: Packet, segment: Segment, state: State, held: TcpConnection,
     ):
         return False
     held.seen_us = now
-    if held.progress is Progress.ANSWERED and own:
+    if held.progress is ConnectionState.ANSWERED and own:
         if not _establish(packet, state, held):
             return False
-    elif held.progress is Progress.DOUBTFUL and not own:
-        held.progress = Progress.ESTABLISHED
+    elif held.progress is ConnectionState.DOUBTFUL and not own:
+        held.progress = ConnectionState.ESTABLISHED
     closes = False
-    if held.progress is Progress.FINISHING:
+    if held.progress is ConnectionState.FINISHING:
         if not own:
             closes = _ahead(held.finish, segment.acknowledgement)
         elif not _ahead(segment.end, held.finish):
-            held.progress = Progress.ESTABLISHED
-    if segment.flags & FIN and segment.certain and held.progress is Progress.ESTABLISHED:
-        held.progress, held.side, held.finish = Progress.FINISHING, side, segment.end
+            held.progress = ConnectionState.ESTABLISHED
+    if segment.flags & FIN and segment.certain and held.progress is ConnectionState.ESTABLISHED:
+        held.progress, held.side, held.finish = ConnectionState.FINISHING, side, segment.end
     packet.connection.accepted = True
     here.next = _later(here.next, segment.end)
     shift = min(here.scale & 0x7F, _LARGEST_SCALE) if here.scale & there.scale & 0x80 else 0
@@ -155,7 +157,7 @@ def _accept(packet: Packet, segment: Segment, state: State, held: TcpConnection,
     return closes
 
 
-def _establish(packet: Packet, state: State, held: TcpConnection) -> bool:
+def _establish(packet: TracedPacket, state: PipelineState, held: TcpConnection) -> bool:
     """Whether the policy may have one more."""
     counted = state.connections_open[held.policy]
     if held.policy and counted >= held.maximum:
@@ -163,17 +165,17 @@ def _establish(packet: Packet, state: State, held: TcpConnection) -> bool:
         packet.drop(STAGE, DropReason.CONNECTION_LIMIT, words)
         return False
     state.connections_open[held.policy] += 1
-    held.progress, held.side = Progress.ESTABLISHED, 0
+    held.progress, held.side = ConnectionState.ESTABLISHED, 0
     if held.policy:
         packet.say(STAGE, f"establishes TCP connection {counted + 1} of at most {held.maximum}")
     return True
 
 
 def _open(
-    packet: Packet,
+    packet: TracedPacket,
     segment: Segment,
     tables: Tables,
-    state: State,
+    state: PipelineState,
     candidates: tuple[int, int],
     owner: bytes,
     now: int,
@@ -204,7 +206,7 @@ def _open(
             packet.say(STAGE, f"opens a TCP connection; {counted} of at most {maximum} are established", entry.origin)
 
 
-def _free_slot(state: State, candidates: tuple[int, int], now: int) -> int | None:
+def _free_slot(state: PipelineState, candidates: tuple[int, int], now: int) -> int | None:
     """A slot that is nobody's, or that of the older of those that are half open."""
     half_open = []
     for slot in candidates:
@@ -219,7 +221,7 @@ def _free_slot(state: State, candidates: tuple[int, int], now: int) -> int | Non
     return min(half_open, key=lambda each: each[0])[1] if half_open else None
 
 
-def _scale(packet: Packet) -> int:
+def _scale(packet: TracedPacket) -> int:
     """The window scale of a SYN; the largest where there may be one that the pipeline doesn't find."""
     assert packet.headers.tcp is not None
     scale = syn_options(packet)[1]
@@ -240,7 +242,7 @@ def _later(number: int, other: int) -> int:
     return other if number - other & _ALL >= _HALF else number
 
 
-def _sweep(state: State, now: int) -> None:
+def _sweep(state: PipelineState, now: int) -> None:
     slot, state.connection_swept = state.connection_swept, (state.connection_swept + 1) % _SLOTS
     held = state.connections.get(slot)
     if held is not None and _is_idle(held, now):
@@ -250,17 +252,17 @@ def _sweep(state: State, now: int) -> None:
 def _is_idle(held: TcpConnection, now: int) -> bool:
     # The pipeline counts from one microsecond later: 0 stands for nobody's slot there.
     idle = now - held.seen_us
-    lasting = held.progress in (Progress.ESTABLISHED, Progress.FINISHING)
+    lasting = held.progress in (ConnectionState.ESTABLISHED, ConnectionState.FINISHING)
     return idle > (_ESTABLISHED_IDLE_US if lasting else _TRANSITORY_IDLE_US)
 
 
-def _release(state: State, slot: int) -> None:
+def _release(state: PipelineState, slot: int) -> None:
     held = state.connections.pop(slot)
     if held.counts:
         state.connections_open[held.policy] = max(0, state.connections_open[held.policy] - 1)
 
 
-def _ends(packet: Packet) -> tuple[bytes, bytes, int]:
+def _ends(packet: TracedPacket) -> tuple[bytes, bytes, int]:
     """Addresses and ports, the lower end first, as they are hashed and kept; and which of the ends sent the packet."""
     headers, flow = packet.headers, packet.flow
     source, destination = headers.addresses

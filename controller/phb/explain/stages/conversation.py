@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import zlib
 
-from phb.explain.packet import Discipline, Packet
-from phb.explain.state import State
+from phb.explain.packet import Discipline, TracedPacket
+from phb.explain.state import PipelineState
 from phb.explain.tables import Tables
 
 STAGE = "conversation"
@@ -16,7 +16,7 @@ _HASHES = 0xFFFFFFFF  # the range that the pipeline asks its hash for
 _SEVERAL = 0xFFFFFFFF  # p4src/conversation.p4: more than one flow shares a slot
 
 
-def converse(packet: Packet, tables: Tables, state: State) -> None:
+def converse(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     """Find the packet's queue and conversation."""
     port = packet.egress_port
     assert port is not None
@@ -63,7 +63,7 @@ def converse(packet: Packet, tables: Tables, state: State) -> None:
         packet.say(STAGE, f"queue at slot {schedule.slot}", origin)
 
 
-def _choose(packet: Packet, state: State, base: int, conversations: int) -> None:
+def _choose(packet: TracedPacket, state: PipelineState, base: int, conversations: int) -> None:
     """The slot that the flow owns, else the first of its two where nothing waits.
 
     In another one than where its packets wait they would be overtaken, so a flow that shares its first slot with others
@@ -95,7 +95,7 @@ def _choose(packet: Packet, state: State, base: int, conversations: int) -> None
             conversation.guest = 0
 
 
-def _signature(packet: Packet) -> int:
+def _signature(packet: TracedPacket) -> int:
     """CRC-32 of the flow, DSCP included: a mark makes another flow, but none within an AF class (RFC 2597)."""
     headers, flow = packet.headers, packet.flow
     if headers.ip_version is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.explain.stages.router import arrive, drop_martian, for_control, is_interface, leave
 from phb.explain.tables import Tables
 from phb.intent import Entry, Prefix
@@ -15,7 +15,7 @@ from phb.values import MacAddress
 STAGE = "forward"
 
 
-def forward(packet: Packet, tables: Tables, names: Names) -> None:
+def forward(packet: TracedPacket, tables: Tables, names: Names) -> None:
     """Choose the egress port, or drop."""
     headers = packet.headers
     if packet.checksum_error:
@@ -36,7 +36,7 @@ def forward(packet: Packet, tables: Tables, names: Names) -> None:
     _except(packet, tables)
 
 
-def _forward(packet: Packet, tables: Tables, names: Names, hops_at: int) -> None:
+def _forward(packet: TracedPacket, tables: Tables, names: Names, hops_at: int) -> None:
     """By the longest prefix, if the packet may go on."""
     headers = packet.headers
     hops = headers.number(hops_at, 1)
@@ -55,7 +55,7 @@ def _forward(packet: Packet, tables: Tables, names: Names, hops_at: int) -> None
         headers.write(hops_at, 1, hops - 1)
 
 
-def _is_sound(packet: Packet, at: int) -> bool:
+def _is_sound(packet: TracedPacket, at: int) -> bool:
     """Whether the header has the right version, is there to its end, and lies inside the datagram (RFC 1812, 5.2.2)."""
     headers = packet.headers
     version, words = divmod(headers.number(at, 1), 16)
@@ -64,14 +64,14 @@ def _is_sound(packet: Packet, at: int) -> bool:
     return version == 6 or (len(headers.ip_header) == 4 * words and headers.number(at + 2, 2) >= 4 * words)
 
 
-def _found(packet: Packet, tables: Tables, actions: tuple[str, ...] = ()) -> Entry | None:
+def _found(packet: TracedPacket, tables: Tables, actions: tuple[str, ...] = ()) -> Entry | None:
     version = packet.headers.ip_version
     table = f"PhbIngress.forward.ipv{version}_route"
     entry = tables.lookup(table, {"destination": packet.headers.addresses[1]}, 32 if version == 4 else 128)
     return entry if entry is None or not actions or entry.action in actions else None
 
 
-def _route(packet: Packet, tables: Tables, names: Names) -> int:
+def _route(packet: TracedPacket, tables: Tables, names: Names) -> int:
     """Choose the egress port, or drop; give the next hop whose MAC address the route doesn't say, or 0."""
     headers = packet.headers
     bits = 32 if headers.ip_version == 4 else 128
@@ -103,7 +103,7 @@ def _route(packet: Packet, tables: Tables, names: Names) -> int:
     return next_hop
 
 
-def _except(packet: Packet, tables: Tables) -> None:
+def _except(packet: TracedPacket, tables: Tables) -> None:
     """What a router tells its control plane about instead of dropping it silently."""
     if packet.forwarding_exception is ForwardingException.NONE:
         return

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.explain.tables import Tables
 from phb.explain.words import tos_words
 from phb.intent import Entry
 
 
-def mark(stage: str, policy: int, packet: Packet, tables: Tables) -> None:
+def mark(stage: str, policy: int, packet: TracedPacket, tables: Tables) -> None:
     """Mark the packet as its policy says.
 
     Args:
@@ -26,7 +26,7 @@ def mark(stage: str, policy: int, packet: Packet, tables: Tables) -> None:
         packet.flow.pcp = 0
 
 
-def set_marks(stage: str, packet: Packet, entry: Entry) -> None:
+def set_marks(stage: str, packet: TracedPacket, entry: Entry) -> None:
     """Do what an entry of stage mark, or a colour's, does to marks."""
     parameters, flow = entry.parameters, packet.flow
     tos, pcp = flow.tos, flow.pcp
@@ -49,7 +49,7 @@ def set_marks(stage: str, packet: Packet, entry: Entry) -> None:
         packet.say(stage, f"QoS group {flow.qos_group}", entry.origin)
 
 
-def write_marks(packet: Packet) -> None:
+def write_marks(packet: TracedPacket) -> None:
     """Put the marks into the frame."""
     headers = packet.headers
     if headers.ipv4 is not None:

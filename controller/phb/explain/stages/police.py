@@ -5,9 +5,9 @@ Token buckets as p4src/police.p4 keeps them: to the microsecond, in millionths o
 
 from __future__ import annotations
 
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.explain.stages.mark import set_marks
-from phb.explain.state import Meter, State
+from phb.explain.state import MeterBuckets, PipelineState
 from phb.explain.tables import Tables
 from phb.explain.words import decimals
 from phb.intent import Entry
@@ -17,7 +17,7 @@ TOKENS_PER_BYTE = 8_000_000
 GREEN, YELLOW, RED = 0, 1, 2
 
 
-def police(stage: str, policy: int, packet: Packet, tables: Tables, state: State) -> None:
+def police(stage: str, policy: int, packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     """Colour the packet by its stream's meter, and carry out what its policy says of the colour.
 
     Args:
@@ -54,7 +54,7 @@ def assured_colour(tos: int) -> int:
     return GREEN
 
 
-def _meter(stage: str, packet: Packet, entry: Entry, meter: Meter, incoming: int) -> None:
+def _meter(stage: str, packet: TracedPacket, entry: Entry, meter: MeterBuckets, incoming: int) -> None:
     parameters = entry.parameters
     now = packet.time_ns // 1000
     elapsed = now - meter.time_us

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.explain.tables import Tables
 from phb.pipeline_names import DropReason, ForwardingException
 from phb.values import AnyNetwork, MacAddress
@@ -15,12 +15,12 @@ _ARP = 0x0806
 _GROUPS: dict[int, AnyNetwork] = {4: IPv4Network("224.0.0.0/4"), 6: IPv6Network("ff00::/8")}
 
 
-def is_interface(packet: Packet, tables: Tables) -> bool:
+def is_interface(packet: TracedPacket, tables: Tables) -> bool:
     """Whether the packet came in at a router's port."""
     return _receiving(packet, tables) is not None
 
 
-def arrive(packet: Packet, tables: Tables) -> None:
+def arrive(packet: TracedPacket, tables: Tables) -> None:
     """Drop what a router's port doesn't take, and what its control plane has to look at."""
     mac = _receiving(packet, tables)
     if mac is None:
@@ -47,7 +47,7 @@ def arrive(packet: Packet, tables: Tables) -> None:
         for_control(packet, ForwardingException.OPTIONS, DropReason.FOR_ROUTER, "options are for the control plane")
 
 
-def drop_martian(packet: Packet) -> bool:
+def drop_martian(packet: TracedPacket) -> bool:
     """Drop a packet from or to an address that nothing is forwarded from or to; say whether it was one."""
     source, destination = (_address(packet, which) for which in (0, 1))
     if any(source in each for each in MARTIAN_SOURCES):
@@ -63,7 +63,7 @@ def drop_martian(packet: Packet) -> bool:
     return True
 
 
-def leave(packet: Packet, tables: Tables, next_hop: int) -> None:
+def leave(packet: TracedPacket, tables: Tables, next_hop: int) -> None:
     """The last step: the link's MTU, and the next hop's MAC address where the route doesn't say it."""
     sends = tables.lookup("PhbIngress.forward.next_hop.send", {"egress_port": packet.egress_port or 0})
     headers = packet.headers
@@ -80,27 +80,27 @@ def leave(packet: Packet, tables: Tables, next_hop: int) -> None:
         packet.say(STAGE, "its MAC address is the one that ARP or neighbour discovery has learnt")
 
 
-def for_control(packet: Packet, exception: ForwardingException, reason: DropReason, words: str) -> None:
+def for_control(packet: TracedPacket, exception: ForwardingException, reason: DropReason, words: str) -> None:
     """Dropped, unless the control plane asks for it."""
     packet.drop(STAGE, reason, words)
     packet.forwarding_exception = exception
 
 
-def _receiving(packet: Packet, tables: Tables) -> int | None:
+def _receiving(packet: TracedPacket, tables: Tables) -> int | None:
     entry = tables.lookup("PhbIngress.forward.arrival.receive", {"ingress_port": packet.ingress_port})
     return entry.parameters["mac"] if entry is not None else None
 
 
-def _bytes(packet: Packet, at: int) -> int:
+def _bytes(packet: TracedPacket, at: int) -> int:
     """Bytes of the IP packet, by its header."""
     headers = packet.headers
     return headers.number(at + 2, 2) if headers.ip_version == 4 else 40 + headers.number(at + 4, 2)
 
 
-def _address(packet: Packet, which: int) -> IPv4Address | IPv6Address:
+def _address(packet: TracedPacket, which: int) -> IPv4Address | IPv6Address:
     number = packet.headers.addresses[which]
     return IPv4Address(number) if packet.headers.ip_version == 4 else IPv6Address(number)
 
 
-def _destination(packet: Packet) -> IPv4Address | IPv6Address:
+def _destination(packet: TracedPacket) -> IPv4Address | IPv6Address:
     return _address(packet, 1)

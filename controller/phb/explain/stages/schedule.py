@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from phb.explain.packet import Discipline, Packet
+from phb.explain.packet import Discipline, TracedPacket
 from phb.explain.stages.buffer import hold, release
 from phb.explain.stages.sp_pifo import take_turn
-from phb.explain.state import State
+from phb.explain.state import PipelineState
 from phb.explain.tables import Tables
 from phb.pipeline_names import DropReason
 
@@ -18,7 +18,7 @@ SHARED_LEVEL = 7  # behind all strict levels: classes with shares
 _LAST_FINISH = (1 << FINISH_BITS) - 1
 
 
-def schedule(packet: Packet, tables: Tables, state: State) -> None:
+def schedule(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     """Give the packet its rank, and account for it as queued."""
     plan, port = packet.schedule, packet.egress_port
     assert port is not None
@@ -65,7 +65,7 @@ def schedule(packet: Packet, tables: Tables, state: State) -> None:
     take_turn(packet, tables, state, before)
 
 
-def leave(packet: Packet, state: State, time_ns: int) -> None:
+def leave(packet: TracedPacket, state: PipelineState, time_ns: int) -> None:
     """Egress: the scheduler has taken the packet; virtual time moves on, occupancy goes down."""
     plan, port = packet.schedule, packet.egress_port
     assert port is not None
@@ -77,7 +77,7 @@ def leave(packet: Packet, state: State, time_ns: int) -> None:
         state.virtual_time[port, plan.level] = max(passed, plan.finish)
 
 
-def push_out(packet: Packet, state: State) -> None:
+def push_out(packet: TracedPacket, state: PipelineState) -> None:
     """Egress, of a packet that the traffic manager drops: occupancy goes down, its tag goes back to where it was."""
     _take_off(packet, state)
     state.conversations[packet.schedule.slot].finish = packet.schedule.start
@@ -86,7 +86,7 @@ def push_out(packet: Packet, state: State) -> None:
     )
 
 
-def _take_off(packet: Packet, state: State) -> None:
+def _take_off(packet: TracedPacket, state: PipelineState) -> None:
     plan, port = packet.schedule, packet.egress_port
     assert port is not None
     state.queued[port] -= 1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from phb.explain.packet import Packet
-from phb.explain.state import STRICT_QUEUES, State
+from phb.explain.packet import TracedPacket
+from phb.explain.state import STRICT_QUEUES, PipelineState
 from phb.explain.tables import Tables
 from phb.intent import Exact
 
@@ -11,7 +11,7 @@ STAGE = "sp_pifo"
 _MAP_RANKS = "PhbIngress.schedule.sp_pifo.map_ranks"
 
 
-def take_turn(packet: Packet, tables: Tables, state: State, queued: int) -> None:
+def take_turn(packet: TracedPacket, tables: Tables, state: PipelineState, queued: int) -> None:
     """Give the packet its queue if its port has no PIFO.
 
     Args:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.explain.stages.mark import write_marks
 from phb.explain.tables import Tables
 from phb.explain.words import tos_words
 
 
-def map_user_priority(packet: Packet, tables: Tables) -> None:
+def map_user_priority(packet: TracedPacket, tables: Tables) -> None:
     """Give a tagged IP packet the priority that its port's map has for its ToS."""
     headers, flow = packet.headers, packet.flow
     if headers.vlan is None or (headers.ipv4 is None and headers.ipv6 is None):

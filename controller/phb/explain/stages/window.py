@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from phb.explain.packet import ACK, DEFAULT_SEGMENT, SYN, Packet
-from phb.explain.state import State, WindowSide
+from phb.explain.packet import ACK, DEFAULT_SEGMENT, SYN, TracedPacket
+from phb.explain.state import PipelineState, WindowSide
 from phb.explain.tables import Tables
 
 STAGE = "window"
@@ -13,7 +13,7 @@ _HALF = 1 << 31  # of the sequence numbers: what is less than this ahead is ahea
 _ALL = (1 << 32) - 1
 
 
-def ask_clamp(stage: str, policy: int, packet: Packet, tables: Tables) -> None:
+def ask_clamp(stage: str, policy: int, packet: TracedPacket, tables: Tables) -> None:
     """Take the rates of the policy, at stage ``mark`` or ``output_mark``; those of the output policy count last."""
     if packet.headers.tcp is None:
         return
@@ -26,7 +26,7 @@ def ask_clamp(stage: str, policy: int, packet: Packet, tables: Tables) -> None:
         packet.say(STAGE, "no window is clamped: the connection's SYN was not seen, or it is closed", entry.origin)
 
 
-def clamp(packet: Packet, state: State) -> None:
+def clamp(packet: TracedPacket, state: PipelineState) -> None:
     """Measure round-trip times, and make the window of an acknowledgement smaller where the rate asks for it."""
     connection, headers, flags = packet.connection, packet.headers, packet.tcp_flags
     assert headers.tcp is not None
@@ -66,7 +66,7 @@ def _measured(side: WindowSide, acknowledged: int, now: int) -> None:
     side.smoothed_us = side.smoothed_us - (side.smoothed_us >> 3) + (sample >> 3)
 
 
-def payload_bytes(packet: Packet) -> int:
+def payload_bytes(packet: TracedPacket) -> int:
     """TCP payload by the headers: a captured packet may be cut off."""
     headers = packet.headers
     assert headers.tcp is not None
@@ -77,7 +77,7 @@ def payload_bytes(packet: Packet) -> int:
     return headers.number(headers.ipv6 + 4, 2) - header_bytes
 
 
-def _offer(packet: Packet, here: WindowSide, there: WindowSide) -> None:
+def _offer(packet: TracedPacket, here: WindowSide, there: WindowSide) -> None:
     headers, entry = packet.headers, there.clamp
     assert headers.tcp is not None
     assert entry is not None
@@ -107,7 +107,7 @@ def _offer(packet: Packet, here: WindowSide, there: WindowSide) -> None:
     packet.say(STAGE, f"window {before} becomes {scaled}: {measured}", entry.origin)
 
 
-def syn_options(packet: Packet) -> tuple[int, int]:
+def syn_options(packet: TracedPacket) -> tuple[int, int]:
     """Segment size and window scale of a SYN, in the layouts that p4src/parser.p4 knows; the scale as 0x80 + shift."""
     headers = packet.headers
     assert headers.tcp is not None

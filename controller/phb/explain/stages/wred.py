@@ -5,9 +5,9 @@ Between the thresholds the switch throws dice. The model tells the probability, 
 
 from __future__ import annotations
 
-from phb.explain.packet import Packet
+from phb.explain.packet import TracedPacket
 from phb.explain.stages.mark import write_marks
-from phb.explain.state import State
+from phb.explain.state import PipelineState
 from phb.explain.tables import Tables
 from phb.explain.words import decimals
 from phb.pipeline_names import DropReason
@@ -18,7 +18,7 @@ _UNIT = 32  # bits after the point of averages, slopes and halvings
 _LONGEST_IDLE = 0xFFFFFFFF  # us
 
 
-def wred(packet: Packet, tables: Tables, state: State) -> None:
+def wred(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     """Move the queue's average on, and drop where it is above the maximum."""
     plan = packet.schedule
     key = {

@@ -21,7 +21,7 @@ Pattern: TypeAlias = tuple[int, int]  # value, mask
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class ConditionBox:
     """One set of conditions, all of them asked; None asks nothing. What asks for addresses has a version."""
 
     version: int | None = None
@@ -39,7 +39,7 @@ class Box:
     icmp_type: Pattern | None = None  # type and code, under a mask of 16 bits
     origin: Origin = field(default=UNKNOWN, compare=False)
 
-    def intersect(self, other: Box) -> Box | None:
+    def intersect(self, other: ConditionBox) -> ConditionBox | None:
         """What is in both, or None."""
         merged: dict[str, object] = {}
         for name in ("version", "protocol", "pcp", "vlan", "ingress", "qos_group"):
@@ -65,9 +65,9 @@ class Box:
                 return None
             merged[name] = (one[0] | another[0], one[1] | another[1]) if one and another else one or another
         origin = other.origin if self.origin is UNKNOWN else self.origin
-        return Box(**merged, origin=origin)  # type: ignore[arg-type]
+        return ConditionBox(**merged, origin=origin)  # type: ignore[arg-type]
 
-    def overlaps(self, other: Box) -> bool:
+    def overlaps(self, other: ConditionBox) -> bool:
         """Whether a packet is in both."""
         for mine, its in (
             (self.source, other.source),
@@ -92,7 +92,7 @@ class Box:
         patterns = ((self.tos, other.tos), (self.tcp_flags, other.tcp_flags), (self.icmp_type, other.icmp_type))
         return not any(_disagree(one, another) for one, another in patterns)
 
-    def contains(self, other: Box) -> bool:
+    def contains(self, other: ConditionBox) -> bool:
         """Whether every packet of the other is in this one."""
         return self.intersect(other) == other
 
@@ -135,23 +135,23 @@ def _disagree(one: Pattern | None, other: Pattern | None) -> bool:
     return one is not None and other is not None and bool((one[0] ^ other[0]) & one[1] & other[1])
 
 
-EVERYTHING = Box()
-EVERY_IPV4 = Box(version=4)
-EVERY = {4: EVERY_IPV4, 6: Box(version=6)}
+EVERYTHING = ConditionBox()
+EVERY_IPV4 = ConditionBox(version=4)
+EVERY = {4: EVERY_IPV4, 6: ConditionBox(version=6)}
 
 
 @dataclass(frozen=True)
 class Piece:
     """Packets of any box of `match` that are in no box of `unless`."""
 
-    match: tuple[Box, ...]
-    unless: tuple[Box, ...] = ()
+    match: tuple[ConditionBox, ...]
+    unless: tuple[ConditionBox, ...] = ()
 
 
 Region: TypeAlias = tuple[Piece, ...]
 
 
-def region(*boxes: Box) -> Region:
+def region(*boxes: ConditionBox) -> Region:
     """Packets that are in any of the boxes."""
     return (Piece(boxes),)
 
@@ -159,9 +159,9 @@ def region(*boxes: Box) -> Region:
 WHOLE = region(EVERYTHING)
 
 
-def first_match(entries: Iterable[tuple[bool, Sequence[Box]]]) -> Region:
+def first_match(entries: Iterable[tuple[bool, Sequence[ConditionBox]]]) -> Region:
     """What a list of permissions and denials permits, its first match deciding."""
-    denied: list[Box] = []
+    denied: list[ConditionBox] = []
     pieces: list[Piece] = []
     for permit, boxes in entries:
         if not permit:
@@ -205,12 +205,12 @@ def complement(whole: Region) -> Region:
     return intersection(parts)
 
 
-def _intersections(ones: Sequence[Box], others: Sequence[Box]) -> tuple[Box, ...]:
+def _intersections(ones: Sequence[ConditionBox], others: Sequence[ConditionBox]) -> tuple[ConditionBox, ...]:
     met = (one.intersect(other) for one in ones for other in others)
     return tuple(dict.fromkeys(box for box in met if box is not None))
 
 
-def _piece(match: Sequence[Box], unless: Sequence[Box]) -> Piece:
+def _piece(match: Sequence[ConditionBox], unless: Sequence[ConditionBox]) -> Piece:
     holes = tuple(dict.fromkeys(hole for hole in unless if any(hole.overlaps(box) for box in match)))
     return Piece(tuple(box for box in match if not any(hole.contains(box) for hole in holes)), holes)
 
@@ -218,7 +218,7 @@ def _piece(match: Sequence[Box], unless: Sequence[Box]) -> Piece:
 def _joined(pieces: Sequence[Piece]) -> Region:
     """The same set in fewer pieces: two become one where neither's exceptions touch the other's boxes."""
     # As keys, so that a list of 10,000 entries grows without being copied each time.
-    joined: list[tuple[dict[Box, None], dict[Box, None]]] = []
+    joined: list[tuple[dict[ConditionBox, None], dict[ConditionBox, None]]] = []
     for piece in pieces:
         match, unless = dict.fromkeys(piece.match), dict.fromkeys(piece.unless)
         if joined and not _touch(unless, *joined[-1]) and not _touch(joined[-1][1], match, unless):
@@ -229,7 +229,7 @@ def _joined(pieces: Sequence[Piece]) -> Region:
     return tuple(Piece(tuple(match), tuple(unless)) for match, unless in joined)
 
 
-def _touch(holes: Iterable[Box], match: Iterable[Box], own: Container[Box]) -> bool:
+def _touch(holes: Iterable[ConditionBox], match: Iterable[ConditionBox], own: Container[ConditionBox]) -> bool:
     return any(hole not in own and any(hole.overlaps(box) for box in match) for hole in holes)
 
 
@@ -238,5 +238,5 @@ def versions(whole: Region) -> set[int]:
     return {version for piece in whole for box in piece.match for version in _versions(box)}
 
 
-def _versions(box: Box) -> tuple[int, ...]:
+def _versions(box: ConditionBox) -> tuple[int, ...]:
     return (4, 6) if box.version is None else (box.version,)

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address
 from typing import NamedTuple
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import Box
+from phb.formats.ios.boxes import ConditionBox
 from phb.model import Copied, Dialect, Route
 from phb.notice import Notice
 from phb.origin import Origin
@@ -22,7 +22,7 @@ class ObjectGroup:
     name: str
     kind: str
     origin: Origin
-    boxes: list[Box] = field(default_factory=list)
+    boxes: list[ConditionBox] = field(default_factory=list)
     groups: list[tuple[str, Origin]] = field(default_factory=list)
     errors: list[InputError] = field(default_factory=list)
 
@@ -39,7 +39,7 @@ class AccessEntry:
     """One line of an access list; several boxes where one can't say it, narrowed by what each of the groups has."""
 
     permit: bool
-    boxes: tuple[Box, ...]
+    boxes: tuple[ConditionBox, ...]
     origin: Origin
     sequence: int
     groups: tuple[GroupUse, ...] = ()
@@ -62,14 +62,14 @@ class AccessList:
 
 
 @dataclass(frozen=True)
-class Term:
+class MatchTerm:
     """One ``match`` of a class map: an access list, another class map, or boxes."""
 
     origin: Origin
     negated: bool = False
     access_list: str | None = None
     class_map: str | None = None
-    boxes: tuple[Box, ...] = ()
+    boxes: tuple[ConditionBox, ...] = ()
 
 
 @dataclass
@@ -79,7 +79,7 @@ class ClassMap:
     name: str
     match_all: bool
     origin: Origin
-    terms: list[Term] = field(default_factory=list)
+    terms: list[MatchTerm] = field(default_factory=list)
     errors: list[InputError] = field(default_factory=list)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from phb.errors import InputError
 from phb.formats import policy_agent
 from phb.formats.ldap import words
-from phb.formats.ldap.ldif import Entry, Value
+from phb.formats.ldap.ldif import DirectoryEntry, Value
 from phb.formats.ldap.names import Dn, parse_dn
 from phb.formats.policy_agent.blocks import Block, Line
 from phb.formats.policy_agent.rules import FIRST_VERSION
@@ -27,7 +27,7 @@ _SELECTOR = "SelectorTag"
 _OTHERS = frozenset(name.lower() for name in ("objectClass", "cn", "description", _SELECTOR, *_NAMED.values()))
 
 
-def read_first(entries: Sequence[Entry], file: str, notices: list[Notice]) -> PolicySet | None:
+def read_first(entries: Sequence[DirectoryEntry], file: str, notices: list[Notice]) -> PolicySet | None:
     """The policy of the entries of this version; None where there are none.
 
     Args:
@@ -56,11 +56,11 @@ def _says(block: Block, keyword: str) -> bool:
     return any(line.keyword.lower() == keyword.lower() for line in block.attributes)
 
 
-def _statement(entry: Entry) -> str:
+def _statement(entry: DirectoryEntry) -> str:
     return next(name for name in _NAMED if entry.has_class(name))
 
 
-def _name(entry: Entry) -> str:
+def _name(entry: DirectoryEntry) -> str:
     for attribute in (_NAMED[_statement(entry)], "cn"):
         value = entry.one(attribute)
         if value is not None:
@@ -68,7 +68,7 @@ def _name(entry: Entry) -> str:
     return entry.dn.value
 
 
-def _one_selector(entries: Sequence[Entry]) -> None:
+def _one_selector(entries: Sequence[DirectoryEntry]) -> None:
     values = [value for entry in entries for value in entry.all(_SELECTOR)]
     other = next((value for value in values if value.text.lower() != values[0].text.lower()), None)
     if other is not None:
@@ -78,7 +78,7 @@ def _one_selector(entries: Sequence[Entry]) -> None:
         )
 
 
-def _block(entry: Entry, names: Mapping[Dn, str]) -> Block:
+def _block(entry: DirectoryEntry, names: Mapping[Dn, str]) -> Block:
     statement = _statement(entry)
     if len([name for name in _NAMED if entry.has_class(name)]) > 1:
         raise InputError(entry.origin, " and ".join(_NAMED) + " in one entry", "one of the two")

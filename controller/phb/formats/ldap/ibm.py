@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from phb.formats.ldap import words
-from phb.formats.ldap.ldif import Entry, Value
+from phb.formats.ldap.ldif import DirectoryEntry, Value
 from phb.formats.ldap.names import Rdn
 from phb.formats.policy_agent import rules
 from phb.values import AddressRange
@@ -109,12 +109,12 @@ _ACTION_WORDS = {f"{words.PREFIX}{word}".lower() for word in words.ACTIONS}
 _PERIOD_WORDS = {word.lower() for word in _PERIOD.values()}
 
 
-def is_ibm(entry: Entry) -> bool:
+def is_ibm(entry: DirectoryEntry) -> bool:
     """Whether the entry is one of IBM's schema."""
     return not CLASSES.isdisjoint(entry.classes)
 
 
-def translated(entries: Sequence[Entry]) -> list[Entry]:
+def translated(entries: Sequence[DirectoryEntry]) -> list[DirectoryEntry]:
     """The same entries, IBM's in RFC 3703's words; places stay.
 
     Raises:
@@ -122,7 +122,7 @@ def translated(entries: Sequence[Entry]) -> list[Entry]:
 
     """
     made = [_entry(entry) if is_ibm(entry) else entry for entry in entries]
-    below: dict[tuple[Rdn, ...], list[Entry]] = {}
+    below: dict[tuple[Rdn, ...], list[DirectoryEntry]] = {}
     for entry in made:
         below.setdefault(entry.dn.parent, []).append(entry)
     for entry in made:
@@ -131,7 +131,7 @@ def translated(entries: Sequence[Entry]) -> list[Entry]:
     return made
 
 
-def called(entry: Entry, name: str) -> str:
+def called(entry: DirectoryEntry, name: str) -> str:
     """What the schema of the entry calls an object class or attribute of RFC 3703 or of phb."""
     if not is_ibm(entry):
         return name
@@ -139,7 +139,7 @@ def called(entry: Entry, name: str) -> str:
     return {words.ACTION: "ibm-serviceCategoriesAuxClass"}.get(name, names.get(name, name))
 
 
-def _entry(entry: Entry) -> Entry:
+def _entry(entry: DirectoryEntry) -> DirectoryEntry:
     for value in entry.all(_LOAD):
         if value.text.upper() != "FALSE":
             value.fail(f"{value.attribute} {value.text}", "FALSE: phb distributes no connections over a sysplex")
@@ -166,10 +166,10 @@ def _entry(entry: Entry) -> Entry:
             meant.append(name)
     first = entry.all("objectClass")[0]
     found["objectclass"] = [*found["objectclass"], *(replace(first, octets=name.encode()) for name in meant if name)]
-    return Entry(entry.dn, entry.origin, found, {_BY_NAME.get(name, name).lower() for name in entry.asked})
+    return DirectoryEntry(entry.dn, entry.origin, found, {_BY_NAME.get(name, name).lower() for name in entry.asked})
 
 
-def _contain(rule: Entry, below: Iterable[Entry]) -> None:
+def _contain(rule: DirectoryEntry, below: Iterable[DirectoryEntry]) -> None:
     """A rule that names no associations has those right below it."""
     for attribute, listed, name in (
         ("pcimRuleConditionList", CONDITION_LIST, words.CONDITION_ASSOCIATION),

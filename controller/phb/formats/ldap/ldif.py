@@ -46,7 +46,7 @@ class Value:
 
 
 @dataclass
-class Entry:
+class DirectoryEntry:
     """One entry: its values by attribute in lower case, and which of them somebody has asked for."""
 
     dn: Dn
@@ -81,7 +81,7 @@ class Entry:
         return any(name.lower() in self.classes for name in names)
 
 
-def read_entries(text: str, file: str) -> list[Entry]:
+def read_entries(text: str, file: str) -> list[DirectoryEntry]:
     """The entries of an LDIF file, or of what a directory gave.
 
     Args:
@@ -93,8 +93,8 @@ def read_entries(text: str, file: str) -> list[Entry]:
 
     """
     server = re.match(r"ldaps?://[^/]*", file, re.IGNORECASE)
-    entries: list[Entry] = []
-    seen: dict[Dn, Entry] = {}
+    entries: list[DirectoryEntry] = []
+    seen: dict[Dn, DirectoryEntry] = {}
     for record in _records(text):
         if _is_result(record, file):
             continue
@@ -150,7 +150,7 @@ def _is_result(record: Sequence[tuple[int, str]], file: str) -> bool:
     return True
 
 
-def _entry(record: Sequence[tuple[int, str]], file: str, server: str | None) -> Entry | None:
+def _entry(record: Sequence[tuple[int, str]], file: str, server: str | None) -> DirectoryEntry | None:
     lines = list(record)
     if lines[0][1].lower().startswith("version:"):
         number, line = lines.pop(0)
@@ -167,7 +167,7 @@ def _entry(record: Sequence[tuple[int, str]], file: str, server: str | None) -> 
     dn = parse_dn(written)
     if dn is None:
         raise InputError(place, f"'{written}'", "a distinguished name such as cn=gold,ou=policy,o=example")
-    entry = Entry(dn, place)
+    entry = DirectoryEntry(dn, place)
     for number, line in lines[1:]:
         name, octets = _split(line, Origin(file, number, line))
         origin = Origin(file, number, line) if server is None else Origin(f"{server}/{written}: {name}", 0, line)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from typing import TypeVar
 
-from phb.formats.ldap.ldif import Entry, Value
+from phb.formats.ldap.ldif import DirectoryEntry, Value
 from phb.formats.policy_agent import attributes
 from phb.formats.policy_agent.rules import UTC
 from phb.model import Day, Validity
@@ -23,7 +23,7 @@ _MOMENT = r"(\d{8}T\d{6})"
 _CLOCK = r"T(\d{2})(\d{2})(\d{2})"
 
 
-def read_period(entry: Entry) -> Validity:
+def read_period(entry: DirectoryEntry) -> Validity:
     """When a rule counts.
 
     Raises:

@@ -10,7 +10,7 @@ from phb.errors import InputError
 from phb.formats.ldap import ibm, words
 from phb.formats.ldap.combining import Combined, Term, conjunctive, disjunctive
 from phb.formats.ldap.ibm import called
-from phb.formats.ldap.ldif import Entry, Value
+from phb.formats.ldap.ldif import DirectoryEntry, Value
 from phb.formats.ldap.names import Dn, parse_dn
 from phb.formats.ldap.periods import read_period
 from phb.formats.policy_agent import actions, rules
@@ -28,12 +28,12 @@ _DNF, _CNF = 1, 2
 
 @dataclass
 class _Tree:
-    entries: Mapping[Dn, Entry]
+    entries: Mapping[Dn, DirectoryEntry]
     services: dict[Dn, Service] = field(default_factory=dict)
     referred: set[Dn] = field(default_factory=set)
     notices: list[Notice] = field(default_factory=list)
 
-    def refer(self, value: Value) -> Entry:
+    def refer(self, value: Value) -> DirectoryEntry:
         """The entry that a value names.
 
         Raises:
@@ -48,7 +48,7 @@ class _Tree:
         return entry
 
 
-def read_tree(entries: Sequence[Entry], file: str, notices: list[Notice]) -> PolicySet:
+def read_tree(entries: Sequence[DirectoryEntry], file: str, notices: list[Notice]) -> PolicySet:
     """The policy that the entries describe.
 
     Args:
@@ -86,7 +86,7 @@ def read_tree(entries: Sequence[Entry], file: str, notices: list[Notice]) -> Pol
     return policy.at(Origin(file))
 
 
-def _rank(entry: Entry, rule: Rule) -> tuple[int, int]:
+def _rank(entry: DirectoryEntry, rule: Rule) -> tuple[int, int]:
     """The largest priority is asked first; IBM's rules without one as those of a file, the most particular first."""
     priority = _number(entry, "pcimRulePriority", 0, 2**31 - 1, 0)
     if priority or not ibm.is_ibm(entry):
@@ -94,7 +94,7 @@ def _rank(entry: Entry, rule: Rule) -> tuple[int, int]:
     return 0, -max(sum(value is not None for _, value in each) for each in rule.match)
 
 
-def _action_name(tree: _Tree, entry: Entry, named: Mapping[str, Dn]) -> str:
+def _action_name(tree: _Tree, entry: DirectoryEntry, named: Mapping[str, Dn]) -> str:
     """Its own name; what a rule's own action shares with those of other rules, it has together with the rule's."""
     name = entry_name(entry, "pcimActionName" if entry.all("pcimActionName") else _naming(entry))
     if name not in named or not entry.has_class(words.ACTION_ASSOCIATION):
@@ -103,7 +103,7 @@ def _action_name(tree: _Tree, entry: Entry, named: Mapping[str, Dn]) -> str:
     return name if above is None else f"{entry_name(above, 'pcimRuleName')}/{name}"
 
 
-def _with_class(service: Service, entry: Entry) -> Service:
+def _with_class(service: Service, entry: DirectoryEntry) -> Service:
     """The same service, its traffic in the queue of the class that the entry names."""
     named = entry.one(words.TRAFFIC_CLASS)
     if named is None:
@@ -140,7 +140,7 @@ def _check_references(tree: _Tree) -> None:
 # ---------------------------------------------------------------------------
 
 
-def _rules(tree: _Tree, entry: Entry) -> list[Rule]:
+def _rules(tree: _Tree, entry: DirectoryEntry) -> list[Rule]:
     """The rule, once for each of its periods: it counts in any of them."""
     name = entry_name(entry, "pcimRuleName")
     origins: dict[str, Origin] = {}
@@ -182,14 +182,14 @@ def _rules(tree: _Tree, entry: Entry) -> list[Rule]:
     return [rule.at(entry.origin, origins) for rule in rules]
 
 
-def _rule_name(entry: Entry, name: str) -> str:
+def _rule_name(entry: DirectoryEntry, name: str) -> str:
     if not 1 <= len(name) <= _LONGEST_NAME:
         found = shortened(f"a rule with the name '{name}'")
         raise InputError(entry.origin, found, f"a name of 1 to {_LONGEST_NAME} characters")
     return name
 
 
-def _conditions(tree: _Tree, rule: Entry) -> Combined:
+def _conditions(tree: _Tree, rule: DirectoryEntry) -> Combined:
     groups: dict[int, list[Term]] = {}
     for group, term in _terms(tree, rule):
         groups.setdefault(group, []).append(term)
@@ -205,7 +205,7 @@ def _conditions(tree: _Tree, rule: Entry) -> Combined:
     return combine(dict(sorted(groups.items())), rule.origin)
 
 
-def _terms(tree: _Tree, rule: Entry) -> Iterator[tuple[int, Term]]:
+def _terms(tree: _Tree, rule: DirectoryEntry) -> Iterator[tuple[int, Term]]:
     """The rule's conditions, each with the number of its group."""
     for value in rule.all("pcimRuleConditionList"):
         association = tree.refer(value)
@@ -220,7 +220,7 @@ def _terms(tree: _Tree, rule: Entry) -> Iterator[tuple[int, Term]]:
         yield int(said[1]), Term(_match(_condition(holder)), said[2] == "-", value.origin)
 
 
-def _term(tree: _Tree, association: Entry) -> Term:
+def _term(tree: _Tree, association: DirectoryEntry) -> Term:
     negated = association.one("pcimConditionNegated")
     if negated is not None and negated.text.upper() not in ("TRUE", "FALSE"):
         negated.fail(f"'{negated.text}'", "TRUE or FALSE")
@@ -233,20 +233,20 @@ def _term(tree: _Tree, association: Entry) -> Term:
     return Term(_match(_condition(holder)), negated is not None and negated.text.upper() == "TRUE", association.origin)
 
 
-def _condition(holder: Entry) -> Entry:
+def _condition(holder: DirectoryEntry) -> DirectoryEntry:
     if not holder.has_class(words.CONDITION):
         raise InputError(holder.origin, "no condition", f"object class {called(holder, words.CONDITION)}")
     return holder
 
 
-def _match(entry: Entry) -> tuple[Conditions, ...]:
+def _match(entry: DirectoryEntry) -> tuple[Conditions, ...]:
     given = Attributes(_block(entry, entry.dn.value, words.CONDITION, words.CONDITIONS), words.CONDITIONS)
     match = rules.read_match(given, rules.TODAY)
     origins = given.origins()
     return tuple(conditions.at(entry.origin, origins) for conditions in match)
 
 
-def _periods(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> list[Validity]:
+def _periods(tree: _Tree, rule: DirectoryEntry, origins: dict[str, Origin]) -> list[Validity]:
     values = rule.all("pcimRuleValidityPeriodList")
     if not values:
         return [read_period(rule) if rule.has_class(words.PERIOD) else Validity().at(rule.origin)]
@@ -262,7 +262,7 @@ def _periods(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> list[Valid
     return found
 
 
-def _services(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> list[Service]:
+def _services(tree: _Tree, rule: DirectoryEntry, origins: dict[str, Origin]) -> list[Service]:
     ordered: list[tuple[int, str, Service]] = []
     for value, order, holder in _holders(tree, rule):
         origins.setdefault("actions", value.origin)
@@ -277,7 +277,7 @@ def _services(tree: _Tree, rule: Entry, origins: dict[str, Origin]) -> list[Serv
     return [service for *_, service in sorted(ordered, key=lambda one: one[:2])]
 
 
-def _holders(tree: _Tree, rule: Entry) -> Iterator[tuple[Value, int, Entry]]:
+def _holders(tree: _Tree, rule: DirectoryEntry) -> Iterator[tuple[Value, int, DirectoryEntry]]:
     """What the rule names as its actions: the value, its place in their order, and the entry."""
     for value in rule.all("pcimRuleActionList"):
         association = tree.refer(value)
@@ -296,7 +296,7 @@ def _holders(tree: _Tree, rule: Entry) -> Iterator[tuple[Value, int, Entry]]:
 # ---------------------------------------------------------------------------
 
 
-def entry_name(entry: Entry, attribute: str) -> str:
+def entry_name(entry: DirectoryEntry, attribute: str) -> str:
     """What the model calls an entry: its name by this attribute, else its ``cn``, else the value of its RDN."""
     for each in (attribute, "pcimPolicyInstanceName", "cn"):
         values = entry.all(each)
@@ -305,7 +305,7 @@ def entry_name(entry: Entry, attribute: str) -> str:
     return entry.dn.value
 
 
-def _number(entry: Entry, attribute: str, low: int, high: int, default: int) -> int:
+def _number(entry: DirectoryEntry, attribute: str, low: int, high: int, default: int) -> int:
     value = entry.one(attribute)
     if value is None:
         return default
@@ -314,11 +314,11 @@ def _number(entry: Entry, attribute: str, low: int, high: int, default: int) -> 
     return int(value.text)
 
 
-def _naming(entry: Entry) -> str:
+def _naming(entry: DirectoryEntry) -> str:
     return "pcimRuleName" if entry.has_class(*words.RULE) else "pcimActionName"
 
 
-def _block(entry: Entry, name: str, keyword: str, known: Sequence[str]) -> Block:
+def _block(entry: DirectoryEntry, name: str, keyword: str, known: Sequence[str]) -> Block:
     """The entry's own words as a statement of the Policy Agent."""
     lines = [
         Line((word, *value.text.split()), value.origin)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from phb.errors import InputError
 from phb.formats.ldap import first, ibm, words
-from phb.formats.ldap.ldif import Entry, Value
+from phb.formats.ldap.ldif import DirectoryEntry, Value
 from phb.notice import Notice
 
 _READ = words.CLASSES | ibm.CLASSES | first.CLASSES
@@ -25,7 +25,7 @@ _HARMLESS = frozenset(word.lower() for word in words.HARMLESS)
 _VENDOR = frozenset(name.lower() for name in words.VENDOR)
 
 
-def check_words(entries: Sequence[Entry]) -> None:
+def check_words(entries: Sequence[DirectoryEntry]) -> None:
     """Every object class and attribute of a policy is a known one.
 
     Raises:
@@ -55,12 +55,12 @@ _REFUSED = {
 _KNOWN = words.KNOWN | ibm.KNOWN | words.BOOK_KEEPING
 
 
-def _is_about_policies(entry: Entry, value: Value) -> bool:
+def _is_about_policies(entry: DirectoryEntry, value: Value) -> bool:
     """IBM's directory has attributes of its own in any entry; those of policies stand in entries of its schema."""
     return not value.attribute.lower().startswith(ibm.PREFIX) or ibm.is_ibm(entry)
 
 
-def name_unread(entries: Sequence[Entry], notices: list[Notice]) -> None:
+def name_unread(entries: Sequence[DirectoryEntry], notices: list[Notice]) -> None:
     """Note what nobody asked for.
 
     Args:
@@ -82,7 +82,7 @@ def name_unread(entries: Sequence[Entry], notices: list[Notice]) -> None:
         _attributes(entry, notices)
 
 
-def _attributes(entry: Entry, notices: list[Notice]) -> None:
+def _attributes(entry: DirectoryEntry, notices: list[Notice]) -> None:
     reusable = entry.has_class(words.CONDITION, words.PERIOD)
     idle: list[Value] = []
     for key, (value, *_) in entry.values.items():

@@ -48,7 +48,7 @@ def build(blocks: Sequence[Block], file: str) -> PolicySet:
     images: list[Image] = []
     priorities: list[SubnetPriority] = []
     services: dict[str, Service] = {}
-    stated: list[tuple[Block, rules.Words]] = []
+    stated: list[tuple[Block, rules.RuleSpelling]] = []
     made: list[Action] = []
     versions: dict[str, Block] = {}
     for block in blocks:
@@ -104,7 +104,7 @@ def _one_version(block: Block, versions: dict[str, Block]) -> None:
             versions.setdefault(version[0], block)
 
 
-def _in_order(ranked: Sequence[Ranked], words: rules.Words | None) -> tuple[Rule, ...]:
+def _in_order(ranked: Sequence[Ranked], words: rules.RuleSpelling | None) -> tuple[Rule, ...]:
     """Rules in the order they are asked.
 
     Without priorities, rules of the first version are asked as they stand. Today's are asked by priority, the highest

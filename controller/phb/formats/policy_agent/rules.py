@@ -33,7 +33,7 @@ _CALENDAR = ("ConditionTimeRange", "MonthOfYearMask", "DayOfMonthMask", "TimeZon
 
 
 @dataclass(frozen=True)
-class Words:
+class RuleSpelling:
     """What one version of the Policy Agent calls the attributes of a rule.
 
     Attributes:
@@ -58,7 +58,7 @@ class Words:
         return frozenset(word.lower() for word in self.allowed) - others
 
 
-FIRST_VERSION = Words(
+FIRST_VERSION = RuleSpelling(
     "ProtocolNumber",
     "DaysOfWeekMask",
     "ServiceReference",
@@ -75,7 +75,7 @@ FIRST_VERSION = Words(
     64,
     Direction.OUTGOING,  # ServicePolicyRules statement, z/OS V2R1 Communications Server: IP Configuration Reference
 )
-TODAY = Words(
+TODAY = RuleSpelling(
     "ProtocolNumberRange",
     "DayOfWeekMask",
     "PolicyActionReference",
@@ -109,7 +109,7 @@ class Ranked:
     actions: tuple[Action, ...] = ()
 
 
-def read_rule(block: Block, words: Words, services: Mapping[str, Service], notices: list[Notice]) -> Ranked:
+def read_rule(block: Block, words: RuleSpelling, services: Mapping[str, Service], notices: list[Notice]) -> Ranked:
     """A rule.
 
     Args:
@@ -155,7 +155,7 @@ def read_rule(block: Block, words: Words, services: Mapping[str, Service], notic
     return Ranked(rank, rule.at(block.head.origin, origins), own)
 
 
-def _particular(block: Block, words: Words) -> int:
+def _particular(block: Block, words: RuleSpelling) -> int:
     # Rules without a priority: the more attributes narrow a rule, the earlier z/OS asks it.
     return sum(line.keyword.lower() in words.conditions and line.value.lower() != "all" for line in block.attributes)
 
@@ -186,7 +186,7 @@ def _host_only(given: Attributes) -> None:
 # ---------------------------------------------------------------------------
 
 
-def read_match(given: Attributes, words: Words) -> tuple[Conditions, ...]:
+def read_match(given: Attributes, words: RuleSpelling) -> tuple[Conditions, ...]:
     """The packets that addresses, ports and protocols describe: one alternative for each protocol.
 
     Raises:
@@ -212,7 +212,7 @@ def read_match(given: Attributes, words: Words) -> tuple[Conditions, ...]:
     return tuple(conditions.model_copy(update={"protocol": protocol}) for protocol in protocols)
 
 
-def _validity(given: Attributes, words: Words) -> Validity:
+def _validity(given: Attributes, words: RuleSpelling) -> Validity:
     days = given.value(words.days, "days", values.days, "seven binary digits, Sunday first, at least one set")
     zone = given.value("TimeZone", "time_zone", values.word("local", "utc"), "Local or UTC")
     return Validity(
@@ -244,7 +244,7 @@ def _days_of_month(text: str) -> tuple[int, ...]:
 # ---------------------------------------------------------------------------
 
 
-def _service(line: Line, words: Words, services: Mapping[str, Service]) -> Service | None:
+def _service(line: Line, words: RuleSpelling, services: Mapping[str, Service]) -> Service | None:
     """What a reference means; None where the first version refers to a category of another file."""
     name = values.name(line, words.reference, words.longest)
     if name in services or words is FIRST_VERSION:
@@ -254,7 +254,7 @@ def _service(line: Line, words: Words, services: Mapping[str, Service]) -> Servi
 
 
 def _actions(
-    given: Attributes, words: Words, lines: Sequence[Line], services: Sequence[Service | None]
+    given: Attributes, words: RuleSpelling, lines: Sequence[Line], services: Sequence[Service | None]
 ) -> tuple[tuple[str, ...], tuple[Action, ...]]:
     """The names a rule refers to, and actions of its own: what it refers to, for its own interface."""
     interface = given.value(words.interface, "interface", values.unless_all(values.address), values.ADDRESS)

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import EVERY, WHOLE, Box, Piece, Region, complement, first_match, intersection, union
+from phb.formats.ios.boxes import (
+    EVERY,
+    WHOLE,
+    ConditionBox,
+    Piece,
+    Region,
+    complement,
+    first_match,
+    intersection,
+    union,
+)
 from phb.formats.ios.building.object_groups import unfold
 from phb.formats.ios.building.subinterfaces import entered
-from phb.formats.ios.configuration import Configuration, Term
+from phb.formats.ios.configuration import Configuration, MatchTerm
 from phb.formats.ios.language.icmp import MESSAGES
 from phb.model import DEFAULT_CLASS
 from phb.origin import Origin
@@ -15,12 +25,12 @@ from phb.values import ICMP_VERSIONS, IcmpType
 # What every IPv6 access list permits before the denial at its end: "permit (IPv6)" in the Cisco IOS IPv6 Command
 # Reference.
 _NEIGHBOUR_DISCOVERY = tuple(
-    Box(version=6, protocol=ICMP_VERSIONS[6], icmp_type=IcmpType.parse(MESSAGES[6][name]).bits)
+    ConditionBox(version=6, protocol=ICMP_VERSIONS[6], icmp_type=IcmpType.parse(MESSAGES[6][name]).bits)
     for name in ("nd-na", "nd-ns")
 )
 
 
-class Regions:
+class ClassRegions:
     """What each access list permits and each class map takes."""
 
     def __init__(self, configuration: Configuration) -> None:
@@ -52,10 +62,10 @@ class Regions:
         if not entries or EVERY[version] not in entries[-1][1]:
             if version == 6:
                 entries.append((False, _NEIGHBOUR_DISCOVERY))
-            entries.append((True, (Box(version=version, origin=origin),)))
+            entries.append((True, (ConditionBox(version=version, origin=origin),)))
         return first_match(entries)
 
-    def _entries(self, name: str, origin: Origin) -> list[tuple[bool, tuple[Box, ...]]]:
+    def _entries(self, name: str, origin: Origin) -> list[tuple[bool, tuple[ConditionBox, ...]]]:
         """Entries up to the first that every packet meets."""
         access_list = self._configuration.access_lists.get(name)
         if access_list is None:
@@ -92,7 +102,7 @@ class Regions:
             self._class_maps[name] = join(terms)
         return self._class_maps[name]
 
-    def _term(self, term: Term, within: tuple[str, ...]) -> Region:
+    def _term(self, term: MatchTerm, within: tuple[str, ...]) -> Region:
         if term.access_list is not None:
             region = self.access_list(term.access_list, term.origin)
         elif term.class_map is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import Box
+from phb.formats.ios.boxes import ConditionBox
 from phb.formats.ios.configuration import AccessEntry, Configuration
 from phb.origin import Origin
 
@@ -13,7 +13,7 @@ from phb.origin import Origin
 MOST_CONDITIONS = 65_536
 
 
-def unfold(configuration: Configuration, entry: AccessEntry) -> tuple[Box, ...]:
+def unfold(configuration: Configuration, entry: AccessEntry) -> tuple[ConditionBox, ...]:
     """What an entry takes, with the members of its object groups in their places.
 
     Raises:
@@ -39,8 +39,12 @@ def unfold(configuration: Configuration, entry: AccessEntry) -> tuple[Box, ...]:
 
 
 def _members(
-    configuration: Configuration, name: str, kind: str, origin: Origin, known: dict[str, tuple[Box, ...] | None]
-) -> tuple[Box, ...]:
+    configuration: Configuration,
+    name: str,
+    kind: str,
+    origin: Origin,
+    known: dict[str, tuple[ConditionBox, ...] | None],
+) -> tuple[ConditionBox, ...]:
     """The boxes of a group and of those in it; `known` is what groups have, None for those being unfolded."""
     group = configuration.object_groups.get(name)
     if group is None or group.kind != kind:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import Box, Region, intersection, region, versions
+from phb.formats.ios.boxes import ConditionBox, Region, intersection, region, versions
 from phb.formats.ios.building.attachments import Attachment, whole_rate
-from phb.formats.ios.building.classes import Regions
+from phb.formats.ios.building.classes import ClassRegions
 from phb.formats.ios.building.meters import class_meter
 from phb.formats.ios.building.ports import rate_basis
 from phb.formats.ios.building.subinterfaces import at, groups
@@ -24,7 +24,7 @@ from phb.model import DEFAULT_CLASS, Action, Permission, Rule, TrafficClass
 from phb.origin import Origin
 from phb.values import UNTAGGED, PriorityCodePoint
 
-_IPV4, _IPV6 = region(Box(version=4)), region(Box(version=6))
+_IPV4, _IPV6 = region(ConditionBox(version=4)), region(ConditionBox(version=6))
 _LONGEST_NAME = 64
 
 
@@ -42,7 +42,7 @@ def build_rules(configuration: Configuration, attached: Sequence[Attachment]) ->
 
     A class that isn't there, or that asks for something that phb can't do, is an error of the configuration.
     """
-    regions = Regions(configuration)
+    regions = ClassRegions(configuration)
     result = Rules()
     uses = Counter(attachment.classes.name for attachment in attached)
     both = Counter((attachment.classes.name, attachment.interface.name) for attachment in attached)
@@ -75,7 +75,7 @@ def _check_one_policy(configuration: Configuration, group: Sequence[Interface], 
 
 def _blocked(
     configuration: Configuration,
-    regions: Regions,
+    regions: ClassRegions,
     interface: Interface,
     direction: str,
     result: Rules,
@@ -97,13 +97,15 @@ def _blocked(
         denied = regions.denied(name, origin, version)
         if interface.parent is None and not alone:
             # Beside subinterfaces an interface's own packets are those without a tag.
-            denied = intersection([region(Box(vlan=UNTAGGED)), denied])
+            denied = intersection([region(ConditionBox(vlan=UNTAGGED)), denied])
         for rule in _rules(base, denied, interface, direction, origin):
             said = {**rule, "permission": Permission.BLOCKED}
             result.rules.append(Rule.model_validate(said).at(origin))
 
 
-def _policy(configuration: Configuration, regions: Regions, attachment: Attachment, where: str, result: Rules) -> None:
+def _policy(
+    configuration: Configuration, regions: ClassRegions, attachment: Attachment, where: str, result: Rules
+) -> None:
     ordered = sorted(attachment.classes.classes.values(), key=lambda each: each.name == DEFAULT_CLASS)
     for each in ordered:
         taken = regions.class_map(each.name, each.origin)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from phb.formats.ios.boxes import Box
-from phb.formats.ios.configuration import ClassMap, Configuration, Term
+from phb.formats.ios.boxes import ConditionBox
+from phb.formats.ios.configuration import ClassMap, Configuration, MatchTerm
 from phb.formats.ios.language.interface_names import take_interface
 from phb.formats.ios.language.lines import Words
 from phb.formats.ios.language.modes import CLASS_MAP, GLOBAL, MQC
@@ -85,51 +85,53 @@ def _match(configuration: Configuration, class_map: ClassMap, words: Words) -> N
     match kind:
         case "access-group":
             words.maybe("name")
-            term = Term(words.origin, negated, access_list=words.name("an access list's name or number"))
+            term = MatchTerm(words.origin, negated, access_list=words.name("an access list's name or number"))
         case "class-map":
-            term = Term(words.origin, negated, class_map=words.name("a class map's name"))
+            term = MatchTerm(words.origin, negated, class_map=words.name("a class map's name"))
         case "any":
-            term = Term(words.origin, negated, boxes=(Box(origin=words.origin),))
+            term = MatchTerm(words.origin, negated, boxes=(ConditionBox(origin=words.origin),))
         case "input-interface":
-            box = Box(ingress=take_interface(words)[0], origin=words.origin)
-            term = Term(words.origin, negated, boxes=(box,))
+            box = ConditionBox(ingress=take_interface(words)[0], origin=words.origin)
+            term = MatchTerm(words.origin, negated, boxes=(box,))
         case "qos-group":
-            box = Box(qos_group=words.number(0, 99, "a QoS group"), origin=words.origin)
-            term = Term(words.origin, negated, boxes=(box,))
+            box = ConditionBox(qos_group=words.number(0, 99, "a QoS group"), origin=words.origin)
+            term = MatchTerm(words.origin, negated, boxes=(box,))
         case "vlan":
-            term = Term(words.origin, negated, boxes=_vlans(words))
+            term = MatchTerm(words.origin, negated, boxes=_vlans(words))
         case "protocol":
-            term = Term(words.origin, negated, boxes=(_protocol(words),))
+            term = MatchTerm(words.origin, negated, boxes=(_protocol(words),))
         case "dscp":
             boxes = _several(words, take_dscp, 8, lambda value: _code_point(words, version, value << 2, 0xFC))
-            term = Term(words.origin, negated, boxes=boxes)
+            term = MatchTerm(words.origin, negated, boxes=boxes)
         case "precedence":
             boxes = _several(words, take_precedence, 4, lambda value: _code_point(words, version, value << 5, 0xE0))
-            term = Term(words.origin, negated, boxes=boxes)
+            term = MatchTerm(words.origin, negated, boxes=boxes)
         case _:
-            boxes = _several(words, _take_cos, 4, lambda value: Box(pcp=value, origin=words.origin))
-            term = Term(words.origin, negated, boxes=boxes)
+            boxes = _several(words, _take_cos, 4, lambda value: ConditionBox(pcp=value, origin=words.origin))
+            term = MatchTerm(words.origin, negated, boxes=boxes)
     words.done()
     class_map.terms.append(term)
 
 
-def _several(words: Words, take: Callable[[Words], int], most: int, box: Callable[[int], Box]) -> tuple[Box, ...]:
+def _several(
+    words: Words, take: Callable[[Words], int], most: int, box: Callable[[int], ConditionBox]
+) -> tuple[ConditionBox, ...]:
     values = [take(words)]
     while words.peek() is not None and len(values) < most:
         values.append(take(words))
     return tuple(box(value) for value in dict.fromkeys(values))
 
 
-def _vlans(words: Words) -> tuple[Box, ...]:
+def _vlans(words: Words) -> tuple[ConditionBox, ...]:
     """Numbers and ranges: ``vlan 10 20-29 40``."""
-    boxes: list[Box] = []
+    boxes: list[ConditionBox] = []
     while boxes == [] or words.peek() is not None:
         word = words.next("a VLAN")
         first, dash, last = word.partition("-")
         numbers = [int(each) for each in (first, last) if each.isdigit()]
         if len(numbers) != 1 + bool(dash) or not VLANS[0] <= numbers[0] <= numbers[-1] <= VLANS[1]:
             words.line.fail(f"'{word}'", f"VLANs from {VLANS[0]} to {VLANS[1]}, such as 10 or 20-29")
-        boxes += [Box(vlan=vlan, origin=words.origin) for vlan in range(numbers[0], numbers[-1] + 1)]
+        boxes += [ConditionBox(vlan=vlan, origin=words.origin) for vlan in range(numbers[0], numbers[-1] + 1)]
     return tuple(dict.fromkeys(boxes))
 
 
@@ -137,15 +139,15 @@ def _take_cos(words: Words) -> int:
     return words.number(0, 7, "a class of service")
 
 
-def _code_point(words: Words, version: int | None, value: int, mask: int) -> Box:
-    return Box(version=version, tos=(value, mask), origin=words.origin)
+def _code_point(words: Words, version: int | None, value: int, mask: int) -> ConditionBox:
+    return ConditionBox(version=version, tos=(value, mask), origin=words.origin)
 
 
-def _protocol(words: Words) -> Box:
+def _protocol(words: Words) -> ConditionBox:
     name = words.next("'ip' or 'ipv6'").lower()
     if name not in ("ip", "ipv6"):
         words.line.fail(
             f"'match protocol {name}'",
             "ip or ipv6: phb doesn't look into packets (NBAR); match ports by an access list",
         )
-    return Box(version=4 if name == "ip" else 6, origin=words.origin)
+    return ConditionBox(version=4 if name == "ip" else 6, origin=words.origin)

@@ -13,7 +13,7 @@ from phb.formats.ios.configuration import Interface
 from phb.formats.ios.language.interface_names import PHYSICAL
 from phb.formats.ios.writing.conditions import Written
 from phb.formats.ios.writing.losses import Losses
-from phb.formats.ios.writing.policies import Hook, PolicyMapWriter, access_group, rules_at
+from phb.formats.ios.writing.policies import PolicyMapWriter, PortRules, access_group, rules_at
 from phb.formats.ios.writing.queues import early_detection, flow_losses, shaped
 from phb.model import (
     ClassBased,
@@ -184,7 +184,7 @@ class _Writer:
             what = f"push-out at port '{interface.name}'"
             self.losses.add(queueing, "push_out", what, "IOS has no statement that says whom a full hold queue drops")
 
-    def _policy(self, hook: Hook, schedule: ClassBased | None, shape: str | None) -> Iterator[str]:
+    def _policy(self, hook: PortRules, schedule: ClassBased | None, shape: str | None) -> Iterator[str]:
         interface, direction = hook.interface, hook.direction
         if self.dialect is Dialect.IOS_11_3 and (hook.rules or schedule is not None):
             for each in hook.rules:
@@ -210,7 +210,7 @@ class _Writer:
             yield " max-reserved-bandwidth 100"
         yield f" service-policy {direction} {name}"
 
-    def _policy_map_name(self, hook: Hook, rules: list[str]) -> str:
+    def _policy_map_name(self, hook: PortRules, rules: list[str]) -> str:
         """What the names of the rules begin with, where the reader has made them; else one of the interface."""
         heads = {rule.partition("/")[0] if "/" in rule and " " not in rule else "" for rule in rules}
         head = heads.pop() if len(heads) == 1 else ""

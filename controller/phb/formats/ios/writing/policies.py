@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from phb.formats.ios.boxes import EVERY_IPV4, Box
+from phb.formats.ios.boxes import EVERY_IPV4, ConditionBox
 from phb.formats.ios.building.ports import rate_basis
 from phb.formats.ios.configuration import Interface
 from phb.formats.ios.writing.actions import limits, marks, police, policeable, priority
@@ -31,7 +31,7 @@ from phb.model import (
     Validity,
 )
 
-_EVERYTHING = Box()
+_EVERYTHING = ConditionBox()
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class PortRule:
     """A rule as one port sees it: an incoming leg of a host's rule has no action."""
 
     rule: Rule
-    match: tuple[Box, ...]
-    unless: tuple[Box, ...]
+    match: tuple[ConditionBox, ...]
+    unless: tuple[ConditionBox, ...]
     action: Action | None
 
 
 @dataclass
-class Hook:
+class PortRules:
     """What is written at one port for one direction."""
 
     port: Port
@@ -54,9 +54,9 @@ class Hook:
     rules: list[PortRule] = field(default_factory=list)
 
 
-def rules_at(policy: PolicySet, port: Port, interface: Interface, direction: str, losses: Losses) -> Hook:
+def rules_at(policy: PolicySet, port: Port, interface: Interface, direction: str, losses: Losses) -> PortRules:
     """The rules that packets meet at this port, in order; behaviour aggregates come last."""
-    hook = Hook(port, interface, direction)
+    hook = PortRules(port, interface, direction)
     for rule in (*policy.rules, *_aggregates(policy)):
         output = any(conditions.egress_port is not None for conditions in rule.match)
         if output != (direction == "output"):
@@ -77,7 +77,7 @@ def _aggregates(policy: PolicySet) -> list[Rule]:
     return rules
 
 
-def _seen(policy: PolicySet, rule: Rule, hook: Hook, losses: Losses) -> PortRule | None:
+def _seen(policy: PolicySet, rule: Rule, hook: PortRules, losses: Losses) -> PortRule | None:
     if rule.direction is Direction.ANY:
         match, unless = (_boxes(policy, rule, several, hook, losses) for several in (rule.match, rule.unless))
         return PortRule(rule, match, unless, _action(policy, rule, None, losses))
@@ -100,7 +100,7 @@ def _seen(policy: PolicySet, rule: Rule, hook: Hook, losses: Losses) -> PortRule
     return PortRule(rule, match, unless, action if outgoing else None)
 
 
-def _mirrored(box: Box) -> Box:
+def _mirrored(box: ConditionBox) -> ConditionBox:
     return replace(
         box,
         source=box.destination,
@@ -120,7 +120,9 @@ def _action(policy: PolicySet, rule: Rule, connected: Port | None, losses: Losse
     return next((action for action in found if action.interface in (None, address)), None)
 
 
-def _boxes(policy: PolicySet, rule: Rule, several: Sequence[Conditions], hook: Hook, losses: Losses) -> tuple[Box, ...]:
+def _boxes(
+    policy: PolicySet, rule: Rule, several: Sequence[Conditions], hook: PortRules, losses: Losses
+) -> tuple[ConditionBox, ...]:
     side = "egress_port" if hook.direction == "output" else "ingress_port"
     found = []
     for conditions in several:
@@ -134,7 +136,7 @@ def _boxes(policy: PolicySet, rule: Rule, several: Sequence[Conditions], hook: H
     return tuple(found)
 
 
-def access_group(hook: Hook, written: Written) -> tuple[str, list[PortRule]]:
+def access_group(hook: PortRules, written: Written) -> tuple[str, list[PortRule]]:
     """The access list that says what the first rules block, and the rules after them; no name without such rules."""
     blocking: list[PortRule] = []
     for each in hook.rules:
@@ -165,7 +167,7 @@ def _spared(earlier: Sequence[PortRule], rule: PortRule) -> bool:
 
 
 def _block(rules: Sequence[PortRule]) -> Iterator[str]:
-    permitted: set[Box] = set()
+    permitted: set[ConditionBox] = set()
     for each in rules:
         for hole in each.unless:
             if hole not in permitted:
@@ -197,7 +199,7 @@ class PolicyMapWriter:
     """One policy map: its classes in the order of the rules, then queues that no rule leads to, then class-default."""
 
     policy: PolicySet
-    hook: Hook
+    hook: PortRules
     dialect: Dialect
     written: Written
     losses: Losses
@@ -246,9 +248,9 @@ class PolicyMapWriter:
 
     def _empty(self, queue: ClassQueue, basis: RateBasis) -> list[str]:
         group = class_group(self.policy, queue.traffic_class)
-        packets: list[tuple[Rule, list[Box], list[Box]]] = []
+        packets: list[tuple[Rule, list[ConditionBox], list[ConditionBox]]] = []
         if group is not None:
-            packets.append((Rule(name=queue.traffic_class), [Box(qos_group=group)], []))
+            packets.append((Rule(name=queue.traffic_class), [ConditionBox(qos_group=group)], []))
         name = self.written.class_map(queue.traffic_class, packets)
         statements = class_queue(queue, basis, self.dialect, None, self.losses)
         return [f" class {name}", *(f"  {line}" for line in statements)]
