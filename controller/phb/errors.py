@@ -1,4 +1,4 @@
-"""What can go wrong, as a user meets it.
+"""The errors that a user may meet.
 
 PhbError
 ├── InputError          a policy file, artifact or option is wrong         exit code 2
@@ -83,7 +83,7 @@ def every(error: InputError) -> tuple[InputError, ...]:
 
 
 def each_of(makers: Iterable[Callable[[], T]]) -> list[T]:
-    """What all of them give, though some fail: errors of all come in one run.
+    """Call all of them, even after one has failed, so that one run reports all errors.
 
     Raises:
         InputError: What was wrong with any of them.

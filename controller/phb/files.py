@@ -51,7 +51,7 @@ def open_file(path: str | Path, expected: str, error: type[InputError] = InputEr
 
 
 def read_bytes(path: str | Path, expected: str, error: type[InputError] = InputError) -> bytes:
-    """What a regular file of at most `LARGEST` bytes holds; arguments and errors as `open_file`."""
+    """Read a regular file of at most `LARGEST` bytes; arguments and errors as `open_file`."""
     with open_file(path, expected, error) as file:
         try:
             # One more than is taken: a file may grow while it is read, or tell no size, as those of /proc do.
@@ -64,7 +64,7 @@ def read_bytes(path: str | Path, expected: str, error: type[InputError] = InputE
 
 
 def read_text(path: str | Path, expected: str, error: type[InputError] = InputError) -> str:
-    """What a regular file holds, as UTF-8; arguments and errors as `open_file`."""
+    """Read a regular file as UTF-8; arguments and errors as `open_file`."""
     return decoded(read_bytes(path, expected, error), str(path), error)
 
 

@@ -21,7 +21,7 @@ from phb.targets import DEFAULT_TARGET
 
 
 def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime, target: str = DEFAULT_TARGET) -> NodeIntent:
-    """What a switch that runs this program should hold at this moment.
+    """Compile the entries that a switch with this program should hold at this moment.
 
     Args:
         policy: Everything the files say about the node.

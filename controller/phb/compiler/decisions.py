@@ -52,7 +52,7 @@ def steps(decisions: Sequence[Decision[Result]]) -> Iterator[PriorityStep[Result
 def _exceptions(
     decisions: Sequence[Decision[Result]], position: int, boxes: tuple[Box, ...]
 ) -> Iterator[PriorityStep[Result]]:
-    """What is said of the exceptions of one rule within some boxes."""
+    """Decide the exceptions of one rule within some boxes."""
     for exception in decisions[position].exceptions:
         for region in _within(exception, boxes):
             yield from _rest(decisions, position + 1, region, decisions[position].result)
@@ -61,7 +61,7 @@ def _exceptions(
 def _rest(
     decisions: Sequence[Decision[Result]], first: int, region: Box, reason: Result
 ) -> Iterator[PriorityStep[Result]]:
-    """What the rules from `first` on say of one region, complete."""
+    """Decide one region completely by the rules from `first` on."""
     for position in range(first, len(decisions)):
         decision = decisions[position]
         boxes = tuple(_within(region, decision.boxes))

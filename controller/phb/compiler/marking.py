@@ -16,7 +16,7 @@ ALL_PRIORITY = 0b111
 
 @dataclass(frozen=True)
 class Bits:
-    """What is done to a packet's marks: the parameters of `set_marks` (p4src/mark.p4)."""
+    """The parameters of `set_marks` (p4src/mark.p4)."""
 
     value: int = 0
     mask: int = 0
@@ -29,7 +29,7 @@ class Bits:
 
     @classmethod
     def of(cls, marking: Marking) -> Bits:
-        """What the model says."""
+        """Translate the model's marking."""
         tos, pcp, group = marking.mark, marking.priority, marking.set_qos_group
         return cls(
             *((0, 0) if tos is None else (tos.value, tos.mask)),

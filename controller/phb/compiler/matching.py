@@ -47,7 +47,7 @@ class Box(NamedTuple):
 
 
 def box(policy: PolicySet, conditions: Conditions) -> Box:
-    """What the conditions ask.
+    """Give the box of packets that meet the conditions.
 
     Raises:
         InputError: A port that the node doesn't have.
@@ -101,7 +101,7 @@ def _marks(conditions: CodePoints) -> _Marks:
 
 
 def code_points(conditions: CodePoints) -> Box:
-    """What is asked of a packet's own marks, and of that alone."""
+    """Give the box of packets with these marks."""
     return Box(**_marks(conditions))
 
 

@@ -63,6 +63,6 @@ def with_address(policy: PolicySet, address: AnyAddress, origin: Origin) -> Port
 
 
 def known(policy: PolicySet) -> str:
-    """What to expect where a port is named."""
+    """Say which ports may be named."""
     ports = ", ".join(f"'{port.name}' ({'?' if port.number is None else port.number})" for port in policy.ports)
     return f"one of {ports}" if ports else "a port that a 'ports' section names; there is none"

@@ -19,7 +19,7 @@ DEFAULT_MTU = 1500
 """Bytes; RFC 894."""
 
 LINK_LOCAL = (IPv6Network("fe80::/10"), IPv6Network("ff02::/16"))
-"""What is for the node itself on every link with IPv6 (RFC 4291 sections 2.5.6 and 2.7)."""
+"""Destinations of packets for the node itself on every link with IPv6 (RFC 4291 sections 2.5.6 and 2.7)."""
 
 
 def compile_interfaces(policy: PolicySet) -> Iterator[Entry]:

@@ -32,7 +32,7 @@ PRIORITY_GAP = 1024
 
 @dataclass
 class CompiledRules:
-    """What the rules became."""
+    """The entries that rules became."""
 
     entries: tuple[Entry, ...]
     policies: tuple[Policy, ...]
@@ -44,7 +44,7 @@ class CompiledRules:
 
 @dataclass(frozen=True)
 class _Class:
-    """What a rule makes of a packet."""
+    """The result of a rule for a packet."""
 
     parameters: dict[str, int]
     origin: Origin

@@ -53,7 +53,7 @@ class Treatments:
 
     @property
     def streams(self) -> tuple[Stream, ...]:
-        """What the stream numbers stand for."""
+        """The streams that have numbers."""
         return tuple(self._streams.values())
 
     def traffic_class(self, action: Action | None) -> int:
@@ -148,7 +148,7 @@ class Treatments:
         self.track_connections = True
 
     def _colours(self, action: Action, hook: Hook, policy: int) -> bool:
-        """What is done by colour; whether that includes the action's own marks.
+        """Compile the treatment by colour; tell whether it includes the action's own marks.
 
         A colour's marks go above those of the action, so where some colour marks, each colour gets what both make.
         """

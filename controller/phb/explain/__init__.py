@@ -1,4 +1,4 @@
-"""What the pipeline will do with packets, and why: nothing is sent, no switch is asked.
+"""A model of the pipeline that explains what becomes of packets: nothing is sent, no switch is asked.
 
     arrival < notation, captures      where packets come from
     packet, tables, state < stages < line < pipeline      the model

@@ -1,4 +1,4 @@
-"""What is told about one packet: every decision, by names."""
+"""An explanation of one packet: every decision, by names."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ _NUMBERS = {
     "at": _Option(_seconds, "seconds since the first packet"),
 }
 WORDS = (*_NUMBERS, "in")
-"""What may follow the addresses, each with a value."""
+"""The words that may follow the addresses, each with a value."""
 
 
 def _options(words: list[str], origin: Origin) -> tuple[dict[str, int], str | int | None]:

@@ -133,7 +133,7 @@ def internet_checksum(data: bytes) -> int:
 
 @dataclass(slots=True)
 class MatchFields:
-    """What rules ask about, and marks change. Ports are 0 where there are none."""
+    """Values that rules match and marks change. Ports are 0 where there are none."""
 
     tos: int = 0
     protocol: int = 0
@@ -146,7 +146,7 @@ class MatchFields:
 
 @dataclass(frozen=True, slots=True)
 class StageDecision:
-    """What one stage decided.
+    """A stage's decision.
 
     Attributes:
         stage: Its name, as in docs/inside/pipeline.md.

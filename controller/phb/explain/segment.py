@@ -14,7 +14,7 @@ _ALL = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What a TCP header says, and what of it is to be believed.
+    """A TCP header's values, and whether they can be trusted.
 
     Attributes:
         end: The sequence number behind it.

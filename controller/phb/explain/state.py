@@ -1,4 +1,4 @@
-"""What a switch remembers from packet to packet; the registers of p4src/state.p4 and what is built on them."""
+"""The state that a switch keeps from packet to packet: the registers of p4src/state.p4 and what is built on them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Queue:
 
 @dataclass(slots=True)
 class Average:
-    """What early detection knows of a queue: its average length in units of 2^-32, and when it last sent a packet."""
+    """Early detection's record of a queue: its average length in units of 2^-32, and when it last sent a packet."""
 
     average: int = 0
     left_us: int = 0
@@ -49,7 +49,7 @@ class MeterBuckets:
 
 @dataclass(slots=True)
 class Account:
-    """What a stream's packets hold at one port, in bytes.
+    """The buffer space of a stream's packets at one port, in bytes.
 
     Attributes:
         seen_us: When the last one came.
@@ -62,7 +62,7 @@ class Account:
 
 
 class ConnectionState(IntEnum):
-    """What has become of a TCP connection; numbered as in p4src/connection.p4."""
+    """The state of a TCP connection; numbered as in p4src/connection.p4."""
 
     OPENING = 0
     ANSWERED = 1

@@ -22,7 +22,7 @@ def tos_words(tos: int) -> str:
 
 
 def field_words(field: str, wanted: MatchValue, found: int) -> str:
-    """What a match field wants, and what the packet has: ``source_port 720, not 700-719``."""
+    """Write the packet's value and the one that a match field asks for: ``source_port 720, not 700-719``."""
     return f"{field} {_value(field, found, wanted)}, not {_wanted(field, wanted)}"
 
 

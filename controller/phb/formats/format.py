@@ -1,4 +1,4 @@
-"""What a policy format is: a reader, and a writer where the format can be written."""
+"""The type of a policy format: a reader, and a writer where the format can be written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phb.origin import Origin
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a user says about files that they don't say themselves.
+    """Facts about files that their texts leave open.
 
     Attributes:
         dialect: Which IOS is meant where a file doesn't name one; other formats don't ask.

@@ -1,4 +1,4 @@
-"""What two sets of conditions have in common."""
+"""The intersection of two sets of conditions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from phb.values import AddressRange
 
 
 def intersection(one: Conditions, other: Conditions) -> Conditions | None:
-    """What meets both; None where nothing can. Only addresses, ports and protocol are looked at."""
+    """Give the conditions that both have; None where no packet meets both. Compares addresses, ports and protocol."""
     common: dict[str, Any] = {}
     for name in ("protocol", "source", "destination", "source_ports", "destination_ports"):
         asked = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]

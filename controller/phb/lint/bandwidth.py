@@ -95,7 +95,7 @@ def _classes(policy: PolicySet, queueing: Queueing, schedule: ClassBased) -> Ite
 
 
 def _bound(policy: PolicySet, traffic_class: str) -> Decimal:
-    """What a strict level takes at most: the rates of the meters before it; 0 where it has no bound."""
+    """Give a strict level's highest rate, the sum of the meters before it; 0 where there is no bound."""
     meters = [action.meter for action in feeding(policy, traffic_class) if action.meter is not None]
     peaks: list[Rate] = [meter.peak_rate or meter.committed_rate for meter in meters if meter.red.drop]
     return sum((rate.bits_per_second for rate in peaks), Decimal(0))

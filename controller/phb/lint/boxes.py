@@ -36,7 +36,7 @@ class ValueBox:
 
 
 def intersection(one: ValueBox, other: ValueBox) -> ValueBox | None:
-    """What lies in both, None where nothing does."""
+    """Give the packets in both boxes, None where there are none."""
     intervals = []
     for (low, high), (other_low, other_high) in zip(one.intervals, other.intervals, strict=True):
         low, high = max(low, other_low), min(high, other_high)
@@ -61,7 +61,7 @@ def contains(outer: ValueBox, inner: ValueBox) -> bool:
 
 
 def difference(box: ValueBox, other: ValueBox) -> list[ValueBox]:
-    """What of `box` lies outside `other`, as boxes that don't overlap."""
+    """Give the part of `box` outside `other`, as boxes that don't overlap."""
     shared = intersection(box, other)
     if shared is None:
         return [box]
@@ -87,7 +87,7 @@ class TooManyPieces(Exception):  # noqa: N818 - a limit that was reached, not a 
 
 
 def subtract(box: ValueBox, others: Iterable[ValueBox], limit: int) -> list[ValueBox]:
-    """What of `box` lies outside all `others`.
+    """Give the part of `box` outside all `others`.
 
     Raises:
         TooManyPieces: At some point more than `limit` pieces are left.

@@ -1,4 +1,4 @@
-"""What becomes of an action's traffic at the ports it leaves by, where output policies are asked again."""
+"""The treatment of an action's traffic at the ports it leaves by, where output policies are asked again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a lint check says: one thing about a policy that a person would want to know before pushing it."""
+"""A finding of a lint check: one thing about a policy that a person would want to know before pushing it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Context:
-    """What every check is given.
+    """The input of every check.
 
     Attributes:
         policy: Everything the files say about the node.

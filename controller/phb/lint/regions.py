@@ -74,7 +74,7 @@ _ADDRESSES: dict[int | None, Interval] = {4: (0, 2**32 - 1), 6: (0, 2**128 - 1),
 
 @dataclass(frozen=True)
 class Region:
-    """What one rule or behaviour aggregate asks for.
+    """The packets that one rule or behaviour aggregate asks for.
 
     Attributes:
         item: It.
@@ -255,7 +255,7 @@ def _port_bits(policy: PolicySet) -> dict[str, int]:
 
 
 def effect(item: Rule | BehaviourAggregate) -> tuple[object, ...]:
-    """What is done with the traffic, by name; equal for two rules that could be one."""
+    """Give the rule's treatment by names: equal for two rules that could be one."""
     return (item.permission if isinstance(item, Rule) else None, *item.actions)
 
 

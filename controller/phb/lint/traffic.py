@@ -1,4 +1,4 @@
-"""What several checks ask: whose traffic gets which action, and what carries which code point."""
+"""Facts that several checks need: whose traffic gets which action, and which traffic carries which code point."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def blocks(meter: Meter | None) -> bool:
 
 
 def treatments(action: Action) -> Iterator[Treatment]:
-    """What the action's meter does, by colour."""
+    """Give the treatments of the action's meter by colour."""
     if action.meter is not None:
         yield from (action.meter.green, action.meter.yellow, action.meter.red)
 
@@ -88,7 +88,7 @@ def port_of(policy: PolicySet, queueing: Queueing) -> Port | None:
 
 
 def line_rate(policy: PolicySet, queueing: Queueing) -> Rate | None:
-    """What a port's classes share: what it is shaped to, else its own rate."""
+    """Give the rate that a port's classes share: its shaper's, else its own."""
     if queueing.shaper is not None:
         return queueing.shaper.rate
     port = port_of(policy, queueing)
@@ -96,7 +96,7 @@ def line_rate(policy: PolicySet, queueing: Queueing) -> Rate | None:
 
 
 def booked(bandwidth: Bandwidth, line: Rate | None) -> Decimal | None:
-    """What a class is promised in bit/s; None where that is a share of the rest, or of a rate nobody says."""
+    """Give a class's guaranteed rate in bit/s; None for a share of the rest, or of a rate that isn't given."""
     if bandwidth.rate is not None:
         return bandwidth.rate.bits_per_second
     if bandwidth.percent is not None and line is not None:

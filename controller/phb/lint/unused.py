@@ -1,4 +1,4 @@
-"""What is said and never reached: actions without a rule, classes without traffic, traffic without a queue."""
+"""Items without use: actions without a rule, classes without traffic, traffic without a queue."""
 
 from __future__ import annotations
 

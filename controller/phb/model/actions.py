@@ -1,4 +1,4 @@
-"""What is done with the traffic of a rule: marks, meters, limits."""
+"""Treatments of a rule's traffic: marks, meters, limits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Copied(StrEnum):
 
 
 MARKS = ("set_tos", "set_dscp", "set_precedence", "set_pcp", "set_qos_group", "copy_marks")
-"""What a packet's marks may become: the fields of `Marking`."""
+"""The fields of `Marking`."""
 
 
 class Marking(Item):

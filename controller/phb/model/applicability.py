@@ -1,4 +1,4 @@
-"""What to count for the report of z/OS's SMC Applicability Tool."""
+"""The part of a policy that says what to count for the report of z/OS's SMC Applicability Tool."""
 
 from __future__ import annotations
 

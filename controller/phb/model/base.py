@@ -1,4 +1,4 @@
-"""What every item of the model has: frozen, compared by what it says, and aware of where it was said."""
+"""The base of every item of the model: frozen, compared by its values, and with the places where they were said."""
 
 from __future__ import annotations
 

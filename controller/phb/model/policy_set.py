@@ -82,7 +82,7 @@ class PolicySet(Item):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What the files say without effect, as far as their formats know; the compiler adds its own."""
+        """Notices of statements without effect, as far as the formats know them; the compiler adds its own."""
         return self._notices
 
     def noting(self, notices: Iterable[Notice]) -> Self:

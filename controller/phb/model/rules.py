@@ -112,7 +112,7 @@ class Validity(Item):
 
 
 def wall_clock(at: datetime, zone: ZoneInfo | None) -> datetime:
-    """What the clock of a zone, or of this machine, shows at a moment; as it is, if nobody says whose clock it is."""
+    """Give the time that the clock of a zone, or of this machine, shows; a moment without a zone stays as it is."""
     return at if at.tzinfo is None else at.astimezone(zone).replace(tzinfo=None)
 
 

@@ -52,7 +52,7 @@ _UNTRACKED = "untracked_connections"
 
 @dataclass(frozen=True, slots=True)
 class PeerCounts:
-    """What was counted of connections with one kind of peers, or with several.
+    """The counts of connections with one kind of peers, or with several.
 
     Attributes:
         connections: Those that were established.
@@ -93,7 +93,7 @@ class ApplicabilityReport:
 
 
 async def read_cells(reading: Reading) -> Cells:
-    """What the stage has counted until now.
+    """Read the counters of stage applicability.
 
     Raises:
         SwitchError: It counts nothing, because no policy on the switch asks for it.
@@ -113,7 +113,7 @@ async def read_cells(reading: Reading) -> Cells:
 
 
 def interval(before: Cells, after: Cells, address: str) -> Cells:
-    """What was counted between two looks.
+    """Give what was counted between two readings.
 
     Raises:
         SwitchError: A counter has gone back: the switch was started anew, or was given its program anew.
@@ -125,7 +125,7 @@ def interval(before: Cells, after: Cells, address: str) -> Cells:
 
 
 def report(cells: Cells) -> ApplicabilityReport:
-    """What the counters say in the words of the report."""
+    """Sum the counters up in the rows of the report."""
     return ApplicabilityReport(
         all=_part(cells, tuple(Connectivity)),
         direct=_part(cells, (Connectivity.DIRECT,)),

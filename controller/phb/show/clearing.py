@@ -35,7 +35,7 @@ class Which:
 
 @dataclass
 class Cleared:
-    """What was cleared, or would be.
+    """The counters that were cleared, or would be.
 
     Attributes:
         cells: How many cells that weren't zero, by counter.

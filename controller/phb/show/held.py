@@ -1,4 +1,4 @@
-"""What a switch holds, by the program's names and as numbers: what counters and registers have to be read, and why."""
+"""The entries that a switch holds, by the program's names, which say what counters and registers to read."""
 
 from __future__ import annotations
 
@@ -157,6 +157,6 @@ def names_on_switch(held: HeldTables, intent: NodeIntent | None, policy: PolicyS
 
 
 def _key(row: TableRow, artifact: Artifact) -> tuple[int, tuple[MatchField, ...]]:
-    """What a row matches, whichever version it is of."""
+    """Give a row's match without its version."""
     version = artifact.tables[artifact.table_names[row.table]].fields.get(VERSION)
     return row.table, tuple(field for field in row.match if version is None or field[0] != version.number)

@@ -133,7 +133,7 @@ def _mark_words(parameters: Mapping[str, int]) -> Iterator[str]:
 
 
 def match_words(entry: HeldEntry) -> str:
-    """What an entry asks for, as an engineer writes it; the version left out."""
+    """Write an entry's match as an engineer does, without the version."""
     words = [_word(entry, name, *value) for name, value in entry.match.items() if name != "version"]
     return " ".join(words) or "anything"
 

@@ -30,7 +30,7 @@ class Flow:
 
     @classmethod
     def of(cls, register: int) -> Flow | None:
-        """What the register `conversation_flow` says; None where no flow ever took the slot."""
+        """Read a value of the register `conversation_flow`; None where no flow ever took the slot."""
         if not register:
             return None
         source, destination = register >> 80 & 0xFFFFFFFF, register >> 48 & 0xFFFFFFFF

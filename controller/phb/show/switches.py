@@ -40,7 +40,7 @@ class SwitchState:
 
 
 async def read_switch(reading: Reading) -> SwitchState:
-    """What a switch runs and holds."""
+    """The program and the policies of a switch."""
     session = reading.session
     tables = []
     for name, info in session.artifact.tables.items():

@@ -1,4 +1,4 @@
-"""What each kind of switch can do: one data file per target, each row with its reason and where that is known from.
+"""Capabilities of each kind of switch: one data file per target, each row with its reason and its source.
 
 A policy that asks for more than its target has is refused by name, never bent.
 """
@@ -21,7 +21,7 @@ DEFAULT_TARGET = "phb-switch"
 
 
 class Capability(StrEnum):
-    """What targets differ in. Everything else of the model works on all of them."""
+    """The capabilities in which targets differ; everything else of the model works on all of them."""
 
     FLOW_QUEUEING = "flow-queueing"
     BANDWIDTH_SHARES = "bandwidth-shares"
@@ -39,7 +39,7 @@ class Capability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What one target says to one capability.
+    """A target's answer for one capability.
 
     Attributes:
         supported: Whether it can.

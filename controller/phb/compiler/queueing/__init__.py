@@ -35,7 +35,7 @@ NO_PROFILE = 0
 
 @dataclass
 class CompiledQueueing:
-    """What the queueing statements became.
+    """The entries that queueing statements became.
 
     Attributes:
         profiles: What profile numbers stand for.
@@ -82,7 +82,7 @@ def compile_queueing(
 
 @dataclass(frozen=True)
 class _Compiler:
-    """What all ports of a node have in common.
+    """The facts that all ports of a node share.
 
     Attributes:
         maps_ranks: Whether ranks are to be mapped onto strict-priority queues.
@@ -146,7 +146,7 @@ class _Compiler:
 
 @dataclass(frozen=True)
 class _Scheduler:
-    """What the port's row says."""
+    """The values of a port's entry."""
 
     action: str
     parameters: dict[str, int] = field(default_factory=lambda: {"profile": NO_PROFILE})

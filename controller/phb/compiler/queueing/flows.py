@@ -44,7 +44,7 @@ def flow_weights(schedule: FlowQueueing, profile: int, level: int, artifact: Art
 
 
 def notices_of_flows(schedule: FlowQueueing) -> list[Notice]:
-    """What a fair queue says that has no effect."""
+    """Give notices of a fair queue's settings that have no effect."""
     if not schedule.reservable:
         return []
     message = (

@@ -1,4 +1,4 @@
-"""What a scheduler calls the length of a packet."""
+"""The length of a packet as a scheduler counts it."""
 
 from __future__ import annotations
 

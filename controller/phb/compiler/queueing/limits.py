@@ -56,7 +56,7 @@ def _limited(queueing: Queueing, most: int) -> Queueing:
 
 
 def _part(queues: list[ClassQueue], most: int) -> int:
-    """What each queue without a limit may hold of a queue of the target that all of these share."""
+    """Give each queue without a limit its part of a queue of the target that all of these share."""
     without = [queue for queue in queues if queue.queue_limit is None]
     if not without:
         return 0

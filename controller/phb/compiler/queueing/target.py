@@ -1,4 +1,4 @@
-"""What a port's queueing asks of the target."""
+"""The settings of the target that a port's queueing needs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _detections(queueing: Queueing) -> Iterator[Origin]:
 
 
 def _check_limits(queueing: Queueing, target: Capabilities) -> None:
-    """What the program counts must fit the target's own queue: a packet that is lost there stays counted.
+    """Check that the program's limits fit the target's own queue: a packet that is lost there stays counted.
 
     `phb.compiler.queueing.limits.with_limits` has given each queue a limit where that matters.
     """

@@ -60,7 +60,7 @@ def count_applicability(packet: TracedPacket, tables: Tables, state: PipelineSta
 
 
 def _follow(packet: TracedPacket, state: PipelineState, connectivity: Connectivity) -> Followed | None:
-    """What is known of the packet's connection; None without its SYN."""
+    """Give the record of the packet's connection; None where its SYN wasn't seen."""
     slot, side, flags = packet.connection.slot, packet.connection.side, packet.tcp_flags
     assert packet.headers.tcp is not None
     accepted = packet.connection.accepted

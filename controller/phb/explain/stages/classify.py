@@ -21,7 +21,7 @@ def table(hook: str, packet: TracedPacket) -> str:
 
 
 def key(hook: str, packet: TracedPacket) -> dict[str, int]:
-    """What the tables of the hook are asked with."""
+    """Give the packet's values for the match fields of the hook's tables."""
     source, destination = packet.headers.addresses
     flow, asked = packet.flow, packet.flags_or_type
     ports = {"ingress_port": packet.ingress_port}

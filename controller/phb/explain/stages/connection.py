@@ -124,7 +124,7 @@ def _answer(packet: TracedPacket, segment: Segment, held: TcpConnection, now: in
 
 
 def _accept(packet: TracedPacket, segment: Segment, state: PipelineState, held: TcpConnection, now: int) -> bool:
-    """What has neither SYN nor RST; whether it closes the connection."""
+    """Process a segment without SYN and RST; tell whether it closes the connection."""
     side = packet.connection.side
     here, there, own = held.ends[side], held.ends[side ^ 1], held.side == side
     if (

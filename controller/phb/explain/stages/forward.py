@@ -104,7 +104,7 @@ def _route(packet: TracedPacket, tables: Tables, names: Names) -> int:
 
 
 def _except(packet: TracedPacket, tables: Tables) -> None:
-    """What a router tells its control plane about instead of dropping it silently."""
+    """Mark a packet that the control plane is told about instead of being dropped silently."""
     if packet.forwarding_exception is ForwardingException.NONE:
         return
     entry = tables.lookup("PhbIngress.forward.exception", {"code": packet.forwarding_exception})

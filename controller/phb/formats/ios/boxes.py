@@ -40,7 +40,7 @@ class ConditionBox:
     origin: Origin = field(default=UNKNOWN, compare=False)
 
     def intersect(self, other: ConditionBox) -> ConditionBox | None:
-        """What is in both, or None."""
+        """Give the packets in both boxes, or None."""
         merged: dict[str, object] = {}
         for name in ("version", "protocol", "pcp", "vlan", "ingress", "qos_group"):
             mine, its = getattr(self, name), getattr(other, name)
@@ -160,7 +160,7 @@ WHOLE = region(EVERYTHING)
 
 
 def first_match(entries: Iterable[tuple[bool, Sequence[ConditionBox]]]) -> Region:
-    """What a list of permissions and denials permits, its first match deciding."""
+    """Give the packets that a list of permissions and denials permits; the first match decides."""
     denied: list[ConditionBox] = []
     pieces: list[Piece] = []
     for permit, boxes in entries:
@@ -175,12 +175,12 @@ def first_match(entries: Iterable[tuple[bool, Sequence[ConditionBox]]]) -> Regio
 
 
 def union(regions: Iterable[Region]) -> Region:
-    """What is in any of them."""
+    """Give the packets of any of the regions."""
     return _joined([piece for each in regions for piece in each])
 
 
 def intersection(regions: Sequence[Region]) -> Region:
-    """What is in all of them."""
+    """Give the packets of all of the regions."""
     result: Region = WHOLE
     for each in regions:
         pieces = []

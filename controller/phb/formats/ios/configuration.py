@@ -1,4 +1,4 @@
-"""What a configuration says, statement by statement, before it becomes the policy model."""
+"""A configuration as its statements say it, before it becomes the policy model."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ class PolicyMap:
 
 @dataclass
 class RouteMap:
-    """What policy routing does; `marks` are the statements that change what packets say."""
+    """A policy for routing; `marks` are its statements that change marks of packets."""
 
     origin: Origin
     marks: list[Origin] = field(default_factory=list)

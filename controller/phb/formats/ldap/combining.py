@@ -72,7 +72,7 @@ def _combined(match: Sequence[Conditions], unless: tuple[Conditions, ...], rule:
 
 
 def _all_of(terms: Sequence[Sequence[Conditions]], rule: Origin) -> list[Conditions]:
-    """What meets one alternative of every term."""
+    """Give the conditions of packets that meet one alternative of every term."""
     found: list[Conditions] = [Conditions()]
     for alternatives in terms:
         pairs = product(found, alternatives)

@@ -132,7 +132,7 @@ def translated(entries: Sequence[DirectoryEntry]) -> list[DirectoryEntry]:
 
 
 def called(entry: DirectoryEntry, name: str) -> str:
-    """What the schema of the entry calls an object class or attribute of RFC 3703 or of phb."""
+    """Give the name that the entry's schema has for an object class or attribute of RFC 3703 or of phb."""
     if not is_ibm(entry):
         return name
     names = {become: ibm for ibm, become in reversed([*_CLASSES.items(), *_NAMES.items()])}

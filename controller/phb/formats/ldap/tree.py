@@ -278,7 +278,7 @@ def _services(tree: _Tree, rule: DirectoryEntry, origins: dict[str, Origin]) -> 
 
 
 def _holders(tree: _Tree, rule: DirectoryEntry) -> Iterator[tuple[Value, int, DirectoryEntry]]:
-    """What the rule names as its actions: the value, its place in their order, and the entry."""
+    """Give the rule's actions: for each the value that names it, its place in their order, and the entry."""
     for value in rule.all("pcimRuleActionList"):
         association = tree.refer(value)
         reusable = association.one("pcimActionDN")
@@ -297,7 +297,7 @@ def _holders(tree: _Tree, rule: DirectoryEntry) -> Iterator[tuple[Value, int, Di
 
 
 def entry_name(entry: DirectoryEntry, attribute: str) -> str:
-    """What the model calls an entry: its name by this attribute, else its ``cn``, else the value of its RDN."""
+    """Give an entry's name in the model: the value of this attribute, else its ``cn``, else the value of its RDN."""
     for each in (attribute, "pcimPolicyInstanceName", "cn"):
         values = entry.all(each)
         if values:

@@ -1,4 +1,4 @@
-"""What a directory holds and no reader asked for: refused where it is about policies, else named."""
+"""Attributes and entries of a directory that no reader used: refused where they are about policies, else listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What object classes and attributes are called: RFC 3703's for the structure, phb's own in Policy Agent's words.
+"""Names of object classes and attributes: RFC 3703's for the structure, phb's own in Policy Agent's words.
 
 An attribute of phb's own is the Policy Agent's keyword with ``phb`` in front of it.
 """

@@ -38,7 +38,7 @@ DEFAULT_TOKEN_BUCKET = 100  # kilobits: DiffServInProfileTokenBucket's default, 
 
 @dataclass(frozen=True)
 class Service:
-    """What one statement became.
+    """The model's objects that one statement became.
 
     Attributes:
         name: What rules refer to.

@@ -18,7 +18,7 @@ _SHOWN = 200
 
 
 def shortened(found: str) -> str:
-    """What an error quotes, as far as a person reads it: a file may be one word of ten million letters."""
+    """Shorten a word for an error message: a file may be one word of ten million letters."""
     return found if len(found) <= _SHOWN else f"{found[:_SHOWN]}..."
 
 

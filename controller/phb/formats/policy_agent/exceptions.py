@@ -52,7 +52,7 @@ def _made_of(rule: Rule, match: Sequence[Conditions], direction: Direction) -> R
 
 
 def _common(some: Sequence[Conditions], others: Sequence[Conditions]) -> list[Conditions]:
-    """What is in one of each, once."""
+    """Combine each of the one with each of the other; leave out repetitions."""
     found: list[Conditions] = []
     for one in some:
         for other in others:

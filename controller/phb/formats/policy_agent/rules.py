@@ -34,7 +34,7 @@ _CALENDAR = ("ConditionTimeRange", "MonthOfYearMask", "DayOfMonthMask", "TimeZon
 
 @dataclass(frozen=True)
 class RuleSpelling:
-    """What one version of the Policy Agent calls the attributes of a rule.
+    """The attributes of a rule, as one version of the Policy Agent spells them.
 
     Attributes:
         longest: How many characters a name may have.
@@ -245,7 +245,7 @@ def _days_of_month(text: str) -> tuple[int, ...]:
 
 
 def _service(line: Line, words: RuleSpelling, services: Mapping[str, Service]) -> Service | None:
-    """What a reference means; None where the first version refers to a category of another file."""
+    """Find the action that a reference names; None where the first version names a category of another file."""
     name = values.name(line, words.reference, words.longest)
     if name in services or words is FIRST_VERSION:
         return services.get(name)

@@ -123,7 +123,7 @@ def _block(head: str, lines: Iterable[str]) -> str:
 
 
 def _nodes(writer: _Writer, policy: PolicySet) -> None:
-    """What concerns the node and not its policy."""
+    """Write what concerns the node and not its policy."""
     why = "a Policy Agent file describes policies, not nodes"
     for name, what in (("node", "the node's name"), ("time_zone", "the node's time zone")):
         if getattr(policy, name) is not None:

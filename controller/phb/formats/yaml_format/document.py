@@ -94,7 +94,7 @@ def _broken(file: str, line: int, problem: str) -> InputError:
 
 
 def plain(text: str) -> Any:
-    """What a word without quotes means (YAML 1.2, section 10.3.2)."""
+    """Give the value of a word without quotes (YAML 1.2, section 10.3.2)."""
     if text in _PLAIN:
         return _PLAIN[text]
     if text[0] not in "0123456789+-.":

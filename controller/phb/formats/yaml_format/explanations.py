@@ -1,4 +1,4 @@
-"""What is wrong in a policy file, in words for the person who wrote it."""
+"""Errors of a policy file in words for the person who wrote it."""
 
 from __future__ import annotations
 

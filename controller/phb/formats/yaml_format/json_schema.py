@@ -84,7 +84,7 @@ def _tidy(part: Any) -> Any:
 
 
 def _complete(made: Schema, item: type[Item]) -> None:
-    """What the model says in words (docstrings) and in code (validators)."""
+    """Add what the model says in docstrings and in validators."""
     summary, fields = _documented(item)
     made["description"] = summary
     for name, words in fields.items():

@@ -1,4 +1,4 @@
-"""What may stand where in a policy file, as the model's own type annotations say it."""
+"""The keys and values that a policy file may have at each place, read from the model's type annotations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Location = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """What a file as a whole is: policies are not the only files of phb in YAML."""
+    """The model of a whole file: policies are not the only files of phb in YAML."""
 
     item: type[Item]
     version_key: str
@@ -64,7 +64,7 @@ def homes(location: Location, key: str, root: Root) -> Iterator[str]:
 
 
 def expected_at(location: Location, root: Root) -> str:
-    """What may stand at this place, in words."""
+    """Say in words what this place may hold."""
     found = list(_at(location, root))
     tags = [_tag(kind) for kind, _ in found]
     if len(found) > 1 and all(tags):

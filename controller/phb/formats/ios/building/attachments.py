@@ -116,7 +116,7 @@ def _check_direction(attachment: Attachment) -> None:
 
 
 def whole_rate(attachment: Attachment, origin: Origin) -> int:
-    """What percentages in a class are taken of, in bit/s: the shaper around it, else the interface.
+    """Give the rate that percentages in a class refer to, in bit/s: the shaper around it, else the interface.
 
     Raises:
         InputError: Nobody says what the interface's bandwidth is.

@@ -31,7 +31,7 @@ _NEIGHBOUR_DISCOVERY = tuple(
 
 
 class ClassRegions:
-    """What each access list permits and each class map takes."""
+    """The packets that each access list permits and each class map takes."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration

@@ -14,7 +14,7 @@ MOST_CONDITIONS = 65_536
 
 
 def unfold(configuration: Configuration, entry: AccessEntry) -> tuple[ConditionBox, ...]:
-    """What an entry takes, with the members of its object groups in their places.
+    """Give the boxes of an entry, with the members of its object groups in the groups' places.
 
     Raises:
         InputError: A group that isn't there, is of the other kind, has no members or contains itself; or more

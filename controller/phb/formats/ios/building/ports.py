@@ -134,7 +134,7 @@ def _check_routing(configuration: Configuration, interface: Interface) -> None:
 
 
 def length_basis(interface: Interface) -> LengthBasis:
-    """What IOS counts as the length of a packet at this interface.
+    """Say which bytes IOS counts as the length of a packet at this interface.
 
     Policers, shapers and queues count the data link header and leave out the frame check sequence ("Data Included in
     the Policing Rate" in the Cisco 10000 Series Router Quality of Service Configuration Guide); `show queue` of the

@@ -48,7 +48,7 @@ def limit_in_packets(configuration: Configuration, attachment: Attachment, each:
 
 
 def _rate(attachment: Attachment, each: PolicyClass, limit: QueueLimit) -> int:
-    """What the class is given, in bit/s; one that is given a part of what remains may have all of it."""
+    """Give the rate of a class in bit/s; a class with a share of the remaining bandwidth may have all of it."""
     amount = each.share.amount if each.share is not None else None
     if each.priority is not None:
         amount = each.priority.rate

@@ -30,7 +30,7 @@ _LONGEST_NAME = 64
 
 @dataclass
 class Rules:
-    """What the attachments gave."""
+    """The model's objects that the attachments became."""
 
     classes: dict[str, TrafficClass] = field(default_factory=dict)
     actions: list[Action] = field(default_factory=list)

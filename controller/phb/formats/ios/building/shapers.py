@@ -25,7 +25,7 @@ def bursts(shape: Shape, bits: int, dialect: Dialect) -> tuple[int, int]:
 
 
 def shaped_rate(shape: Shape, interface: Interface, dialect: Dialect) -> int:
-    """What may pass, in bit/s. `shape peak` sends Bc + Be in each interval, `shape average` Bc."""
+    """Give the rate that passes, in bit/s: `shape peak` sends Bc + Be in each interval, `shape average` Bc."""
     bits = _configured_rate(shape, interface)
     if not shape.peak:
         return bits

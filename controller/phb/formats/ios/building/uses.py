@@ -1,4 +1,4 @@
-"""What packets meet: policy maps that ports have, their classes, the access lists of both, and what those name.
+"""The parts of a configuration in use: policy maps at ports, their classes, the access lists and groups of both.
 
 What nothing uses has no effect, so that what is wrong with it is only listed: a router has policy maps for its control
 plane, class maps for its firewall, and access lists for much else, with conditions that no packet here is asked.
@@ -55,7 +55,7 @@ def _class_maps_in(class_map: ClassMap) -> Iterable[str]:
 def _reached(
     known: Mapping[str, _Named], names: Iterable[str], within: Callable[[_Named], Iterable[str]]
 ) -> dict[str, _Named]:
-    """What these names mean, and what that names in turn; names that mean nothing are errors elsewhere."""
+    """Give the items of these names, and those that they name in turn; unknown names are errors elsewhere."""
     reached: dict[str, _Named] = {}
     pending = list(names)
     while pending:

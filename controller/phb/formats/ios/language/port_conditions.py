@@ -15,7 +15,7 @@ MOST_PORTS = 10
 
 
 def take_ports(words: Words, operator: str, names: Mapping[str, int], most: int = MOST_PORTS) -> Sequence[Interval]:
-    """What is behind ``eq``, ``neq``, ``gt``, ``lt`` or ``range``, as intervals.
+    """Read the ports behind ``eq``, ``neq``, ``gt``, ``lt`` or ``range`` as intervals.
 
     Args:
         words: The words behind the operator.

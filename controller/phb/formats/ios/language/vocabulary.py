@@ -148,7 +148,7 @@ class Vocabulary:
 
 
 def suggestion(words: Sequence[str], vocabularies: Sequence[Vocabulary]) -> str:
-    """What an unknown statement may have meant, else where one might be looked up."""
+    """Suggest a known statement that resembles an unknown one, else the page that lists all."""
     phrases = [phrase for vocabulary in vocabularies for phrase in vocabulary.phrases()]
     lower = [word.lower() for word in words if word.lower() != "no"]
     for length in (3, 2, 1):

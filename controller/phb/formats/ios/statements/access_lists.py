@@ -156,7 +156,7 @@ def _standard_boxes(words: Words) -> tuple[ConditionBox, ...]:
 
 
 def _extended_boxes(words: Words, version: int) -> tuple[tuple[ConditionBox, ...], tuple[GroupUse, ...], int | None]:
-    """What the entry takes, the object groups that narrow it, and the number behind it."""
+    """Read an extended entry: its boxes, the object groups that narrow it, and the sequence number behind it."""
     groups: list[GroupUse] = []
     if version == 4 and words.maybe("object-group"):
         protocol = None

@@ -44,7 +44,7 @@ def _marks(marking: Marking, action: Action, losses: Losses) -> list[str]:
 
 
 def limits(action: Action, losses: Losses) -> None:
-    """What IOS has no statement for."""
+    """Record the action's limits that IOS has no statement for."""
     for field, what, why in (
         ("max_rate", "the maximum rate of a connection", "IOS doesn't limit connections by their window"),
         ("min_rate", "the minimum rate of a connection", "IOS doesn't limit connections by their window"),

@@ -198,7 +198,7 @@ def _needs_list(box: ConditionBox) -> bool:
 
 
 def _tag_terms(box: ConditionBox) -> list[str]:
-    """What the box asks of the frame's tag, which no access list can."""
+    """Write the box's conditions on the frame's tag, which no access list can have."""
     asked = {"cos": box.pcp, "vlan": box.vlan}
     return [f"{name} {value}" for name, value in asked.items() if value is not None]
 

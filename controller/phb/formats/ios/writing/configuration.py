@@ -211,7 +211,7 @@ class _Writer:
         yield f" service-policy {direction} {name}"
 
     def _policy_map_name(self, hook: PortRules, rules: list[str]) -> str:
-        """What the names of the rules begin with, where the reader has made them; else one of the interface."""
+        """Give the policy map's name: the prefix of the rules' names if the reader made them, else a new one."""
         heads = {rule.partition("/")[0] if "/" in rule and " " not in rule else "" for rule in rules}
         head = heads.pop() if len(heads) == 1 else ""
         return head or f"{hook.interface.name}-{hook.direction}".replace("/", "-")

@@ -1,4 +1,4 @@
-"""What a policy says and IOS can't, collected while it is written."""
+"""The losses of a policy that is written in IOS's statements."""
 
 from __future__ import annotations
 

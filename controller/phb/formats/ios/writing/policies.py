@@ -46,7 +46,7 @@ class PortRule:
 
 @dataclass
 class PortRules:
-    """What is written at one port for one direction."""
+    """The rules that are written at one port for one direction."""
 
     port: Port
     interface: Interface

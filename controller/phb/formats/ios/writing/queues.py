@@ -125,7 +125,7 @@ def _flows_and_limit(queue: ClassQueue, dialect: Dialect, losses: Losses) -> lis
 
 
 def no_default_queue(item: ClassQueue | ClassBased, field: str, losses: Losses) -> None:
-    """What class-default has in every schedule, named in it or not, and in IOS before HQF with a bandwidth only."""
+    """Record that before HQF class-default without a bandwidth has no single queue."""
     what = f"one queue for all flows of {DEFAULT_CLASS}"
     losses.add(item, field, what, "before HQF it has one only with a bandwidth")
 
