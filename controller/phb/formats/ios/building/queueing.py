@@ -263,7 +263,7 @@ def _bandwidth(interface: Interface, each: PolicyClass) -> Bandwidth:
 
 
 def _check_shares(dialect: Dialect, attachment: Attachment) -> None:
-    """Refuse what IOS refuses when the policy map is put on an interface: shares of two kinds, or more than there is."""
+    """Refuse what IOS refuses when a policy map is put on an interface: shares of two kinds, or more than there is."""
     shares = [each.share for each in attachment.classes.classes.values() if each.share is not None]
     kinds = {_kind(share.amount, share.remaining_percent): share for share in shares}
     if len(kinds) > 1:
