@@ -72,7 +72,7 @@ def test_every_page_of_the_navigation_is_there(site, page):
         ("WRED", "inside/pipeline.html"),
         ("hold queue", "inside/pipeline.html"),
         ("access list", "policies/ios.html"),
-        ("rollback", "operate/pushing.html"),
+        ("standby", "operate/operating.html"),
     ],
 )
 def test_search_finds_pages_without_a_network(site, page, words, found):
