@@ -25,7 +25,7 @@ from phb.model import Dialect, PolicySet
 from phb.pushing.push import push_over
 from phb.pushing.report import Report
 from phb.sources import Document, poll_all, read_documents
-from phb.state import File, History, Holder, Lock, Locks, Names, Outcome, State
+from phb.state import File, History, Holder, Lock, Locks, Names, PushOutcome, State
 
 
 class ChangedSincePlanError(PhbError):
@@ -254,7 +254,7 @@ class Recorded:
             words = str(error) if isinstance(error, PhbError) else f"interrupted ({kind.__name__ if kind else 'ended'})"
             # On a full disk the push is remembered as one that never ended; its own error is what counts.
             with suppress(InputError):
-                self._history.end(self._number, Outcome.FAILED, duration, message=words)
+                self._history.end(self._number, PushOutcome.FAILED, duration, message=words)
             return
         try:
             self._applied(self._report, duration)
@@ -266,7 +266,7 @@ class Recorded:
         counts = (*(report.count(change) for change in Change), report.unchanged)
         self._history.end(
             self._number,
-            Outcome.APPLIED if report.differs else Outcome.UNCHANGED,
+            PushOutcome.APPLIED if report.differs else PushOutcome.UNCHANGED,
             duration,
             counts=(counts[0], counts[1], counts[2], counts[3]),
             digest=self._prepared.digest,

@@ -5,6 +5,7 @@ PhbError
 │   ├── InputErrors     several things in policy files are wrong
 │   └── ArtifactError   the P4 artifact lacks what the policy needs
 └── SwitchError         the switch refused or could not be reached         exit code 1
+    ├── ElectionIdTakenError   another session has our election id        exit code 1
     ├── PushInterruptedError   Ctrl-C during a push: undone or completed   exit code 130
     └── PushError       some of several switches failed                    exit code 1
 """
@@ -131,6 +132,10 @@ class SwitchError(PhbError):
         self.address = address
         self.message = message
         self.refusals = tuple(refusals)
+
+
+class ElectionIdTakenError(SwitchError):
+    """The switch refused arbitration: another session has the same election id."""
 
 
 class PushInterruptedError(SwitchError):

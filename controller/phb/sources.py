@@ -67,10 +67,30 @@ class FileSource:
         return Document(as_text(self.name), content)
 
 
-def _directory(name: str) -> Source:
-    from phb.directory.source import open_directory
+@dataclass(frozen=True, slots=True)
+class DirectorySource:
+    """A part of a directory. Asked by content, so that neither clocks nor replicas of servers matter."""
 
-    return open_directory(name)
+    name: str
+    interval_s: float
+
+    def poll(self) -> Document:
+        """What the directory holds, as LDIF.
+
+        Raises:
+            InputError: The address or the environment is wrong, or python-ldap is missing.
+            DirectoryError: The server refused, or doesn't answer.
+
+        """
+        from phb.directory import fetch
+
+        return Document(self.name, fetch(self.name), "ldif")
+
+
+def _directory(name: str) -> DirectorySource:
+    from phb.directory import read_access
+
+    return DirectorySource(name, read_access().interval_s)
 
 
 SCHEMES: dict[str, Callable[[str], Source]] = {"ldap": _directory, "ldaps": _directory}

@@ -23,7 +23,7 @@ A controller that holds mastership, or stands by for it, watches `masterships`:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -41,7 +41,7 @@ from phb.device.describe import describe_update
 from phb.device.mastership import Mastership, election_id
 from phb.device.tls import Tls
 from phb.entries import TableRow, Update
-from phb.errors import SwitchError
+from phb.errors import ElectionIdTakenError, SwitchError
 
 ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
 ENDS_WITHIN = 1.0  # seconds, in which a switch ends the stream of a controller that has nothing more to say
@@ -103,8 +103,8 @@ class Session:
         self._ended: SwitchError | None = None
         self._changed = asyncio.Condition()
         self._answers = 0
-        # Where packet-ins go, as ingress port, exception and frame; None for a session that takes none.
-        self.packets: asyncio.Queue[tuple[int, int, bytes]] | None = None
+        # Told of packet-ins, as ingress port, exception and frame; None for a session that takes none.
+        self.on_packet: Callable[[tuple[int, int, bytes]], None] | None = None
 
     async def __aenter__(self) -> Self:
         self._channel = open_channel(self.address, self._credentials, self.timeout_s)
@@ -212,8 +212,9 @@ class Session:
             while (response := await stream.read()) is not grpc.aio.EOF:
                 if response.WhichOneof("update") == "arbitration":
                     await self._announce(Mastership.of(response.arbitration), None)
-                elif response.WhichOneof("update") == "packet" and self.packets is not None:
-                    self._take(response.packet)
+                elif response.WhichOneof("update") == "packet" and self.on_packet is not None:
+                    said = {each.metadata_id: int.from_bytes(each.value, "big") for each in response.packet.metadata}
+                    self.on_packet((said.get(1, 0), said.get(2, 0), response.packet.payload))
             await self._announce(None, SwitchError(self.address, "the switch closed the stream"))
         except grpc.RpcError as error:
             client_error = self._failed(error, "StreamChannel", self.timeout_s)
@@ -224,16 +225,9 @@ class Session:
                     f"another controller has election id {self.election_id} already ({client_error.message}): "
                     f"stop it, or take over with election id {self.election_id + 1}"
                 )
-                await self._announce(None, SwitchError(self.address, message))
+                await self._announce(None, ElectionIdTakenError(self.address, message))
             else:
                 await self._announce(None, self._error(client_error))
-
-    def _take(self, packet: p4r.PacketIn) -> None:
-        assert self.packets is not None
-        said = {each.metadata_id: int.from_bytes(each.value, "big") for each in packet.metadata}
-        # A queue that is full drops what comes: whoever reads it is overloaded already.
-        with suppress(asyncio.QueueFull):
-            self.packets.put_nowait((said.get(1, 0), said.get(2, 0), packet.payload))
 
     async def send_packet(self, port: int, frame: bytes) -> None:
         """Have the switch send a frame by a port.

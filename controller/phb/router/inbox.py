@@ -15,32 +15,42 @@ Arrival = tuple[int, int, bytes]
 """Port, exception, frame."""
 
 
-class Inbox(asyncio.Queue[Arrival]):
-    """A flood of one kind must not cost the neighbours, without which nothing is forwarded."""
+class Inbox:
+    """Two queues: a flood of one kind must not cost the neighbours, without which nothing is forwarded."""
 
     def __init__(self) -> None:
-        super().__init__(MOST)
-
-    def _init(self, maxsize: int) -> None:
         self._first: deque[Arrival] = deque()
         self._others: deque[Arrival] = deque()
+        self._filled = asyncio.Event()
 
-    def qsize(self) -> int:
-        """How many wait."""
+    def __len__(self) -> int:
         return len(self._first) + len(self._others)
 
-    def empty(self) -> bool:
-        """Whether none waits."""
-        return not self.qsize()
+    def put(self, arrival: Arrival) -> None:
+        """Keep a packet, or drop it where as many wait already: the agent is overloaded."""
+        if len(self) >= MOST:
+            return
+        if _is_of_neighbours(arrival[2]):
+            self._first.append(arrival)
+        elif len(self._others) < MOST_OTHERS:
+            self._others.append(arrival)
+        self._filled.set()
 
-    def _get(self) -> Arrival:
+    async def get(self) -> Arrival:
+        """Wait for a packet, and take it."""
+        while not self:
+            self._filled.clear()
+            await self._filled.wait()
+        return self.take()
+
+    def take(self) -> Arrival:
+        """Take a packet of those that wait."""
         return (self._first or self._others).popleft()
 
-    def _put(self, item: Arrival) -> None:
-        if _is_of_neighbours(item[2]):
-            self._first.append(item)
-        elif len(self._others) < MOST_OTHERS:
-            self._others.append(item)
+    def clear(self) -> None:
+        """Drop all that wait."""
+        self._first.clear()
+        self._others.clear()
 
 
 def _is_of_neighbours(frame: bytes) -> bool:

@@ -68,7 +68,8 @@ async def serve(place: Place, artifact: Artifact, tell: Teller, agent: Agent | N
                 tls=place.tls,
                 timeout_s=place.timeout_s,
             ) as session:
-                session.packets = packets = Inbox()
+                packets = Inbox()
+                session.on_packet = packets.put
                 await session.arbitrate()
                 told = ""
                 await _answer(session, agent, packets, tell)
@@ -95,8 +96,7 @@ async def _answer(session: Session, agent: Agent, packets: Inbox, tell: Teller) 
             tell("primary" if primary else "standby", f"in role '{session.role}'")
         if not primary:
             agent.forget_all()
-            while not packets.empty():
-                packets.get_nowait()
+            packets.clear()
             await asyncio.sleep(TICK_S)
             continue
         now = time.monotonic()
@@ -116,8 +116,8 @@ async def _answer(session: Session, agent: Agent, packets: Inbox, tell: Teller) 
                 out += agent.packet_in(time.monotonic(), *await packets.get())
         except TimeoutError:
             pass
-        while not packets.empty() and len(out) < MOST_AT_ONCE:
-            out += agent.packet_in(time.monotonic(), *packets.get_nowait())
+        while packets and len(out) < MOST_AT_ONCE:
+            out += agent.packet_in(time.monotonic(), *packets.take())
         await kept.write(session, agent)
         if kept.is_router and not answering:
             answering = True

@@ -4,7 +4,7 @@ database > holders > locks, history
 """
 
 from phb.state.database import SCHEMA_VERSION, State, default_path
-from phb.state.history import File, History, Names, Outcome, Push
+from phb.state.history import File, History, Names, Push, PushOutcome
 from phb.state.holders import Holder
 from phb.state.locks import Lock, LockedError, Locks
 
@@ -17,8 +17,8 @@ __all__ = [
     "LockedError",
     "Locks",
     "Names",
-    "Outcome",
     "Push",
+    "PushOutcome",
     "State",
     "default_path",
 ]

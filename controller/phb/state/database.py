@@ -209,7 +209,7 @@ class State:
         try:
             yield
         except sqlite3.OperationalError as error:
-            if "locked" in str(error):
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 found = f"a file that another process kept locked for {BUSY_SECONDS:g} s"
                 raise self._wrong(found, "transactions that end") from None
             raise self._wrong(f"a file that can't be used ({error})", "phb's state, readable and writable") from None

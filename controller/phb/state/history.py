@@ -22,7 +22,7 @@ Names = Mapping[str, Mapping[str, str]]
 """What numbers stand for, by kind: ``{"policy": {"1": "rule1"}, "stream": ..., "traffic_class": ...}``."""
 
 
-class Outcome(StrEnum):
+class PushOutcome(StrEnum):
     """How a push ended."""
 
     STARTED = "started"
@@ -34,7 +34,7 @@ class Outcome(StrEnum):
 ROLLBACK: Final = "rollback"
 """The command that gives an earlier policy again."""
 
-GOOD: Final = (Outcome.APPLIED.value, Outcome.UNCHANGED.value)
+GOOD: Final = (PushOutcome.APPLIED.value, PushOutcome.UNCHANGED.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Push:
     pid: int
     started: str
     duration_s: float | None
-    outcome: Outcome
+    outcome: PushOutcome
     message: str
     format_name: str | None
     dialect: str | None
@@ -122,7 +122,7 @@ class History:
                     who.host,
                     who.pid,
                     who.since,
-                    Outcome.STARTED.value,
+                    PushOutcome.STARTED.value,
                     format_name,
                     dialect,
                     target,
@@ -142,7 +142,7 @@ class History:
     def end(
         self,
         number: int,
-        outcome: Outcome,
+        outcome: PushOutcome,
         duration_s: float,
         *,
         message: str = "",
@@ -271,7 +271,7 @@ class History:
 def _push(row: Sequence[object], files: tuple[str, ...]) -> Push:
     values: list[Any] = list(row)
     values[2] = int(values[2])
-    values[10] = Outcome(values[10])
+    values[10] = PushOutcome(values[10])
     values[20] = json.loads(values[20])
     values.append(files)
     return Push(*values)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from phb.values.text import Text, any_case, is_integer, matching
+from phb.values.text import Text, any_case, is_integer, matched, matching, parsed
 
 # IANA "Assigned Internet Protocol Numbers"; only the ones policies commonly name.
 PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17, "rsvp": 46, "gre": 47, "esp": 50, "icmpv6": 58, "ospf": 89}
@@ -47,15 +47,11 @@ class PortRange:
     @classmethod
     def parse(cls, value: Any) -> PortRange:
         """``N`` or ``N-M``."""
-        if isinstance(value, PortRange):
-            return value
-        if is_integer(value):
-            return cls(int(value), int(value))
-        if not isinstance(value, str):
-            raise TypeError
-        match = _PORTS.fullmatch(value)
-        if match is None:
-            raise ValueError
+        return parsed(cls, value, cls._of_text, lambda number: cls(number, number))
+
+    @classmethod
+    def _of_text(cls, text: str) -> PortRange:
+        match = matched(_PORTS, text)
         return cls(int(match[1]), int(match[2] or match[1]))
 
     def __str__(self) -> str:
@@ -70,7 +66,7 @@ class PortRange:
 # RFC 9293 section 3.1 and RFC 3168 section 6.1, from the lowest bit.
 TCP_FLAGS = {name: 1 << bit for bit, name in enumerate(("fin", "syn", "rst", "psh", "ack", "urg", "ece", "cwr"))}
 _FLAG = f"[+-](?:{'|'.join(TCP_FLAGS)})"
-_FLAGS = rf"{_FLAG}(?: +{_FLAG})*"
+_FLAGS = re.compile(rf"{_FLAG}(?: +{_FLAG})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +83,14 @@ class TcpFlags:
     @classmethod
     def parse(cls, value: Any) -> TcpFlags:
         """``+syn -ack``: set, and clear; ``any`` asks for a TCP header and none of its flags."""
-        if isinstance(value, TcpFlags):
-            return value
-        if not isinstance(value, str):
-            raise TypeError
-        if value == "any":
+        return parsed(cls, value, cls._of_text)
+
+    @classmethod
+    def _of_text(cls, text: str) -> TcpFlags:
+        if text == "any":
             return cls(0, 0)
-        if re.fullmatch(_FLAGS, value) is None:
-            raise ValueError
         found = mask = 0
-        for word in value.split():
+        for word in matched(_FLAGS, text)[0].split():
             flag = TCP_FLAGS[word[1:]]
             if mask & flag:
                 raise ValueError("a flag twice")
@@ -127,15 +121,11 @@ class IcmpType:
     @classmethod
     def parse(cls, value: Any) -> IcmpType:
         """``TYPE`` or ``TYPE/CODE``."""
-        if isinstance(value, IcmpType):
-            return value
-        if is_integer(value):
-            return cls(int(value))
-        if not isinstance(value, str):
-            raise TypeError
-        match = _ICMP_TYPE.fullmatch(value)
-        if match is None:
-            raise ValueError
+        return parsed(cls, value, cls._of_text, cls)
+
+    @classmethod
+    def _of_text(cls, text: str) -> IcmpType:
+        match = matched(_ICMP_TYPE, text)
         return cls(int(match[1]), None if match[2] is None else int(match[2]))
 
     @property
@@ -208,6 +198,6 @@ Flags = Annotated[
         TcpFlags.parse,
         f"TCP flags that are set or clear, such as '+syn -ack', each once, of {', '.join(TCP_FLAGS)}",
         str,
-        {"anyOf": [{"const": "any"}, matching(_FLAGS)]},
+        {"anyOf": [{"const": "any"}, matching(_FLAGS.pattern)]},
     ),
 ]

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
+
+V = TypeVar("V")
 
 
 def is_integer(value: Any) -> bool:
     """Whether this is a whole number; Python counts booleans as such, a policy doesn't."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def parsed(kind: type[V], value: Any, of_text: Callable[[str], V], of_number: Callable[[int], V] | None = None) -> V:
+    """Give a value back that is of the kind already, else make one of what stands in a file.
+
+    Raises:
+        ValueError: The text or number is none of the kind.
+        TypeError: Something else stands there.
+
+    """
+    if isinstance(value, kind):
+        return value
+    if of_number is not None and is_integer(value):
+        return of_number(int(value))
+    if not isinstance(value, str):
+        raise TypeError
+    return of_text(value)
+
+
+def matched(pattern: re.Pattern[str], text: str) -> re.Match[str]:
+    """Match text from end to end.
+
+    Raises:
+        ValueError: It doesn't match.
+
+    """
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise ValueError
+    return match
 
 
 @dataclass(frozen=True)

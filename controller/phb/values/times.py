@@ -8,7 +8,7 @@ from datetime import datetime, time
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from phb.values.text import Text, matching
+from phb.values.text import Text, matched, matching, parsed
 
 _CLOCK = "(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?"
 _TIMES = re.compile(f"({_CLOCK}) *- *({_CLOCK}|24:00(?::00)?)")
@@ -35,13 +35,11 @@ class TimeRange:
     @classmethod
     def parse(cls, value: Any) -> TimeRange:
         """``8:00-17:30``, with seconds if need be; the end may be ``24:00``."""
-        if isinstance(value, TimeRange):
-            return value
-        if not isinstance(value, str):
-            raise TypeError
-        match = _TIMES.fullmatch(value)
-        if match is None:
-            raise ValueError
+        return parsed(cls, value, cls._of_text)
+
+    @classmethod
+    def _of_text(cls, text: str) -> TimeRange:
+        match = matched(_TIMES, text)
         first = _time(match[1])
         if match[2].startswith("24"):
             return cls(first, time(0))

@@ -10,7 +10,7 @@ from typing import Final
 from phb.deploying import Prepared, Recorded, open_session
 from phb.device.session import Session
 from phb.entries import Change
-from phb.errors import PhbError, SwitchError
+from phb.errors import ElectionIdTakenError, PhbError, SwitchError
 from phb.pushing.push import push_over
 from phb.pushing.report import Report as Pushed
 from phb.state import Holder, Lock, LockedError, Locks, State
@@ -73,12 +73,12 @@ class WatchedSwitch:
         while True:
             try:
                 await self._hold_session()
+            except ElectionIdTakenError as error:
+                _reraise_if_cancelled()
+                self._as_backup(error.message, None)
             except SwitchError as error:
                 _reraise_if_cancelled()
-                if "another controller has election id" in error.message:
-                    self._as_backup(error.message, None)
-                else:
-                    self._tell(Kind.UNREACHABLE, error.message, error=error.message)
+                self._tell(Kind.UNREACHABLE, error.message, error=error.message)
             await asyncio.sleep(RETRY_S)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from phb.device.session import Session
 from phb.errors import SwitchError
 from phb.intent import PortShaper
 from phb.origin import Origin
-from phb.state import History, Outcome, State
+from phb.state import History, PushOutcome, State
 from phb_switch import P4RuntimeServer, PortConfig, Shaper, Switch
 
 STARTED = {1: PortConfig(), 2: PortConfig(rate_bps=1_000_000, buffer_packets=77), 3: PortConfig()}
@@ -172,7 +172,7 @@ def test_a_push_that_changes_only_a_shaper_is_applied_in_the_history(address, po
     assert "shaper of port 1 (eth1): 256000 bit/s -> 128000 bit/s" in capsys.readouterr().out
     with State(state) as kept:
         last = History(kept).last_good(address, 1)
-    assert (last.number, last.outcome) == (2, Outcome.APPLIED)
+    assert (last.number, last.outcome) == (2, PushOutcome.APPLIED)
 
 
 async def test_entries_are_undone_when_the_shaper_is_refused(switch, address, artifact, policy):

@@ -13,9 +13,9 @@ NEIGHBOURS = [bytes(Ether() / each) for each in (ARP(), IPv6() / ICMPv6ND_NS(), 
 def test_neighbours_pass_a_flood_of_which_few_wait():
     inbox = Inbox()
     for _ in range(10 * MOST_OTHERS):
-        inbox.put_nowait((1, 1, FLOOD))
+        inbox.put((1, 1, FLOOD))
     for frame in (*NEIGHBOURS, bytes(Ether() / IPv6() / ICMPv6EchoRequest())):
-        inbox.put_nowait((1, 1, frame))
-    left = [inbox.get_nowait()[2] for _ in range(inbox.qsize())]
+        inbox.put((1, 1, frame))
+    left = [inbox.take()[2] for _ in range(len(inbox))]
     assert left == [*NEIGHBOURS, *[FLOOD] * MOST_OTHERS]
-    assert inbox.empty()
+    assert not inbox

@@ -71,7 +71,7 @@ async def answered(switch, agent, senders):
     until = asyncio.get_running_loop().time() + FOR_S
     for sender in senders:
         asked, before = ARP(op=1, hwsrc="02:00:00:00:01:01", psrc=sender, pdst="10.0.0.254"), switch.sent
-        inbox.put_nowait((1, 0, bytes(Ether(src="02:00:00:00:01:01") / asked)))
+        inbox.put((1, 0, bytes(Ether(src="02:00:00:00:01:01") / asked)))
         while switch.sent == before:
             await asyncio.sleep(0)
     await asyncio.sleep(max(0.0, until - asyncio.get_running_loop().time()))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from phb.errors import InputError
-from phb.state import SCHEMA_VERSION, File, History, Outcome, State, default_path
+from phb.state import SCHEMA_VERSION, File, History, PushOutcome, State, default_path
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
@@ -31,7 +31,7 @@ def test_is_made_and_found_again(tmp_path):
         number = History(state).begin("a:1", 1, "push", [File("x", b"1")])
     assert [file.name for file in path.parent.iterdir()] == ["state.sqlite"]
     with State(path) as state:
-        assert History(state).push(number).outcome is Outcome.STARTED
+        assert History(state).push(number).outcome is PushOutcome.STARTED
 
 
 def test_a_file_of_version_1_is_taken_over(tmp_path):
@@ -189,12 +189,12 @@ def test_a_full_disk_is_one_error_and_leaves_it_as_it_was(tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from phb.state import File, History, Outcome, State
+from phb.state import File, History, PushOutcome, State
 with State(Path(sys.argv[1])) as state:
     history = History(state)
     while True:
         number = history.begin("a:1", 1, "push", [File("x", b"%d" % n) for n in range(3)])
-        history.end(number, Outcome.APPLIED, 0.1, counts=(number, 0, 0, 0))
+        history.end(number, PushOutcome.APPLIED, 0.1, counts=(number, 0, 0, 0))
         print(number, flush=True)
 """
 
@@ -213,7 +213,7 @@ def test_kill_9_leaves_every_push_whole(tmp_path, after):
         history = History(state)
         pushes = history.pushes(limit=10_000)
         assert len(pushes) >= last
-        assert all(push.outcome is Outcome.APPLIED and push.inserted == push.number for push in pushes[1:])
+        assert all(push.outcome is PushOutcome.APPLIED and push.inserted == push.number for push in pushes[1:])
         assert all(len(history.files(push.number)) == 3 for push in pushes)
         assert history.begin("a:1", 1, "push", []) == pushes[0].number + 1
 

@@ -3,7 +3,7 @@
 import pytest
 
 from phb.errors import InputError
-from phb.state import File, History, Outcome, State
+from phb.state import File, History, PushOutcome, State
 from phb.state.history import KEPT
 
 
@@ -13,7 +13,7 @@ def history(tmp_path):
         yield History(state)
 
 
-def push(history, outcome=Outcome.APPLIED, address="a:1", device_id=1, content=b"x"):
+def push(history, outcome=PushOutcome.APPLIED, address="a:1", device_id=1, content=b"x"):
     number = history.begin(address, device_id, "push", [File("p.yaml", content)])
     history.end(number, outcome, 0.5)
     return number
@@ -23,12 +23,12 @@ def test_a_push_with_everything(history):
     files = [File("a.yaml", b"one"), File("b.conf", b"\xff\x00")]
     number = history.begin("a:1", 2**64 - 1, "push", files, name="edge", format_name="ios", dialect="ios-12")
     names = {"policy": {"1": "rule1"}}
-    history.end(number, Outcome.APPLIED, 1.23456, counts=(1, 2, 3, 4), digest="d", names=names)
+    history.end(number, PushOutcome.APPLIED, 1.23456, counts=(1, 2, 3, 4), digest="d", names=names)
     kept = history.push(number)
     assert (kept.address, kept.device_id, kept.name) == ("a:1", 2**64 - 1, "edge")
     assert (kept.format_name, kept.dialect, kept.command) == ("ios", "ios-12", "push")
     assert (kept.inserted, kept.modified, kept.deleted, kept.unchanged) == (1, 2, 3, 4)
-    assert (kept.duration_s, kept.digest, kept.names, kept.outcome) == (1.235, "d", names, Outcome.APPLIED)
+    assert (kept.duration_s, kept.digest, kept.names, kept.outcome) == (1.235, "d", names, PushOutcome.APPLIED)
     assert kept.files == ("a.yaml", "b.conf")
     assert history.files(number) == files
 
@@ -36,8 +36,8 @@ def test_a_push_with_everything(history):
 def test_the_last_good_one_of_a_switch(history):
     assert history.last_good("a:1", 1) is None
     first = push(history)
-    second = push(history, Outcome.UNCHANGED)
-    push(history, Outcome.FAILED)
+    second = push(history, PushOutcome.UNCHANGED)
+    push(history, PushOutcome.FAILED)
     push(history, address="b:1")
     push(history, device_id=2)
     history.begin("a:1", 1, "push", [])
@@ -54,7 +54,7 @@ def test_back_is_one_further_whatever_the_target(history):
 
     def give(content, command, target):
         number = history.begin("a:1", 1, command, [File("p.yaml", content)], target=target)
-        history.end(number, Outcome.APPLIED, 0.5)
+        history.end(number, PushOutcome.APPLIED, 0.5)
         return number
 
     first, second, _ = (give(content, "push", None) for content in (b"1", b"2", b"3"))
@@ -74,7 +74,7 @@ def test_old_pushes_are_forgotten_with_files_that_only_they_had(history):
     good = [push(history, content=b"good"), push(history, content=b"better")]
     other = push(history, address="b:1", content=b"old of another switch")
     for number in range(KEPT + 5):
-        push(history, Outcome.FAILED, content=b"bad %d" % (number // 2))
+        push(history, PushOutcome.FAILED, content=b"bad %d" % (number // 2))
     kept = history.pushes("a:1", 1, limit=10_000)
     # The two last good ones stay however old they are, and what lies between them and the kept.
     assert {good[0], good[1]} <= {each.number for each in kept}

@@ -10,7 +10,7 @@ import pytest
 from phb.errors import PhbError
 from phb.inventory import Switch
 from phb.sources import SCHEMES, Document
-from phb.state import File, History, Outcome, State
+from phb.state import File, History, PushOutcome, State
 from phb.watching import Kind, WatchedPolicy, policies
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -156,7 +156,7 @@ async def test_source_that_cannot_be_reached_at_the_start(bench, tmp_path, good)
     with State(tmp_path / "state.sqlite") as state:
         history = History(state)
         number = history.begin("a:1", 1, "watch", [File("shelf://x", RULES.encode(), "yaml")])
-        history.end(number, Outcome.APPLIED if good else Outcome.FAILED, 0.1)
+        history.end(number, PushOutcome.APPLIED if good else PushOutcome.FAILED, 0.1)
         made = bench(state)
         made.shelf.content = PhbError("shelf://x: nobody there")
         if not good:
