@@ -39,11 +39,11 @@ class LoadError(ValueError):
     path: str
     """JSON pointer to the construct, for example `/parsers/0/parse_states/2`."""
     message: str
-    """What is wrong with it."""
+    """The reason."""
 
 @final
 class Shaper:
-    """What a port passes at most, however fast its line is."""
+    """The most that a port passes, however fast its line is."""
 
     def __new__(cls, rate_bps: int, burst_bytes: int = 0, overhead_bytes: int = 0) -> Shaper: ...
     @property
@@ -51,7 +51,7 @@ class Shaper:
         """Rate in bit/s; 0 holds everything back once the burst is spent."""
     @property
     def burst_bytes(self) -> int:
-        """What may pass at the line's rate after a pause; with 0 each frame takes its time at `rate_bps`."""
+        """Bytes that may pass at the line's rate after a pause; with 0 each frame takes its time at `rate_bps`."""
     @property
     def overhead_bytes(self) -> int:
         """Added to each Ethernet frame's length for what the shaper counts."""
@@ -75,9 +75,9 @@ class PortConfig:
     queue_depth: int | None
     """The most packets that wait in one of them; None is 64."""
     queue_rate_pps: int | None
-    """What each of them passes, in packets per second; None and 0 are unlimited."""
+    """The rate of each of them in packets per second; None and 0 are unlimited."""
     shaper: Shaper | None
-    """What the port passes at most; None is what the line does."""
+    """The most that the port passes; None is the line's rate."""
 
     def __new__(
         cls,
@@ -95,7 +95,7 @@ class PortConfig:
 
 @final
 class Match:
-    """What one key of a table entry must be."""
+    """A condition on one key of a table entry."""
 
     @staticmethod
     def exact(value: bytes) -> Match:
@@ -398,7 +398,7 @@ class RefusedError(Exception):
     code: int
     """One of google.rpc.Code."""
     message: str
-    """What is wrong and with which object."""
+    """Which object is wrong, and why."""
 
 @final
 class Write:
@@ -504,7 +504,7 @@ class RealTime:
     def stop(self) -> None:
         """Stops the thread and waits for its end; does nothing if it is not running."""
     def statistics(self) -> dict[str, Any]:
-        """What happened at the ports.
+        """Counters of the ports.
 
         Keys: `running`, `error` (None, or why the thread ended), `failures` (a line for each file of a port that could
         not be read or written to its end), and `ports`, by number: `name`; `link` ("up", "down", "absent");
@@ -538,7 +538,7 @@ class Tls:
 
 @final
 class Binding:
-    """What the holder of a certificate may do."""
+    """The rights of a certificate's holder."""
 
     def __new__(
         cls,
@@ -562,7 +562,7 @@ class Binding:
 
 @final
 class Role:
-    """What a role may do, whatever its clients say in `role.config`."""
+    """The rights of a role, which `role.config` can only narrow."""
 
     def __new__(
         cls,
@@ -645,7 +645,7 @@ class P4RuntimeServer:
     def __exit__(self, *_exception: object) -> None: ...
 
 LIMITS: Mapping[str, int]
-"""What clients may take of a server; docs/operate/p4runtime.md has them with their reasons."""
+"""Limits of a server's resources for clients; docs/operate/p4runtime.md has them with their reasons."""
 
 @final
 class Adapter:

@@ -98,7 +98,7 @@ def digests(root: Path, files: Sequence[Path]) -> dict[str, str]:
 
 
 def write_manifest(manifest: Path, version: str, sha256: dict[str, str]) -> None:
-    """Record what artifacts were made from, and by which p4c."""
+    """Record the digests of sources and artifacts, and p4c's version."""
     manifest.write_text(json.dumps({"p4c": version, "sha256": sha256}, indent=2) + "\n")
 
 

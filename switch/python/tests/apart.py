@@ -44,7 +44,7 @@ class Apart:
     def mark(self) -> None:
         """Growth is counted from here."""
         self._before = self._memory("VmRSS")
-        # Writing 5 makes the most that there was what there is.
+        # Writing 5 resets the peak to the present use.
         Path(f"/proc/{self._process.pid}/clear_refs").write_text("5")
 
     @property
@@ -58,7 +58,7 @@ class Apart:
         return (self._memory("VmHWM") - self._before) // MIB
 
     def trim(self) -> None:
-        """Gives memory back that is free, but that the allocator has kept for the next one who wants some."""
+        """Has the allocator give free memory back to the system."""
         assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()

@@ -290,7 +290,7 @@ async def test_configs_of_many_ids() -> None:
 
 
 def test_roles_are_forgotten(client: Client) -> None:
-    """Those that nobody is in are no roles any more, and what was exclusive to them is anybody's."""
+    """A role without streams ends, and its exclusive objects are free again."""
     for number in range(2 * LIMITS["roles"]):
         answer = None
         while answer is None:  # until the server has seen the one before go
@@ -444,7 +444,7 @@ def varint(value: int) -> bytes:
 
 
 def everything(*wanted: p4r.Entity) -> p4r.ReadRequest:
-    """A read whose answer begins with some hundred megabytes of arrays: nobody sends that before somebody takes it."""
+    """A read whose answer begins with some hundred megabytes of arrays, which are sent only as they are taken."""
     arrays = [p4r.Entity(register_entry=p4r.RegisterEntry())] * 20
     return p4r.ReadRequest(device_id=DEVICE, entities=[*arrays, *wanted])
 

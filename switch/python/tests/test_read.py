@@ -1,4 +1,4 @@
-"""Read: keys, wildcards, filters, and batches of which a part is wrong."""
+"""Read: keys, wildcards, filters, and batches with wrong parts."""
 
 import grpc
 import pytest

@@ -42,7 +42,7 @@ UPDATES = [
 
 @st.composite
 def damaged(draw: st.DrawFn) -> p4r.Update:
-    """A valid update of which some bytes have changed, and which still is a message."""
+    """A valid update with some bytes changed, which still is a message."""
     serialized = bytearray(draw(st.sampled_from(UPDATES)).SerializeToString())
     for _ in range(draw(st.integers(0, 4))):
         serialized[draw(st.integers(0, len(serialized) - 1))] = draw(st.integers(0, 255))

@@ -156,7 +156,7 @@ def test_a_role_that_is_not_described(connected: Callable[[str], Client]) -> Non
 
 
 def test_nothing_else_is_seen(connected: Callable[[str], Client]) -> None:
-    """Of what has no table: action profiles, value sets, digests, multicast groups."""
+    """Objects that are no tables: action profiles, value sets, digests, multicast groups."""
     operator = connected("operator")
     stream = operator.stream()
     stream.arbitrate(2)

@@ -56,7 +56,7 @@ def test_a_unix_socket(tmp_path: Path) -> None:
     client.primary()
     client.configure()
     client.write(insert(connect(0, 1)))
-    # Somebody listens there, so that nobody else can.
+    # A server listens there, so no other can.
     second = P4RuntimeServer(new_switch(), device_id=DEVICE, address=f"unix:{path}")
     with pytest.raises(OSError, match="can not listen at unix:"):
         second.start()
@@ -67,7 +67,7 @@ def test_a_unix_socket(tmp_path: Path) -> None:
 
 
 def test_a_unix_socket_that_nobody_listens_at(tmp_path: Path) -> None:
-    """It was left behind by somebody who was killed."""
+    """A killed server left it behind."""
     path = tmp_path / "switch.sock"
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(path))

@@ -1,4 +1,4 @@
-"""TLS: who shows a certificate and who doesn't, and files that change while the server runs."""
+"""TLS: clients with and without certificates, and files that change while the server runs."""
 
 import socket
 import ssl
@@ -166,7 +166,7 @@ def test_certificates_are_read_anew(tmp_path: Path) -> None:
         while serial(port, tmp_path / "ca.pem") == second:
             assert time.monotonic() < until + 2 * WAIT_SECONDS
             time.sleep(0.05)
-        # Who was connected has noticed nothing.
+        # Connected clients have noticed nothing.
         assert serves(client)
         client.close()
 

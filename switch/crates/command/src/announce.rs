@@ -16,7 +16,7 @@ use crate::options::Options;
 /// Says that controllers can connect.
 ///
 /// # Errors
-/// The file that others wait for can't be written, or standard output takes no more.
+/// The ready file can't be written, or standard output takes no more.
 pub fn started(options: &Options, address: &str) -> Result<(), Ended> {
     let interfaces: Map<String, Value> = options
         .interfaces
@@ -48,7 +48,7 @@ pub fn started(options: &Options, address: &str) -> Result<(), Ended> {
     ))
 }
 
-/// Says what became of the packets.
+/// Reports the counts of packets.
 pub fn stopped(counters: &Statistics, runner: &RealTime) {
     let mut lines = format!(
         "phb-switch: stopped; received {}, injected {}, transmitted {}, to CPU {}, dropped {}, queued {}\n",
@@ -76,11 +76,11 @@ pub fn stopped(counters: &Statistics, runner: &RealTime) {
             lines.push_str(&format!("phb-switch: port {port} ({name}): {losses}\n"));
         }
     }
-    // Where stderr can't be written there is nobody to tell.
+    // A failure of stderr can't be reported.
     let _ = io::stderr().write_all(lines.as_bytes());
 }
 
-/// Writes to standard output in one piece, lest a line of the log get between the words and the end of the line.
+/// Writes to standard output in one piece, so that no line of the log comes in between.
 ///
 /// # Errors
 /// It takes no more.
@@ -92,7 +92,7 @@ pub fn print(text: &str) -> Result<(), Ended> {
     write().map_err(|error| Ended::stdout(&error))
 }
 
-/// Writes a file that others wait for: it is whole as soon as it is there.
+/// Writes the ready file: it is whole as soon as it is there.
 fn write_at_once(path: &Path, text: &str) -> Result<(), Ended> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let unfinished: PathBuf = path.with_file_name(format!(".{name}.{}", std::process::id()));

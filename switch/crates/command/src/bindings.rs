@@ -1,4 +1,4 @@
-//! The file that binds client certificates to roles and devices, and roles to what they may do (TOML).
+//! The file of roles and devices by client certificate, and of rights by role (TOML).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -196,7 +196,7 @@ impl<'a> Table<'_, '_, 'a> {
         self.values.get(key)
     }
 
-    /// Says what is wrong with a key, or that it is missing.
+    /// Refuses a key that is wrong or missing.
     fn wrong<T>(&self, key: &str, message: &str) -> Result<T, Ended> {
         let found = self.values.keys().find(|other| other.get_ref() == key);
         let span = found.map_or_else(|| self.span.clone(), Spanned::span);
@@ -247,7 +247,7 @@ impl<'a> Table<'_, '_, 'a> {
         }
     }
 
-    /// A list whose elements `read` takes; it gives none for what is wrong.
+    /// A list; `read` gives none for a wrong element.
     fn list<T>(
         &self,
         key: &str,

@@ -1,4 +1,4 @@
-//! The command line's options in groups, each a struct; a group of one module's lies in that module.
+//! The command line's options in groups, each a struct. A group that one module reads is defined there.
 //!
 //! The command line itself is read in bmv2's way, by [`arguments`](crate::arguments). From here come the options' names
 //! and values, the help, and the completion of shells.
@@ -242,7 +242,7 @@ pub fn spellings() -> Spellings {
     found
 }
 
-/// Reads the values of what was given.
+/// Reads the values of the given options.
 ///
 /// # Errors
 /// A value is wrong.

@@ -1,4 +1,4 @@
-//! How the command ends otherwise than well.
+//! Errors that end the command, and its exit codes.
 
 use std::fmt;
 use std::io;

@@ -17,7 +17,7 @@ impl Failures {
     /// Reports the failure of a file on stderr, whether or not there is a log.
     pub fn say(&self, failure: &str) {
         self.0.store(true, Ordering::Relaxed);
-        // Where stderr can't be written there is nobody to tell.
+        // A failure of stderr can't be reported.
         let line = format!("phb-switch: {failure}");
         let _ = writeln!(std::io::stderr(), "{}", crate::terminal::shown(&line));
     }
@@ -37,7 +37,7 @@ impl Failures {
 /// Failures of ports as they come.
 pub struct OfPorts<'a> {
     failures: &'a Failures,
-    /// Whether there is a log besides stderr, in which they are to be, too.
+    /// Whether there is a log besides stderr, which gets them too.
     is_log_apart: bool,
     said: usize,
 }

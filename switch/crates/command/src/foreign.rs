@@ -1,4 +1,4 @@
-//! Options of bmv2 that can't mean here what they mean there, each with the reason.
+//! Options of bmv2 that have no meaning or can't be done here, each with the reason.
 
 use crate::arguments::Given;
 use crate::ending::{Ended, input};
@@ -28,7 +28,7 @@ pub const WITHOUT_MEANING: [(&str, &str); 9] = [
     ("max-l2-entries", "multicast tables grow as needed"),
 ];
 
-/// Refused: what the caller wants would not happen.
+/// Refused: the switch can't do them.
 pub const REFUSED: [(&str, &str); 4] = [
     (
         "restore-state",
@@ -48,7 +48,7 @@ pub const REFUSED: [(&str, &str); 4] = [
     ),
 ];
 
-/// Refuses what can't be done, and says in one line what means nothing.
+/// Refuses options that can't be done; gives one line about those without meaning.
 pub fn check(given: &Given) -> Result<Option<String>, Ended> {
     if let Some((id, why)) = REFUSED.iter().find(|(id, _)| given.has(id)) {
         return input(format!("--{id}: {why}"));

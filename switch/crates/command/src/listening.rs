@@ -1,4 +1,4 @@
-//! Options of the server: where it listens, and what clients have to show.
+//! Options of the server: its addresses, and the certificates of clients.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::quoted::quoted;
 use crate::serve::{ClientCertificates, TlsFiles, UnixSocket};
 use crate::values::{path, word};
 
-/// Loopback, unlike bmv2: who can reach the address programs the switch.
+/// Loopback, unlike bmv2: anybody who reaches the address can program the switch.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 
 /// Of a Unix socket: for the user that runs the switch.
@@ -94,12 +94,12 @@ impl TlsOptions {
     }
 }
 
-/// TLS, and the file that says what certificates are for.
+/// TLS, and the file that binds certificates to roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
     /// Certificates and keys.
     pub files: TlsFiles,
-    /// Whom each client certificate stands for.
+    /// The file of roles and devices by certificate.
     pub bindings: Option<PathBuf>,
 }
 

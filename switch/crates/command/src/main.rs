@@ -2,17 +2,17 @@
 //!
 //! In the order in which a command line goes through them:
 //!
-//! - [`arguments`] reads it in bmv2's spelling, by the names that [`cli`] has; [`numbers`] and [`quoted`] help;
-//! - [`options`] says what it comes to, with [`ports`] and [`rate`], [`listening`], [`foreign`] and those of the [`log`];
-//! - [`start`] makes a switch of that and runs it, with what it takes from the [`system`], the file of [`bindings`] and
-//!   the server behind [`serve`], until [`stopping`] says that it is over;
-//! - [`announce`] says when it has started and what became of the packets; [`packets`] are logged where that is wanted, and
-//!   [`failures`] of files are said once;
-//! - [`ending`] is how it ends otherwise than well.
+//! - [`arguments`] reads it in bmv2's spelling, [`cli`] has the options, [`values`] and [`quoted`] read and show values;
+//! - [`options`] checks them, with [`ports`] and [`rate`], [`listening`], [`foreign`] and those of the [`log`];
+//! - [`start`] makes a switch of them and runs it, with limits of the [`system`], the file of [`bindings`] and the server
+//!   behind [`serve`], until a signal of [`stopping`];
+//! - [`announce`] reports the start and the packets at the end; [`packets`] logs packets, and [`failures`] reports files
+//!   that could not be written;
+//! - [`ending`] has the errors and exit codes.
 //!
 //! Exit codes: 0 stopped by Ctrl-C, SIGTERM or SIGHUP; 1 the switch failed while running, or files that it wrote are not
-//! whole; 2 bad input. The standard library has opened `/dev/null` where stdin, stdout or stderr are closed, lest a packet
-//! socket take their place, and ignores SIGPIPE.
+//! whole; 2 bad input. The standard library has opened `/dev/null` where stdin, stdout or stderr are closed, so that no
+//! packet socket takes their place, and ignores SIGPIPE.
 
 mod announce;
 mod arguments;
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     let code = match run(&name, words.collect()) {
         Ok(()) => OK,
         Err(ended) => {
-            // Where stderr can't be written there is nobody to tell.
+            // A failure of stderr can't be reported.
             let line = format!("phb-switch: {ended}");
             let _ = writeln!(std::io::stderr(), "{}", terminal::shown(&line));
             ended.code()

@@ -1,4 +1,4 @@
-//! The command line, read and checked: what a switch is to be started with.
+//! The command line, read and checked: the configuration of the switch.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub const NAME_OF_BMV2: &str = "simple_switch_grpc";
 /// packet are delivered.
 pub const BMV2_QUEUE_DEPTH: usize = 16_384;
 
-/// All that the command line says, checked as far as it can be without opening anything.
+/// The command line's meaning, checked as far as possible without opening anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The program to load at the start.
@@ -48,7 +48,7 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// Whose word holds where bmv2 differs from the specification.
     pub manners: Manners,
-    /// Where the log goes, and what is in it.
+    /// The log.
     pub logging: Logging,
     /// Where captures go.
     pub pcap: Option<PathBuf>,
@@ -66,7 +66,7 @@ pub struct Options {
     pub notices: Vec<String>,
 }
 
-/// Reads and checks what was given.
+/// Reads and checks a command line.
 ///
 /// # Arguments
 /// `name`: the program's own, without a path.

@@ -1,4 +1,4 @@
-//! Options that name a port: what is attached to it, and how it transmits.
+//! Options of ports: their interfaces, and how they transmit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

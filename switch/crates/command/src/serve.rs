@@ -11,7 +11,7 @@ use crate::ending::{Ended, input};
 /// More threads serve no faster: they wait for the switch.
 const MOST_WORKERS: usize = 4;
 
-/// Says what is wrong with the files of TLS.
+/// Checks the files of TLS.
 pub fn check(files: &TlsFiles) -> Result<(), Ended> {
     phb_server::tls::check(files).or_else(input)
 }

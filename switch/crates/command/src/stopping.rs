@@ -1,8 +1,8 @@
 //! Which signals end the switch, and how it learns of them.
 //!
-//! SIGINT, SIGTERM and SIGHUP do, the latter two unless they were ignored from the start, as SIGHUP is under `nohup`. They
-//! are blocked rather than handled: a thread waits for them. SIGUSR1 and SIGUSR2, by which some daemons are told to rotate
-//! their logs, do nothing here. Nor does SIGXFSZ, without which a file that may not grow is an error like any other.
+//! SIGINT, SIGTERM and SIGHUP do, the latter two unless they were ignored from the start, as SIGHUP is under `nohup`.
+//! They are blocked rather than handled: a thread waits for them. SIGUSR1 and SIGUSR2, which rotate the logs of some
+//! daemons, do nothing here. SIGXFSZ is ignored, so that a file that may not grow is an error like any other.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;

@@ -17,7 +17,7 @@ const MOST_JSON: usize = 64 * 1024;
 /// The longest text that is taken as it is though it is not JSON.
 const MOST_UNQUOTED: usize = 256;
 
-/// A leaf with what it is set to.
+/// A leaf with its new value.
 pub(crate) type Setting = (Path, &'static Leaf, Value);
 
 /// The leaves that a value, put at a path, sets.

@@ -45,7 +45,7 @@ pub(crate) fn check_models(models: &[ModelData]) -> Result<()> {
     Ok(())
 }
 
-/// Answers a request that has been checked.
+/// Answers a checked request.
 pub(crate) fn answer(
     request: &GetRequest,
     snapshot: &Snapshot,

@@ -22,7 +22,7 @@ pub struct Attachment {
     pub ifindex: Option<u32>,
 }
 
-/// Gives what is at the ports now, by port number; ports that are not there have no interface.
+/// Gives the interfaces at the ports now, by port number.
 pub type Attachments = Arc<dyn Fn() -> BTreeMap<u16, Attachment> + Send + Sync>;
 
 /// An interface, as clients call it, and its port.

@@ -29,7 +29,7 @@ pub(crate) fn wrong(path: &[Element], message: impl AsRef<str>) -> Refusal {
     invalid(format!("{}: {}", text(path), message.as_ref()))
 }
 
-/// Text in quotes, so that a message shows where it ends and what can't be seen.
+/// Text in quotes, with characters that can't be printed spelled out.
 pub(crate) fn quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'

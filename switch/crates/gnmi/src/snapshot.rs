@@ -69,7 +69,7 @@ impl Layout {
         let mut order = vec![usize::MAX; sorted.len()];
         let mut places = Vec::with_capacity(sorted.len());
         for (_, at, path) in sorted {
-            // Whatever is gathered is of the models.
+            // All gathered paths are of the models.
             if let Some(leaf) = schema::leaf(&path) {
                 order[at] = places.len();
                 places.push(Place { path, leaf });

@@ -1,4 +1,4 @@
-//! The leaves that tell what is in force and counted: their paths, and in the same order their values.
+//! Leaves of settings in force and of counters: their paths, and in the same order their values.
 
 use std::sync::Arc;
 

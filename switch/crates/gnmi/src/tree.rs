@@ -1,4 +1,4 @@
-//! The tree that clients see: the settings, and what is in force and counted.
+//! The tree that clients see: settings, state and counters.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -5,7 +5,7 @@ use prost::Message;
 
 use crate::status::{Code, Outcome};
 
-/// google.rpc.Code.UNKNOWN, the code of every batch of which something failed.
+/// google.rpc.Code.UNKNOWN, the code of a batch with failures.
 const UNKNOWN: i32 = 2;
 
 /// Clients accept 8 KB of metadata by default, and there are other headers.
@@ -43,10 +43,10 @@ struct Error {
     message: String,
 }
 
-/// How a batch ends of which something failed.
+/// The end of a batch with failures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Says how many failed and why the first did, for clients that do not unpack details.
+    /// Number of failures and reason of the first, for clients that do not unpack details.
     pub message: String,
     /// A serialized google.rpc.Status: one p4.v1.Error for each member, in their order.
     pub status: Vec<u8>,
@@ -70,7 +70,7 @@ impl Failure {
             outcomes.len(),
             refusal.message
         );
-        // Where a default client would not accept them, the words of what was only not tried go first.
+        // Where a default client would not accept them all, messages of updates that were not tried are left out first.
         let mut status = serialized(outcomes, &message, |_| true);
         if status.len() > COMFORTABLE_BYTES {
             status = serialized(outcomes, &message, |code| code != Code::Aborted);

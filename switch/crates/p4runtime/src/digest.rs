@@ -3,7 +3,7 @@
 use crate::Configuration;
 use crate::schema::Digest;
 
-/// How digests of a kind are to be sent.
+/// How digests of a kind are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestConfig {
     /// The id of the digest in the p4info.
@@ -17,7 +17,7 @@ pub struct DigestConfig {
 }
 
 impl Configuration {
-    /// How digests of the kind with this name in the artifact are to be sent; None if clients have not enabled it.
+    /// How digests of the kind with this name in the artifact are sent; None if clients have not enabled it.
     #[must_use]
     pub fn digest_config(&self, name: &str) -> Option<DigestConfig> {
         let digest = self.digest(name)?;

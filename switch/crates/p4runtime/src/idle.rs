@@ -1,4 +1,4 @@
-//! Entries that have become idle, as clients are told of them.
+//! Notifications of entries that have become idle.
 
 use std::sync::Mutex;
 

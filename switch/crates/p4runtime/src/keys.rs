@@ -7,7 +7,7 @@ use phb_pipeline::{Match, MatchKind};
 use prost::Message;
 
 use crate::bytestring::{canonical, exceeds, hexadecimal, less, ones, prefix_mask};
-use crate::message::entity::{FieldMatch, FieldMatchKind, TableEntry};
+use crate::message::entity::{FieldMatch, FieldMatchKind, Prefix, TableEntry, TwoValues};
 use crate::schema::{KeyField, Table};
 use crate::status::{Result, invalid};
 
@@ -116,82 +116,9 @@ fn one(
             let number = field.form.receive(value, bits, Words(&what, ""))?;
             Ok(Match::Optional(Some(number)))
         }
-        (MatchKind::Lpm, Some(FieldMatchKind::Lpm(lpm))) => {
-            canonical(&mut lpm.value, bits, Words(&what, ""))?;
-            let length = match u32::try_from(lpm.prefix_len) {
-                Ok(0) => {
-                    return invalid(format!(
-                        "{}: a prefix of length 0 matches anything; leave the field out",
-                        what()
-                    ));
-                }
-                Ok(length) if length <= bits => length,
-                _ => {
-                    return invalid(format!(
-                        "{}: prefix length {} of a field of {bits} bit",
-                        what(),
-                        lpm.prefix_len
-                    ));
-                }
-            };
-            if exceeds(&lpm.value, &prefix_mask(length, bits)) {
-                return invalid(format!(
-                    "{}: {} has bits outside its prefix of length {length}",
-                    what(),
-                    hexadecimal(&lpm.value)
-                ));
-            }
-            Ok(Match::Lpm {
-                value: lpm.value.clone(),
-                prefix_len: length,
-            })
-        }
-        (MatchKind::Ternary, Some(FieldMatchKind::Ternary(ternary))) => {
-            let (value, mask) = (&mut ternary.first, &mut ternary.second);
-            canonical(value, bits, Words(&what, ""))?;
-            canonical(mask, bits, Words(&what, ", mask"))?;
-            if mask == &[0] {
-                return invalid(format!(
-                    "{}: a mask of zero matches anything; leave the field out",
-                    what()
-                ));
-            }
-            if exceeds(value, mask) {
-                return invalid(format!(
-                    "{}: the value {} has bits outside the mask {}",
-                    what(),
-                    hexadecimal(value),
-                    hexadecimal(mask)
-                ));
-            }
-            Ok(Match::Ternary {
-                value: value.clone(),
-                mask: mask.clone(),
-            })
-        }
-        (MatchKind::Range, Some(FieldMatchKind::Range(range))) => {
-            let (low, high) = (&mut range.first, &mut range.second);
-            canonical(low, bits, Words(&what, ", low"))?;
-            canonical(high, bits, Words(&what, ", high"))?;
-            if less(high, low) {
-                return invalid(format!(
-                    "{}: low {} is above high {}",
-                    what(),
-                    hexadecimal(low),
-                    hexadecimal(high)
-                ));
-            }
-            if low == &[0] && *high == ones(bits) {
-                return invalid(format!(
-                    "{}: the whole range matches anything; leave the field out",
-                    what()
-                ));
-            }
-            Ok(Match::Range {
-                low: low.clone(),
-                high: high.clone(),
-            })
-        }
+        (MatchKind::Lpm, Some(FieldMatchKind::Lpm(given))) => lpm(given, bits, &what),
+        (MatchKind::Ternary, Some(FieldMatchKind::Ternary(given))) => ternary(given, bits, &what),
+        (MatchKind::Range, Some(FieldMatchKind::Range(given))) => range(given, bits, &what),
         (_, given) => invalid(format!(
             "{}: expected {}, got {}",
             what(),
@@ -201,7 +128,86 @@ fn one(
     }
 }
 
-/// Words that are put together only when somebody reads them.
+fn lpm(given: &mut Prefix, bits: u32, what: impl Fn() -> String) -> Result<Match> {
+    canonical(&mut given.value, bits, Words(&what, ""))?;
+    let length = match u32::try_from(given.prefix_len) {
+        Ok(0) => {
+            return invalid(format!(
+                "{}: a prefix of length 0 matches anything; leave the field out",
+                what()
+            ));
+        }
+        Ok(length) if length <= bits => length,
+        _ => {
+            return invalid(format!(
+                "{}: prefix length {} of a field of {bits} bit",
+                what(),
+                given.prefix_len
+            ));
+        }
+    };
+    if exceeds(&given.value, &prefix_mask(length, bits)) {
+        return invalid(format!(
+            "{}: {} has bits outside its prefix of length {length}",
+            what(),
+            hexadecimal(&given.value)
+        ));
+    }
+    Ok(Match::Lpm {
+        value: given.value.clone(),
+        prefix_len: length,
+    })
+}
+
+fn ternary(given: &mut TwoValues, bits: u32, what: impl Fn() -> String) -> Result<Match> {
+    let (value, mask) = (&mut given.first, &mut given.second);
+    canonical(value, bits, Words(&what, ""))?;
+    canonical(mask, bits, Words(&what, ", mask"))?;
+    if mask == &[0] {
+        return invalid(format!(
+            "{}: a mask of zero matches anything; leave the field out",
+            what()
+        ));
+    }
+    if exceeds(value, mask) {
+        return invalid(format!(
+            "{}: the value {} has bits outside the mask {}",
+            what(),
+            hexadecimal(value),
+            hexadecimal(mask)
+        ));
+    }
+    Ok(Match::Ternary {
+        value: value.clone(),
+        mask: mask.clone(),
+    })
+}
+
+fn range(given: &mut TwoValues, bits: u32, what: impl Fn() -> String) -> Result<Match> {
+    let (low, high) = (&mut given.first, &mut given.second);
+    canonical(low, bits, Words(&what, ", low"))?;
+    canonical(high, bits, Words(&what, ", high"))?;
+    if less(high, low) {
+        return invalid(format!(
+            "{}: low {} is above high {}",
+            what(),
+            hexadecimal(low),
+            hexadecimal(high)
+        ));
+    }
+    if low == &[0] && *high == ones(bits) {
+        return invalid(format!(
+            "{}: the whole range matches anything; leave the field out",
+            what()
+        ));
+    }
+    Ok(Match::Range {
+        low: low.clone(),
+        high: high.clone(),
+    })
+}
+
+/// Words that are formatted only for a message.
 struct Words<'a, F>(&'a F, &'static str);
 
 impl<F: Fn() -> String> std::fmt::Display for Words<'_, F> {

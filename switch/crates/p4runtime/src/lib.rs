@@ -49,7 +49,7 @@ use crate::schema::Schema;
 use crate::status::{Result, invalid};
 use crate::store::Store;
 
-/// A program with its p4info, and what clients have written to it.
+/// A program with its p4info and all entities that clients have written.
 ///
 /// The switch that has the program loaded is given to each call: it is another one before the program is committed.
 pub struct Configuration {
@@ -120,7 +120,7 @@ impl Configuration {
         }
     }
 
-    /// Begins to answer a batch of reads; what is not the role's is left out.
+    /// Begins to answer a batch of reads; objects that are not the role's are left out.
     #[must_use]
     pub fn read(&self, request: &ReadRequest, role: &Role) -> Reader {
         let schema = match role.sees_all() {

@@ -14,6 +14,7 @@ use crate::message::request::Update;
 use crate::role::Role;
 use crate::schema::Table;
 use crate::status::Result;
+use crate::store::{Rest, Store};
 use crate::write::{all_or_none, config, lock};
 use crate::{Code, Configuration, Refusal};
 
@@ -73,50 +74,22 @@ impl Configuration {
 
     /// Updates that bring the new program to the present state.
     fn updates(&self, new: &Self, pipeline: &Pipeline) -> Vec<Update> {
-        let mut updates = Vec::new();
         let store = self.store();
-        for config in &store.rest.digests {
-            let (digest_id, config) = (*config.0, Some(*config.1));
-            let entry = DigestEntry { digest_id, config };
-            updates.push(update(INSERT, Kind::Digest(entry)));
-        }
-        let groups = store
-            .rest
-            .multicast
-            .values()
-            .cloned()
-            .map(ReplicationKind::Multicast);
-        let sessions = store
-            .rest
-            .clones
-            .values()
-            .cloned()
-            .map(ReplicationKind::Clone);
-        updates.extend(groups.chain(sessions).map(|kind| {
-            let entry = PacketReplicationEngineEntry { kind: Some(kind) };
-            update(INSERT, Kind::Replication(entry))
-        }));
-        let sets = store.rest.value_sets.iter();
-        updates.extend(sets.map(|(id, members)| {
-            let (value_set_id, members) = (*id, members.clone());
-            update(
-                MODIFY,
-                Kind::ValueSet(ValueSetEntry {
-                    value_set_id,
-                    members,
-                }),
-            )
-        }));
-        let members = store.rest.members.values();
-        updates.extend(members.map(|member| update(INSERT, Kind::Member(member.clone()))));
-        let groups = store.rest.groups.values();
-        updates.extend(groups.map(|group| update(INSERT, Kind::Group(group.clone()))));
+        let mut updates = of_replication(&store.rest);
+        updates.extend(of_profiles_and_sets(&store.rest));
+        updates.extend(self.of_tables(&store, new, pipeline));
+        updates.extend(self.of_meters(pipeline));
+        updates
+    }
+
+    fn of_tables(&self, store: &Store, new: &Self, pipeline: &Pipeline) -> Vec<Update> {
+        let mut updates = Vec::new();
         for table in self.schema.tables.values() {
             let entries = store.entries(table.id);
             let mut place = 0;
             while let Some((serialized, next)) = entries.from(place) {
                 place = next;
-                // What has been serialized here can be read again.
+                // Entries that were serialized here can be read again.
                 let Ok(mut entry) = TableEntry::decode(serialized) else {
                     continue;
                 };
@@ -132,13 +105,15 @@ impl Configuration {
         }
         let defaults = store.rest.defaults.values();
         updates.extend(defaults.map(|entry| update(MODIFY, Kind::Table(entry.clone()))));
+        updates
+    }
+
+    fn of_meters(&self, pipeline: &Pipeline) -> Vec<Update> {
+        let mut updates = Vec::new();
         for (id, meter) in &self.schema.meters {
             for index in 0..meter.size {
-                let rates = pipeline
-                    .meter_rates(&meter.name, index as usize)
-                    .ok()
-                    .flatten();
-                if let Some(rates) = rates {
+                let rates = pipeline.meter_rates(&meter.name, index as usize);
+                if let Some(rates) = rates.ok().flatten() {
                     let entry = MeterEntry {
                         meter_id: *id,
                         index: Some(Index {
@@ -199,6 +174,38 @@ impl Configuration {
         }
         values
     }
+}
+
+fn of_replication(rest: &Rest) -> Vec<Update> {
+    let digests = rest.digests.iter().map(|(digest_id, config)| {
+        let (digest_id, config) = (*digest_id, Some(*config));
+        update(INSERT, Kind::Digest(DigestEntry { digest_id, config }))
+    });
+    let groups = rest.multicast.values().cloned();
+    let sessions = rest.clones.values().cloned();
+    let kinds = groups
+        .map(ReplicationKind::Multicast)
+        .chain(sessions.map(ReplicationKind::Clone));
+    let replication = kinds.map(|kind| {
+        let entry = PacketReplicationEngineEntry { kind: Some(kind) };
+        update(INSERT, Kind::Replication(entry))
+    });
+    digests.chain(replication).collect()
+}
+
+fn of_profiles_and_sets(rest: &Rest) -> Vec<Update> {
+    let sets = rest.value_sets.iter().map(|(id, members)| {
+        let (value_set_id, members) = (*id, members.clone());
+        let entry = ValueSetEntry {
+            value_set_id,
+            members,
+        };
+        update(MODIFY, Kind::ValueSet(entry))
+    });
+    let members = rest.members.values().cloned().map(Kind::Member);
+    let groups = rest.groups.values().cloned().map(Kind::Group);
+    let profiles = members.chain(groups).map(|kind| update(INSERT, kind));
+    sets.chain(profiles).collect()
 }
 
 fn update(kind: i32, entity: Kind) -> Update {

@@ -35,7 +35,7 @@ impl Role {
         self.ids.is_none()
     }
 
-    /// Whether what an entity is about is the role's. An id that is not set names everything, of which a role sees its part.
+    /// Whether an entity's object is the role's. An unset id names all objects; a role sees its own among them.
     pub(crate) fn sees(&self, kind: &Kind) -> bool {
         matches!(id(kind), Some(0)) || self.may_write(kind).is_ok()
     }
@@ -73,7 +73,7 @@ fn id(kind: &Kind) -> Option<u32> {
 }
 
 impl Configuration {
-    /// The p4info ids of what has this name: a table, counter, meter, register, action profile, value set or digest.
+    /// The p4info ids of this name's objects: table, counter, meter, register, action profile, value set or digest.
     #[must_use]
     pub fn ids_named(&self, name: &str) -> BTreeSet<u32> {
         let schema = &self.schema;

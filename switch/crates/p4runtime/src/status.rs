@@ -1,4 +1,4 @@
-//! How a refusal is told: a canonical code with words.
+//! Refusals: a canonical code with a message.
 
 use phb_node::Failure;
 use phb_pipeline::WriteError;

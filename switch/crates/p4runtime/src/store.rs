@@ -1,8 +1,8 @@
 //! Entities as clients wrote them, to be read back.
 //!
-//! The switch holds what packets need; this holds the rest (metadata, order of writing) and answers reads without asking
-//! the switch. Entries are kept serialized, and a read takes hold of a table as it is at one moment: a write that comes
-//! while the read goes on makes a copy for itself.
+//! The switch holds the parts that packets need; this holds the rest (metadata, order of writing) and answers reads
+//! without asking the switch. Entries are kept serialized, and a read takes hold of a table as it is at one moment: a
+//! write that comes while the read goes on makes a copy for itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -105,7 +105,7 @@ pub(crate) struct Store {
     undo: Option<Undo>,
 }
 
-/// Table, key, and what was there.
+/// Table, key, and the entry before.
 type Before = (u32, Box<[u8]>, Option<Box<[u8]>>);
 
 /// The state before a batch, to undo its changes.
@@ -178,12 +178,12 @@ impl Store {
         });
     }
 
-    /// Keeps what has been changed.
+    /// Keeps the changes since [`Store::begin`].
     pub fn keep(&mut self) {
         self.undo = None;
     }
 
-    /// Takes back what has been changed since [`Store::begin`].
+    /// Takes back the changes since [`Store::begin`].
     pub fn undo(&mut self) {
         let Some(undo) = self.undo.take() else {
             return;

@@ -1,4 +1,4 @@
-//! Sends frames by one interface and counts what comes back by another.
+//! Sends frames by one interface and counts those that come back by another.
 //!
 //! `generate SEND RECEIVE FRAMES PER_SECOND SECONDS`: FRAMES is a file with a frame per line, in hexadecimal; they are
 //! sent in turn. PER_SECOND 0 is as fast as possible. The last 16 bytes of each become a mark and the time of sending.
@@ -10,7 +10,7 @@ use phb_ports::{PacketPort, Port};
 
 const BATCH: usize = 32;
 const MARK: [u8; 8] = *b"phbbench";
-/// After the last frame was sent, what is on its way has this long.
+/// How long frames may be on their way after the last was sent.
 const SETTLE: Duration = Duration::from_millis(200);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

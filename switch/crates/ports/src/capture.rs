@@ -1,4 +1,5 @@
-//! Keeps what passes a port in capture files, `X_in.pcap` and `X_out.pcap` for an interface X, as bmv2's `--pcap` does.
+//! Keeps the frames that pass a port in capture files, as bmv2's `--pcap` does: `X_in.pcap` and `X_out.pcap` for an
+//! interface X.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -53,7 +54,7 @@ impl CaptureFile {
         self.settle(result);
     }
 
-    /// Hands what was added to the operating system, so that whoever reads the file meanwhile sees whole frames. Gives
+    /// Hands the added frames to the operating system, so that readers of the file see whole frames. Gives
     /// how many frames the file doesn't have.
     pub(crate) fn flush(&mut self) -> usize {
         if self.pending > 0 {
@@ -93,7 +94,7 @@ pub struct CapturedPort {
 }
 
 impl CapturedPort {
-    /// Keeps what passes `port` in two files in `directory`, which are made anew.
+    /// Keeps the frames of `port` in two new files in `directory`.
     ///
     /// # Errors
     /// A file that can't be made.

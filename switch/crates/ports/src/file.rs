@@ -1,4 +1,4 @@
-//! Capture files as a port: one is replayed with its own timing, into the other goes what leaves.
+//! Capture files as a port: one is replayed with its own timing, the other takes frames that leave.
 //!
 //! So bmv2's `--use-files N` works: N seconds after the start comes the earliest frame of all ports' files, and every
 //! other as much later as its time stamp says.

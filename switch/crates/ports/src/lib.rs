@@ -5,7 +5,7 @@
 //! - [`packet`]: a network interface, by a packet socket with the [`ring`]s that the kernel shares with us;
 //! - [`tap`]: a TAP interface;
 //! - [`file`](mod@file): capture files, replayed and written; [`pcap`] reads them;
-//! - [`capture`]: any port, with what passes it kept in capture files;
+//! - [`capture`]: any port, with its frames kept in capture files;
 //! - [`memory`]: for tests.
 //!
 //! Shared parts: [`offload`] does the work that kernels leave to hardware, with [`segment`], [`checksum`] and [`tag`];

@@ -23,7 +23,7 @@ pub fn virtio_header(copied: u16) -> [u8; VIRTIO_HEADER] {
     [0, 0, low, high, 0, 0, 0, 0, 0, 0]
 }
 
-/// Gives what is in `received` (virtio header and frame) to `take` as it would look on a cable: its checksum completed,
+/// Gives the frame in `received` (behind its virtio header) to `take` as it would look on a cable: its checksum completed,
 /// its tag put back, cut into segments. What can't be done is counted as refused. `scratch` is memory to work in.
 #[inline]
 pub fn finish(

@@ -1,7 +1,7 @@
 //! A network interface as a port: a packet socket with rings.
 //!
 //! Options of the socket (packet(7)): `PACKET_VNET_HDR`, because a virtual interface leaves checksums and segmentation
-//! to hardware that it does not have; `PACKET_COPY_THRESH`, so that what is longer than a slot comes through the
+//! to hardware that it does not have; `PACKET_COPY_THRESH`, so that frames longer than a slot come through the
 //! socket's queue; `PACKET_IGNORE_OUTGOING`; `PACKET_QDISC_BYPASS`, because the switch has queues of its own.
 
 use std::io;
@@ -77,7 +77,7 @@ impl PacketPort {
     /// Opens the interface `name`, in promiscuous mode, which it has until the port is dropped.
     ///
     /// # Errors
-    /// No such interface, no Ethernet, no permission, or a kernel without what is needed.
+    /// No such interface, no Ethernet, no permission, or a kernel without these options.
     pub fn open(name: &str) -> Result<Self, PortError> {
         Self::open_with(name, true)
     }
@@ -311,7 +311,7 @@ impl Port for PacketPort {
     }
 
     fn trouble(&mut self) {
-        // Reading the error clears it; that the interface is down is told otherwise.
+        // Reading the error clears it; `Links` reports that the interface is down.
         let Some(attached) = &self.attached else {
             return;
         };

@@ -78,7 +78,7 @@ impl<R: Read> PcapReader<R> {
     /// Reads the next frame and gives its time stamp; `None` at the end.
     ///
     /// # Errors
-    /// A frame of which only a part was captured, a record that is none, or a file that can't be read.
+    /// A frame that was captured in part only, a wrong record, or a file that can't be read.
     pub fn advance(&mut self) -> Result<Option<Timestamp>, PortError> {
         self.number += 1;
         let mut header = [0; RECORD_HEADER];

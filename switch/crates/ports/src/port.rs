@@ -39,7 +39,7 @@ pub trait Port: Send {
     /// Takes a frame to be sent with the next [`flush`](Self::flush). What can't be sent is counted.
     fn send(&mut self, now: Time, frame: &[u8]);
 
-    /// Sends what was taken.
+    /// Sends the frames that were taken.
     fn flush(&mut self);
 
     /// Whether [`receive`](Self::receive) finds out without the kernel that nothing waits.
@@ -82,6 +82,6 @@ pub type Timestamp = u64;
 pub struct Clock {
     /// The time of day at time 0.
     pub at_zero: Timestamp,
-    /// The earliest time stamp of all that is to be replayed. It happens at time 0, before what a port waits.
+    /// The earliest time stamp of all replayed files. It happens at time 0, before a port's own wait.
     pub replay_from: Timestamp,
 }

@@ -3,7 +3,7 @@
 /// Has freed memory go back to the system; to be called before there are threads.
 ///
 /// By default each of a server's threads gets an arena of its own, and each keeps what a request of megabytes or a program
-/// had once taken: loading phb's program eight times left 90 MB that nobody used.
+/// had once taken: loading phb's program eight times left 90 MB unused.
 #[cfg(target_env = "gnu")]
 pub fn give_memory_back() {
     const KEPT_BYTES: i32 = 1 << 20;

@@ -26,7 +26,7 @@ const AT_LENGTH: usize = 4;
 const AT_CAPTURED: usize = 8;
 const AT_MAC: usize = 12;
 const AT_VLAN: usize = 24;
-/// Length of the header, and so the place of what is to be sent.
+/// Length of the header, and so the place of the frame to send.
 const HEADER: usize = 32;
 /// The most that the kernel puts in front of a received frame: header, `struct sockaddr_ll`, alignment, virtio header.
 const RECEIVE_HEADROOM: usize = 96;
@@ -247,7 +247,7 @@ impl Rings {
         self.pending
     }
 
-    /// Has the kernel send what was put. Gives the number of frames that it did not take, and which are gone.
+    /// Has the kernel send the frames that were put. Gives the number of frames that it did not take, which are lost.
     #[inline]
     pub fn kick(&mut self, socket: &OwnedFd) -> usize {
         if self.pending == 0 {
@@ -277,8 +277,8 @@ impl Rings {
             + index % layout.per_block * layout.slot
     }
 
-    /// The kernel sends in order and stops where it fails, to go on at that place: what it has not touched is a row at
-    /// the end, and the next frame has to go to its beginning.
+    /// The kernel sends in order and stops where it fails, to go on at that place: untouched slots are a row at the end,
+    /// and the next frame has to go to its beginning.
     fn take_back(&mut self, pending: usize) -> usize {
         let mut lost = 0;
         let mut first = None;

@@ -34,7 +34,7 @@ fn check_length(result: libc::ssize_t) -> io::Result<usize> {
 }
 
 fn own(descriptor: RawFd) -> OwnedFd {
-    // SAFETY: every caller has just got the descriptor from the kernel and gives it to nobody else.
+    // SAFETY: every caller has just got the descriptor from the kernel and gives it away.
     unsafe { OwnedFd::from_raw_fd(descriptor) }
 }
 
@@ -97,7 +97,7 @@ pub fn interface_index(name: &str) -> io::Result<u32> {
     }
 }
 
-/// Bytes of `struct ifreq`: a name, and a union of which no member that is used here goes beyond 8 bytes.
+/// Bytes of `struct ifreq`: a name, and a union whose members used here have 8 bytes at most.
 pub const INTERFACE_REQUEST: usize = size_of::<libc::ifreq>();
 
 /// An ioctl(2) that reads and writes a `struct ifreq`.
@@ -212,7 +212,7 @@ pub fn send(socket: &OwnedFd, parts: &[&[u8]; 2]) -> io::Result<usize> {
     })
 }
 
-/// Asks the kernel to send what waits in a transmit ring, without waiting.
+/// Asks the kernel to send the frames of a transmit ring, without waiting.
 pub fn kick(socket: &OwnedFd) -> io::Result<usize> {
     // SAFETY: a null buffer of length 0 is not read.
     check_length(unsafe {

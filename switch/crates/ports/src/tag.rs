@@ -1,4 +1,5 @@
-//! VLAN tags that the kernel took out of frames, given in rings and in auxiliary data (`struct tpacket_auxdata`, linux/if_packet.h).
+//! VLAN tags that the kernel took out of frames: rings and auxiliary data have them (`struct tpacket_auxdata`,
+//! linux/if_packet.h).
 
 /// `TP_STATUS_VLAN_VALID` and `TP_STATUS_VLAN_TPID_VALID`.
 const TAG_VALID: u32 = 1 << 4;

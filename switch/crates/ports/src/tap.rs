@@ -34,7 +34,7 @@ impl TapPort {
     /// Attaches to the TAP interface `name`. If there is none, it is made, switched on, and goes with the port.
     ///
     /// # Errors
-    /// No permission, a name that is none, another kind of interface, or one that somebody else is attached to.
+    /// No permission, a wrong name, another kind of interface, or one that another process has.
     pub fn open(name: &str) -> Result<Self, PortError> {
         let counters = Arc::new(Counters::default());
         let (device, index) = attach(name)?;
@@ -113,7 +113,7 @@ impl Port for TapPort {
                     offload::finish(received, None, &mut self.scratch, &self.counters, take);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
-                // The interface is down, or gone, which is told otherwise.
+                // The interface is down or gone, which `Links` reports.
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EIO | libc::EBADFD)) => {
                     return false;
                 }

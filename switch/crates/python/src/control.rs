@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 const FAILED_PRECONDITION: i32 = 9;
 const ABORTED: i32 = 10;
 
-/// What one key of a table entry must be.
+/// A condition on one key of a table entry.
 #[pyclass(module = "phb_switch._native", frozen)]
 pub struct Match(phb_pipeline::Match);
 

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 
-/// What a port passes at most.
+/// The most that a port passes.
 #[pyclass(module = "phb_switch._native", get_all, eq, frozen, from_py_object)]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shaper {

@@ -22,7 +22,7 @@ impl RealTime {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is counted at the interfaces, for gNMI.
+    /// Counters of the interfaces, for gNMI.
     pub(crate) fn attachments(&self) -> phb_gnmi::Attachments {
         let runner = Arc::clone(&self.0);
         Arc::new(move || {

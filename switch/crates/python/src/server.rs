@@ -49,7 +49,7 @@ impl Tls {
     }
 }
 
-/// What the holder of a certificate may do.
+/// The rights of a certificate's holder.
 #[pyclass(module = "phb_switch._native", frozen, from_py_object)]
 #[derive(Clone)]
 pub struct Binding(phb_server::Binding);
@@ -84,7 +84,7 @@ enum ObjectName {
     Name(String),
 }
 
-/// What a role may do.
+/// The rights of a role.
 #[pyclass(module = "phb_switch._native", frozen, from_py_object)]
 #[derive(Clone)]
 pub struct Role(RoleRights);
@@ -235,7 +235,7 @@ impl P4RuntimeServer {
     }
 }
 
-/// What clients may take of a server (see `phb_server::limits`).
+/// Limits of a server's resources for clients (see `phb_server::limits`).
 pub(crate) fn limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     use phb_server::limits as of;
     let limits = PyDict::new(py);

@@ -1,7 +1,7 @@
-//! A native P4Runtime client for measurements: it sends requests that others have serialized, and counts what comes back.
+//! A native P4Runtime client for measurements: it sends serialized requests, and counts the answers.
 //!
 //! - `client ADDRESS call SERVICE/METHOD FILE`: each message of FILE (length-delimited) is one call, one after the other.
-//! - `client ADDRESS listen FILE SECONDS`: opens a StreamChannel, sends the messages of FILE, and counts what comes by kind.
+//! - `client ADDRESS listen FILE SECONDS`: opens a StreamChannel, sends the messages of FILE, and counts answers by kind.
 //! - `client ADDRESS send FILE COUNT`: the same, and then sends the last message of FILE until it was sent COUNT times.
 //! - `client ADDRESS silent CONNECTIONS STREAMS`: opens connections and streams that say nothing, and holds them until its
 //!   standard input ends.
@@ -74,7 +74,7 @@ async fn call(address: &str, method: &str, path: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Opens a stream and sends messages; what is put into the sender is sent, too.
+/// Opens a stream and sends messages, then those that are put into the sender.
 async fn stream(
     channel: Channel,
     first: &[Bytes],
@@ -128,7 +128,7 @@ async fn listen(address: &str, path: &str, seconds: f64) -> Result<(), Failed> {
 async fn send(address: &str, path: &str, count: usize) -> Result<(), Failed> {
     let all = messages(path)?;
     let (sender, mut answers) = stream(channel(address).await?, &all).await?;
-    // Whoever is primary has been told so by then.
+    // By then the client is primary.
     answers.message().await?;
     let last = all.last().ok_or("the file has no message")?;
     let start = Instant::now();
@@ -139,7 +139,7 @@ async fn send(address: &str, path: &str, count: usize) -> Result<(), Failed> {
         "{{\"sent\": {count}, \"seconds\": {}}}",
         start.elapsed().as_secs_f64()
     );
-    // What is on its way gets there.
+    // For messages that are still on their way.
     tokio::time::sleep(Duration::from_secs(1)).await;
     Ok(())
 }

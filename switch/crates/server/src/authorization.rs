@@ -1,4 +1,4 @@
-//! Who may do what: client certificates bound to roles and devices, and roles to what they may do.
+//! Rights: roles and devices by client certificate, and rights by role.
 //!
 //! P4Runtime trusts a client to name its own role and to say what the role may do. With TLS and client certificates the
 //! server need not: each certificate is bound to the roles that it may name, and what a role may do is said here.
@@ -33,7 +33,7 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// Takes what was configured.
+    /// Takes the configuration.
     pub fn new(authorization: Authorization) -> Self {
         let mut by_name: BTreeMap<String, Vec<Binding>> = BTreeMap::new();
         for binding in authorization.clients {
@@ -137,13 +137,13 @@ impl Permit {
         }))
     }
 
-    /// Whether the switch describes a role, so that it need not say itself what is its own.
+    /// Whether the switch describes a role, so that its clients need not claim objects.
     pub fn describes(&self, role: &str) -> bool {
         matches!(&self.may, May::Bound(_, bindings) if bindings.roles.contains_key(role))
     }
 
-    /// Checks a Set of gNMI: it is for those who may take the default role, who may do everything in P4Runtime, too, and
-    /// for those one of whose roles has all its paths.
+    /// Checks a Set of gNMI: its client needs the default role, which may do everything in P4Runtime, too, or a role that
+    /// has all its paths.
     pub fn require_set(&self, device: u64, paths: &[String]) -> Result<()> {
         let refusal = match self.require(device, Some(""), true) {
             Ok(()) => return Ok(()),

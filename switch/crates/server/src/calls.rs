@@ -1,4 +1,4 @@
-//! Which service a call is for, and what it may hold.
+//! Calls: their service, and the resources that they hold.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -262,7 +262,7 @@ impl Services {
 
     fn route_other(&self, path: &str, permit: Permit, request: Request<Call>) -> Responding {
         match path {
-            // Whoever watches over processes may ask whether this one is there.
+            // Process monitors need no rights for this.
             "/grpc.health.v1.Health/Check" | "/grpc.health.v1.Health/Watch" => {
                 (self.health)(request)
             }

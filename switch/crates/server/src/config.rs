@@ -28,7 +28,7 @@ pub struct ServerConfig {
     pub address: String,
     /// A Unix socket beside it, for users of this machine.
     pub unix: Option<UnixSocket>,
-    /// Without it, what comes by TCP is in clear text.
+    /// Without it, TCP is in clear text.
     pub tls: Option<TlsFiles>,
     /// Rights of clients by their certificates; without it anybody may do anything.
     pub authorization: Option<Authorization>,
@@ -63,7 +63,7 @@ impl ServerConfig {
     }
 }
 
-/// A Unix socket with its permissions, which decide who may connect; who does may do everything.
+/// A Unix socket with its permissions, which decide who may connect; its clients have all rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnixSocket {
     /// Where it is made.
@@ -72,7 +72,7 @@ pub struct UnixSocket {
     pub mode: u32,
 }
 
-/// Files in PEM, and what clients have to show. They are read anew when they have changed.
+/// Files in PEM, read anew when they have changed, and whether clients show certificates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     /// The server's certificate chain.
@@ -97,7 +97,7 @@ pub enum ClientCertificates {
     Required,
 }
 
-/// Who may do what, by certificate.
+/// Rights by certificate and by role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Authorization {
     /// Rights by certificate.

@@ -1,4 +1,4 @@
-//! Who is connected, and what each client holds of the server.
+//! Connections, and the resources that each client holds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use crate::limits;
 /// The other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// In clear text, or by TLS that asks nobody for a certificate.
+    /// In clear text, or by TLS without certificates of clients.
     Clear(Option<IpAddr>),
     /// By TLS, without the certificate that it was asked for.
     Anonymous(Option<IpAddr>),
@@ -27,7 +27,7 @@ pub enum Peer {
     Local,
 }
 
-/// Who it is that holds something.
+/// A holder of resources.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
     /// All clients at an address.
@@ -39,7 +39,7 @@ pub enum Client {
 }
 
 impl Peer {
-    /// As whom the peer's calls count.
+    /// The client that the peer's calls count for.
     pub fn client(&self) -> Client {
         match self {
             Self::Certificate { names, address } => match (names.first(), address) {
@@ -150,7 +150,7 @@ impl Share {
     /// Takes more.
     ///
     /// # Errors
-    /// Says which limit that would pass; what is held stays.
+    /// The limit that would be passed; the amount stays.
     pub fn grow(&mut self, amount: usize) -> Result<(), String> {
         let (most, most_of_one) = self.kind.limits();
         let place = self.kind as usize;
@@ -208,7 +208,7 @@ struct Calls {
 pub struct Connection {
     /// The other end.
     pub peer: Peer,
-    /// As whom its calls count.
+    /// The client that its calls count for.
     pub client: Client,
     calls: Mutex<Calls>,
     used: Mutex<Instant>,
@@ -236,7 +236,7 @@ impl Connection {
         }
     }
 
-    /// When the connection is to be closed: for want of calls, or for an answer that isn't taken.
+    /// When the connection is closed for want of calls, or for an answer that isn't taken.
     pub fn deadline(&self) -> Option<Instant> {
         let calls = self.calls();
         let unread = calls
@@ -338,7 +338,7 @@ impl Connections {
 }
 
 impl Room {
-    /// The connection, now that it is known who is there.
+    /// The connection of a known client.
     pub fn connection(&mut self, peer: Peer) -> Arc<Connection> {
         let connection = Arc::new(Connection {
             client: peer.client(),

@@ -74,7 +74,7 @@ impl Service {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Carries out a request of that many paths: a long one in its turn and on a thread of its own, lest others wait for it.
+    /// Carries out a request of that many paths: a long one in its turn and on a thread of its own, so that others don't wait.
     async fn worked<T: Send + 'static>(
         &self,
         paths: usize,

@@ -1,13 +1,13 @@
 //! The servers of a switch: P4Runtime, gNMI, health and reflection, at one address, on tokio and hyper.
 //!
 //! ```text
-//!   listen (TCP, Unix; tls) -> connections (who is there, who holds how much)
+//!   listen (TCP, Unix; tls) -> connections (clients, and what each holds)
 //!       -> calls -> authorization (before anything is read) -> wire (messages as bytes)
 //!           -> p4runtime | gnmi | health | reflection
 //! ```
 //!
-//! The switch runs on its own thread. What comes from it (packets, digests) waits in bounded queues; what goes to it takes
-//! its lock for as long as one batch of packets.
+//! The switch runs on its own thread. Packets and digests from it wait in bounded queues; calls take its lock for as long
+//! as one batch of packets.
 //!
 //! Limits of clients are in [`limits`], their rights in `authorization`.
 

@@ -46,7 +46,7 @@ pub const SILENT_STREAM: Duration = Duration::from_secs(120);
 pub const STREAMS_OF_A_ROLE: usize = 64;
 /// Roles that have streams.
 pub const ROLES: usize = 256;
-/// Roles without streams of which the highest election id is remembered; the one left first is forgotten first.
+/// Roles without streams whose highest election id is remembered; the one left first is forgotten first.
 pub const ROLES_REMEMBERED: usize = 1024;
 /// Bytes of a role's name.
 pub const ROLE_NAME_BYTES: usize = 256;

@@ -27,7 +27,7 @@ pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
-/// A connection that has been made: its bytes, who is there, and its room.
+/// A new connection: its bytes, its client, and its room.
 pub type Accepted = (Box<dyn Wire>, Peer, Room);
 
 /// A socket that listens.

@@ -21,7 +21,7 @@ use crate::listen::{self, Accepted, Listener};
 use crate::tls::Current;
 use crate::{gnmi, limits, p4runtime};
 
-/// Threads that carry out what takes long: large writes and programs, of which there is one at a time.
+/// Threads for long work: large writes and programs, one of those at a time.
 const LONG_WORK: usize = 4;
 
 /// How long connections have to end when the server stops.

@@ -1,7 +1,7 @@
 //! TLS from files: the server's certificate, and the authority that clients' certificates come from.
 //!
-//! The files are looked at again when somebody connects, once a second at most; what has changed is read anew, and what
-//! can't be used then is logged, and the certificate before it kept.
+//! The files are looked at again when a client connects, once a second at most. Changed files are read anew; where they
+//! can't be used, that is logged and the former certificate stays.
 
 use std::fs;
 use std::io;
@@ -105,7 +105,7 @@ fn config(files: &TlsFiles) -> Result<ServerConfig, String> {
     Ok(config)
 }
 
-/// Says what is wrong with the files, before anything is started.
+/// Checks the files before anything is started.
 ///
 /// # Errors
 /// One line for the user.

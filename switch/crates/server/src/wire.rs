@@ -137,7 +137,7 @@ pub struct Counted<B> {
 }
 
 impl<B> Counted<B> {
-    /// A body whose bytes count; `count` is told of them, too.
+    /// A body whose bytes are held and counted.
     pub fn new(body: B, held: Held, count: impl Fn(usize) + Send + 'static) -> Self {
         Self {
             body,

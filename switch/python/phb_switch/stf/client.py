@@ -26,7 +26,7 @@ class UnreachableError(RefusedError):
 
 
 class Client:
-    """A controller that is the only one of its switch.
+    """The only controller of a switch.
 
     Raises:
         UnreachableError: the switch doesn't answer.

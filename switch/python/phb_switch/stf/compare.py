@@ -18,7 +18,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not as a line of the file says."""
+    """A difference from a line of the file."""
 
     line: int
     message: str

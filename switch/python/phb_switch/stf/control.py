@@ -55,7 +55,7 @@ class Control(Generic[Change]):
         self._entries = [entry for entry in self._entries if entry not in removed]
 
     def check_counter(self, statement: CheckCounter) -> str | None:
-        """Compares a counter; returns what is wrong, None if it is as expected."""
+        """Compares a counter; returns the difference, None if there is none."""
         packets, octets = self._counter(statement.counter, statement.index)
         found = packets if statement.unit == "packets" else octets
         if COMPARISONS[statement.comparison](found, statement.number):

@@ -13,7 +13,7 @@ from phb_switch.stf.runner import RunResult, VirtualTime, new_switch, run_on
 from phb_switch.stf.statements import Statement, StatementError
 from phb_switch.stf.values import to_bytes
 
-# What p4c gives no width: its error type, and what clients have as a string.
+# Width of types without one in the p4info: p4c's error type, and those that are strings for clients.
 _WIDEST = 128
 
 

@@ -22,7 +22,7 @@ class Pair:
     program: Path
     stf: Path
     named: bool = False
-    """Whether somebody asked for this very program, and it isn't just one of a directory."""
+    """Whether the program was named itself, not its directory."""
 
 
 def pairs(paths: Sequence[Path]) -> list[Pair]:

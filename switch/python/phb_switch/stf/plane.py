@@ -34,7 +34,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Entry:
-    """All that names an entry."""
+    """The name of an entry: table, keys and priority."""
 
     table: str
     keys: tuple[tuple[str, KeyMatch], ...]
@@ -56,11 +56,11 @@ class Plane(Replicating[Change], Protocol[Change]):
 
     tables: Sequence[Table]
     counters: Mapping[str, int]
-    """Indirect ones with their numbers of cells."""
+    """Indirect counters with their numbers of cells."""
     direct_counters: Mapping[str, str]
-    """With their tables."""
+    """Direct counters with their tables."""
     registers: Mapping[str, tuple[int, int]]
-    """With their numbers of cells, and how many bits one has."""
+    """Registers with their numbers of cells, and the bits of one."""
     meters: Mapping[str, int]
 
     def insert(self, entry: Entry, action: str, arguments: Arguments) -> Change:
@@ -99,7 +99,7 @@ class Plane(Replicating[Change], Protocol[Change]):
         """Packets and bytes of an entry."""
 
     def read_register(self, name: str, index: int | None) -> None:
-        """Reads a cell, or all, for nothing but that it can be read."""
+        """Checks that a cell, or all, can be read."""
 
 
 class InProcess(Plane[Update]):

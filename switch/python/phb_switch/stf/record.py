@@ -62,7 +62,7 @@ class _Done:
 
 @dataclass
 class _Set:
-    """One set of programs, and what became of each."""
+    """One set of programs, and the result of each."""
 
     title: str
     exceptions: dict[str, str] = field(default_factory=dict)
@@ -86,7 +86,7 @@ def _compiled(program: Path, language: Sequence[str], scratch: Path) -> _Compile
 
 
 def _tried(run: Callable[[], RunResult | None]) -> str:
-    """In one line what went wrong."""
+    """Run something; why it failed, in one line."""
     try:
         outcome = run()
     except (RefusedError, StfError) as error:

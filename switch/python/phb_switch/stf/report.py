@@ -76,7 +76,7 @@ def print_report(results: Sequence[Result], console: Console) -> None:
 
 
 def why(result: Result) -> str:
-    """In one line, why a pair didn't pass, or what there is to know of it."""
+    """Say in one line why a pair didn't pass, or what is notable about it."""
     if result.failures:
         more = f" (and {len(result.failures) - 1} more)" if len(result.failures) > 1 else ""
         return f"line {result.failures[0].line}: {result.failures[0].message}{more}"

@@ -72,7 +72,7 @@ class VirtualTime:
         self._now += _WAIT_NS
 
     def rest(self) -> Sequence[tuple[int, bytes]]:
-        """None: what leaves is known at once."""
+        """None: all frames leave at once."""
         return ()
 
 

@@ -90,7 +90,7 @@ def freeze(process: Process) -> None:
 
 
 def signals(process: Process) -> None:
-    """Those that mean nothing to the switch, whatever their default is."""
+    """Signals that mean nothing to the switch, unlike by default."""
     for each in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE, signal.SIGWINCH, signal.SIGCHLD, signal.SIGURG):
         process.send_signal(each)
 

@@ -15,11 +15,11 @@ pub struct Line {
     pub at: SystemTime,
     /// How important it is.
     pub level: Level,
-    /// Who says it.
+    /// The part of the switch that says it.
     pub part: Part,
     /// The message.
     pub message: String,
-    /// The same for programs.
+    /// Fields for programs.
     pub fields: Map<String, Value>,
 }
 

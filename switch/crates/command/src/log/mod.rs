@@ -1,7 +1,7 @@
 //! The log: lines that parts of the switch say through `tracing`, on their way to a file or stream.
 //!
-//! The writer of a line never waits for its reader: lines go through a bounded [`queue`] to a thread, and lines that find
-//! no room there is lost and counted.
+//! Logging never waits for a reader: lines go through a bounded [`queue`] to a thread, and lines that find no room there
+//! are lost and counted.
 
 mod format;
 mod levels;
@@ -92,7 +92,7 @@ impl Log {
         Ok((log, Subscriber::new(logging.levels, queue)))
     }
 
-    /// Writes what waits. A reader who doesn't read is given up.
+    /// Writes the waiting lines, but doesn't wait for a reader that has stopped reading.
     pub fn close(self) {
         if !self.queue.close(CLOSE) {
             return;
@@ -111,7 +111,7 @@ impl Log {
     }
 }
 
-/// A stream without the standard library's buffer, in which a line that finds no room would stay.
+/// A stream without the standard library's buffer, which would keep a line that can't be written.
 fn duplicate(stream: &impl AsFd) -> Result<File, Ended> {
     match stream.as_fd().try_clone_to_owned() {
         Ok(descriptor) => Ok(descriptor.into()),

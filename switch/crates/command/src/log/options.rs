@@ -95,7 +95,7 @@ pub struct LogOptions {
     pub ready_file: Option<PathBuf>,
 }
 
-/// Where the log goes, and what is in it.
+/// The log: where it goes, its form and its levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logging {
     /// To standard output.
@@ -135,7 +135,7 @@ impl Default for Logging {
 }
 
 impl Logging {
-    /// Whether there is a log besides what a user has to know, on stderr.
+    /// Whether there is a log besides the notices on stderr.
     pub fn is_apart(&self) -> bool {
         self.console || self.file.is_some()
     }
@@ -153,7 +153,7 @@ pub fn read(options: &LogOptions, notices: &mut Vec<String>) -> Result<Logging, 
         Some(spec) => read_spec(spec)?,
         None => (Format::Text, Vec::new()),
     };
-    // Users who asked for no log see what they have to know.
+    // Without a log of its own, stderr has notices and errors only.
     let mut levels = Levels::all(if is_apart {
         level
     } else {

@@ -1,4 +1,4 @@
-//! Lines between those who say them and the thread that writes them.
+//! Lines on their way to the thread that writes them.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

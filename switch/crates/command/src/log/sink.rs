@@ -16,7 +16,7 @@ use crate::ending::reason;
 /// Lines that may wait to be written to a file, unless each is to be written at once.
 const LINES_IN_MEMORY: usize = 256;
 
-/// Whom to tell why lines are lost.
+/// Called with the reason why lines are lost.
 type Tell = Box<dyn FnOnce(&str) + Send>;
 
 /// Where lines are written. A full disk or a closed stream loses lines, and never stops the switch.
@@ -69,7 +69,7 @@ impl Sink {
         }
     }
 
-    /// Whom to tell, once, why lines are lost.
+    /// Sets a function to call, once, with the reason why lines are lost.
     pub fn on_failure(&mut self, tell: impl FnOnce(&str) + Send + 'static) {
         self.failing = Some(Box::new(tell));
     }

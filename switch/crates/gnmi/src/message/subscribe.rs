@@ -19,7 +19,7 @@ pub mod request {
     /// The request.
     #[derive(Clone, PartialEq, Eq, Oneof)]
     pub enum Request {
-        /// The first message: what is subscribed to.
+        /// The first message: the subscriptions.
         #[prost(message, tag = "1")]
         Subscribe(SubscriptionList),
         /// Later messages: the values are wanted now.
@@ -58,7 +58,7 @@ pub mod response {
         /// Values.
         #[prost(message, tag = "1")]
         Update(Notification),
-        /// All that was there has been told.
+        /// All present values have been sent.
         #[prost(bool, tag = "3")]
         SyncResponse(bool),
     }
@@ -83,7 +83,7 @@ pub struct SubscriptionList {
     /// Subscriptions asked for.
     #[prost(message, repeated, tag = "2")]
     pub subscription: Vec<Subscription>,
-    /// When it is told (see [`list_mode`]).
+    /// When values are sent (see [`list_mode`]).
     #[prost(int32, tag = "5")]
     pub mode: i32,
     /// Of which models.
@@ -92,7 +92,7 @@ pub struct SubscriptionList {
     /// How (see [`encoding`](super::encoding)).
     #[prost(int32, tag = "8")]
     pub encoding: i32,
-    /// Whether what is there at first is left out.
+    /// Whether the present values are left out.
     #[prost(bool, tag = "9")]
     pub updates_only: bool,
 }
@@ -122,7 +122,7 @@ pub struct Subscription {
     /// Whether samples that have not changed are left out.
     #[prost(bool, tag = "4")]
     pub suppress_redundant: bool,
-    /// After how much time, in ns, an unchanged value is told all the same; 0 is never.
+    /// Time in ns after which an unchanged value is sent again; 0 is never.
     #[prost(uint64, tag = "5")]
     pub heartbeat_interval: u64,
 }

@@ -69,7 +69,7 @@ impl From<typed_value::Value> for TypedValue {
     }
 }
 
-/// A message that is only ever refused: what is in it is skipped.
+/// A message that is always refused: its content is skipped.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct Unread {}
 

@@ -97,13 +97,13 @@ impl Table {
         }
     }
 
-    /// A list's key: what it says is in the path already, so that it may be set to that.
+    /// A list's key: it may be set, but only to the value that the path has.
     fn key(&mut self, container: &str, name: &str, kind: Kind, module: &'static str) {
         self.leaf(container, name, kind, module).writable = true;
         self.configured(container, name, kind, module);
     }
 
-    /// A leaf that can be set, and the one beside it that tells what is in force.
+    /// A leaf that can be set, and the one beside it with the value in force.
     fn configured(&mut self, container: &str, name: &str, kind: Kind, module: &'static str) {
         self.identity(container, name, kind, module, "");
     }

@@ -86,14 +86,14 @@ impl Subscriber {
         };
         let mut answers = Vec::new();
         if !wanted.updates_only {
-            // What ON_CHANGE has no changes of is told once.
+            // Leaves that ON_CHANGE doesn't watch are sent once, too.
             subscriber.tell_present(&snapshot, wall_ns, &mut answers);
         }
         answers.push(synchronized());
         Ok((subscriber, answers))
     }
 
-    /// Whether all has been told.
+    /// Whether the call is complete.
     #[must_use]
     pub fn is_once(&self) -> bool {
         matches!(self.mode, Mode::Once)
@@ -169,7 +169,7 @@ impl Subscriber {
     }
 }
 
-/// Checks a subscription list but for what is a stream's, and reads its paths.
+/// Checks the parts of a subscription list that all modes have, and reads its paths.
 fn checked(wanted: &SubscriptionList) -> Result<Vec<Arc<Pattern>>> {
     encoding::check(wanted.encoding)?;
     check_models(&wanted.use_models)?;
@@ -201,7 +201,7 @@ fn synchronized() -> SubscribeResponse {
     }
 }
 
-/// How one call is told of values.
+/// The form of one call's answers.
 struct Teller {
     prefix: Option<GivenPath>,
     encoding: i32,

@@ -18,10 +18,10 @@ const SHORTEST_SAMPLE_NS: u64 = 10_000_000;
 const DEFAULT_SAMPLE_NS: u64 = 1_000_000_000;
 const TARGET_DEFINED_SAMPLE_NS: u64 = 10_000_000_000;
 
-/// How often links are looked at; a change of a setting is told at once.
+/// How often links are looked at; changes of settings are sent at once.
 const LOOK_NS: u64 = 200_000_000;
 
-/// In one answer; what is due beyond comes with the next.
+/// The most leaves of one answer; more that are due come with the next.
 const MOST_AT_ONCE: usize = 4_096;
 
 /// The subscriptions of a stream.
@@ -47,7 +47,7 @@ impl Stream {
         Ok(Self { watches, changes })
     }
 
-    /// Notes what is there, which is told elsewhere.
+    /// Notes the present leaves, which the first answer has.
     pub(super) fn start(&mut self, snapshot: &Snapshot, now_ns: u64) -> Result<()> {
         let mut taken = 0;
         for watch in &mut self.watches {
@@ -187,7 +187,7 @@ impl Watch {
         places.map(|at| snapshot.values[*at].clone()).collect()
     }
 
-    /// Tells what is to be told now that its time has come; gives how many leaves that was.
+    /// Sends a watch's leaves that are due; gives their number.
     fn tell(
         &mut self,
         snapshot: &Snapshot,

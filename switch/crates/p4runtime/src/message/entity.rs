@@ -1,4 +1,4 @@
-//! p4.v1.Entity and what it may hold.
+//! p4.v1.Entity and its kinds.
 
 use prost::{Message, Oneof};
 

@@ -17,7 +17,7 @@ use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::{self, Store};
 use crate::write::config;
 
-/// Entries of one table that are still to be given out, if they fit what was asked for.
+/// Entries of one table that have not been looked at yet, and the filter for them.
 pub(super) struct Entries {
     table: Arc<Table>,
     entries: Arc<store::Entries>,

@@ -29,7 +29,7 @@ use crate::write::lock;
 /// otherwise.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Entities that are looked at before packets get their turn, whether they fit what was asked for or not.
+/// Entities that are looked at, fitting or not, before packets get their turn.
 const AT_A_TIME: usize = 8192;
 
 /// Tables, arrays and cells that one read may name, wildcards counted by what they stand for.

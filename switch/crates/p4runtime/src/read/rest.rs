@@ -1,4 +1,4 @@
-//! Entities of which there are few: all of them are collected when the read begins.
+//! Entities that are few: all of them are collected when the read begins.
 
 use std::collections::BTreeMap;
 

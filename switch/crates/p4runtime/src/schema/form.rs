@@ -10,11 +10,10 @@ use crate::status::{Result, invalid};
 pub(crate) enum Form {
     /// The program's number.
     Number,
-    /// The program's number, whatever width the p4info gives it, or none: the type is translated for clients
-    /// (`@p4runtime_translation`), or has no width in the p4info, as `error`.
+    /// The program's number, where the p4info has another width (`@p4runtime_translation`) or none (`error`).
     Translated,
-    /// The program's number as a string (`@p4runtime_translation` with `string`). Nobody has told the switch other names for
-    /// numbers, so a string is the number's decimal digits.
+    /// The program's number in decimal digits (`@p4runtime_translation` with `string`): the switch knows no other names
+    /// for numbers.
     Text,
 }
 

@@ -1,7 +1,7 @@
 //! Write: a batch of updates, each checked, translated and applied.
 //!
-//! Every update becomes a [`Step`]: changes of the switch, and what to remember once they are made. The changes of a step
-//! are made all or none, so that no update is ever half done.
+//! Every update becomes a [`Step`]: changes of the switch, and of the store once those are made. The changes of a step are
+//! made all or none, so that no update is ever half done.
 
 mod cells;
 mod digest;
@@ -44,7 +44,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Changes of which the switch alone keeps the memory.
+    /// Changes that only the switch has to remember.
     fn of(changes: Vec<Change>) -> Self {
         Self {
             changes,

@@ -115,7 +115,7 @@ fn exists(operation: Operation, exists: bool, what: &str) -> Result<()> {
     }
 }
 
-/// Who gets copies. Ports end up in their canonical form.
+/// The receivers of copies. Ports end up in their canonical form.
 fn replicas(given: &mut [entity::Replica], what: &str) -> Result<Vec<Replica>> {
     let mut replicas: Vec<Replica> = Vec::with_capacity(given.len());
     for replica in given {

@@ -42,17 +42,7 @@ pub(super) fn entry(
         ));
     }
     if operation == Operation::Delete {
-        let change = Change::Delete {
-            table: name.clone(),
-            entry: named(matches, entry.priority),
-        };
-        let id = table.id;
-        let profile = table.profile;
-        return Ok(Step::new(vec![change], move |store| {
-            let before = profile.and_then(|_| store.entry(id, &identity));
-            store.remove(id, &identity);
-            count_style(store, profile, before.as_ref(), None);
-        }));
+        return Ok(deletion(table, named(matches, entry.priority), identity));
     }
     if table.fields.is_empty() {
         return invalid(format!(
@@ -67,8 +57,7 @@ pub(super) fn entry(
         }
         None => None,
     };
-    let mut changes = Vec::with_capacity(1);
-    let mut resources = direct_resources(operation, &mut entry, table, &matches)?;
+    let resources = direct_resources(operation, &mut entry, table, &matches)?;
     let keeps_action = action.is_none();
     let mut changed = named(matches, entry.priority);
     changed.idle_timeout_ns = entry.idle_timeout_ns.unsigned_abs();
@@ -78,7 +67,7 @@ pub(super) fn entry(
         None => {}
     }
     let table_name = name.clone();
-    changes.push(match operation {
+    let change = match operation {
         Operation::Insert => Change::Insert {
             table: table_name,
             entry: changed,
@@ -95,8 +84,8 @@ pub(super) fn entry(
             table: table_name,
             entry: changed,
         },
-    });
-    changes.append(&mut resources);
+    };
+    let changes = std::iter::once(change).chain(resources).collect();
     let profile = table.profile;
     Ok(Step::new(changes, move |store| {
         let mut before = None;
@@ -112,6 +101,16 @@ pub(super) fn entry(
         count_style(store, profile, before.as_ref(), Some(&entry));
         store.put(identity, &entry);
     }))
+}
+
+fn deletion(table: &Table, entry: Entry, identity: Box<[u8]>) -> Step {
+    let (id, profile) = (table.id, table.profile);
+    let table = table.name.clone();
+    Step::new(vec![Change::Delete { table, entry }], move |store| {
+        let before = profile.and_then(|_| store.entry(id, &identity));
+        store.remove(id, &identity);
+        count_style(store, profile, before.as_ref(), None);
+    })
 }
 
 /// Keeps count of how the entries of an action profile's tables name their actions.

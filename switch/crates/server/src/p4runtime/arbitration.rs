@@ -1,4 +1,4 @@
-//! Who may write: client arbitration (specification, "Client Arbitration and Controller Replication").
+//! Client arbitration: which client is primary and may write (specification, "Client Arbitration and Controller Replication").
 //!
 //! Of the clients of a role the one with the highest election id that the role has ever seen is its primary. There may be
 //! none: after the primary has left, until somebody comes with that id or a higher one. With bmv2's manners the next
@@ -24,7 +24,7 @@ pub const DEFAULT_ROLE: &str = "";
 pub struct Client {
     /// Its number, which no other stream has.
     pub stream: u64,
-    /// Where it is told.
+    /// Its messages.
     pub outbox: Arc<Outbox>,
     /// The rights of its client.
     pub permit: Permit,
@@ -57,12 +57,12 @@ pub struct Arbitration {
     roles: BTreeMap<String, Members>,
     /// The role of each stream that has arbitrated.
     role_of: BTreeMap<u64, String>,
-    /// The highest election ids of roles that nobody is in, the one left last at the end.
+    /// The highest election ids of roles without streams, the one left last at the end.
     left: VecDeque<(String, u128)>,
 }
 
 impl Arbitration {
-    /// Nobody has arbitrated.
+    /// No stream has arbitrated.
     pub fn new(device_id: u64, manners: Manners) -> Self {
         Self {
             device_id,
@@ -73,7 +73,7 @@ impl Arbitration {
         }
     }
 
-    /// Takes the arbitration message of a stream and notifies whom it concerns. After a refusal the stream must end.
+    /// Takes the arbitration message of a stream and notifies the role's clients. After a refusal the stream must end.
     pub fn update(
         &mut self,
         stream: u64,
@@ -83,37 +83,7 @@ impl Arbitration {
     ) -> Result<()> {
         let wanted = message.role.clone().unwrap_or_default();
         let name = wanted.name;
-        let known = self.role_of.get(&stream);
-        if message.device_id != self.device_id {
-            return match known {
-                None => refuse(
-                    Code::NotFound,
-                    format!(
-                        "there is no device {} here, only {}",
-                        message.device_id, self.device_id
-                    ),
-                ),
-                Some(_) => refuse(
-                    Code::FailedPrecondition,
-                    format!("this stream belongs to device {}", self.device_id),
-                ),
-            };
-        }
-        if let Some(role) = known.filter(|role| **role != name) {
-            return refuse(
-                Code::FailedPrecondition,
-                format!("this stream belongs to role '{role}'; open another one"),
-            );
-        }
-        if name.len() > limits::ROLE_NAME_BYTES {
-            return refuse(
-                Code::InvalidArgument,
-                format!(
-                    "a role's name has {} bytes at most",
-                    limits::ROLE_NAME_BYTES
-                ),
-            );
-        }
+        let is_new = self.require_place(stream, message.device_id, &name)?;
         let config = wanted.config.map(|config| RoleConfig::read(&name, &config));
         let config = config.transpose()?.map(Arc::new);
         if let Some(config) = &config {
@@ -128,7 +98,6 @@ impl Arbitration {
             election_id = Some(election_id.unwrap_or(0));
         }
         self.require_room(&name, stream, election_id)?;
-        let is_new = known.is_none();
         let members = self.join(&name);
         let was_primary = members.is_primary(stream);
         if is_new {
@@ -156,6 +125,42 @@ impl Arbitration {
         }
         self.notify(&name, |client| client.stream == stream);
         Ok(())
+    }
+
+    /// Checks that a stream may ask for this device and role; whether it has none yet.
+    fn require_place(&self, stream: u64, device_id: u64, name: &str) -> Result<bool> {
+        let known = self.role_of.get(&stream);
+        if device_id != self.device_id {
+            return match known {
+                None => refuse(
+                    Code::NotFound,
+                    format!(
+                        "there is no device {} here, only {}",
+                        device_id, self.device_id
+                    ),
+                ),
+                Some(_) => refuse(
+                    Code::FailedPrecondition,
+                    format!("this stream belongs to device {}", self.device_id),
+                ),
+            };
+        }
+        if let Some(role) = known.filter(|role| *role != name) {
+            return refuse(
+                Code::FailedPrecondition,
+                format!("this stream belongs to role '{role}'; open another one"),
+            );
+        }
+        if name.len() > limits::ROLE_NAME_BYTES {
+            return refuse(
+                Code::InvalidArgument,
+                format!(
+                    "a role's name has {} bytes at most",
+                    limits::ROLE_NAME_BYTES
+                ),
+            );
+        }
+        Ok(known.is_none())
     }
 
     fn require_room(&self, name: &str, stream: u64, election_id: Option<u128>) -> Result<()> {
@@ -193,7 +198,7 @@ impl Arbitration {
         Ok(())
     }
 
-    /// The members of a role, which may be nobody yet.
+    /// The members of a role, none if it is new.
     fn join(&mut self, name: &str) -> &mut Members {
         if !self.roles.contains_key(name) {
             let place = self.left.iter().position(|(left, _)| left == name);
@@ -223,8 +228,8 @@ impl Arbitration {
         members.highest.is_some()
     }
 
-    /// Forgets a stream that has ended, and tells the backups if it was the primary. A role that nobody is in has no config
-    /// any more.
+    /// Forgets a stream that has ended, and tells the backups if it was the primary. A role without streams loses its
+    /// config.
     pub fn leave(&mut self, stream: u64) {
         let Some(name) = self.role_of.remove(&stream) else {
             return;

@@ -30,7 +30,7 @@ const ALL: i32 = 0;
 const P4INFO_AND_COOKIE: i32 = 2;
 const DEVICE_CONFIG_AND_COOKIE: i32 = 3;
 
-/// A program that has been loaded with its p4info, what clients have written to it, and where.
+/// A loaded program with its p4info, its entities, and the switch that runs it.
 pub struct Loaded {
     /// The program with all that clients have written.
     pub configuration: Configuration,
@@ -147,42 +147,8 @@ impl Configurations {
         let Some(config) = request.config else {
             return invalid("the request has no config");
         };
-        let mut device_config = config.p4_device_config;
-        if device_config.is_empty() {
-            return invalid(
-                "the config has no p4_device_config: expected the bmv2 JSON that p4c made",
-            );
-        }
         let p4info = config.p4info.unwrap_or_default();
-        if p4info.len() > limits::P4INFO_BYTES {
-            return refuse(
-                Code::ResourceExhausted,
-                format!(
-                    "the p4info has {} bytes; the most is {}",
-                    p4info.len(),
-                    limits::P4INFO_BYTES
-                ),
-            );
-        }
-        if let Some(inner) = unwrapped(&device_config) {
-            if self.manners != Manners::Bmv2 {
-                return invalid(
-                    "the p4_device_config is wrapped in PI's old p4.tmp.P4DeviceConfig: expected the bmv2 JSON that p4c made; \
-                     `phb-switch --like bmv2` takes it",
-                );
-            }
-            device_config = inner;
-        }
-        if device_config.len() > limits::PROGRAM_BYTES {
-            return refuse(
-                Code::ResourceExhausted,
-                format!(
-                    "the p4_device_config has {} bytes; the most is {}",
-                    device_config.len(),
-                    limits::PROGRAM_BYTES
-                ),
-            );
-        }
+        let device_config = self.checked(config.p4_device_config, &p4info)?;
         let artifact = match std::str::from_utf8(&device_config) {
             Ok(artifact) => artifact,
             Err(error) => {
@@ -228,6 +194,45 @@ impl Configurations {
         }))
     }
 
+    /// Checks the sizes of a config; gives the device config without PI's old wrapping.
+    fn checked(&self, mut device_config: Bytes, p4info: &Bytes) -> Result<Bytes> {
+        if device_config.is_empty() {
+            return invalid(
+                "the config has no p4_device_config: expected the bmv2 JSON that p4c made",
+            );
+        }
+        if p4info.len() > limits::P4INFO_BYTES {
+            return refuse(
+                Code::ResourceExhausted,
+                format!(
+                    "the p4info has {} bytes; the most is {}",
+                    p4info.len(),
+                    limits::P4INFO_BYTES
+                ),
+            );
+        }
+        if let Some(inner) = unwrapped(&device_config) {
+            if self.manners != Manners::Bmv2 {
+                return invalid(
+                    "the p4_device_config is wrapped in PI's old p4.tmp.P4DeviceConfig: expected the bmv2 JSON that p4c made; \
+                     `phb-switch --like bmv2` takes it",
+                );
+            }
+            device_config = inner;
+        }
+        if device_config.len() > limits::PROGRAM_BYTES {
+            return refuse(
+                Code::ResourceExhausted,
+                format!(
+                    "the p4_device_config has {} bytes; the most is {}",
+                    device_config.len(),
+                    limits::PROGRAM_BYTES
+                ),
+            );
+        }
+        Ok(device_config)
+    }
+
     /// The committed configuration, or the parts of it that `response_type` names; empty if there is none.
     pub fn get(&self, response_type: i32) -> Result<GotPipelineConfig> {
         let Some(current) = &self.committed else {
@@ -248,7 +253,7 @@ impl Configurations {
     }
 }
 
-/// The program within PI's old p4.tmp.P4DeviceConfig, if that is what it is.
+/// The program within PI's old p4.tmp.P4DeviceConfig, if it is wrapped so.
 fn unwrapped(device_config: &Bytes) -> Option<Bytes> {
     let first = device_config
         .iter()

@@ -1,6 +1,6 @@
 //! Digests: messages of the program, bundled into lists, sent once, and not again until acknowledged.
 //!
-//! Specification, "DigestEntry". Nobody is told about a message that clients have not enabled, or while nobody is primary.
+//! Specification, "DigestEntry". Messages that clients have not enabled, or without a primary, are not sent.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const UNACKNOWLEDGED: usize = 1 << 16;
 /// A list that has been sent: time until which it counts as sent (ns), its number, its messages.
 type Sent = (u64, u64, Vec<Bytes>);
 
-/// One digest of the p4info: what waits to be sent, and what has been sent but not acknowledged.
+/// One digest of the p4info: messages that wait, and lists that are not acknowledged yet.
 #[derive(Default)]
 struct Kind {
     waiting: Vec<Bytes>,
@@ -80,7 +80,7 @@ impl Digests {
         }
     }
 
-    /// Takes messages of the program, by name; gives the lists that are to be sent now.
+    /// Takes messages of the program, by name; gives the lists that are due.
     pub fn add(
         &mut self,
         messages: impl IntoIterator<Item = (String, Vec<Vec<u8>>)>,

@@ -1,6 +1,6 @@
-//! P4Runtime: `service` has the calls, `arbitration` says who may write, `role` what a role may do, `configuration`
-//! keeps programs, `outbox` and `digests` what waits to be told to streams, `message` the protocol's messages,
-//! `words` what bmv2's clients compare.
+//! P4Runtime: `service` has the calls, `arbitration` the primaries, `role` the rights of roles, `configuration` the
+//! programs, `outbox` and `digests` messages that wait for streams, `message` the protocol's messages, `words` messages
+//! of bmv2 that its clients compare.
 
 mod arbitration;
 mod configuration;

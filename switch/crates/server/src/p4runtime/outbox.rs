@@ -1,8 +1,8 @@
 //! A bounded queue of messages to one stream.
 //!
 //! Packets and digests that find no room are dropped and counted. Answers to a stream's own messages make the server stop
-//! reading from it until there is room. What a stream is told because others arbitrate is at worst left out for what
-//! came after: the last of it counts.
+//! reading from it until there is room. Of notifications about other clients' arbitration only the last is kept, where
+//! there is no room for all.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -74,7 +74,7 @@ impl Outbox {
         }
     }
 
-    /// Adds a packet, a digest or the like; `false` if there is no room, or nobody any more.
+    /// Adds a packet, a digest or the like; `false` if there is no room, or the stream has ended.
     pub fn offer(&self, message: Bytes) -> bool {
         let state = self.lock();
         let room = state.end.is_none()
@@ -87,7 +87,7 @@ impl Outbox {
         room
     }
 
-    /// Adds an answer to a message of the stream itself; `with_echo` is said instead of `message` where there is room for it.
+    /// Adds an answer to a message of the stream itself: `with_echo` where there is room for it, else `message`.
     pub fn answer(&self, message: Bytes, with_echo: Option<Bytes>) {
         let in_all = self.in_all.load(Ordering::Relaxed);
         let message = with_echo
@@ -121,7 +121,7 @@ impl Outbox {
         .await;
     }
 
-    /// Ends the stream after what waits; the first end counts.
+    /// Ends the stream after the waiting messages; the first end counts.
     pub fn end(&self, end: Result<(), Status>) {
         let mut state = self.lock();
         state.end.get_or_insert(end);
@@ -166,7 +166,7 @@ impl Drop for Outbox {
     }
 }
 
-/// The messages of an outbox, as they are taken; `on_drop` is called when nobody takes any more.
+/// The messages of an outbox as a stream; `on_drop` is called when it is dropped.
 pub struct Taking {
     outbox: Arc<Outbox>,
     on_drop: Option<Box<dyn FnOnce() + Send>>,

@@ -1,4 +1,4 @@
-//! PI's words for refusals, which clients of bmv2 compare (p4-guide's PTF tests of idle timeouts do): with bmv2's manners only.
+//! PI's messages of refusals, with bmv2's manners only: its clients compare them (p4-guide's PTF tests of idle timeouts).
 
 use phb_p4runtime::{Code, Outcome};
 

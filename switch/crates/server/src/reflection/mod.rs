@@ -1,4 +1,4 @@
-//! Server reflection: the messages and services of P4Runtime and gNMI, for clients that have no `.proto` files, as grpcurl.
+//! Server reflection: the messages and services of P4Runtime and gNMI, for clients without `.proto` files, as grpcurl.
 //!
 //! `protocols.txt` names them, one line each; a test holds it to the descriptors that clients have.
 

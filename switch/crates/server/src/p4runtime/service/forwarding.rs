@@ -44,7 +44,7 @@ impl Service {
         }
     }
 
-    /// Gives a packet to those whom it is for; whether one of them had room.
+    /// Gives a packet to its receivers; whether one of them had room.
     fn forward_packet(&self, audience: &Audience, frame: &[u8]) -> bool {
         let Some(loaded) = audience
             .loaded
@@ -85,7 +85,7 @@ impl Service {
             let until_due = due.map_or(u64::MAX, |due| due.saturating_sub(self.now().monotonic_ns));
             let wait = Duration::from_nanos(until_due)
                 .min(limits::IDLE_LOOK.saturating_sub(idle_looked.elapsed()));
-            // The timer counts in milliseconds: what is due sooner is waited for once, not over and over.
+            // The timer counts in milliseconds: a shorter wait would end early, over and over.
             let _ = tokio::time::timeout(wait, arrived.notified()).await;
             let audience = self.audience();
             let Some(loaded) = &audience.loaded else {

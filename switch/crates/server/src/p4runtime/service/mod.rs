@@ -1,8 +1,8 @@
-//! The calls of P4Runtime: those that are answered once here, streams in `stream`, what they are told in `forwarding`.
+//! The calls of P4Runtime: those that are answered once here, streams in `stream`, messages of the switch in `forwarding`.
 //!
 //! One lock makes writes, configuration and arbitration happen one after the other, in the order in which they came, so a
 //! change of the primary waits for the write in progress, as the specification wants it. Packets, digests and
-//! notifications don't wait for it: whom they are for is noted apart, in the [`Audience`].
+//! notifications don't wait for it: the [`Audience`] has a copy of their receivers.
 
 mod forwarding;
 mod stream;
@@ -36,10 +36,10 @@ use crate::wire::{Answer, Held, keeping, one, only, status};
 /// The version of P4Runtime that this is.
 const API_VERSION: &str = "1.4.1";
 
-/// Writes longer than this are carried out on a thread of their own, lest other calls wait for them.
+/// Writes longer than this are carried out on a thread of their own, so that other calls don't wait.
 const SHORT_WRITE_BYTES: usize = 32 << 10;
 
-/// Who may write, and to what.
+/// The primaries, and the programs.
 struct Device {
     arbitration: Arbitration,
     configurations: Configurations,
@@ -53,7 +53,7 @@ struct Listener {
     access: Access,
 }
 
-/// Whom packets, digests and notifications are for, and what they mean.
+/// The receivers of packets, digests and notifications, and the program they are of.
 #[derive(Default)]
 struct Audience {
     loaded: Option<Arc<Loaded>>,
@@ -132,7 +132,7 @@ impl Service {
         Arc::clone(&lock(&self.audience))
     }
 
-    /// Notes whom packets and the like are for, now that it may have changed.
+    /// Brings the [`Audience`] up to date.
     fn publish(&self, device: &Device) {
         let primaries = device
             .arbitration

@@ -10,8 +10,8 @@ use tonic::{Status, Streaming};
 
 use super::super::configuration::none_yet;
 use super::super::message::{
-    DigestListAck, Inside, StreamAnswer, StreamError, StreamErrorDetails, StreamRequest,
-    StreamResponse, StreamUpdate,
+    Arbitration, DigestListAck, Inside, StreamAnswer, StreamError, StreamErrorDetails,
+    StreamRequest, StreamResponse, StreamUpdate,
 };
 use super::super::outbox::{Outbox, Taking};
 use super::{Opened, Service, decode, lock, with_digests};
@@ -36,7 +36,7 @@ impl Service {
             .map_err(status)?;
         let share = usage.take(client, Kind::Streams, 1);
         if share.is_err() && usage.in_all(Kind::Streams) >= limits::STREAMS {
-            // Whoever has not arbitrated yet makes room for those who may.
+            // A stream that has not arbitrated makes room for another.
             self.end_silent();
         }
         let share = share.map_err(Status::resource_exhausted)?;
@@ -92,45 +92,15 @@ impl Service {
         let mut arbitrated = false;
         loop {
             outbox.room().await;
-            let next = if arbitrated {
-                messages.message().await
-            } else {
-                match tokio::time::timeout(limits::SILENT_STREAM, messages.message()).await {
-                    Ok(next) => next,
-                    Err(_) => {
-                        return Err(Status::deadline_exceeded(format!(
-                            "the stream has not arbitrated within {} s",
-                            limits::SILENT_STREAM.as_secs()
-                        )));
-                    }
-                }
-            };
-            let message = match next {
-                Ok(Some(message)) => message,
-                Ok(None) => return Ok(()),
-                Err(status) if status.code() == tonic::Code::Cancelled => return Ok(()),
-                Err(status) => return Err(too_long(status)),
+            let Some(message) = next(&mut messages, arbitrated).await? else {
+                return Ok(());
             };
             held.give_back();
             let request: StreamRequest = decode(message)?;
             match request.update {
                 Some(StreamUpdate::Arbitration(wanted)) => {
-                    let name = wanted.role.as_ref().map_or("", |role| &role.name);
-                    // Another device is not found, whoever asks.
-                    if wanted.device_id == self.device_id {
-                        let write = wanted.election_id.is_some();
-                        permit
-                            .require(wanted.device_id, Some(name), write)
-                            .map_err(status)?;
-                    }
-                    let mut device = self.turn().await;
-                    let done = device.arbitration.update(stream, outbox, permit, &wanted);
-                    done.map_err(status)?;
-                    self.publish(&device);
+                    self.arbitrate(stream, outbox, permit, &wanted).await?;
                     arbitrated = true;
-                    if let Some(opened) = lock(&self.streams).get_mut(&stream) {
-                        opened.arbitrated = true;
-                    }
                 }
                 Some(StreamUpdate::Packet(packet)) => self.packet_out(stream, outbox, packet),
                 Some(StreamUpdate::DigestAck(wanted)) => {
@@ -145,11 +115,7 @@ impl Service {
                         code: Code::Unimplemented,
                         message: "messages of kind 'other' are not supported".to_owned(),
                     };
-                    let empty = StreamErrorDetails::Other(Inside { message: None });
-                    let message = Some(message);
-                    let details = StreamErrorDetails::Other(Inside { message });
-                    let echo = stream_error(refusal.clone(), details);
-                    outbox.answer(stream_error(refusal, empty), Some(echo));
+                    answer_with_echo(outbox, refusal, message, StreamErrorDetails::Other);
                 }
                 None => {
                     let refusal = Refusal {
@@ -163,6 +129,31 @@ impl Service {
         }
     }
 
+    async fn arbitrate(
+        &self,
+        stream: u64,
+        outbox: &Arc<Outbox>,
+        permit: &Permit,
+        wanted: &Arbitration,
+    ) -> std::result::Result<(), Status> {
+        let name = wanted.role.as_ref().map_or("", |role| &role.name);
+        // For another device the answer is "not found", whatever the client's rights.
+        if wanted.device_id == self.device_id {
+            let write = wanted.election_id.is_some();
+            permit
+                .require(wanted.device_id, Some(name), write)
+                .map_err(status)?;
+        }
+        let mut device = self.turn().await;
+        let done = device.arbitration.update(stream, outbox, permit, wanted);
+        done.map_err(status)?;
+        self.publish(&device);
+        if let Some(opened) = lock(&self.streams).get_mut(&stream) {
+            opened.arbitrated = true;
+        }
+        Ok(())
+    }
+
     fn packet_out(&self, stream: u64, outbox: &Outbox, packet: Bytes) {
         let Err(refusal) = self.send_packet(stream, &packet) else {
             self.counters.packet_outs.fetch_add(1, Ordering::Relaxed);
@@ -174,11 +165,7 @@ impl Service {
         if self.manners == Manners::Bmv2 && refusal.code == Code::PermissionDenied {
             return;
         }
-        let empty = StreamErrorDetails::PacketOut(Inside { message: None });
-        let message = Some(packet);
-        let details = StreamErrorDetails::PacketOut(Inside { message });
-        let echo = stream_error(refusal.clone(), details);
-        outbox.answer(stream_error(refusal, empty), Some(echo));
+        answer_with_echo(outbox, refusal, packet, StreamErrorDetails::PacketOut);
     }
 
     fn send_packet(&self, stream: u64, packet: &[u8]) -> Result<()> {
@@ -224,6 +211,41 @@ impl Service {
         };
         with_digests(&mut lock(&self.digests), loaded).acknowledge(message)
     }
+}
+
+/// The next message; none at the stream's end. A stream that has not arbitrated has to speak in time.
+async fn next(
+    messages: &mut Streaming<Bytes>,
+    arbitrated: bool,
+) -> std::result::Result<Option<Bytes>, Status> {
+    let next = if arbitrated {
+        messages.message().await
+    } else {
+        let in_time = tokio::time::timeout(limits::SILENT_STREAM, messages.message()).await;
+        in_time.map_err(|_| {
+            Status::deadline_exceeded(format!(
+                "the stream has not arbitrated within {} s",
+                limits::SILENT_STREAM.as_secs()
+            ))
+        })?
+    };
+    match next {
+        Err(status) if status.code() == tonic::Code::Cancelled => Ok(None),
+        next => next.map_err(too_long),
+    }
+}
+
+/// Answers with a refusal, and the refused message where there is room for it.
+fn answer_with_echo(
+    outbox: &Outbox,
+    refusal: Refusal,
+    message: Bytes,
+    details: impl Fn(Inside) -> StreamErrorDetails,
+) {
+    let empty = details(Inside { message: None });
+    let message = Some(message);
+    let echo = stream_error(refusal.clone(), details(Inside { message }));
+    outbox.answer(stream_error(refusal, empty), Some(echo));
 }
 
 fn stream_error(refusal: Refusal, details: StreamErrorDetails) -> Bytes {
