@@ -9,7 +9,7 @@ from random import Random
 from typing import Literal, Protocol
 
 from phb_lab.description import Network
-from phb_lab.errors import UnsupportedError
+from phb_lab.errors import UnsupportedError, UsageError
 from phb_lab.outcome import NANOSECONDS, Outcome
 from phb_lab.study import Run, Snapshot, Study, T
 
@@ -53,11 +53,19 @@ class Way:
     tools: tuple[str, ...] = ()
 
     def open(self, network: Network, seed: int) -> AbstractContextManager[NetworkRun]:
-        """Build a network. What was built is torn down with the context."""
+        """Build a network. What was built is torn down with the context.
+
+        Raises:
+            UsageError: the description isn't one of a network; the message says what of it.
+
+        """
         if self.mode == "virtual":
             from phb_lab.virtual import VirtualRun
 
-            return VirtualRun(network, seed=seed)
+            try:
+                return VirtualRun(network, seed=seed)
+            except ValueError as error:  # names, ports and addresses, as the native network finds them
+                raise UsageError(f"{network.name}: {error}") from error
         from phb_lab.emulation.runner import EmulatedRun
 
         return EmulatedRun(network, seed=seed, target=self.target, tools=self.tools)

@@ -90,11 +90,11 @@ class Qos:
             phb.InputError: a policy file is wrong.
 
         """
-        from phb_lab import networks
+        from phb_lab import registry
         from phb_lab.experiment import run_test
         from phb_lab.measures import Groups
 
-        study = networks.find(network)
+        study = registry.find(network)
         files = {name: tuple(self._root / path for path in paths) for name, paths in (policies or {}).items()}
         drawn = self._seed if seed is None else seed
         command = ["phb-lab", "run", network, "--test", test, "--seed", str(drawn)]

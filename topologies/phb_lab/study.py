@@ -117,6 +117,7 @@ class Study(ABC, Generic[T]):
         tests: in the order of the source.
         options: what ``--set`` knows.
         published: the source's figures.
+        path: of its folder or file, where it was found by that and not by its name.
 
     """
 
@@ -126,6 +127,7 @@ class Study(ABC, Generic[T]):
     tests: tuple[T, ...]
     options: tuple[Option, ...] = ()
     published: Mapping[str, Any] = {}
+    path: str | None = None
 
     @abstractmethod
     def network(self, test: T, *, seed: int, options: Mapping[str, int]) -> Network:
@@ -206,6 +208,11 @@ class Study(ABC, Generic[T]):
     def virtual_time_only(self, test: T) -> str | None:
         """Why a test can't run on real interfaces; None if it can."""
         return None
+
+    @property
+    def given_as(self) -> str:
+        """How a command line names it."""
+        return self.path or self.name
 
     def defaults(self) -> dict[str, int]:
         """Every option at its default."""

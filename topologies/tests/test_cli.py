@@ -9,7 +9,7 @@ import time
 import jsonschema
 import pytest
 
-from phb_lab import data_files, networks
+from phb_lab import data_files, registry
 
 
 def phb_lab(*arguments, cwd):
@@ -97,7 +97,7 @@ def test_list_names_every_test(tmp_path):
     done = phb_lab("list", cwd=tmp_path)
     assert done.returncode == 0
     listed = json.loads(phb_lab("list", "--json", cwd=tmp_path).stdout)
-    assert [entry["network"] for entry in listed] == list(networks.NAMES)
+    assert [entry["network"] for entry in listed] == list(registry.NAMES)
     for entry in listed:
         assert f"{entry['network']}: {entry['title']}" in done.stdout
         assert all(f"  {test['name']} " in done.stdout for test in entry["tests"])

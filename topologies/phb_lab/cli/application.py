@@ -12,6 +12,7 @@ from phb import InputError, PhbError
 from phb.cli.output import print_errors
 from phb_lab.errors import LabError, UsageError
 from phb_lab.interruption import InterruptedRunError
+from phb_lab.registry import place
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -81,3 +82,8 @@ def main() -> None:
     except (PhbError, LabError) as error:
         print_errors(f"phb-lab: {error}")
         sys.exit(1)
+    except Exception as error:
+        if (told := place(error)) is None:
+            raise
+        print_errors(f"phb-lab: {told}")
+        sys.exit(2)

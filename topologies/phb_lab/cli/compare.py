@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.cli.application import app
 from phb_lab.cli.running import Job, run_all, title
 from phb_lab.errors import UsageError
@@ -55,7 +55,7 @@ def compare(
     """
     share = None if within is None else _share(within)
     console = Console(markup=False)
-    if what[0] in networks.NAMES:
+    if registry.is_network(what[0]):
         if len(what) > 1:
             raise UsageError(f"{what[1]}: found a second argument, expected one network or result files only")
         heading, files = _run(what[0], seed, short)
@@ -68,7 +68,8 @@ def compare(
     if json:
         print(json_module.dumps(comparing.as_json(comparison, share), indent=2))
     elif len(files) == 1:
-        print_figures(console, heading or comparing.legend(comparison)[0], figures)
+        own = files[0].network not in registry.registered()
+        print_figures(console, heading or comparing.legend(comparison)[0], figures, every=own)
     else:
         console.print(comparing.table(comparison, share))
         for line in comparing.legend(comparison):
@@ -95,7 +96,7 @@ def _say(
 
 def _run(name: str, seed: int, short: bool) -> tuple[str, list[ResultsFile]]:
     """All tests of a network in virtual time, and what they are called."""
-    study, way = networks.find(name), Way()
+    study, way = registry.find(name), Way()
     jobs: list[Job] = [(test, study.defaults()) for test in study.tests]
     with Interruption() as interruption:
         runs = run_all(study, jobs, way, seed, None, short, None, interruption)
@@ -106,7 +107,7 @@ def _run(name: str, seed: int, short: bool) -> tuple[str, list[ResultsFile]]:
 def _read(name: str) -> ResultsFile:
     path = Path(name)
     if not path.exists():
-        known = ", ".join(networks.NAMES)
+        known = ", ".join(registry.registered())
         raise UsageError(f"{name}: found neither such a file nor such a network, expected one of: {known}")
     return document.read(path)
 

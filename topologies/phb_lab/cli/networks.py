@@ -6,12 +6,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.cli.application import app
 
 
 @app.command("list")
 def list_networks(
+    network: Annotated[
+        list[str] | None, typer.Argument(help="names, or paths of networks of your own  (default: all that are known)")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """List the networks, their tests, and what can be set.
@@ -19,10 +22,12 @@ def list_networks(
     Examples:
       phb-lab list
 
+      phb-lab list ./office
+
       phb-lab list --json
 
     """
-    studies = networks.every()
+    studies = [registry.find(name) for name in network] if network else registry.every()
     if json:
         found = [
             {

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.cli.application import app, check_result_file, make_folder
 from phb_lab.cli.arguments import parse_options, parse_policies
 from phb_lab.cli.running import Job, run_all, title
@@ -25,7 +25,7 @@ from phb_lab.study import Run, Study, Test
 
 @app.command()
 def run(
-    network: Annotated[str, typer.Argument(help=f"the network: {', '.join(networks.NAMES)}")],
+    network: Annotated[str, typer.Argument(help=f"{', '.join(registry.NAMES)}, or the path of a network of your own")],
     test: Annotated[list[str] | None, typer.Option(help="only this test; may be repeated")] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**63 - 1, help="of everything that is drawn; the same seed, the same bytes")
@@ -69,10 +69,12 @@ def run(
 
       phb-lab run s390 --test diffserv-wfq-cip --seed 7 --json results.json --html s390.html
 
+      phb-lab run ./office --out office/out
+
       phb-lab run s390 --test ipprec-fifo-osa2 --captures captures --set transmit_ring=6 --duration 60
 
     """
-    study = networks.find(network)
+    study = registry.find(network)
     tests = [study.find_test(name) for name in test] if test else list(study.tests)
     options = parse_options(study, set_ or [])
     policies = parse_policies(policy or [])
@@ -101,7 +103,8 @@ def run(
         runs = run_all(study, jobs, way, seed, duration, short, captures, interruption, policies)
     main, others = runs[: len(tests)], runs[len(tests) :]
 
-    print_figures(console, title(study, main, way, seed), [figure for each in main for figure in each.figures])
+    figures = [figure for each in main for figure in each.figures]
+    print_figures(console, title(study, main, way, seed), figures, every=not study.published)
     if any(each.duration_s < each.test.duration_s for each in main):
         why = "shorter than the tests themselves: what is counted over a test, and its extremes, differ for that alone"
         console.print(why, highlight=False, soft_wrap=True)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.cli.application import app, check_result_file
 from phb_lab.cli.arguments import parse_policies, whole_number
 from phb_lab.errors import LabError, UsageError
@@ -26,7 +26,10 @@ from phb_lab.sweeping.job import OWN_POLICIES, PolicyChoice, Sample, jobs
 @app.command()
 def sweep(
     network: Annotated[
-        list[str], typer.Argument(metavar="NETWORK[:TEST]...", help="networks with all their tests, or single tests")
+        list[str],
+        typer.Argument(
+            metavar="NETWORK[:TEST]...", help="networks by name or path, with all their tests, or single tests"
+        ),
     ],
     policy: Annotated[
         list[str] | None,
@@ -100,7 +103,7 @@ def sweep(
 
 def _tests(text: str) -> list[tuple[Study[Any], Test]]:
     name, _, test = text.partition(":")
-    study = networks.find(name)
+    study = registry.find(name)
     return [(study, study.find_test(test))] if test else [(study, each) for each in study.tests]
 
 

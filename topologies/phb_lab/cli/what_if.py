@@ -12,7 +12,7 @@ from rich.table import Table
 
 from phb.explain import parse_rates
 from phb.sources import read_sources
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.cli.application import app
 from phb_lab.cli.arguments import parse_options
 from phb_lab.errors import UsageError
@@ -36,7 +36,7 @@ def what_if(
         typer.Option(metavar="FILE", help="a policy file as it is; may be repeated  (default: the network's own)"),
     ] = None,
     network: Annotated[
-        str | None, typer.Option(metavar="NETWORK:TEST", help="a published network, whose traffic answers")
+        str | None, typer.Option(metavar="NETWORK:TEST", help="a network by name or path, whose traffic answers")
     ] = None,
     switch: Annotated[
         str | None, typer.Option(metavar="SWITCH", help="its switch in question  (default: the files' node)")
@@ -121,7 +121,7 @@ def _on_network(
     text: str, switch: str | None, proposed: tuple[Path, ...], options: Sequence[str], duration: int | None
 ) -> tuple[_Run, str]:
     name, _, test_name = text.partition(":")
-    study = networks.find(name)
+    study = registry.find(name)
     if not test_name:
         raise UsageError(f"--network {text}: expected a test, such as {name}:{study.tests[0].name}")
     test = study.find_test(test_name)

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from phb import PhbError
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.emulation.requirements import UnavailableError, require
 from phb_lab.errors import LabError, UnsupportedError
 from phb_lab.experiment import DEFAULT_SEED, Way, run_test
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failures = 0
     try:
         with Interruption() as interruption:
-            for study in networks.every():
+            for study in registry.every():
                 runs, failed = run_study(study, given.seed, given.short, interruption, console)
                 failures += failed
                 if runs:

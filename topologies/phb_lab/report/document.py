@@ -16,6 +16,7 @@ from phb_lab.errors import UsageError
 from phb_lab.figures import Figure
 from phb_lab.generated import is_generated
 from phb_lab.outcome import Delivery
+from phb_lab.registry import relative
 from phb_lab.study import Run, Study
 
 _EXAMPLES = Path(phb_examples.__file__).resolve().parent
@@ -149,6 +150,8 @@ def policy_name(path: Path) -> str:
     """A policy file as the documentation names it: those that come with phb below ``examples/``, others as given."""
     if is_generated(path):
         return path.name
+    if (own := relative(path)) is not None:
+        return own
     try:
         return str(Path("examples") / path.resolve().relative_to(_EXAMPLES))
     except ValueError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.experiment import DEFAULT_SEED, run_test
 from phb_lab.figures import Figure
 from phb_lab.networks import s390
@@ -115,7 +115,7 @@ def headlines(seed: int = DEFAULT_SEED) -> str:
     for row in HEADLINES:
         key = (row.network, row.test)
         if key not in runs:
-            study = networks.find(row.network)
+            study = registry.find(row.network)
             runs[key] = run_test(study, study.find_test(row.test), seed=seed)
         figure = runs[key].figure(row.quantity, row.published_test)
         name = f"[{row.network}]({row.network}.md)" if row.network != previous else ""

@@ -13,7 +13,7 @@ def command(study: Study[Any], runs: Sequence[Run[Any]], extra: Sequence[Run[Any
     """``phb-lab run`` with the options that differ from the defaults, and the seed."""
     first = runs[0]
     # The first five words are those of a whole run at the source's own settings.
-    words = ["phb-lab", "run", study.name, "--seed", str(first.seed)]
+    words = ["phb-lab", "run", study.given_as, "--seed", str(first.seed)]
     if [run.test.name for run in runs] != [test.name for test in study.tests]:
         for run in runs:
             words += ["--test", run.test.name]

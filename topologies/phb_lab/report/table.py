@@ -47,12 +47,12 @@ class Name:
             yield Text(f"{' ' * self._indent}{line}".rstrip(), self._style, overflow="fold")
 
 
-def print_figures(console: Console, title: str, figures: Sequence[Figure]) -> None:
+def print_figures(console: Console, title: str, figures: Sequence[Figure], *, every: bool = False) -> None:
     """Print every figure that the source publishes or of which something is asked, a section per test.
 
-    Figures that are off carry a star. Notes follow the table, once each.
+    Figures that are off carry a star. Notes follow the table, once each. ``every`` prints the others, too.
     """
-    shown = [figure for figure in figures if judging.verdict(figure) != "unpublished"]
+    shown = [figure for figure in figures if every or judging.verdict(figure) != "unpublished"]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     table.add_column("quantity", overflow="fold")
     for column in ("published", "measured", "ratio"):

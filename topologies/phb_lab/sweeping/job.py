@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from phb import PhbError
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.errors import LabError
 from phb_lab.experiment import run_test
 from phb_lab.measures import Groups
@@ -99,7 +99,7 @@ def jobs(
         own = {name: values for name, values in options.items() if name in study.defaults()}
         settings = [tuple(zip(own, values, strict=True)) for values in product(*own.values())]
         made += [
-            Job(study.name, test.name, policy, setting, seed, duration_s)
+            Job(study.given_as, test.name, policy, setting, seed, duration_s)
             for policy in policies
             for setting in settings
             for seed in drawn
@@ -109,7 +109,7 @@ def jobs(
 
 def run_job(job: Job) -> Sample:
     """Run it here. What is wrong with a policy or a run becomes the sample's error; anything else is raised."""
-    study = networks.find(job.network)
+    study = registry.find(job.network)
     with tempfile.TemporaryDirectory(prefix="phb-sweep-") as folder:
         try:
             run = run_test(
@@ -122,6 +122,10 @@ def run_job(job: Job) -> Sample:
             )
         except (PhbError, LabError) as error:
             return Sample(job, {}, {}, str(error).replace(f"{folder}/", ""))
+        except Exception as error:
+            if (told := registry.place(error)) is None:
+                raise
+            return Sample(job, {}, {}, told)
     groups = Groups.of([flow.group for flow in run.network.flows], run.outcome, run.duration_s)
     return Sample(
         job,

@@ -1,13 +1,13 @@
 import pytest
 
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.errors import UsageError
 from phb_lab.study import Study
 
 
-@pytest.mark.parametrize("name", networks.NAMES)
+@pytest.mark.parametrize("name", registry.NAMES)
 def test_each_network_is_a_study_of_its_own_name_with_published_figures(name):
-    study = networks.find(name)
+    study = registry.find(name)
     assert isinstance(study, Study)
     assert study.name == name
     assert study.published
@@ -15,17 +15,17 @@ def test_each_network_is_a_study_of_its_own_name_with_published_figures(name):
     assert all(0 < test.short_s <= 60 for test in study.tests)
 
 
-@pytest.mark.parametrize("name", networks.NAMES)
+@pytest.mark.parametrize("name", registry.NAMES)
 def test_the_same_seed_describes_the_same_network(name):
-    study = networks.find(name)
+    study = registry.find(name)
     for test in study.tests:
         described = [study.network(test, seed=3, options=study.defaults()) for _ in range(2)]
         assert described[0] == described[1]
 
 
-@pytest.mark.parametrize("name", networks.NAMES)
+@pytest.mark.parametrize("name", registry.NAMES)
 def test_wires_join_ports_that_exist_and_policy_files_are_there(name):
-    study = networks.find(name)
+    study = registry.find(name)
     for test in study.tests:
         network = study.network(test, seed=1, options=study.defaults())
         ports = {(switch.name, port.number) for switch in network.switches for port in switch.ports}
@@ -40,4 +40,4 @@ def test_wires_join_ports_that_exist_and_policy_files_are_there(name):
 
 def test_an_unknown_network_names_the_known_ones():
     with pytest.raises(UsageError, match="network s391: expected one of: s390"):
-        networks.find("s391")
+        registry.find("s391")

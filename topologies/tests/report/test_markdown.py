@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.figures import Figure
 from phb_lab.report.markdown import HEADLINES
 
@@ -12,7 +12,7 @@ IDS = [f"{row.network}/{row.test}/{row.quantity}" for row in HEADLINES]
 
 
 def of(row):
-    study = networks.find(row.network)
+    study = registry.find(row.network)
     test = study.find_test(row.test)
     configuration = study.configuration(test, study.network(test, seed=1, options=study.defaults()))
     return study, Figure(row.published_test, row.quantity, row.unit, 1.0, published=1.0), configuration
@@ -36,9 +36,9 @@ def test_a_figure_of_another_configuration_stands_alone(row):
         assert study.beside_its_own(figure, other) == replace(figure, published=None)
 
 
-@pytest.mark.parametrize("name", networks.NAMES)
+@pytest.mark.parametrize("name", registry.NAMES)
 def test_what_a_source_measured_with_is_said_in_words_that_the_network_knows(name):
-    study = networks.find(name)
+    study = registry.find(name)
     known = {key for test in study.tests for key in study.configuration(test, network_of(study, test))}
     for table, measured_with in study.published.get("measured_with", {}).items():
         assert set(measured_with) <= known, table

@@ -10,12 +10,12 @@ from io import StringIO
 
 import pytest
 
-from phb_lab import networks
+from phb_lab import registry
 from phb_lab.intervals import Interval
 from phb_lab.sweeping import summary
 from phb_lab.sweeping.job import OWN_POLICIES, Job, PolicyChoice, Sample, jobs, run_job
 
-S390 = networks.find("s390")
+S390 = registry.find("s390")
 WFQ = S390.find_test("diffserv-wfq-cip")
 
 
