@@ -74,10 +74,10 @@ class Qos:
         seed: int | None = None,
         **options: int,
     ) -> QosRun:
-        """Run one test of a published network.
+        """Run one test of a network.
 
         Args:
-            network: its name, as ``phb-lab list`` has it.
+            network: its name, as ``phb-lab list`` has it, or its path.
             test: one of its tests.
             policies: your policy files for some of its switches, by the switch's name; paths are relative to pytest's
                 root folder.

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = ROOT / "docs" / "networks" / "lab.md"
 SHARED = "Options of several commands"
 # Sections that are about something else than a command.
-OTHERS = {SHARED, "The results file", "The page", "A network of your own"}
+OTHERS = {SHARED, "The results file", "The page"}
 LINES = 25  # of an output that are shown
 
 COMMANDS = typer.main.get_command(app).commands
