@@ -145,7 +145,7 @@ def _rule(state: _State, rule: Rule, at: datetime) -> None:
             # A rule that asks for the other version's addresses keeps its place, and thus its priority, in both tables.
             decision = Decision(boxes[version], exceptions[version], result)
             state.decisions[hook, version].append(decision)
-        state.treatments.add(rule, applied, hook, policy, policies[0], leg)
+        state.treatments.add(rule, applied, hook, policy=policy, counted_as=policies[0], leg=leg)
 
 
 def _notice_of_incoming(state: _State, rule: Rule, action: Action) -> None:
@@ -285,6 +285,6 @@ def _aggregate(state: _State, aggregate: BehaviourAggregate, priority: int) -> l
         "stream": state.treatments.stream(applied, hook),
         "traffic_class": state.treatments.traffic_class(applied),
     }
-    state.treatments.add(aggregate, applied, hook, policy, policy, None)
+    state.treatments.add(aggregate, applied, hook, policy=policy, counted_as=policy, leg=None)
     table = f"{STAGE[hook]}.behaviour_aggregate"
     return [Entry(table, match, "set_class", parameters, priority, aggregate.origin())]

@@ -103,6 +103,7 @@ class Treatments:
         item: Rule | BehaviourAggregate,
         action: Action | None,
         hook: Hook,
+        *,
         policy: int,
         counted_as: int,
         leg: Leg | None,

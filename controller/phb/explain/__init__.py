@@ -1,7 +1,7 @@
 """A model of the pipeline that explains what becomes of packets: nothing is sent, no switch is asked.
 
     arrival < notation, captures      where packets come from
-    packet, tables, state < stages < line < pipeline      the model
+    headers < packet, tables, state < stages < line < pipeline      the model
     pipeline < explanation < summary      what is told
 
 The model works on compiled entries, so it explains what a push would bring about, not what a file seems to say.

@@ -8,7 +8,7 @@ from typing import Any
 
 from phb.errors import InputError
 from phb.explain.arrival import Arrival
-from phb.explain.packet import IPV4, IPV6
+from phb.explain.headers import IPV4, IPV6
 from phb.files import open_file
 from phb.origin import Origin
 
@@ -49,10 +49,10 @@ def read_capture(path: str | Path) -> Iterator[Arrival]:
             else:
                 link, port = reader.linktype, None
                 time_ns = about.sec * _SECOND + about.usec * (1 if reader.nano else 1000)
-            yield _arrival(link, time_ns, port, data, about.wirelen, Origin(str(path), number))
+            yield _arrival(link, time_ns, port, data, wire_bytes=about.wirelen, origin=Origin(str(path), number))
 
 
-def _arrival(link: int, time_ns: int, port: str | None, data: bytes, wire_bytes: int, origin: Origin) -> Arrival:
+def _arrival(link: int, time_ns: int, port: str | None, data: bytes, *, wire_bytes: int, origin: Origin) -> Arrival:
     if link == _ETHERNET:
         return Arrival(time_ns, port, data, max(wire_bytes, len(data)), origin)
     if link not in _RAW_IP:

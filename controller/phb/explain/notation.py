@@ -15,7 +15,7 @@ from ipaddress import IPv6Address, ip_address
 
 from phb.errors import InputError
 from phb.explain.arrival import Arrival
-from phb.explain.packet import ACK, FIN, IPV4, IPV6, RST, SYN, TCP, UDP, VLAN, internet_checksum
+from phb.explain.headers import ACK, FIN, IPV4, IPV6, RST, SYN, TCP, UDP, VLAN, internet_checksum
 from phb.origin import Origin
 from phb.values import ICMP_VERSIONS, AnyAddress, IcmpType, parse_code_point, parse_protocol
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from phb.explain.packet import FIN, RST, SYN, TracedPacket, internet_checksum
+from phb.explain.headers import FIN, RST, SYN, internet_checksum
+from phb.explain.packet import TracedPacket
 
 _TCP_WORDS = 5
 _MORE_FRAGMENTS = 0x2000

@@ -10,7 +10,7 @@ from scapy.utils import checksum
 
 from phb.errors import InputError
 from phb.explain import LineRate, explain, parse_packet
-from phb.explain.packet import internet_checksum
+from phb.explain.headers import internet_checksum
 from phb.explain.pipeline import MODELLED
 from phb.formats import yaml_format
 from phb.origin import Origin

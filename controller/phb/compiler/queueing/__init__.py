@@ -105,7 +105,13 @@ class _Compiler:
         rows += port_limits(queueing, profile)
         if queueing.buffers is not None:
             rows += stream_buffers(
-                self.policy, queueing.buffers, port, profile, self.streams, self.accounts, self.artifact
+                self.policy,
+                queueing.buffers,
+                port=port,
+                profile=profile,
+                streams=self.streams,
+                accounts=self.accounts,
+                artifact=self.artifact,
             )
         if self.maps_ranks and ranks_matter(queueing.schedule):
             row, notice = map_ranks(queueing.schedule, profile)
@@ -134,7 +140,15 @@ class _Compiler:
                 self.result.notices += notices_of_flows(schedule)
             case ClassBased():
                 scheduler = _Scheduler("class_wfq")
-                rows = class_queues(self.policy, queueing, schedule, port, profile, self.slots, self.artifact)
+                rows = class_queues(
+                    self.policy,
+                    queueing,
+                    schedule,
+                    port=port,
+                    profile=profile,
+                    slots=self.slots,
+                    artifact=self.artifact,
+                )
                 flows = [queue.fair_queue for queue in schedule.queues if queue.fair_queue is not None]
                 self.result.notices += [notice for each in flows for notice in notices_of_flows(each)]
             case _:

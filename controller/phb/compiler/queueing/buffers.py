@@ -36,6 +36,7 @@ class Accounts:
 def stream_buffers(
     policy: PolicySet,
     buffers: Buffers,
+    *,
     port: NumberedPort,
     profile: int,
     streams: Sequence[Stream],

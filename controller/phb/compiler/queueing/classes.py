@@ -47,6 +47,7 @@ def class_queues(
     policy: PolicySet,
     queueing: Queueing,
     schedule: ClassBased,
+    *,
     port: NumberedPort,
     profile: int,
     slots: Slots,
@@ -73,7 +74,9 @@ def class_queues(
     weight_of = {queue.traffic_class: number for queue, number in zip(sharing, numbers, strict=True)}
     for queue in queues:
         number = class_number(policy, queue)
-        entries.append(_row(queue, number, weight_of.get(queue.traffic_class, 0), port, profile, slots))
+        entries.append(
+            _row(queue, number, weight_of.get(queue.traffic_class, 0), port=port, profile=profile, slots=slots)
+        )
         if queue.early_detection is not None:
             entries += thresholds(queue.early_detection, profile, number, rate)
         if queue.shaper is not None:
@@ -143,7 +146,7 @@ def weights_beside_flows(parts: Sequence[Fraction], conversations: int) -> tuple
     return [round(factor * number) for number in inverse], factor
 
 
-def _row(queue: ClassQueue, number: int, weight: int, port: NumberedPort, profile: int, slots: Slots) -> Entry:
+def _row(queue: ClassQueue, number: int, weight: int, *, port: NumberedPort, profile: int, slots: Slots) -> Entry:
     match = {"profile": Exact(profile)}
     if number:
         match["traffic_class"] = Exact(number)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from phb.explain.packet import SYN, TracedPacket
+from phb.explain.headers import SYN
+from phb.explain.packet import TracedPacket
 from phb.explain.stages.window import payload_bytes
 from phb.explain.state import PipelineState
 from phb.pipeline_names import DropReason

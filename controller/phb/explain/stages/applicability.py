@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from phb.explain.packet import ACK, FIN, PSH, SYN, TracedPacket
+from phb.explain.headers import ACK, FIN, PSH, SYN
+from phb.explain.packet import TracedPacket
 from phb.explain.stages.window import payload_bytes
 from phb.explain.state import Followed, PipelineState
 from phb.explain.tables import Tables

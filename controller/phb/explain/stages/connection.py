@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import zlib
 
-from phb.explain.packet import ACK, FIN, RST, SYN, TracedPacket
+from phb.explain.headers import ACK, FIN, RST, SYN
+from phb.explain.packet import TracedPacket
 from phb.explain.segment import Segment, inspect
 from phb.explain.stages.window import syn_options
 from phb.explain.state import ConnectionState, PipelineState, TcpConnection
@@ -60,7 +61,7 @@ def connect(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     if not segment.sound:
         packet.say(STAGE, "its receiver ignores it: it is not whole, or its checksum is wrong")
     elif opens:
-        _open(packet, segment, tables, state, (first, second), owner, now)
+        _open(packet, segment, tables, state, candidates=(first, second), owner=owner, now=now)
     elif held is not None:
         _continue(packet, segment, state, held, now)
 
@@ -176,6 +177,7 @@ def _open(
     segment: Segment,
     tables: Tables,
     state: PipelineState,
+    *,
     candidates: tuple[int, int],
     owner: bytes,
     now: int,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from phb.explain.packet import ACK, DEFAULT_SEGMENT, SYN, TracedPacket
+from phb.explain.headers import ACK, DEFAULT_SEGMENT, SYN
+from phb.explain.packet import TracedPacket
 from phb.explain.state import PipelineState, WindowSide
 from phb.explain.tables import Tables
 

@@ -12,7 +12,7 @@ from phb.formats import policy_agent
 from phb.formats.ldap import words
 from phb.formats.ldap.ldif import DirectoryEntry, Value
 from phb.formats.ldap.names import Dn, parse_dn
-from phb.formats.policy_agent.blocks import Block, Line
+from phb.formats.policy_agent.blocks import Block, StatementLine
 from phb.formats.policy_agent.rules import FIRST_VERSION
 from phb.model import PolicySet
 from phb.notice import Notice
@@ -88,14 +88,14 @@ def _block(entry: DirectoryEntry, names: Mapping[Dn, str]) -> Block:
         if key not in _OTHERS | words.BOOK_KEEPING
         for value in entry.all(key)
     ]
-    return Block(Line((statement, names[entry.dn]), entry.origin), lines)
+    return Block(StatementLine((statement, names[entry.dn]), entry.origin), lines)
 
 
-def _line(value: Value, names: Mapping[Dn, str]) -> Line:
+def _line(value: Value, names: Mapping[Dn, str]) -> StatementLine:
     keyword = value.attribute
     if keyword.lower() == FIRST_VERSION.reference.lower():
         dn = parse_dn(value.text)
         if dn is not None:
             named = names.get(dn) or value.fail(f"'{value.text}'", "the DN of a ServiceCategories entry, or its name")
-            return Line((keyword, named), value.origin)
-    return Line((keyword, *value.text.split()), value.origin)
+            return StatementLine((keyword, named), value.origin)
+    return StatementLine((keyword, *value.text.split()), value.origin)

@@ -16,7 +16,7 @@ from phb.formats.ldap.periods import read_period
 from phb.formats.policy_agent import actions, rules
 from phb.formats.policy_agent.actions import Service, read_service
 from phb.formats.policy_agent.attributes import Attributes
-from phb.formats.policy_agent.blocks import Block, Line, shortened
+from phb.formats.policy_agent.blocks import Block, StatementLine, shortened
 from phb.model import Conditions, Direction, Permission, PolicySet, Rule, Validity
 from phb.notice import Notice
 from phb.origin import Origin
@@ -321,8 +321,8 @@ def _naming(entry: DirectoryEntry) -> str:
 def _block(entry: DirectoryEntry, name: str, keyword: str, known: Sequence[str]) -> Block:
     """The entry's own words as a statement of the Policy Agent."""
     lines = [
-        Line((word, *value.text.split()), value.origin)
+        StatementLine((word, *value.text.split()), value.origin)
         for word in known
         for value in entry.all(f"{words.PREFIX}{word}")
     ]
-    return Block(Line((keyword, name), entry.origin), lines)
+    return Block(StatementLine((keyword, name), entry.origin), lines)

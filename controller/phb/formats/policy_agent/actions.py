@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from phb.formats.policy_agent import attributes as values
 from phb.formats.policy_agent.attributes import BITS, KILOBITS, Attributes, parse_line
-from phb.formats.policy_agent.blocks import Block, Line
+from phb.formats.policy_agent.blocks import Block, StatementLine
 from phb.model import Action, Meter, MeterKind, Rate, RateBasis, Treatment
 from phb.notice import Notice
 from phb.origin import Origin
@@ -96,7 +96,7 @@ def read_service(block: Block, allowed: Sequence[str], longest: int, notices: li
     return Service(name, block.head.origin, _per_interface(action, interfaces), blocked)
 
 
-def _per_interface(action: Action, lines: Sequence[Line]) -> tuple[Action, ...]:
+def _per_interface(action: Action, lines: Sequence[StatementLine]) -> tuple[Action, ...]:
     """One action per interface: the first keeps the name."""
     parsed = [parse_line(line, values.unless_all(values.address), values.ADDRESS) for line in lines]
     if None in parsed or not parsed:
@@ -160,7 +160,7 @@ def _check_peak(given: Attributes, rate: Rate, peak: Rate, packet: int | None) -
         line.fail(f"a peak rate of {peak.value} below the rate of {rate.value}", "one that is at least the rate")
 
 
-def _excess(given: Attributes, profile: Line) -> Treatment:
+def _excess(given: Attributes, profile: StatementLine) -> Treatment:
     kind = given.value(
         "DiffServExcessTrafficTreatment",
         "excess",

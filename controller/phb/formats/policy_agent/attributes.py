@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import cache
 from typing import TypeVar
 
-from phb.formats.policy_agent.blocks import Block, Line
+from phb.formats.policy_agent.blocks import Block, StatementLine
 from phb.model import Day, Rate, RateBasis, RateUnit
 from phb.origin import Origin
 from phb.values import AddressRange, AnyAddress, PortRange, TimeRange, parse_address, parse_protocol
@@ -32,7 +32,7 @@ class Attributes:
 
     def __init__(self, block: Block, allowed: Sequence[str], repeated: Sequence[str] = ()) -> None:
         self.block = block
-        self._by_keyword: dict[str, list[Line]] = {}
+        self._by_keyword: dict[str, list[StatementLine]] = {}
         names, many = _lower(tuple(allowed)), _lower(tuple(repeated))
         for line in block.attributes:
             keyword = line.keyword.lower()
@@ -44,7 +44,7 @@ class Attributes:
             earlier.append(line)
         self._fields: dict[str, Origin] = {}
 
-    def all(self, *keywords: str) -> list[Line]:
+    def all(self, *keywords: str) -> list[StatementLine]:
         """Every line with one of these keywords."""
         return [line for keyword in keywords for line in self._by_keyword.get(keyword.lower(), [])]
 
@@ -55,7 +55,7 @@ class Attributes:
             return parse_line(line, parse, expected)
         return None
 
-    def place(self, name: str, line: Line) -> None:
+    def place(self, name: str, line: StatementLine) -> None:
         """Record where the model's word was said."""
         self._fields[name] = line.origin
 
@@ -69,7 +69,7 @@ def _lower(keywords: tuple[str, ...]) -> frozenset[str]:
     return frozenset(keyword.lower() for keyword in keywords)
 
 
-def parse_line(line: Line, parse: Callable[[str], T], expected: str) -> T:
+def parse_line(line: StatementLine, parse: Callable[[str], T], expected: str) -> T:
     """The value of one line.
 
     Raises:
@@ -192,7 +192,7 @@ def moments(text: str) -> tuple[datetime, datetime]:
     return first, last
 
 
-def name(line: Line, what: str, longest: int = 64) -> str:
+def name(line: StatementLine, what: str, longest: int = 64) -> str:
     """The one name behind a keyword."""
     if len(line.words) != 2 or not 0 < len(line.words[1]) <= longest:
         line.fail(f"'{' '.join(line.words)}'", f"{what} with one name of at most {longest} characters")

@@ -23,7 +23,7 @@ def shortened(found: str) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
+class StatementLine:
     """One statement or attribute: its words, and where it stands."""
 
     words: tuple[str, ...]
@@ -48,16 +48,16 @@ class Line:
 class Block:
     """A statement with its attributes in braces, if it has any."""
 
-    head: Line
-    attributes: list[Line] = field(default_factory=list)
+    head: StatementLine
+    attributes: list[StatementLine] = field(default_factory=list)
 
 
-def read_lines(text: str, file: str) -> list[Line]:
+def read_lines(text: str, file: str) -> list[StatementLine]:
     """Every line that says something; braces become lines of their own."""
     return list(_lines(text, file))
 
 
-def _lines(text: str, file: str) -> Iterator[Line]:
+def _lines(text: str, file: str) -> Iterator[StatementLine]:
     for number, raw in enumerate(text.splitlines(), start=1):
         words: list[str] = []
         statement = raw.partition("#")[0].strip()
@@ -65,17 +65,20 @@ def _lines(text: str, file: str) -> Iterator[Line]:
         for word in re.findall(r"[{}]|[^\s{}]+", statement):
             if word in "{}":
                 if words:
-                    yield Line(tuple(words), origin)
+                    yield StatementLine(tuple(words), origin)
                     words = []
-                yield Line((word,), origin)
+                yield StatementLine((word,), origin)
             else:
                 words.append(word)
         if words:
-            yield Line(tuple(words), origin)
+            yield StatementLine(tuple(words), origin)
 
 
 def read_blocks(
-    lines: Sequence[Line], statements: Mapping[str, bool], keywords: frozenset[str], refuse: Callable[[Line], None]
+    lines: Sequence[StatementLine],
+    statements: Mapping[str, bool],
+    keywords: frozenset[str],
+    refuse: Callable[[StatementLine], None],
 ) -> Iterator[Block]:
     """The statements of a file.
 
@@ -106,7 +109,7 @@ def read_blocks(
         yield block
 
 
-def _attributes(block: Block, lines: Sequence[Line], position: int, keywords: frozenset[str]) -> int:
+def _attributes(block: Block, lines: Sequence[StatementLine], position: int, keywords: frozenset[str]) -> int:
     """Fill the block from behind its opening brace; give the position behind the closing one."""
     while position < len(lines):
         line = lines[position]
@@ -116,11 +119,11 @@ def _attributes(block: Block, lines: Sequence[Line], position: int, keywords: fr
         if line.keyword == "{":
             line.fail("'{'", f"an attribute of {block.head.keyword} or '}}'")
         if len(line.words) == 1 and position < len(lines) and _is_value(lines[position], keywords):
-            line = Line((*line.words, *lines[position].words), line.origin)
+            line = StatementLine((*line.words, *lines[position].words), line.origin)
             position += 1
         block.attributes.append(line)
     block.head.fail(f"{block.head.keyword} without an end", "'}' before the end of the file")
 
 
-def _is_value(line: Line, keywords: frozenset[str]) -> bool:
+def _is_value(line: StatementLine, keywords: frozenset[str]) -> bool:
     return line.keyword not in "{}" and line.keyword.lower() not in keywords

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from phb.formats.policy_agent import attributes as values
 from phb.formats.policy_agent.attributes import BITS, Attributes, parse_line
-from phb.formats.policy_agent.blocks import Block, Line
+from phb.formats.policy_agent.blocks import Block, StatementLine
 from phb.model import Image, PriorityMapping, SubnetPriority
 from phb.notice import Notice
 
@@ -16,7 +16,7 @@ _LONGEST_NAME = 64
 _IMAGE = "TcpImage NAME [FILE] [FLUSH|NOFLUSH] [PURGE|NOPURGE] [SECONDS]"
 
 
-def image(head: Line, file: str, notices: list[Notice]) -> Image:
+def image(head: StatementLine, file: str, notices: list[Notice]) -> Image:
     """``TcpImage``, or ``PEPInstance``: the same by another name."""
     words = list(head.words[1:])
     if not words:
@@ -41,7 +41,7 @@ def image(head: Line, file: str, notices: list[Notice]) -> Image:
     return Image(name=name, flush=flush).at(head.origin)
 
 
-def _refuse_image(head: Line) -> NoReturn:
+def _refuse_image(head: StatementLine) -> NoReturn:
     head.fail(f"'{' '.join(head.words)}'", _IMAGE.replace("TcpImage", head.keyword))
 
 
@@ -61,7 +61,7 @@ def subnet_priority(block: Block) -> SubnetPriority:
     ).at(block.head.origin, given.origins())
 
 
-def _priority_mapping(line: Line) -> PriorityMapping:
+def _priority_mapping(line: StatementLine) -> PriorityMapping:
     def parse(text: str) -> PriorityMapping:
         priority, tos, *user = text.split()
         if not re.fullmatch("[1-8]", priority) or len(user) > 1 or not all(re.fullmatch("[0-7]", one) for one in user):

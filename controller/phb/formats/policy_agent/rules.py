@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from phb.formats.policy_agent import attributes as values
 from phb.formats.policy_agent.actions import Service
 from phb.formats.policy_agent.attributes import Attributes, parse_line
-from phb.formats.policy_agent.blocks import Block, Line
+from phb.formats.policy_agent.blocks import Block, StatementLine
 from phb.model import Action, Conditions, Day, Direction, Permission, Rule, Validity
 from phb.notice import Notice
 from phb.values import AnyAddress
@@ -244,7 +244,7 @@ def _days_of_month(text: str) -> tuple[int, ...]:
 # ---------------------------------------------------------------------------
 
 
-def _service(line: Line, words: RuleSpelling, services: Mapping[str, Service]) -> Service | None:
+def _service(line: StatementLine, words: RuleSpelling, services: Mapping[str, Service]) -> Service | None:
     """Find the action that a reference names; None where the first version names a category of another file."""
     name = values.name(line, words.reference, words.longest)
     if name in services or words is FIRST_VERSION:
@@ -254,7 +254,7 @@ def _service(line: Line, words: RuleSpelling, services: Mapping[str, Service]) -
 
 
 def _actions(
-    given: Attributes, words: RuleSpelling, lines: Sequence[Line], services: Sequence[Service | None]
+    given: Attributes, words: RuleSpelling, lines: Sequence[StatementLine], services: Sequence[Service | None]
 ) -> tuple[tuple[str, ...], tuple[Action, ...]]:
     """The names a rule refers to, and actions of its own: what it refers to, for its own interface."""
     interface = given.value(words.interface, "interface", values.unless_all(values.address), values.ADDRESS)
@@ -274,7 +274,7 @@ def _actions(
     return tuple(action.name for action in own), own
 
 
-def _for_interface(action: Action, interface: AnyAddress, where: Line) -> Action:
+def _for_interface(action: Action, interface: AnyAddress, where: StatementLine) -> Action:
     if action.interface == interface:
         return action
     if action.meter is not None:

@@ -6,7 +6,7 @@ profiles of the joint IBM and Cisco test.
 
 from __future__ import annotations
 
-from phb.formats.policy_agent.blocks import Block, Line
+from phb.formats.policy_agent.blocks import Block, StatementLine
 from phb.notice import Notice
 
 FIRST_VERSION = ("ServiceCategories", "ServicePolicyRules")
@@ -87,7 +87,7 @@ ALL = {**UNDERSTOOD, **dict.fromkeys([*HARMLESS, *REFUSED], False)}
 _NAMES = {name.lower(): name for name in ALL}
 
 
-def refuse(head: Line) -> None:
+def refuse(head: StatementLine) -> None:
     """Refuse a statement that can't be left out, whatever its braces hold.
 
     Raises:

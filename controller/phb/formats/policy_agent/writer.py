@@ -188,7 +188,7 @@ def _action(writer: _Writer, action: Action) -> list[str]:
     for key, word in (("max_rate", "MaxRate"), ("min_rate", "MinRate")):
         rate: Rate | None = getattr(action, key)
         if rate is not None:
-            lines.append(f"{word} {_kilobits(writer, action, key, rate, RateBasis.TCP_PAYLOAD, owner)}")
+            lines.append(f"{word} {_kilobits(writer, action, key, rate, basis=RateBasis.TCP_PAYLOAD, owner=owner)}")
     if action.max_connections is not None:
         lines.append(f"MaxConnections {action.max_connections}")
     if action.meter is not None:
@@ -203,7 +203,7 @@ def _action(writer: _Writer, action: Action) -> list[str]:
     return lines
 
 
-def _kilobits(writer: _Writer, item: Item, key: str, rate: Rate, basis: RateBasis, owner: str) -> int:
+def _kilobits(writer: _Writer, item: Item, key: str, rate: Rate, *, basis: RateBasis, owner: str) -> int:
     """A rate as a whole number of kbit/s, at least 1."""
     exact = rate.bits_per_second / 1000
     kilobits = max(1, int(exact.to_integral_value()))
@@ -238,7 +238,7 @@ def _meter(writer: _Writer, action: Action, meter: Meter) -> list[str]:
         return []
 
     def rate(key: str, value: Rate) -> int:
-        return _kilobits(writer, meter, key, value, RateBasis.IP, owner)
+        return _kilobits(writer, meter, key, value, basis=RateBasis.IP, owner=owner)
 
     def bucket(key: str, octets: int) -> int:
         if octets % 125:
