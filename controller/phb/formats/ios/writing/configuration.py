@@ -37,14 +37,29 @@ def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
     """Write a policy as an IOS configuration.
 
     Raises:
-        InputError: Nobody says for which IOS.
+        InputError: It isn't said for which IOS, and the statements depend on it.
 
     """
-    return _Writer(policy, options.dialect or _dialect(policy)).write()
+    dialect = options.dialect or _dialect(policy)
+    if dialect is not None:
+        return _Writer(policy, dialect).write()
+    *older, newest = (_Writer(policy, each) for each in Dialect if each is not Dialect.IOS_11_3)
+    written = newest.write()
+    for writer in older:
+        other = writer.write()
+        if (_statements(other), other.losses) != (_statements(written), written.losses):
+            known = ", ".join(each.value for each in Dialect)
+            raise InputError(Origin("--dialect"), "a policy that doesn't say which IOS is meant", f"one of {known}")
+    return written
 
 
-def _dialect(policy: PolicySet) -> Dialect:
-    """The one that the policy's own flow queueing names."""
+def _statements(written: Converted) -> str:
+    """Give the text without its first line, which names the dialect."""
+    return written.text.partition("\n")[2]
+
+
+def _dialect(policy: PolicySet) -> Dialect | None:
+    """Give the dialect that the policy's own flow queueing names."""
     for queueing in policy.queueing:
         schedule = queueing.schedule
         if isinstance(schedule, FairQueue):
@@ -53,8 +68,7 @@ def _dialect(policy: PolicySet) -> Dialect:
             for queue in schedule.queues:
                 if queue.fair_queue is not None:
                     return queue.fair_queue.dialect
-    known = ", ".join(dialect.value for dialect in Dialect)
-    raise InputError(Origin("--dialect"), "a policy that doesn't say which IOS is meant", f"one of {known}")
+    return None
 
 
 class _Writer:

@@ -253,10 +253,17 @@ def test_two_rules_that_share_a_queue():
 
 
 def test_nobody_says_which_ios():
+    text = classes("{class: a, queue-limit: 64, bandwidth: {weight: 5}}, " + DEFAULT)
     with pytest.raises(InputError) as caught:
-        write(PolicySet())
+        write(yaml_format.read(f"phb: 1\n{text}", "f"))
     expected = "found a policy that doesn't say which IOS is meant, expected one of ios-11.3, ios-12, ios-hqf"
     assert str(caught.value) == f"--dialect: {expected}"
+
+
+def test_dialect_without_influence_need_not_be_said():
+    policy = yaml_format.read(f"phb: 1\n{rule('{dscp: 1}')}", "f")
+    assert write(policy) == write(policy, WriteOptions(Dialect.IOS_HQF))
+    assert write(PolicySet()).text == "! phb: dialect ios-hqf\n!\nend\n"
 
 
 @pytest.mark.parametrize(
