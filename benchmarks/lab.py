@@ -60,17 +60,12 @@ def sessions(count: int) -> Network:
     """Two hosts, a millisecond apart, and that many sessions, which start evenly over one pause."""
     network = Network(1)
     for name, address in (("server", "10.0.0.1"), ("clients", "10.0.0.2")):
-        network.add_host(
-            name,
-            [address],
-            mtu=1500,
-            receive_buffer_bytes=SESSION_BUFFER_BYTES,
-            send_buffer_bytes=SESSION_BUFFER_BYTES,
-        )
+        network.add("host", name, addresses=[address], mtu_bytes=1500, window_bytes=SESSION_BUFFER_BYTES)
     network.connect("server", 0, "clients", 0, SECOND_NS // 1000)
     pause_ns = _pause_ns(count)
     for number in range(count):
-        network.add_request_response(
+        network.add_flow(
+            "request_response",
             name=f"session-{number}",
             group="tn3270",
             client="clients",

@@ -41,11 +41,12 @@ def transfer(switch, kbit_per_s, round_trip_us):
     network = Network(1)
     network.add_switch(switch)
     for name, address in (("client", "10.0.1.1"), ("server", "10.0.2.1")):
-        network.add_host(name, [address], mtu=1500, receive_buffer_bytes=2_000_000, send_buffer_bytes=2_000_000)
+        network.add("host", name, addresses=[address], mtu_bytes=1500, window_bytes=2_000_000)
     network.connect("client", 0, "dut", CLIENT, (round_trip_us - 2) * 500)
     network.connect("server", 0, "dut", SERVER, 1000)
     reply = kbit_per_s * 1000 // 8 * DURATION_S
-    network.add_request_response(
+    network.add_flow(
+        "request_response",
         name="flow",
         group="replies",
         client="client",

@@ -47,9 +47,8 @@ FLOWS = {
 @pytest.fixture(scope="module")
 def network():
     network = Network(1)
-    buffers = {"receive_buffer_bytes": 128 * 1024, "send_buffer_bytes": 128 * 1024}
-    network.add_host("host", [HOST], mtu=1500, **buffers)
-    network.add_host("peers", [DIRECT, ROUTED, OTHER], mtu=1500, **buffers)
+    for name, addresses in (("host", [HOST]), ("peers", [DIRECT, ROUTED, OTHER])):
+        network.add("host", name, addresses=addresses, mtu_bytes=1500, window_bytes=128 * 1024)
     return network
 
 
@@ -59,7 +58,8 @@ def test_what_tcp_hosts_send(program, network):
     network.connect("host", 0, "dut", IN, MILLISECOND)
     network.connect("peers", 0, "dut", OUT, MILLISECOND)
     for port, (name, (peer, request, reply, records)) in enumerate(FLOWS.items(), start=5000):
-        network.add_request_response(
+        network.add_flow(
+            "request_response",
             **{"name": name, "group": name, "client": "peers", "server": "host", "server_port": port},
             **{"client_address": peer, "server_address": HOST, "request_bytes": request, "reply_bytes": reply},
             **{"records_per_connection": records, "start_ns": 0, "stop_ns": SECOND // 2},

@@ -28,17 +28,12 @@ def transfer(program, rates, *, delay_ms, connections=1):
     network = Network(1)
     network.add_switch(switch)
     for name, address in (("client", "10.0.1.1"), ("server", "10.0.2.1")):
-        network.add_host(
-            name,
-            [address],
-            mtu=MTU_BYTES,
-            receive_buffer_bytes=BUFFER_BYTES,
-            send_buffer_bytes=BUFFER_BYTES,
-        )
+        network.add("host", name, addresses=[address], mtu_bytes=MTU_BYTES, window_bytes=BUFFER_BYTES)
     network.connect("client", 0, "dut", CLIENT, delay_ms * 500_000)
     network.connect("server", 0, "dut", SERVER, 1000)
     for number in range(connections):
-        network.add_request_response(
+        network.add_flow(
+            "request_response",
             name=f"flow{number}",
             group="replies",
             client="client",

@@ -1,12 +1,13 @@
 """A test network as data: what a runner builds, whichever runner it is.
 
-Times are integer nanoseconds, rates bit/s, sizes bytes. Nothing here knows how a node is implemented.
+Times are integer nanoseconds, rates bit/s, sizes bytes. Nothing here knows how a node is implemented. Nodes and flows
+have a ``kind``, and their fields are that kind's parameters in ``phb_switch.Network``.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from phb_lab.errors import UsageError
 
@@ -56,6 +57,7 @@ class Host:
 
     """
 
+    kind: ClassVar[str] = "host"
     name: str
     addresses: tuple[str, ...]
     mtu_bytes: int
@@ -79,6 +81,7 @@ class SnaStations:
 
     """
 
+    kind: ClassVar[str] = "sna_stations"
     name: str
     group: str
     pus: int
@@ -93,6 +96,7 @@ class SnaStations:
 class SnaHost:
     """A mainframe whose SNA application answers every request at once; without ``reply_bytes`` it only takes them."""
 
+    kind: ClassVar[str] = "sna_host"
     name: str
     reply_bytes: int | None = None
 
@@ -101,12 +105,19 @@ class SnaHost:
 class Adapter:
     """A host adapter: port 0 towards the host, port 1 towards the network; a second channel has ports 2 and 3.
 
-    ``parameters`` are those of ``data/adapters.yaml``, whose keys are the arguments of ``phb_switch.Network.add_KIND``.
+    ``parameters`` are those of ``data/adapters.yaml``.
     """
 
     name: str
     kind: Literal["cip", "osa2", "osa"]
     parameters: Mapping[str, Any]
+
+
+def parameters_of(node: Host | Adapter | SnaStations | SnaHost) -> dict[str, Any]:
+    """Give the parameters of a node, without its name."""
+    if isinstance(node, Adapter):
+        return dict(node.parameters)
+    return {name: value for name, value in vars(node).items() if name != "name"}
 
 
 @dataclass(frozen=True)
@@ -132,6 +143,7 @@ class RequestResponse:
 
     """
 
+    kind: ClassVar[str] = "request_response"
     name: str
     group: str
     client: str
@@ -165,6 +177,7 @@ class Messages:
 
     """
 
+    kind: ClassVar[str] = "messages"
     name: str
     group: str
     client: str
@@ -189,6 +202,7 @@ class Stream:
 
     """
 
+    kind: ClassVar[str] = "stream"
     name: str
     group: str
     client: str
@@ -213,6 +227,7 @@ class Datagrams:
 
     """
 
+    kind: ClassVar[str] = "datagrams"
     name: str
     group: str
     client: str

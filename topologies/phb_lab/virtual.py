@@ -9,7 +9,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -20,7 +20,7 @@ import phb
 import phb_p4
 from phb.pipeline_names import DropReason
 from phb_lab import event_loop
-from phb_lab.description import Datagrams, Flow, Messages, Network, RequestResponse, Stream
+from phb_lab.description import Network, parameters_of
 from phb_lab.errors import ConservationError, UsageError
 from phb_lab.outcome import Conservation, Delivery, Outcome, Transaction
 from phb_lab.snapshots import show_queue
@@ -72,41 +72,12 @@ class VirtualRun:
         for host in network.hosts:
             if host.congestion_control != "reno":
                 raise UsageError(f"{host.name}: virtual time has Reno only, not {host.congestion_control}")
-            self._native.add_host(
-                host.name,
-                list(host.addresses),
-                mtu=host.mtu_bytes,
-                receive_buffer_bytes=host.window_bytes,
-                send_buffer_bytes=host.window_bytes,
-                delayed_ack_ns=host.delayed_ack_ns,
-                nagle=host.nagle,
-                batches=host.batches,
-                relays=host.relays,
-            )
-        for adapter in network.adapters:
-            if adapter.kind == "cip":
-                self._native.add_cip(adapter.name, **adapter.parameters)
-            elif adapter.kind == "osa":
-                self._native.add_osa(adapter.name, **adapter.parameters)
-            else:
-                self._native.add_osa2(adapter.name, **adapter.parameters)
-        for stations in network.stations:
-            self._native.add_sna_stations(
-                stations.name,
-                group=stations.group,
-                pus=stations.pus,
-                lus_per_pu=stations.lus_per_pu,
-                frames_per_s=stations.frames_per_s,
-                request_bytes=stations.request_bytes,
-                waits=stations.waits,
-                start_ns=stations.start_ns,
-            )
-        for sna_host in network.sna_hosts:
-            self._native.add_sna_host(sna_host.name, reply_bytes=sna_host.reply_bytes)
+        for node in (*network.hosts, *network.adapters, *network.stations, *network.sna_hosts):
+            self._native.add(node.kind, node.name, **parameters_of(node))
         for wire in network.wires:
             self._native.connect(*wire.a, *wire.b, wire.delay_ns, wire.loss_per_million)
         for flow in network.flows:
-            _add_flow(self._native, flow)
+            self._native.add_flow(flow.kind, **vars(flow))
 
     def __enter__(self) -> Self:
         return self
@@ -209,7 +180,7 @@ class VirtualRun:
         )
 
     def _deliveries(self, duration_ns: int, progress: Callable[[int], None]) -> tuple[Delivery, ...]:
-        """What came by the end. The network runs on until it is told of each datagram whether it is lost or on its way.
+        """Give what came by the end, after the network has run on until it knows of each datagram whether it is lost.
 
         Sources go on: as soon as one that was sent later has come, those before it have come or will not. Nothing
         else of the run is changed by it; captures end where it ended.
@@ -241,20 +212,6 @@ class VirtualRun:
         started = time.perf_counter()
         self._native.run(until_ns, progress)
         return time.perf_counter() - started
-
-
-def _add_flow(native: NativeNetwork, flow: Flow) -> None:
-    """Add one flow of the description, whose fields are the arguments of the native network."""
-    arguments = {field.name: getattr(flow, field.name) for field in fields(flow)}
-    match flow:
-        case RequestResponse():
-            native.add_request_response(**arguments)
-        case Messages():
-            native.add_messages(**arguments)
-        case Stream():
-            native.add_stream(**arguments)
-        case Datagrams():
-            native.add_datagrams(**arguments)
 
 
 def _pipeline_drops(switch: Switch) -> dict[str, int]:

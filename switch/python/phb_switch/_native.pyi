@@ -671,213 +671,35 @@ class Network:
         """
     def add_switch(self, switch: Switch) -> None:
         """Adds a switch under its own name. It may be programmed through P4Runtime before and after."""
-    def add_host(
-        self,
-        name: str,
-        addresses: Sequence[str],
-        *,
-        mtu: int,
-        receive_buffer_bytes: int,
-        send_buffer_bytes: int,
-        nagle: bool = True,
-        delayed_ack_ns: int | None = None,
-        tos: int = ...,
-        ttl: int = ...,
-        user_timeout_ns: int | None = None,
-        batches: bool = False,
-        relays: bool = False,
-        reconnect_delay_ns: int = ...,
-        mac: str | None = None,
-        gateway_mac: str | None = None,
-    ) -> None:
-        """Adds a host with TCP (smoltcp, Reno) and UDP; its port is 0.
+    def add(self, kind: str, name: str, **parameters: object) -> None:
+        """Adds a node, with the parameters of its kind; a wrong one is a ValueError that names it.
+
+        Each kind's parameters are the fields of its struct in Rust, which says what they mean.
 
         Args:
+            kind: one of
+                host: a host with TCP (smoltcp, Reno) and UDP; its port is 0 (`HostConfig`);
+                cip: a Channel Interface Processor; its channel n has port 2n towards the host, 2n + 1 towards the
+                network; a TN3270 server's host is attached to ports 2 (TCP) and 3 (SNA) (`CipConfig`);
+                osa2: an OSA-2 on full-duplex Ethernet: port 0 towards the host, port 1 towards the network
+                (`Osa2Config`);
+                osa: an OSA-Express in QDIO mode with its host's processors; port 0: the host's TCP, port 1: the LAN
+                (`OsaConfig`);
+                sna_stations: SNA stations on port 0 that connect and then ask in turn; also a flow of their name
+                (`StationsConfig`);
+                sna_host: a host whose SNA application answers every request, by the port it came from
+                (`SnaHostConfig`);
+                line: a line between its ports 0 and 1 that does what a wire does, where a `RealTime` runner has no
+                wires (`WireConfig`).
+                The Ethernet or LAN of an adapter is part of the node, in both directions: its peer needs no rate.
             name: of the node.
-            addresses: one to eight IPv4 addresses, those of its adapters as well as virtual ones.
-            mtu: largest IP datagram in bytes; the maximum segment size it announces is 40 less.
-            receive_buffer_bytes: per connection; the largest window it offers.
-            send_buffer_bytes: per connection.
-            nagle: whether a small segment waits while another is unacknowledged (RFC 896).
-            delayed_ack_ns: how long an acknowledgement may wait for company; None sends it at once.
-            tos: type-of-service byte of what it sends; 0 unless given.
-            ttl: time to live of what it sends; 64 unless given.
-            user_timeout_ns: how long without an answer until a connection is given up; None retransmits for ever.
-            batches: whether it takes all segments that reach it at one time before it answers any.
-            relays: whether its services relay requests by port 1 to an SNA application and reply when it has answered.
-            reconnect_delay_ns: how long a client waits after a failed connection; 1 s unless given.
-            mac: its Ethernet address; None gives it one and lets it take frames for any.
-            gateway_mac: where it sends its frames; None is 02:00:00:00:00:00, for a first node
-                that does not look at it.
-
-        """
-    def add_cip(
-        self,
-        name: str,
-        *,
-        channel_bytes_per_s: int,
-        block_bytes: int,
-        read_buffers: int,
-        write_buffers: int,
-        cpu_ns_per_packet: int,
-        blocks_per_interrupt: int = ...,
-        cpu_ps_per_byte: int = ...,
-        cpu_wait_ns: int = ...,
-        channels: int = ...,
-        max_llc2_sessions: int | None = None,
-        cpu_ns_per_transaction: int | None = None,
-        mtu_bytes: int | None = None,
-        read_queue_packets: int | None = None,
-        write_queue_packets: int | None = None,
-        cpu_queue_packets: int | None = None,
-    ) -> None:
-        """Adds a Channel Interface Processor: its channel n has port 2n towards the host, 2n + 1 towards the network.
-
-        With `max_llc2_sessions` it works as CSNA, with `cpu_ns_per_transaction` as TN3270 server, with neither it moves
-        IP datagrams.
-
-        Args:
-            name: of the node.
-            channel_bytes_per_s: what a half-duplex channel moves.
-            block_bytes: size of a block; an IP datagram has whole blocks to itself, SNA frames share one.
-            read_buffers: blocks towards the host before the channel turns.
-            write_buffers: blocks from the host before the channel turns.
-            cpu_ns_per_packet: what a packet of either direction costs the CPU.
-            blocks_per_interrupt: blocks that the host reads before it is interrupted, if its turn is not over before;
-                1 unless given, an interrupt for each.
-            cpu_ps_per_byte: what a byte behind the Ethernet header costs the CPU, in picoseconds; 0 unless given.
-            cpu_wait_ns: how long a packet keeps the CPU from the next without work; 0 unless given.
-            channels: 1 unless given, or 2.
-            max_llc2_sessions: LLC2 connections that may be open; frames of stations without one are dropped.
-            cpu_ns_per_transaction: what a TN3270 transaction costs the CPU beside its packets. The server's host is
-                attached to ports 2 (TCP) and 3 (SNA), VTAM to 0, the network to 1.
-            mtu_bytes: largest IP datagram; None is a block.
-            read_queue_packets: datagrams that may wait in the adapter for the channel; None is no limit.
-            write_queue_packets: datagrams that may wait in the host for the channel; None is no limit.
-            cpu_queue_packets: packets of both directions that may wait for the CPU; None is no limit.
-
-        """
-    def add_osa2(
-        self, name: str, *, rate_bps: int, mtu_bytes: int, latency_ns: int, queue_packets: int | None = None
-    ) -> None:
-        """Adds an OSA-2 on full-duplex Ethernet: port 0 towards the host, port 1 towards the network.
-
-        The Ethernet is part of the node, in both directions, so what it is connected to needs no rate of its own.
-
-        Args:
-            name: of the node.
-            rate_bps: of the Ethernet; preamble, padding, frame check sequence and inter-frame gap are added to frames.
-            mtu_bytes: largest IP datagram.
-            latency_ns: time of a packet through the adapter, beside that on the wire.
-            queue_packets: packets that may wait for the wire, in each direction; None is no limit.
+            parameters: of its kind.
 
         """
     def adapter(self, name: str) -> Adapter:
         """An adapter, a line, SNA stations or their host, to be run by a `RealTime` runner.
 
         `statistics` and `transactions` tell what it does there.
-        """
-    def add_sna_stations(
-        self,
-        name: str,
-        *,
-        group: str,
-        pus: int,
-        lus_per_pu: int,
-        frames_per_s: int,
-        request_bytes: int,
-        waits: bool = True,
-        start_ns: int = ...,
-    ) -> None:
-        """Adds SNA stations that open an LLC2 connection each and then ask in turn; their port is 0.
-
-        Args:
-            name: of the node, and of the flow in `transactions`.
-            group: of the flow.
-            pus: physical units, each with an LLC2 connection.
-            lus_per_pu: logical units of each, up to 255.
-            frames_per_s: what they can send together.
-            request_bytes: length of a request unit.
-            waits: whether a logical unit waits for its answer before it asks again.
-            start_ns: when the first connection is opened; 0 unless given.
-
-        """
-    def add_sna_host(self, name: str, *, reply_bytes: int | None = None) -> None:
-        """Adds a host whose SNA application answers every request at once, by the port it came from.
-
-        Args:
-            name: of the node.
-            reply_bytes: length of an answer's request unit; None answers nothing.
-
-        """
-    def add_osa(
-        self,
-        name: str,
-        *,
-        rate_bps: int,
-        mtu_bytes: int,
-        latency_ns: int,
-        longest_hold_ns: int,
-        buffer_bytes: int,
-        buffers: int,
-        bulk_bytes: int,
-        processors: int,
-        interrupt_ns: int,
-        receive_ns: int,
-        send_ns: int,
-        application_ns: int,
-        forward_ns: int,
-        application_spread_percent: int = ...,
-        copy_ps_per_byte: int = ...,
-        checksum_ps_per_byte: int = ...,
-        lan_idle_ns: int | None = None,
-        interactive_idle_ns: int | None = None,
-        streaming_idle_ns: int | None = None,
-        idle_interval_ns: int | None = None,
-        workload_queueing: bool = False,
-        segmentation_offload: bool = False,
-        checksum_offload: bool = True,
-        priority_mask: int = ...,
-        priorities: Sequence[tuple[int, int]] = ...,
-        queue_packets: int | None = None,
-        distributions: Sequence[tuple[str, Sequence[str]]] = ...,
-        forward_priority: int = ...,
-    ) -> None:
-        """Adds an OSA-Express in QDIO mode with its host's processors; port 0: the host's TCP, port 1: the LAN.
-
-        The LAN is part of the node, in both directions, so what it is connected to needs no rate of its own.
-
-        Args:
-            name: of the node.
-            rate_bps: of the LAN.
-            mtu_bytes: largest IP datagram.
-            latency_ns: time of a packet through the adapter, beside that on the wire.
-            longest_hold_ns: how long a packet may wait for an interrupt.
-            buffer_bytes: size of a read buffer; a full one is handed over at once.
-            buffers: read buffers of each input queue.
-            bulk_bytes: payload one way, and none the other, after which a connection counts as streaming.
-            processors: of the host.
-            interrupt_ns: processor time of an interrupt.
-            receive_ns: processor time of a packet on its way up.
-            send_ns: processor time of a segment, small or large, on its way down.
-            application_ns: processor time of an application for a message it sends.
-            forward_ns: processor time of a packet that is forwarded, by the stack or by the accelerator.
-            application_spread_percent: by how much a message takes more or less, drawn evenly; 0 unless given.
-            copy_ps_per_byte: picoseconds of processor time per byte either way; 0 unless given.
-            checksum_ps_per_byte: the same, where checksums are not offloaded; 0 unless given.
-            lan_idle_ns: a static LAN-idle timer; the three others have to be left out then.
-            interactive_idle_ns: a dynamic timer while most packets are of connections that don't stream.
-            streaming_idle_ns: a dynamic timer while most packets are of connections that do.
-            idle_interval_ns: how often a dynamic timer is chosen anew.
-            workload_queueing: input queues for bulk data, sysplex distributor and Enterprise Extender.
-            segmentation_offload: the adapter cuts large segments.
-            checksum_offload: the adapter computes checksums; it does unless told otherwise.
-            priority_mask: the bits of the type-of-service byte that count; all unless given.
-            priorities: (outbound queue 1 to 4, type of service); queue 4 takes what none of them names.
-            queue_packets: packets that may wait in each outbound queue; None is no limit.
-            distributions: distributed addresses and their targets' addresses; what comes for one is sent on inside GRE.
-            forward_priority: the outbound queue of what is sent on; 1 unless given.
-
         """
     def add_replay(self, name: str, frames: Sequence[tuple[int, bytes]]) -> None:
         """Adds an end station that sends frames at given times and keeps what it receives; its port is 0.
@@ -886,17 +708,8 @@ class Network:
             name: of the node.
             frames: time in ns and frame, in order of time.
         """
-    def add_line(self, name: str, *, delay_ns: int = ..., loss_per_million: int = ...) -> None:
-        """Adds a line between its ports 0 and 1 that does what a wire does, where a `RealTime` runner has no wires.
-
-        Args:
-            name: of the node.
-            delay_ns: how long a frame is on its way, in either direction; 0 unless given.
-            loss_per_million: how many of a million frames are lost, drawn for each direction by itself; 0 unless given.
-
-        """
     def received(self, name: str) -> list[tuple[int, bytes]]:
-        """What an end station has received: time in ns and frame."""
+        """Gives the frames that an end station has received, each with its time in ns."""
     def connect(
         self, node_a: str, port_a: int, node_b: str, port_b: int, delay_ns: int = ..., loss_per_million: int = ...
     ) -> None:
@@ -911,147 +724,23 @@ class Network:
             loss_per_million: how many of a million frames are lost, drawn for each direction by itself; 0 unless given.
 
         """
-    def add_request_response(
-        self,
-        *,
-        name: str,
-        group: str,
-        client: str,
-        server: str,
-        client_address: str,
-        server_address: str,
-        server_port: int,
-        request_bytes: int,
-        reply_bytes: int,
-        records_per_connection: int,
-        start_ns: int,
-        think_ns: int = ...,
-        pause_ns: int = ...,
-        stop_ns: int | None = None,
-        tos: int | None = None,
-    ) -> None:
-        """Adds a client that asks and waits, over and over, and the service it asks.
+    def add_flow(self, kind: str, name: str, **parameters: object) -> None:
+        """Adds a flow: a client on one host, and the service or sink that it needs on another.
+
+        A wrong parameter is a ValueError that names it. Each flow has `group` (of flows that are reported together),
+        `client` and `server` (names of hosts), the fields of `Ends` in Rust (`client_address`, `server_address`,
+        `server_port`, `start_ns`, `stop_ns`, `tos`), and those of its kind's variant of `Traffic`. Several flows may
+        share a server's port if its answers and type of service are the same.
 
         Args:
+            kind: one of
+                request_response: a client that asks and waits, over and over;
+                messages: a client that submits messages, one after another, each answered; an answered message is a
+                transaction, from its submission to the answer;
+                stream: a client that sends as much as TCP takes;
+                datagrams: a client that sends UDP datagrams at a rate that nothing changes.
             name: of the flow, its own.
-            group: of flows that are reported together.
-            client: name of a host.
-            server: name of a host.
-            client_address: one of the client's.
-            server_address: one of the server's.
-            server_port: several flows may share it if sizes, think time and type of service are equal.
-            request_bytes: length of a request.
-            reply_bytes: length of a reply.
-            records_per_connection: transactions before the client closes its connection and opens the next.
-            start_ns: when the first connection is opened.
-            think_ns: between a complete request and the start of its reply; 0 unless given.
-            pause_ns: between a complete reply and the next request; 0 unless given.
-            stop_ns: from when on no transaction is started; None goes on as long as the run.
-            tos: type-of-service byte of both ends' packets; None is that of each host.
-
-        """
-    def add_messages(
-        self,
-        *,
-        name: str,
-        group: str,
-        client: str,
-        server: str,
-        client_address: str,
-        server_address: str,
-        server_port: int,
-        permanent: bool,
-        schedule: Sequence[tuple[int, int]],
-        answer_bytes: int,
-        start_ns: int = ...,
-        tos: int | None = None,
-    ) -> None:
-        """Adds a client that submits messages, one after another, and the peer that answers each.
-
-        An answered message is a transaction, from its submission to the answer.
-
-        Args:
-            name: of the flow, its own.
-            group: of flows that are reported together.
-            client: name of a host.
-            server: name of a host.
-            client_address: one of the client's.
-            server_address: one of the server's.
-            server_port: several flows may share it if answers and type of service are equal.
-            permanent: one connection carries all messages; otherwise each opens its own.
-            schedule: time of submission in ns and length (at least 8) of each message, in order of time.
-            answer_bytes: length of an answer.
-            start_ns: when a permanent connection is opened, and from when on others may be; 0 unless given.
-            tos: type-of-service byte of both ends' packets; None is that of each host.
-
-        """
-    def add_stream(
-        self,
-        *,
-        name: str,
-        group: str,
-        client: str,
-        server: str,
-        client_address: str,
-        server_address: str,
-        server_port: int,
-        start_ns: int,
-        stop_ns: int | None = None,
-        total_bytes: int | None = None,
-        write_bytes: int = ...,
-        tos: int | None = None,
-    ) -> None:
-        """Adds a client that sends as much as TCP takes, and the sink that takes it.
-
-        Args:
-            name: of the flow, its own.
-            group: of flows that are reported together.
-            client: name of a host.
-            server: name of a host.
-            client_address: one of the client's.
-            server_address: one of the server's.
-            server_port: this flow's own.
-            start_ns: when the connection is opened.
-            stop_ns: from when on no write begins; None goes on as long as the run.
-            total_bytes: after how many the connection is closed; None is never.
-            write_bytes: what the application hands over at a time, 65,536 unless given. A write that has begun is
-                finished.
-            tos: type-of-service byte of both ends' packets; None is that of each host.
-
-        """
-    def add_datagrams(
-        self,
-        *,
-        name: str,
-        group: str,
-        client: str,
-        server: str,
-        client_address: str,
-        server_address: str,
-        server_port: int,
-        payload_bytes: int,
-        interval_ns: int,
-        start_ns: int,
-        stop_ns: int | None = None,
-        pattern: str = ...,
-        tos: int | None = None,
-    ) -> None:
-        """Adds a client that sends UDP datagrams at a rate that nothing changes, and the sink that measures them.
-
-        Args:
-            name: of the flow, its own.
-            group: of flows that are reported together.
-            client: name of a host.
-            server: name of a host.
-            client_address: one of the client's.
-            server_address: one of the server's.
-            server_port: where the sink listens; several flows may share it.
-            payload_bytes: of UDP, from 16 (number and time of sending) to what the client's MTU allows.
-            interval_ns: between two datagrams, or its mean.
-            start_ns: when the first one is sent.
-            stop_ns: from when on none is sent; None goes on as long as the run.
-            pattern: periodic, or poisson: intervals drawn from an exponential distribution by the network's seed.
-            tos: type-of-service byte; None is that of the host.
+            parameters: of the flow and of its kind.
 
         """
     def tap(self, node: str, port: int, pcap_path: str | PathLike[str]) -> None:
@@ -1072,14 +761,14 @@ class Network:
     def transactions(self) -> list[tuple[str, str, int, int]]:
         """The completed transactions as (flow, group, start in ns, end in ns), in order of their ends."""
     def deliveries(self) -> list[dict[str, Any]]:
-        """What streams and datagrams brought to their ends, in the order in which they were added.
+        """Gives the deliveries of streams and datagrams, in the order in which they were added.
 
         Keys: `flow`, `group`, `sent_packets` and `received_packets` (0 for a stream), `sent_bytes` and `received_bytes`
         (payload), `received_by_second` (payload bytes, from second 0), `delays_ns` (of each datagram: time of arrival
         and one-way delay, in order of arrival).
         """
     def statistics(self) -> dict[str, Any]:
-        """What nodes, wires and clients have counted.
+        """Gives the counters of nodes, wires and clients.
 
         Keys: `now_ns`, `events`, `frames_in_flight` (sent and not arrived), `frames_on_wires` (those of
         them that have left their node), `lost_frames` (by wires), `unconnected_frames` (sent on ports without a wire),

@@ -14,8 +14,8 @@ FRAMES = [bytes([number]) * 1514 for number in range(5)]
 
 def adapters() -> Network:
     network = Network(1)
-    network.add_osa2("osa2", rate_bps=100_000_000, mtu_bytes=1500, latency_ns=20_000_000)
-    network.add_host("host", ["10.0.0.1"], mtu=1500, receive_buffer_bytes=1000, send_buffer_bytes=1000)
+    network.add("osa2", "osa2", rate_bps=100_000_000, mtu_bytes=1500, latency_ns=20_000_000)
+    network.add("host", "host", addresses=["10.0.0.1"], mtu_bytes=1500, window_bytes=1000)
     return network
 
 

@@ -13,9 +13,8 @@ from phb_switch._native import Network
 SECOND = 1_000_000_000
 CLIENT, SERVER, VIRTUAL = "133.10.50.2", "133.10.30.1", "135.1.1.1"
 HOST: dict[str, Any] = {
-    "mtu": 1500,
-    "receive_buffer_bytes": 16_384,
-    "send_buffer_bytes": 16_384,
+    "mtu_bytes": 1500,
+    "window_bytes": 16_384,
     "delayed_ack_ns": 200_000_000,
 }
 CIP: dict[str, Any] = {
@@ -42,16 +41,18 @@ FLOW: dict[str, Any] = {
 
 def build(seed: int = 1, adapter: str = "cip", **flow: Any) -> Network:
     network = Network(seed)
-    network.add_host("os390", [SERVER, VIRTUAL], **HOST)
-    network.add_host("branch", [CLIENT], **HOST)
+    network.add("host", "os390", addresses=[SERVER, VIRTUAL], **HOST)
+    network.add("host", "branch", addresses=[CLIENT], **HOST)
     if adapter == "cip":
-        network.add_cip("adapter", **CIP)
+        network.add("cip", "adapter", **CIP)
     else:
-        network.add_osa2("adapter", **OSA2)
+        network.add("osa2", "adapter", **OSA2)
     network.connect("os390", 0, "adapter", 0)
     network.connect("adapter", 1, "branch", 0, 5_000_000)
     for number in range(3):
-        network.add_request_response(**{"name": f"interactive-{number}"} | FLOW | {"server_port": 700 + number} | flow)
+        network.add_flow(
+            "request_response", **{"name": f"interactive-{number}"} | FLOW | {"server_port": 700 + number} | flow
+        )
     return network
 
 
@@ -89,8 +90,8 @@ ENDS: dict[str, Any] = {
 def joined(seed: int = 1) -> Network:
     """Two hosts, 5 ms apart, and nothing between them."""
     network = Network(seed)
-    network.add_host("os390", [SERVER, VIRTUAL], **HOST)
-    network.add_host("branch", [CLIENT], **HOST)
+    network.add("host", "os390", addresses=[SERVER, VIRTUAL], **HOST)
+    network.add("host", "branch", addresses=[CLIENT], **HOST)
     network.connect("os390", 0, "branch", 0, 5_000_000)
     return network
 
@@ -98,7 +99,7 @@ def joined(seed: int = 1) -> Network:
 def test_datagrams_tell_what_was_lost_and_how_long_each_took() -> None:
     network = joined()
     timing = {"payload_bytes": 100, "interval_ns": 10_000_000, "start_ns": 7, "stop_ns": SECOND}
-    network.add_datagrams(name="load", **ENDS, **timing)
+    network.add_flow("datagrams", name="load", **ENDS, **timing)
     network.run(2 * SECOND)
     (delivery,) = network.deliveries()
     assert delivery == {
@@ -117,11 +118,18 @@ def test_datagrams_tell_what_was_lost_and_how_long_each_took() -> None:
 
 def test_streams_and_messages_are_delivered_in_the_order_of_adding() -> None:
     network = joined()
-    network.add_stream(name="file", **ENDS, start_ns=0, total_bytes=1_000_000)
-    network.add_messages(
-        **ENDS | {"server_port": 5000}, name="mail", permanent=False, schedule=[(0, 1000), (0, 2000)], answer_bytes=40
+    network.add_flow("stream", name="file", **ENDS, start_ns=0, total_bytes=1_000_000)
+    network.add_flow(
+        "messages",
+        **ENDS | {"server_port": 5000},
+        name="mail",
+        permanent=False,
+        schedule=[(0, 1000), (0, 2000)],
+        answer_bytes=40,
     )
-    network.add_datagrams(name="load", **ENDS, payload_bytes=16, interval_ns=SECOND, start_ns=0, pattern="poisson")
+    network.add_flow(
+        "datagrams", name="load", **ENDS, payload_bytes=16, interval_ns=SECOND, start_ns=0, pattern="poisson"
+    )
     network.run(20 * SECOND)
     file, load = network.deliveries()
     assert (file["flow"], load["flow"]) == ("file", "load")
@@ -185,36 +193,61 @@ DATAGRAMS: dict[str, Any] = {"payload_bytes": 15, "interval_ns": 1, "start_ns": 
 MESSAGES: dict[str, Any] = {"permanent": True, "schedule": [(0, 7)], "answer_bytes": 1}
 WRONG: list[tuple[str, Callable[[Network], object]]] = [
     ("seed: -1 is given", lambda _: Network(-1)),
-    ("name: there is a node named 'branch'", lambda n: n.add_host("branch", [CLIENT], **HOST)),
-    ("addresses: 'x' is given, an IPv4 address", lambda n: n.add_host("h", ["x"], **HOST)),
-    ("addresses: 0 addresses", lambda n: n.add_host("h", [], **HOST)),
-    ("mtu: -1 is given", lambda n: n.add_host("h", [CLIENT], **HOST | {"mtu": -1})),
-    ("pattern: 'burst' is given", lambda n: n.add_datagrams(name="d", **ENDS, **DATAGRAMS | {"pattern": "burst"})),
-    ("payload_bytes: 15 is given, 16 to 1472", lambda n: n.add_datagrams(name="d", **ENDS, **DATAGRAMS)),
-    ("tos: 256 is given", lambda n: n.add_stream(name="s", **ENDS | {"server_port": 1}, start_ns=0, tos=256)),
-    ("server_port: 135.1.1.1:700 has", lambda n: n.add_stream(name="s", **ENDS, start_ns=0)),
-    ("schedule: a message of 7 bytes", lambda n: n.add_messages(name="m", **ENDS | {"server_port": 1}, **MESSAGES)),
-    ("mtu: 40 is given, 88 to", lambda n: n.add_host("h", [CLIENT], **HOST | {"mtu": 40})),
-    ("receive_buffer_bytes: 0", lambda n: n.add_host("h", [CLIENT], **HOST | {"receive_buffer_bytes": 0})),
-    ("tos: 256 is given", lambda n: n.add_host("h", [CLIENT], **HOST, tos=256)),
-    ("ttl: 10{40} is given", lambda n: n.add_host("h", [CLIENT], **HOST, ttl=10**40)),
-    ("mac: '02:00' is given", lambda n: n.add_host("h", [CLIENT], **HOST, mac="02:00")),
-    ("gateway_mac: a group address", lambda n: n.add_host("h", [CLIENT], **HOST, gateway_mac="03:00:00:00:00:00")),
-    ("block_bytes: 0 is given", lambda n: n.add_cip("c", **CIP | {"block_bytes": 0})),
-    ("rate_bps: 0 is given", lambda n: n.add_osa2("o", **OSA2 | {"rate_bps": 0})),
+    ("name: there is a node named 'branch'", lambda n: n.add("host", "branch", addresses=[CLIENT], **HOST)),
+    ("addresses: 'x' is given, IPv4 address syntax", lambda n: n.add("host", "h", addresses=["x"], **HOST)),
+    ("kind: 'osa3' is given, host, cip, osa2, osa,", lambda n: n.add("osa3", "o")),
+    ("kind: 'chat' is given, request_response, messages", lambda n: n.add_flow("chat", "c", **ENDS)),
+    ("rate_bps: nothing is given", lambda n: n.add("osa2", "o", mtu_bytes=1500)),
+    ("rate: there is no such parameter, only rate_bps,", lambda n: n.add("osa2", "o", **OSA2, rate=1)),
+    ("pace: there is no such parameter", lambda n: n.add_flow("stream", "s", **ENDS, pace=1)),
+    ("rate_bps: '1' is given, 0 to", lambda n: n.add("osa2", "o", **OSA2 | {"rate_bps": "1"})),
+    ("nagle: 1 is given, a boolean is expected", lambda n: n.add("host", "h", addresses=[CLIENT], **HOST, nagle=1)),
+    ("addresses: 0 addresses", lambda n: n.add("host", "h", addresses=[], **HOST)),
+    ("mtu_bytes: -1 is given, 0 to", lambda n: n.add("host", "h", addresses=[CLIENT], **HOST | {"mtu_bytes": -1})),
+    (
+        "pattern: 'burst' is given, periodic, poisson",
+        lambda n: n.add_flow("datagrams", name="d", **ENDS, **DATAGRAMS | {"pattern": "burst"}),
+    ),
+    ("payload_bytes: 15 is given, 16 to 1472", lambda n: n.add_flow("datagrams", name="d", **ENDS, **DATAGRAMS)),
+    ("tos: 256 is given", lambda n: n.add_flow("stream", name="s", **ENDS | {"server_port": 1}, start_ns=0, tos=256)),
+    ("server_port: 135.1.1.1:700 has", lambda n: n.add_flow("stream", name="s", **ENDS, start_ns=0)),
+    (
+        "schedule: a message of 7 bytes",
+        lambda n: n.add_flow("messages", name="m", **ENDS | {"server_port": 1}, **MESSAGES),
+    ),
+    ("mtu_bytes: 40 is given, 88 to", lambda n: n.add("host", "h", addresses=[CLIENT], **HOST | {"mtu_bytes": 40})),
+    ("window_bytes: 0", lambda n: n.add("host", "h", addresses=[CLIENT], **HOST | {"window_bytes": 0})),
+    ("tos: 256 is given", lambda n: n.add("host", "h", addresses=[CLIENT], **HOST, tos=256)),
+    ("ttl: 10{40} is given", lambda n: n.add("host", "h", addresses=[CLIENT], **HOST, ttl=10**40)),
+    ("mac: '02:00' is given", lambda n: n.add("host", "h", addresses=[CLIENT], **HOST, mac="02:00")),
+    (
+        "gateway_mac: a group address",
+        lambda n: n.add("host", "h", addresses=[CLIENT], **HOST, gateway_mac="03:00:00:00:00:00"),
+    ),
+    ("block_bytes: 0 is given", lambda n: n.add("cip", "c", **CIP | {"block_bytes": 0})),
+    ("rate_bps: 0 is given", lambda n: n.add("osa2", "o", **OSA2 | {"rate_bps": 0})),
     ("node_a: there is no node named 'x'", lambda n: n.connect("x", 0, "branch", 1)),
     ("port_b: 65536 is given", lambda n: n.connect("os390", 5, "branch", 65_536)),
     ("connect: port 0 of node 'branch'", lambda n: n.connect("os390", 5, "branch", 0)),
     ("node: there is no node named 'x'", lambda n: n.tap("x", 0, "/tmp/x.pcap")),
-    ("client: there is no node named 'x'", lambda n: n.add_request_response(name="f", **FLOW | {"client": "x"})),
+    (
+        "client: there is no node named 'x'",
+        lambda n: n.add_flow("request_response", name="f", **FLOW | {"client": "x"}),
+    ),
     (
         "server: the node named 'adapter' is not a host",
-        lambda n: n.add_request_response(name="f", **FLOW | {"server": "adapter"}),
+        lambda n: n.add_flow("request_response", name="f", **FLOW | {"server": "adapter"}),
     ),
-    ("client_address: 1.2.3.4", lambda n: n.add_request_response(name="f", **FLOW | {"client_address": "1.2.3.4"})),
-    ("server_port: 135.1.1.1:700", lambda n: n.add_request_response(name="f", **FLOW | {"reply_bytes": 1})),
-    ("name: there is a flow named", lambda n: n.add_request_response(name="interactive-0", **FLOW)),
-    ("records_per_connection: 0", lambda n: n.add_request_response(name="f", **FLOW | {"records_per_connection": 0})),
+    (
+        "client_address: 1.2.3.4",
+        lambda n: n.add_flow("request_response", name="f", **FLOW | {"client_address": "1.2.3.4"}),
+    ),
+    ("server_port: 135.1.1.1:700", lambda n: n.add_flow("request_response", name="f", **FLOW | {"reply_bytes": 1})),
+    ("name: there is a flow named", lambda n: n.add_flow("request_response", name="interactive-0", **FLOW)),
+    (
+        "records_per_connection: 0",
+        lambda n: n.add_flow("request_response", name="f", **FLOW | {"records_per_connection": 0}),
+    ),
     ("until_ns: -1", lambda n: n.run(-1)),
 ]
 

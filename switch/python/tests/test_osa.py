@@ -1,4 +1,4 @@
-"""The OSA-Express from Python; what it does is tested in Rust (switch/crates/hosts/src/osa/tests.rs)."""
+"""The OSA-Express from Python; what it does is tested in Rust (switch/crates/adapters/src/osa/tests.rs)."""
 
 import pytest
 
@@ -26,13 +26,12 @@ def run(seed=1, **parameters):
     """Two hosts, each behind an OSA-Express, one asking the other for 50 ms."""
     network = Network(seed)
     for number, name in enumerate("ab", start=1):
-        network.add_host(
-            name, [f"10.0.0.{number}"], mtu=1500, receive_buffer_bytes=65_536, send_buffer_bytes=65_536, nagle=False
-        )
-        network.add_osa(f"osa-{name}", **(ADAPTER | parameters))
+        network.add("host", name, addresses=[f"10.0.0.{number}"], mtu_bytes=1500, window_bytes=65_536, nagle=False)
+        network.add("osa", f"osa-{name}", **(ADAPTER | parameters))
         network.connect(name, 0, f"osa-{name}", 0)
     network.connect("osa-a", 1, "osa-b", 1)
-    network.add_request_response(
+    network.add_flow(
+        "request_response",
         name="rr",
         group="rr",
         client="a",
@@ -85,11 +84,11 @@ def test_what_an_adapter_counts_adds_up():
         (DYNAMIC | {"lan_idle_ns": 1}, "lan_idle_ns: either this alone is expected"),
         ({"lan_idle_ns": 1, "priorities": [(5, 0)]}, "priorities: queue 5 is given, 1 to 4 is expected"),
         ({"lan_idle_ns": 1, "distributions": [("10.0.0.9", [])]}, "distributions: 10.0.0.9 has no target"),
-        ({"lan_idle_ns": 1, "processors": 0}, "processors: 0 is given, at least 1 is expected"),
+        ({"lan_idle_ns": 1, "processors": 0}, "processors: 0 is given, 1 to 1024 is expected"),
         ({"lan_idle_ns": 1, "application_spread_percent": 101}, "application_spread_percent: 101 is given"),
         ({"lan_idle_ns": 1, "rate_bps": -1}, "rate_bps: -1 is given"),
     ],
 )
 def test_wrong_parameters_are_named(wrong, message):
     with pytest.raises(ValueError, match=message):
-        Network(1).add_osa("osa", **(ADAPTER | wrong))
+        Network(1).add("osa", "osa", **(ADAPTER | wrong))

@@ -10,9 +10,9 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from phb_lab.description import Adapter, SnaHost, SnaStations, Wire
+from phb_lab.description import Adapter, SnaHost, SnaStations, Wire, parameters_of
 from phb_lab.emulation.clock import Span
 from phb_switch import Network, Port, RealTime
 
@@ -27,15 +27,15 @@ class NodeDescription:
     """What the process is told, as JSON.
 
     Attributes:
-        kind: the method ``add_KIND`` of :class:`phb_switch.Network` makes it.
-        parameters: the arguments of that method.
+        kind: as :meth:`phb_switch.Network.add` knows it.
+        parameters: of that kind.
         ports: those that have a wire.
         seed: of what the node draws.
 
     """
 
     name: str
-    kind: Literal["cip", "osa2", "osa", "line", "sna_stations", "sna_host"]
+    kind: str
     parameters: Mapping[str, Any]
     ports: Sequence[int]
     seed: int
@@ -43,13 +43,7 @@ class NodeDescription:
     @classmethod
     def of(cls, node: Adapter | SnaStations | SnaHost, ports: Sequence[int], seed: int) -> Self:
         """A described node."""
-        match node:
-            case Adapter():
-                return cls(node.name, node.kind, dict(node.parameters), ports, seed)
-            case SnaStations():
-                return cls(node.name, "sna_stations", _arguments(node), ports, seed)
-            case SnaHost():
-                return cls(node.name, "sna_host", _arguments(node), ports, seed)
+        return cls(node.name, node.kind, dict(parameters_of(node)), ports, seed)
 
     @classmethod
     def of_wire(cls, name: str, wire: Wire, seed: int) -> Self:
@@ -67,15 +61,10 @@ class NodeDescription:
         return cls(**json.loads(text))
 
 
-def _arguments(described: SnaStations | SnaHost) -> dict[str, Any]:
-    return {name: value for name, value in asdict(described).items() if name != "name"}
-
-
 def build(described: NodeDescription) -> Network:
     """A network of nothing but this node."""
     network = Network(described.seed)
-    add: Any = getattr(network, f"add_{described.kind}")
-    add(described.name, **described.parameters)
+    network.add(described.kind, described.name, **described.parameters)
     return network
 
 

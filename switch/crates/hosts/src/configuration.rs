@@ -1,9 +1,11 @@
-//! What a host is told, and how wrong values are refused.
+//! The parameters of a host, and how wrong values are refused.
 
 use std::fmt;
 use std::net::Ipv4Addr;
 
 use phb_network::Time;
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer};
 
 /// The most addresses a host may have.
 pub const MAX_ADDRESSES: usize = 8;
@@ -12,19 +14,22 @@ const MIN_MTU: usize = 88;
 /// The largest IPv4 datagram.
 const MAX_MTU: usize = 65_535;
 /// The largest window that window scaling can offer (RFC 7323, section 2.3).
-const MAX_BUFFER: usize = 1 << 30;
+const MAX_WINDOW: usize = 1 << 30;
+/// Locally administered: the second bit of the first byte is set (IEEE 802, section 8.4.2).
+const LOCAL_MAC: u8 = 0x02;
 
 /// A parameter that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The parameter's name.
     pub parameter: &'static str,
-    /// What is wrong with it, and what was expected.
+    /// The value given, and what was expected.
     pub message: String,
 }
 
 impl ConfigError {
-    pub(crate) fn new(parameter: &'static str, message: impl Into<String>) -> Self {
+    /// An error of a parameter.
+    pub fn new(parameter: &'static str, message: impl Into<String>) -> Self {
         Self {
             parameter,
             message: message.into(),
@@ -32,12 +37,32 @@ impl ConfigError {
     }
 
     /// Refuses a value of 0.
-    pub(crate) fn unless_positive(parameter: &'static str, value: u64) -> Result<(), Self> {
+    ///
+    /// # Errors
+    /// The value is 0.
+    pub fn unless_positive(parameter: &'static str, value: u64) -> Result<(), Self> {
         if value == 0 {
             Err(Self::new(parameter, "0 is given, at least 1 is expected"))
         } else {
             Ok(())
         }
+    }
+
+    /// Refuses a value outside of a range whose two ends are allowed.
+    ///
+    /// # Errors
+    /// The value is outside.
+    pub fn unless_within(
+        parameter: &'static str,
+        value: u64,
+        low: u64,
+        high: u64,
+    ) -> Result<(), Self> {
+        if (low..=high).contains(&value) {
+            return Ok(());
+        }
+        let message = format!("{value} is given, {low} to {high} is expected");
+        Err(Self::new(parameter, message))
     }
 }
 
@@ -49,54 +74,113 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// How a host's TCP behaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TcpOptions {
-    /// The largest IP datagram the host sends and accepts, in bytes. The maximum segment size it announces is 40 less.
-    pub mtu: usize,
-    /// Receive buffer per connection, in bytes: the largest window it offers.
-    pub receive_buffer: usize,
-    /// Send buffer per connection, in bytes.
-    pub send_buffer: usize,
-    /// Whether a small segment waits while another is unacknowledged (RFC 896).
-    pub nagle: bool,
-    /// How long an acknowledgement may wait for company, in ns; `None` acknowledges at once (RFC 1122, section
-    /// 4.2.3.2). Every second full segment is acknowledged at once in any case.
-    pub delayed_ack: Option<Time>,
-    /// The type-of-service byte of what the host sends.
-    pub tos: u8,
-    /// The time to live of what the host sends.
-    pub ttl: u8,
-    /// After how long without an answer a connection is given up, in ns; `None` retransmits for ever.
-    pub user_timeout: Option<Time>,
+/// How a connection's congestion window grows and shrinks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CongestionControl {
+    /// RFC 5681.
+    #[default]
+    Reno,
 }
 
 /// A host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct HostConfig {
     /// Its IPv4 addresses, those of its adapters as well as virtual ones (VIPA): it accepts datagrams for any of them.
     pub addresses: Vec<Ipv4Addr>,
-    /// Its Ethernet address.
-    pub mac: [u8; 6],
-    /// Whether it takes frames for any Ethernet address, as on a medium that has none (PPP, channel).
-    pub any_mac: bool,
-    /// The Ethernet address that everything it sends goes to.
-    pub gateway_mac: [u8; 6],
-    /// How its TCP behaves.
-    pub tcp: TcpOptions,
-    /// Whether it takes all segments that reach it at one time before it answers any, as a host does that one interrupt
-    /// tells of many. Each connection then acknowledges once what the interrupt has brought it.
+    /// Its Ethernet address. Without one it sends from a locally administered address with its number, and takes frames
+    /// for any address, as on a medium that has none (PPP, channel).
+    #[serde(default, deserialize_with = "mac")]
+    pub mac: Option<[u8; 6]>,
+    /// The Ethernet address that it sends everything to; a locally administered one unless given.
+    #[serde(default, deserialize_with = "mac")]
+    pub gateway_mac: Option<[u8; 6]>,
+    /// The largest IP datagram it sends and accepts, in bytes. The maximum segment size it announces is 40 less.
+    pub mtu_bytes: usize,
+    /// Receive and send buffer of each connection, in bytes: the largest window it offers.
+    pub window_bytes: usize,
+    /// Whether a small segment waits while another is unacknowledged (RFC 896).
+    #[serde(default = "yes")]
+    pub nagle: bool,
+    /// How long an acknowledgement may wait for company, in ns; `None` acknowledges at once (RFC 1122, section
+    /// 4.2.3.2). Every second full segment is acknowledged at once in any case.
+    #[serde(default)]
+    pub delayed_ack_ns: Option<Time>,
+    /// The congestion control of its connections.
+    #[serde(default)]
+    pub congestion_control: CongestionControl,
+    /// The type-of-service byte of its packets.
+    #[serde(default)]
+    pub tos: u8,
+    /// The time to live of its packets.
+    #[serde(default = "ttl")]
+    pub ttl: u8,
+    /// After how long without an answer a connection is given up, in ns; `None` retransmits for ever.
+    #[serde(default)]
+    pub user_timeout_ns: Option<Time>,
+    /// Whether it takes all segments that reach it at one time before it answers any, as behind an adapter that
+    /// interrupts it once for many. Each connection then sends one acknowledgement per interrupt.
+    #[serde(default)]
     pub batches: bool,
     /// Whether its services relay requests to an SNA application by the host's second port, and reply when that has
     /// answered, as a TN3270 server does.
+    #[serde(default)]
     pub relays: bool,
     /// How long a client waits after its connection failed before it opens another, in ns.
-    pub reconnect_delay: Time,
-    /// Makes initial sequence numbers and ephemeral ports.
+    #[serde(default = "second")]
+    pub reconnect_delay_ns: Time,
+    /// Its number in its network, for its Ethernet address; the network gives it.
+    #[serde(skip)]
+    pub number: u16,
+    /// Makes initial sequence numbers and ephemeral ports; the network gives it.
+    #[serde(skip)]
     pub seed: u64,
 }
 
+fn yes() -> bool {
+    true
+}
+
+fn ttl() -> u8 {
+    64
+}
+
+fn second() -> Time {
+    1_000_000_000
+}
+
+/// Reads an Ethernet address: six hexadecimal bytes with colons between them.
+fn mac<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[u8; 6]>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let bytes: Vec<u8> = text
+        .split(':')
+        .filter(|part| part.len() == 2)
+        .filter_map(|part| u8::from_str_radix(part, 16).ok())
+        .collect();
+    match <[u8; 6]>::try_from(bytes) {
+        Ok(bytes) if text.len() == 17 => Ok(Some(bytes)),
+        _ => Err(D::Error::invalid_value(
+            Unexpected::Str(&text),
+            &"an address like 02:00:00:00:00:01",
+        )),
+    }
+}
+
 impl HostConfig {
+    /// The Ethernet address that it sends from.
+    pub(crate) fn own_mac(&self) -> [u8; 6] {
+        let [high, low] = self.number.to_be_bytes();
+        self.mac.unwrap_or([LOCAL_MAC, 0, 0, 0, high, low])
+    }
+
+    /// The Ethernet address that it sends everything to.
+    pub(crate) fn next_mac(&self) -> [u8; 6] {
+        self.gateway_mac.unwrap_or([LOCAL_MAC, 0, 0, 0, 0, 0])
+    }
+
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let count = self.addresses.len();
         if !(1..=MAX_ADDRESSES).contains(&count) {
@@ -117,23 +201,16 @@ impl HostConfig {
                 ));
             }
         }
-        let within = |parameter, value: usize, low: usize, high: usize| {
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(ConfigError::new(
-                    parameter,
-                    format!("{value} is given, {low} to {high} is expected"),
-                ))
-            }
-        };
-        within("mtu", self.tcp.mtu, MIN_MTU, MAX_MTU)?;
-        within("receive_buffer", self.tcp.receive_buffer, 1, MAX_BUFFER)?;
-        within("send_buffer", self.tcp.send_buffer, 1, MAX_BUFFER)?;
-        ConfigError::unless_positive("ttl", u64::from(self.tcp.ttl))?;
-        ConfigError::unless_positive("reconnect_delay_ns", self.reconnect_delay)?;
+        for (parameter, value, low, high) in [
+            ("mtu_bytes", self.mtu_bytes, MIN_MTU, MAX_MTU),
+            ("window_bytes", self.window_bytes, 1, MAX_WINDOW),
+        ] {
+            ConfigError::unless_within(parameter, value as u64, low as u64, high as u64)?;
+        }
+        ConfigError::unless_positive("ttl", u64::from(self.ttl))?;
+        ConfigError::unless_positive("reconnect_delay_ns", self.reconnect_delay_ns)?;
         for (parameter, mac) in [("mac", self.mac), ("gateway_mac", self.gateway_mac)] {
-            if mac[0] & 1 == 1 {
+            if mac.is_some_and(|mac| mac[0] & 1 == 1) {
                 return Err(ConfigError::new(
                     parameter,
                     "a group address is given, a unicast address is expected",

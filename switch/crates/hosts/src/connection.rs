@@ -5,9 +5,9 @@ use smoltcp::iface::{Interface, SocketHandle, SocketSet};
 use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
 use smoltcp::time::{Duration, Instant};
 
-use crate::configuration::TcpOptions;
-use crate::datagram::Endpoints;
+use crate::configuration::HostConfig;
 use crate::device::Device;
+use crate::frame::Endpoints;
 use crate::script::Script;
 
 /// smoltcp counts in microseconds.
@@ -39,26 +39,21 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection with a new socket: a used one keeps its congestion window.
-    pub fn new(
-        endpoints: Endpoints,
-        options: &TcpOptions,
-        tos: Option<u8>,
-        script: Script,
-    ) -> Self {
-        let receive = SocketBuffer::new(vec![0; options.receive_buffer]);
-        let send = SocketBuffer::new(vec![0; options.send_buffer]);
+    pub fn new(endpoints: Endpoints, host: &HostConfig, tos: Option<u8>, script: Script) -> Self {
+        let receive = SocketBuffer::new(vec![0; host.window_bytes]);
+        let send = SocketBuffer::new(vec![0; host.window_bytes]);
         let mut socket = Socket::new(receive, send);
         socket.set_congestion_control(CongestionControl::Reno);
-        socket.set_nagle_enabled(options.nagle);
-        socket.set_ack_delay(options.delayed_ack.map(duration));
-        socket.set_hop_limit(Some(options.ttl));
-        socket.set_timeout(options.user_timeout.map(duration));
+        socket.set_nagle_enabled(host.nagle);
+        socket.set_ack_delay(host.delayed_ack_ns.map(duration));
+        socket.set_hop_limit(Some(host.ttl));
+        socket.set_timeout(host.user_timeout_ns.map(duration));
         let mut set = SocketSet::new(Vec::with_capacity(1));
         let handle = set.add(socket);
         Self {
             endpoints,
             script,
-            tos: tos.unwrap_or(options.tos),
+            tos: tos.unwrap_or(host.tos),
             armed: None,
             sent_up_to: None,
             set,

@@ -1,28 +1,14 @@
 //! From Ethernet frames to TCP segments and UDP datagrams, and back.
 
-use std::net::Ipv4Addr;
-
 use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Packet, TcpPacket};
 
 use crate::configuration::{HostConfig, is_unicast};
-use crate::statistics::HostStatistics;
+use crate::frame::{ETHERNET_HEADER, ETHERTYPE_IPV4, Endpoints, Refusal, address_frame, set_tos};
 use crate::udp;
 
-/// Destination, source and type.
-pub(crate) const ETHERNET_HEADER: usize = 14;
-const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
 const BROADCAST: [u8; 6] = [0xff; 6];
 
-/// The two ends of a connection or of a flow of datagrams, seen from the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Endpoints {
-    pub local: Ipv4Addr,
-    pub local_port: u16,
-    pub remote: Ipv4Addr,
-    pub remote_port: u16,
-}
-
-/// What a host looks at in a segment before its TCP does.
+/// A TCP segment, as far as the host reads it before its TCP does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub endpoints: Endpoints,
@@ -33,41 +19,18 @@ pub(crate) struct Segment {
     pub sequence: (u32, u32),
 }
 
-/// What a frame brings to a host.
+/// The content of a frame that a host takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Brought {
+pub(crate) enum Content {
     Segment(Segment),
     Datagram(udp::Datagram),
 }
 
-/// Why a host drops a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    OtherMac,
-    OtherAddress,
-    OtherProtocol,
-    Malformed,
-    TooLarge,
-    NoListener,
-}
-
-impl Refusal {
-    pub fn count(self, statistics: &mut HostStatistics) {
-        *match self {
-            Self::OtherMac => &mut statistics.dropped_other_mac,
-            Self::OtherAddress => &mut statistics.dropped_other_address,
-            Self::OtherProtocol => &mut statistics.dropped_other_protocol,
-            Self::Malformed => &mut statistics.dropped_malformed,
-            Self::TooLarge => &mut statistics.dropped_too_large,
-            Self::NoListener => &mut statistics.dropped_no_listener,
-        } += 1;
-    }
-}
-
 /// Reads what is in a frame that has come to the host, or says why the host drops it.
-pub(crate) fn accept(frame: &[u8], host: &HostConfig) -> Result<Brought, Refusal> {
+pub(crate) fn accept(frame: &[u8], host: &HostConfig) -> Result<Content, Refusal> {
     let datagram = frame.get(ETHERNET_HEADER..).ok_or(Refusal::Malformed)?;
-    if !host.any_mac && frame[..6] != host.mac && frame[..6] != BROADCAST {
+    let is_other = |mac: [u8; 6]| frame[..6] != mac && frame[..6] != BROADCAST;
+    if host.mac.is_some_and(is_other) {
         return Err(Refusal::OtherMac);
     }
     if frame[12..14] != ETHERTYPE_IPV4 {
@@ -80,15 +43,15 @@ pub(crate) fn accept(frame: &[u8], host: &HostConfig) -> Result<Brought, Refusal
     if !host.addresses.contains(&packet.dst_addr()) {
         return Err(Refusal::OtherAddress);
     }
-    if usize::from(packet.total_len()) > host.tcp.mtu {
+    if usize::from(packet.total_len()) > host.mtu_bytes {
         return Err(Refusal::TooLarge);
     }
     if packet.more_frags() || packet.frag_offset() != 0 {
         return Err(Refusal::OtherProtocol);
     }
     match packet.next_header() {
-        IpProtocol::Tcp => segment(&packet).map(Brought::Segment),
-        IpProtocol::Udp => udp::read(&packet).map(Brought::Datagram),
+        IpProtocol::Tcp => segment(&packet).map(Content::Segment),
+        IpProtocol::Udp => udp::read(&packet).map(Content::Datagram),
         _ => Err(Refusal::OtherProtocol),
     }
 }
@@ -109,20 +72,6 @@ fn segment(packet: &Ipv4Packet<&[u8]>) -> Result<Segment, Refusal> {
         remote_port: tcp.src_port(),
     };
     Ok(describe(endpoints, &tcp))
-}
-
-/// Fills in the Ethernet header of a frame of the host.
-pub(crate) fn address_frame(ethernet: &mut [u8], host: &HostConfig) {
-    ethernet[..6].copy_from_slice(&host.gateway_mac);
-    ethernet[6..12].copy_from_slice(&host.mac);
-    ethernet[12..ETHERNET_HEADER].copy_from_slice(&ETHERTYPE_IPV4);
-}
-
-/// Sets the type-of-service byte, whose fields are DSCP and ECN today.
-pub(crate) fn set_tos(packet: &mut Ipv4Packet<&mut [u8]>, tos: u8) {
-    packet.set_dscp(tos >> 2);
-    packet.set_ecn(tos & 3);
-    packet.fill_checksum();
 }
 
 /// Completes a frame that smoltcp has filled: Ethernet header, type of service. Gives what the segment in it does.

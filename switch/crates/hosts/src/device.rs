@@ -3,7 +3,7 @@
 use smoltcp::phy::{self, Checksum, DeviceCapabilities, Medium};
 use smoltcp::time::Instant;
 
-use crate::datagram::ETHERNET_HEADER;
+use crate::frame::ETHERNET_HEADER;
 
 /// Datagrams travel in Ethernet frames; smoltcp gets and gives only the datagram in them.
 pub(crate) struct Device {

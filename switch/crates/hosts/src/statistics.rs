@@ -1,8 +1,6 @@
-//! What hosts and adapters count.
+//! The counters of a host.
 
 use phb_network::Time;
-
-use crate::script::Transaction;
 
 /// What a host has seen and done. `frames_received = segments_received + datagrams_received + dropped()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +106,17 @@ impl Received {
     }
 }
 
+/// A completed request and reply, or message and answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// The client: its number on its host, in the order of adding.
+    pub flow: usize,
+    /// When the client handed the request to TCP, or the message was submitted, in ns.
+    pub start: Time,
+    /// When it had received the whole reply, in ns.
+    pub end: Time,
+}
+
 /// What a host's scripts write down.
 #[derive(Debug, Default)]
 pub(crate) struct Books {
@@ -118,72 +127,4 @@ pub(crate) struct Books {
     pub sinks: Vec<Received>,
     /// In order of their ends.
     pub transactions: Vec<Transaction>,
-}
-
-/// One direction of an adapter. `received = sent + dropped() + held`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DirectionStatistics {
-    /// Frames that reached the adapter.
-    pub received: u64,
-    /// Their bytes.
-    pub received_bytes: u64,
-    /// Frames that left it.
-    pub sent: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Frames dropped because the queue in front of the channel or the wire was full.
-    pub dropped_queue_full: u64,
-    /// Frames dropped because the queue in front of the CPU was full.
-    pub dropped_cpu_full: u64,
-    /// Frames dropped because their datagram is larger than the MTU.
-    pub dropped_too_large: u64,
-    /// SNA frames dropped because their station has no LLC2 connection (CIP only).
-    pub dropped_no_session: u64,
-    /// Frames lost on the way (a line only).
-    pub dropped_loss: u64,
-    /// Frames inside.
-    pub held: u64,
-}
-
-impl DirectionStatistics {
-    /// Frames dropped, for whatever reason.
-    #[must_use]
-    pub fn dropped(&self) -> u64 {
-        self.dropped_queue_full
-            + self.dropped_cpu_full
-            + self.dropped_too_large
-            + self.dropped_no_session
-            + self.dropped_loss
-    }
-
-    pub(crate) fn receive(&mut self, length: usize) {
-        self.received += 1;
-        self.received_bytes += length as u64;
-        self.held += 1;
-    }
-
-    pub(crate) fn send(&mut self, length: usize) {
-        self.sent += 1;
-        self.sent_bytes += length as u64;
-        self.held -= 1;
-    }
-}
-
-/// What an adapter has seen and done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AdapterStatistics {
-    /// From the host to the network.
-    pub outbound: DirectionStatistics,
-    /// From the network to the host.
-    pub inbound: DirectionStatistics,
-    /// Blocks that the channel has moved (CIP only).
-    pub channel_blocks: u64,
-    /// How long the channel was busy, in ns (CIP only).
-    pub channel_busy: Time,
-    /// How long the CPU was busy, in ns (CIP only).
-    pub cpu_busy: Time,
-    /// LLC2 connections that are open (CIP in CSNA mode only).
-    pub llc2_sessions: u64,
-    /// LLC2 connections that were refused because the adapter had no memory for them (same).
-    pub llc2_refused: u64,
 }

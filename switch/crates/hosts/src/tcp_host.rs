@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 
 use phb_network::random::SplitMix64;
 use phb_network::{Frame, Node, Output, Port, Time};
@@ -13,53 +12,39 @@ use smoltcp::wire::{HardwareAddress, IpCidr};
 
 use crate::configuration::{ConfigError, HostConfig};
 use crate::connection::{Connection, instant};
-use crate::datagram::{self, Brought, Endpoints, Refusal, Segment};
+use crate::datagram::{self, Content, Segment};
 use crate::device::Device;
-use crate::script::messages::Sender;
-use crate::script::requests::Client;
-use crate::script::stream::Source;
-use crate::script::{Answers, Flow, Script, Service, Step, Traffic, Transaction};
-use crate::statistics::{Books, FlowStatistics, HostStatistics, Received};
+use crate::frame::{Endpoints, Refusal};
+use crate::script::{Script, Step};
+use crate::statistics::{Books, FlowStatistics, HostStatistics, Received, Transaction};
+use crate::traffic::{Answers, Flow, Service};
 use crate::udp::{self, Datagram};
-use crate::{HOST_PORT, NETWORK_PORT, sna};
+use crate::{HOST_PORT, NETWORK_PORT};
+
+mod client;
+mod connections;
+mod session;
+
+use client::Client;
+use connections::Connections;
+use session::Session;
 
 /// Ports below this one belong to services.
 const FIRST_EPHEMERAL_PORT: u16 = 1024;
 /// Hosts of the 1990s started with low ephemeral ports (4.4BSD: 1024 to 5000); ours go on to the end when they run out.
 const LAST_STARTING_PORT: u16 = 5000;
-/// Locally administered, as SNA likes its addresses.
-const SESSION_MAC: u8 = 0x42;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
-    Flow(usize),
+    Client(usize),
     Connection(usize),
     /// What has come at one time has been taken.
     Batch,
 }
 
-/// What a host knows of a client between its connections.
-/// A connection as SNA knows it: its place on the host, and the port of its peer, which the next one there won't have.
-struct Session(usize, u16);
-
-impl Session {
-    fn address(&self) -> sna::Mac {
-        let [.., high, middle, low] = self.0.to_be_bytes();
-        let [port_high, port_low] = self.1.to_be_bytes();
-        [SESSION_MAC, high, middle, low, port_high, port_low]
-    }
-
-    fn of(address: sna::Mac) -> Self {
-        let [_, high, middle, low, port_high, port_low] = address;
-        let slot = u32::from_be_bytes([0, high, middle, low]) as usize;
-        Self(slot, u16::from_be_bytes([port_high, port_low]))
-    }
-}
-
-struct FlowState {
-    flow: Flow,
-    /// Of a client that sends datagrams.
-    datagrams: Option<udp::Source>,
+/// The port after another; after the last one, the first that doesn't belong to services.
+fn following(port: u16) -> u16 {
+    port.checked_add(1).unwrap_or(FIRST_EPHEMERAL_PORT)
 }
 
 /// A host with TCP (smoltcp, Reno) and UDP as a node with one port.
@@ -73,13 +58,11 @@ pub struct TcpHost {
     device: Device,
     /// Segments that belong to no connection are given to this empty set: smoltcp answers them with a reset.
     nobody: SocketSet<'static>,
-    connections: Vec<Option<Box<Connection>>>,
-    free: Vec<usize>,
-    by_endpoints: HashMap<Endpoints, usize>,
+    connections: Connections,
     services: HashMap<(Ipv4Addr, u16), Service>,
     /// Who takes datagrams, by their two ends.
     datagram_sinks: HashMap<Endpoints, udp::Sink>,
-    flows: Vec<FlowState>,
+    clients: Vec<Client>,
     timers: BinaryHeap<Reverse<(Time, Timer)>>,
     /// Connections that have taken segments of a batch and not answered yet.
     batch: Vec<usize>,
@@ -96,7 +79,7 @@ impl TcpHost {
     pub fn new(config: HostConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let mut random = SplitMix64::new(config.seed);
-        let mut device = Device::new(config.tcp.mtu);
+        let mut device = Device::new(config.mtu_bytes);
         let mut options = Config::new(HardwareAddress::Ip);
         options.random_seed = random.next_u64();
         let mut interface = Interface::new(options, &mut device, instant(0));
@@ -119,19 +102,17 @@ impl TcpHost {
             interface,
             device,
             nobody: SocketSet::new(Vec::new()),
-            connections: Vec::new(),
-            free: Vec::new(),
-            by_endpoints: HashMap::new(),
+            connections: Connections::default(),
             services: HashMap::new(),
             datagram_sinks: HashMap::new(),
-            flows: Vec::new(),
+            clients: Vec::new(),
             timers: BinaryHeap::new(),
             batch: Vec::new(),
             books: Books::default(),
         })
     }
 
-    /// What the host was told.
+    /// The host's parameters.
     #[must_use]
     pub fn config(&self) -> &HostConfig {
         &self.config
@@ -216,24 +197,17 @@ impl TcpHost {
     /// # Errors
     /// Names the parameter that can't be used.
     pub fn add_flow(&mut self, flow: Flow) -> Result<usize, ConfigError> {
-        flow.check(self.config.tcp.mtu)?;
-        self.check_own("client_address", flow.client_address)?;
-        let number = self.flows.len();
-        let datagrams = udp::Source::new(&flow, self.next_datagram_port, &self.config);
-        if datagrams.is_some() {
-            self.next_datagram_port = self
-                .next_datagram_port
-                .checked_add(1)
-                .unwrap_or(FIRST_EPHEMERAL_PORT);
+        flow.check(self.config.mtu_bytes)?;
+        self.check_own("client_address", flow.ends.client_address)?;
+        let number = self.clients.len();
+        let client = Client::new(flow, self.next_datagram_port, &self.config);
+        if client.datagrams.is_some() {
+            self.next_datagram_port = following(self.next_datagram_port);
         }
-        let first = match &flow.traffic {
-            Traffic::Messages { .. } => self.next_opening(&flow, 0, 0),
-            _ => Some(flow.start),
-        };
-        if let Some(at) = first {
-            self.timers.push(Reverse((at, Timer::Flow(number))));
+        if let Some(at) = client.first() {
+            self.timers.push(Reverse((at, Timer::Client(number))));
         }
-        self.flows.push(FlowState { flow, datagrams });
+        self.clients.push(client);
         self.books.flows.push(FlowStatistics::default());
         Ok(number)
     }
@@ -260,48 +234,30 @@ impl TcpHost {
         &self.books.transactions
     }
 
-    /// What a sink has received.
+    /// The delivery at a sink.
     #[must_use]
     pub fn received(&self, sink: usize) -> Option<&Received> {
         self.books.sinks.get(sink)
     }
 
-    /// What the host has counted.
+    /// The host's counters.
     #[must_use]
     pub fn statistics(&self) -> HostStatistics {
         HostStatistics {
-            connections_open: self.by_endpoints.len() as u64,
+            connections_open: self.connections.count(),
             ..self.books.host
         }
     }
 
-    /// What each client has done, by number.
+    /// The counters of each client, by number.
     #[must_use]
     pub fn flow_statistics(&self) -> &[FlowStatistics] {
         &self.books.flows
     }
 
-    /// When a client that submits messages opens its next connection, not before `now`; `None` is never again.
-    fn next_opening(&self, flow: &Flow, answered: u64, now: Time) -> Option<Time> {
-        let Traffic::Messages {
-            permanent,
-            schedule,
-            ..
-        } = &flow.traffic
-        else {
-            return Some(now);
-        };
-        let earliest = now.max(flow.start);
-        if *permanent {
-            return Some(earliest);
-        }
-        let next = schedule.get(usize::try_from(answered).ok()?)?;
-        Some(earliest.max(next.0))
-    }
-
-    /// Starts what a client does next: a connection, or a datagram.
+    /// Starts the next connection or datagram of a client.
     fn start(&mut self, number: usize, now: Time, out: &mut Output) {
-        if self.flows[number].datagrams.is_some() {
+        if self.clients[number].datagrams.is_some() {
             self.send_datagram(number, now, out);
         } else {
             self.open(number, now, out);
@@ -309,77 +265,35 @@ impl TcpHost {
     }
 
     fn send_datagram(&mut self, number: usize, now: Time, out: &mut Output) {
-        let FlowState { flow, datagrams } = &mut self.flows[number];
-        if flow.stop.is_some_and(|stop| now >= stop) {
+        let client = &mut self.clients[number];
+        if client.is_over(now) {
             return;
         }
-        let Some(source) = datagrams else { return };
+        let Some(source) = &mut client.datagrams else {
+            return;
+        };
         let frame = source.frame(now, out.buffer());
         self.books.flows[number].packets_sent += 1;
         self.books.flows[number].bytes_sent += source.payload_bytes();
         self.books.host.frames_sent += 1;
         out.send(now, HOST_PORT, frame);
         let next = source.next(now);
-        self.timers.push(Reverse((next, Timer::Flow(number))));
-    }
-
-    /// The script of a client's next connection; `None` when nothing is left to do on one.
-    fn client_script(&self, number: usize) -> Option<Script> {
-        let flow = &self.flows[number].flow;
-        let done = &self.books.flows[number];
-        match &flow.traffic {
-            Traffic::Requests {
-                request_bytes,
-                reply_bytes,
-                records_per_connection,
-                pause,
-            } => Some(Script::Client(Client::new(
-                number,
-                (*request_bytes, *reply_bytes),
-                *records_per_connection,
-                *pause,
-                flow.stop,
-            ))),
-            Traffic::Messages {
-                permanent,
-                schedule,
-                answer_bytes,
-            } => Some(Script::Sender(Sender::new(
-                number,
-                Arc::clone(schedule),
-                *answer_bytes,
-                *permanent,
-                usize::try_from(done.transactions).ok()?,
-            ))),
-            Traffic::Stream {
-                total_bytes,
-                write_bytes,
-            } => {
-                let left = total_bytes.map(|total| total.saturating_sub(done.bytes_sent));
-                (left != Some(0))
-                    .then(|| Script::Source(Source::new(number, *write_bytes, left, flow.stop)))
-            }
-            Traffic::Datagrams { .. } => None,
-        }
+        self.timers.push(Reverse((next, Timer::Client(number))));
     }
 
     fn open(&mut self, number: usize, now: Time, out: &mut Output) {
-        let flow = &self.flows[number].flow;
-        if flow.stop.is_some_and(|stop| now >= stop) {
+        let client = &self.clients[number];
+        if client.is_over(now) {
             return;
         }
-        let Some(script) = self.client_script(number) else {
+        let done = &self.books.flows[number];
+        let Some(script) = Script::of_client(number, &client.flow, done) else {
             return;
         };
-        let endpoints = Endpoints {
-            local: flow.client_address,
-            local_port: 0,
-            remote: flow.server_address,
-            remote_port: flow.server_port,
-        };
-        let tos = flow.tos;
+        let tos = client.flow.ends.tos;
+        let endpoints = client.endpoints(0);
         let opened = self.free_port(endpoints).and_then(|endpoints| {
-            let mut connection = Connection::new(endpoints, &self.config.tcp, tos, script);
+            let mut connection = Connection::new(endpoints, &self.config, tos, script);
             connection
                 .connect(&mut self.interface)
                 .then_some(connection)
@@ -388,7 +302,7 @@ impl TcpHost {
         self.books.host.connections_opened += 1;
         match opened {
             Some(connection) => {
-                let slot = self.insert(connection);
+                let slot = self.connections.insert(connection);
                 self.run(slot, now, out);
             }
             None => self.fail(Some(number), now), // every port to this server is in use
@@ -399,14 +313,11 @@ impl TcpHost {
     fn free_port(&mut self, mut endpoints: Endpoints) -> Option<Endpoints> {
         for _ in FIRST_EPHEMERAL_PORT..=u16::MAX {
             endpoints.local_port = self.next_port;
-            self.next_port = self
-                .next_port
-                .checked_add(1)
-                .unwrap_or(FIRST_EPHEMERAL_PORT);
+            self.next_port = following(self.next_port);
             let serves = self
                 .services
                 .contains_key(&(endpoints.local, endpoints.local_port));
-            if !serves && !self.by_endpoints.contains_key(&endpoints) {
+            if !serves && self.connections.find(&endpoints).is_none() {
                 return Some(endpoints);
             }
         }
@@ -420,59 +331,31 @@ impl TcpHost {
         let service = self
             .services
             .get(&(endpoints.local, endpoints.local_port))?;
-        let mut script = service.script();
-        if let Script::Server(server) = &mut script
-            && self.config.relays
-        {
-            server.relay();
-        }
-        let mut connection = Connection::new(endpoints, &self.config.tcp, service.tos, script);
+        let script = Script::of_server(service, self.config.relays);
+        let mut connection = Connection::new(endpoints, &self.config, service.tos, script);
         if !connection.listen() {
             return None;
         }
         self.books.host.connections_accepted += 1;
-        Some(self.insert(connection))
-    }
-
-    fn insert(&mut self, connection: Connection) -> usize {
-        let endpoints = connection.endpoints;
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.connections.push(None);
-            self.connections.len() - 1
-        });
-        self.connections[slot] = Some(Box::new(connection));
-        self.by_endpoints.insert(endpoints, slot);
-        slot
-    }
-
-    fn remove(&mut self, slot: usize, endpoints: &Endpoints) {
-        self.connections[slot] = None;
-        self.free.push(slot);
-        self.by_endpoints.remove(endpoints);
+        Some(self.connections.insert(connection))
     }
 
     fn lookup(&mut self, segment: &Segment) -> Option<usize> {
-        let slot = self.by_endpoints.get(&segment.endpoints).copied();
-        let waits = |slot: usize| {
-            self.connections[slot]
-                .as_ref()
-                .is_some_and(|c| c.state() == State::TimeWait)
+        let Some(slot) = self.connections.find(&segment.endpoints) else {
+            return segment.opens.then(|| self.accept(segment)).flatten();
         };
-        match slot {
-            Some(slot) if segment.opens && waits(slot) => {
-                self.remove(slot, &segment.endpoints);
-                self.accept(segment)
-            }
-            Some(slot) => Some(slot),
-            None if segment.opens => self.accept(segment),
-            None => None,
+        let state = self.connections.at(slot).map(|c| c.state());
+        if segment.opens && state == Some(State::TimeWait) {
+            self.connections.remove(slot, &segment.endpoints);
+            return self.accept(segment);
         }
+        Some(slot)
     }
 
     /// Does everything a connection can do at `now`: takes the segment that the device may hold, goes on with its
     /// script, sends, sets its timer.
     fn run(&mut self, slot: usize, now: Time, out: &mut Output) {
-        let Some(mut connection) = self.connections[slot].take() else {
+        let Some(mut connection) = self.connections.take(slot) else {
             return;
         };
         connection.take_segment(now, &mut self.interface, &mut self.device);
@@ -485,19 +368,19 @@ impl TcpHost {
         if let Script::Server(server) = &mut connection.script
             && let Some(length) = server.relayed()
         {
-            let session = Session(slot, connection.endpoints.remote_port);
-            let request = sna::request(out.buffer(), session.address(), length);
-            out.send(now, NETWORK_PORT, Frame::new(request));
+            let port = connection.endpoints.remote_port;
+            let request = Session { slot, port }.request(out.buffer(), length);
+            out.send(now, NETWORK_PORT, request);
         }
         connection.send_segments(now, &mut self.interface, &mut self.device);
         self.flush(Some(&mut *connection), now, out);
 
         // A server's socket listens again when its peer takes back a SYN; the connection is gone all the same.
         if matches!(connection.state(), State::Closed | State::Listen) {
-            self.remove(slot, &connection.endpoints);
+            self.connections.remove(slot, &connection.endpoints);
         } else {
             self.arm(slot, &mut connection, now);
-            self.connections[slot] = Some(connection);
+            self.connections.put(slot, connection);
         }
         match (step, flow) {
             (Step::Ended, Some(number)) => self.go_on(number, now, out),
@@ -508,13 +391,10 @@ impl TcpHost {
 
     /// Has the connection reply whose request an SNA application has answered, if it still exists.
     fn take_answer(&mut self, now: Time, frame: &Frame, out: &mut Output) {
-        let Some(Session(slot, port)) = sna::read(&frame.bytes)
-            .filter(|header| header.kind == sna::Kind::Information)
-            .map(|header| Session::of(header.destination))
-        else {
+        let Some(Session { slot, port }) = Session::answered(frame) else {
             return;
         };
-        let connection = self.connections.get_mut(slot).and_then(Option::as_mut);
+        let connection = self.connections.at(slot);
         let Some(connection) = connection.filter(|c| c.endpoints.remote_port == port) else {
             return;
         };
@@ -526,7 +406,7 @@ impl TcpHost {
 
     /// Gives a connection the segment that the device holds, and has it answer with the rest of the batch.
     fn take(&mut self, slot: usize, now: Time, out: &mut Output) {
-        let Some(connection) = self.connections[slot].as_mut() else {
+        let Some(connection) = self.connections.at(slot) else {
             return;
         };
         connection.take_segment(now, &mut self.interface, &mut self.device);
@@ -542,8 +422,8 @@ impl TcpHost {
     /// Opens the next connection of a client whose last one has ended, now or when it has something to send.
     fn go_on(&mut self, number: usize, now: Time, out: &mut Output) {
         let answered = self.books.flows[number].transactions;
-        match self.next_opening(&self.flows[number].flow, answered, now) {
-            Some(at) if at > now => self.timers.push(Reverse((at, Timer::Flow(number)))),
+        match self.clients[number].next_opening(answered, now) {
+            Some(at) if at > now => self.timers.push(Reverse((at, Timer::Client(number)))),
             Some(_) => self.open(number, now, out),
             None => {}
         }
@@ -553,8 +433,8 @@ impl TcpHost {
         self.books.host.connections_failed += 1;
         if let Some(number) = flow {
             self.books.flows[number].failures += 1;
-            let again = now.saturating_add(self.config.reconnect_delay);
-            self.timers.push(Reverse((again, Timer::Flow(number))));
+            let again = now.saturating_add(self.config.reconnect_delay_ns);
+            self.timers.push(Reverse((again, Timer::Client(number))));
         }
     }
 
@@ -589,7 +469,7 @@ impl TcpHost {
     fn flush(&mut self, mut connection: Option<&mut Connection>, now: Time, out: &mut Output) {
         let tos = connection
             .as_deref()
-            .map_or(self.config.tcp.tos, |connection| connection.tos);
+            .map_or(self.config.tos, |connection| connection.tos);
         for mut frame in self.device.outgoing.drain(..) {
             let Some(segment) = datagram::finish(&mut frame, &self.config, tos) else {
                 continue;
@@ -613,8 +493,8 @@ impl Node for TcpHost {
         }
         self.books.host.frames_received += 1;
         let segment = match datagram::accept(&frame.bytes, &self.config) {
-            Ok(Brought::Segment(segment)) => segment,
-            Ok(Brought::Datagram(datagram)) => {
+            Ok(Content::Segment(segment)) => segment,
+            Ok(Content::Datagram(datagram)) => {
                 out.recycle(frame);
                 return self.take_datagram(now, &datagram);
             }
@@ -643,17 +523,15 @@ impl Node for TcpHost {
             }
             self.timers.pop();
             match timer {
-                Timer::Flow(number) => self.start(number, now, out),
+                Timer::Client(number) => self.start(number, now, out),
                 Timer::Batch => {
                     for slot in std::mem::take(&mut self.batch) {
                         self.run(slot, now, out);
                     }
                 }
                 Timer::Connection(slot) => {
-                    if let Some(connection) = self.connections[slot]
-                        .as_mut()
-                        .filter(|c| c.armed == Some(due))
-                    {
+                    let connection = self.connections.at(slot);
+                    if let Some(connection) = connection.filter(|c| c.armed == Some(due)) {
                         connection.armed = None;
                         self.run(slot, now, out);
                     }

@@ -7,17 +7,13 @@ use phb_network::random::SplitMix64;
 use phb_network::{Frame, Time};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
-    IpAddress, IpProtocol, Ipv4Packet, Ipv4Repr, UDP_HEADER_LEN, UdpPacket, UdpRepr,
+    IPV4_HEADER_LEN, IpAddress, IpProtocol, Ipv4Packet, Ipv4Repr, UDP_HEADER_LEN, UdpPacket,
+    UdpRepr,
 };
 
-use crate::configuration::{ConfigError, HostConfig};
-use crate::datagram::{self, ETHERNET_HEADER, Endpoints, Refusal};
-use crate::script::{Flow, Traffic};
-
-/// Number and time of sending.
-const STAMP_BYTES: usize = 16;
-/// Of IPv4 without options.
-const IPV4_HEADER: usize = 20;
+use crate::configuration::HostConfig;
+use crate::frame::{ETHERNET_HEADER, Endpoints, Refusal, address_frame, set_tos};
+use crate::traffic::{Flow, Pattern, STAMP_BYTES, Traffic};
 
 /// What a datagram says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,16 +29,6 @@ pub(crate) struct Datagram {
     pub payload_bytes: u64,
     /// `None` when the payload is too short for one.
     pub stamp: Option<Stamp>,
-}
-
-/// Refuses a payload that has no room for its stamp, or that does not fit into one IP datagram.
-pub(crate) fn check_payload(bytes: usize, mtu: usize) -> Result<(), ConfigError> {
-    let most = mtu - IPV4_HEADER - UDP_HEADER_LEN;
-    if (STAMP_BYTES..=most).contains(&bytes) {
-        return Ok(());
-    }
-    let message = format!("{bytes} is given, {STAMP_BYTES} to {most} is expected");
-    Err(ConfigError::new("payload_bytes", message))
 }
 
 /// Reads the UDP datagram in an IP datagram.
@@ -88,25 +74,26 @@ impl Source {
     pub fn new(flow: &Flow, port: u16, host: &HostConfig) -> Option<Self> {
         let Traffic::Datagrams {
             payload_bytes,
-            interval,
-            poisson_seed,
+            interval_ns,
+            pattern,
+            seed,
         } = flow.traffic
         else {
             return None;
         };
         let endpoints = Endpoints {
-            local: flow.client_address,
+            local: flow.ends.client_address,
             local_port: port,
-            remote: flow.server_address,
-            remote_port: flow.server_port,
+            remote: flow.ends.server_address,
+            remote_port: flow.ends.server_port,
         };
-        let tos = flow.tos.unwrap_or(host.tcp.tos);
+        let tos = flow.ends.tos.unwrap_or(host.tos);
         Some(Self {
             endpoints,
             template: template(endpoints, payload_bytes, tos, host),
             payload_bytes,
-            interval,
-            poisson: poisson_seed.map(SplitMix64::new),
+            interval: interval_ns,
+            poisson: (pattern == Pattern::Poisson).then(|| SplitMix64::new(seed)),
             sequence: 0,
         })
     }
@@ -122,7 +109,7 @@ impl Source {
             IpAddress::Ipv4(self.endpoints.local),
             IpAddress::Ipv4(self.endpoints.remote),
         );
-        let mut udp = UdpPacket::new_unchecked(&mut buffer[ETHERNET_HEADER + IPV4_HEADER..]);
+        let mut udp = UdpPacket::new_unchecked(&mut buffer[ETHERNET_HEADER + IPV4_HEADER_LEN..]);
         let payload = udp.payload_mut();
         payload[..8].copy_from_slice(&self.sequence.to_be_bytes());
         payload[8..STAMP_BYTES].copy_from_slice(&now.to_be_bytes());
@@ -151,14 +138,14 @@ fn template(endpoints: Endpoints, payload_bytes: usize, tos: u8, host: &HostConf
         dst_addr: endpoints.remote,
         next_header: IpProtocol::Udp,
         payload_len: UDP_HEADER_LEN + payload_bytes,
-        hop_limit: host.tcp.ttl,
+        hop_limit: host.ttl,
     };
-    let mut frame = vec![0; ETHERNET_HEADER + IPV4_HEADER + ip.payload_len];
+    let mut frame = vec![0; ETHERNET_HEADER + IPV4_HEADER_LEN + ip.payload_len];
     let (ethernet, datagram) = frame.split_at_mut(ETHERNET_HEADER);
-    datagram::address_frame(ethernet, host);
+    address_frame(ethernet, host);
     let mut packet = Ipv4Packet::new_unchecked(datagram);
     ip.emit(&mut packet, &ChecksumCapabilities::default());
-    datagram::set_tos(&mut packet, tos);
+    set_tos(&mut packet, tos);
     udp.emit(
         &mut UdpPacket::new_unchecked(packet.payload_mut()),
         &IpAddress::Ipv4(endpoints.local),

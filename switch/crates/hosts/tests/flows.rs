@@ -4,11 +4,11 @@ mod support;
 
 use std::sync::{Arc, Mutex};
 
-use phb_hosts::{Answers, Flow, HOST_PORT, Received, Service, TcpHost, Traffic};
+use phb_hosts::{Answers, Flow, HOST_PORT, Pattern, Received, Service, TcpHost, Traffic};
 use phb_network::{Frame, Node, Output, Port, Time, World};
 use support::{
-    CLIENT, Line, MILLISECOND, Network, SECOND, SERVER, client_config, client_of, flow,
-    server_config, service, thinking_service,
+    CLIENT, Line, MILLISECOND, Network, SECOND, SERVER, client_config, client_of, ending, flow,
+    server_config, service, starting, thinking_service,
 };
 
 /// ToS of DSCP EF.
@@ -20,12 +20,13 @@ fn network(line: Line) -> Network {
 
 /// Adds a client whose traffic ends in a sink; gives the number of the sink on the server.
 fn add_with_sink(network: &Network, flow: Flow) -> usize {
-    let (address, port) = (flow.server_address, flow.server_port);
+    let ends = &flow.ends;
+    let (address, port) = (ends.server_address, ends.server_port);
     let sink = if matches!(flow.traffic, Traffic::Datagrams { .. }) {
-        let sender = (flow.client_address, network.client().next_datagram_port());
+        let sender = (ends.client_address, network.client().next_datagram_port());
         network.server().add_datagram_sink(address, port, sender)
     } else {
-        network.server().add_stream_sink(address, port, flow.tos)
+        network.server().add_stream_sink(address, port, ends.tos)
     };
     network.client().add_flow(flow).expect("a good flow");
     sink.expect("a good sink")
@@ -43,8 +44,9 @@ fn fast() -> Line {
 fn datagrams(payload_bytes: usize, interval: Time, poisson_seed: Option<u64>) -> Traffic {
     Traffic::Datagrams {
         payload_bytes,
-        interval,
-        poisson_seed,
+        interval_ns: interval,
+        pattern: poisson_seed.map_or(Pattern::Periodic, |_| Pattern::Poisson),
+        seed: poisson_seed.unwrap_or(0),
     }
 }
 
@@ -77,11 +79,13 @@ fn a_datagram_takes_exactly_the_time_of_its_bits_and_of_the_wires() {
     let start = 12_345;
     let sink = add_with_sink(
         &network,
-        Flow {
-            start,
-            stop: Some(start + 10 * 20 * MILLISECOND),
-            ..client_of(5001, datagrams(472, 20 * MILLISECOND, None))
-        },
+        ending(
+            starting(
+                client_of(5001, datagrams(472, 20 * MILLISECOND, None)),
+                start,
+            ),
+            start + 10 * 20 * MILLISECOND,
+        ),
     );
     network.run(SECOND);
     let received = received(&network, sink);
@@ -103,10 +107,10 @@ fn a_rate_that_nothing_changes_loses_what_the_line_does_not_take() {
     let mut network = network(Line::new(1_000_000, 10, 0, 1));
     let sink = add_with_sink(
         &network,
-        Flow {
-            stop: Some(10 * SECOND),
-            ..client_of(5001, datagrams(465, 2 * MILLISECOND, None))
-        },
+        ending(
+            client_of(5001, datagrams(465, 2 * MILLISECOND, None)),
+            10 * SECOND,
+        ),
     );
     network.run(11 * SECOND);
     let (sent, received) = (
@@ -126,10 +130,10 @@ fn a_poisson_source_keeps_its_mean_and_its_seed() {
         let mut network = network(fast());
         let sink = add_with_sink(
             &network,
-            Flow {
-                stop: Some(100 * SECOND),
-                ..client_of(5001, datagrams(16, 10 * MILLISECOND, Some(seed)))
-            },
+            ending(
+                client_of(5001, datagrams(16, 10 * MILLISECOND, Some(seed))),
+                100 * SECOND,
+            ),
         );
         network.run(101 * SECOND);
         received(&network, sink)
@@ -171,13 +175,7 @@ fn sinks_tell_their_senders_apart_and_nobody_takes_the_rest() {
 #[test]
 fn a_stream_fills_the_line() {
     let mut network = network(Line::new(1_000_000, 150, 0, 1));
-    let sink = add_with_sink(
-        &network,
-        Flow {
-            stop: Some(30 * SECOND),
-            ..client_of(5001, stream(None))
-        },
-    );
+    let sink = add_with_sink(&network, ending(client_of(5001, stream(None)), 30 * SECOND));
     network.run(40 * SECOND);
     let received = received(&network, sink);
     let sent = network.client().flow_statistics()[0].bytes_sent;
@@ -286,11 +284,12 @@ fn a_client_that_pauses_asks_later_by_that_time() {
     let mut network = network(fast());
     let service = service(700, 100, 1400);
     let pausing = Flow {
-        traffic: Traffic::Requests {
+        traffic: Traffic::RequestResponse {
             request_bytes: 100,
             reply_bytes: 1400,
             records_per_connection: 3,
-            pause: 250 * MILLISECOND,
+            think_ns: 0,
+            pause_ns: 250 * MILLISECOND,
         },
         ..flow(&service, 1, 0)
     };
@@ -327,11 +326,12 @@ impl Node for Watch {
 #[test]
 fn both_directions_of_a_connection_carry_its_type_of_service() {
     let traffic = [
-        Traffic::Requests {
+        Traffic::RequestResponse {
             request_bytes: 100,
             reply_bytes: 1400,
             records_per_connection: 2,
-            pause: 0,
+            think_ns: 0,
+            pause_ns: 0,
         },
         stream(Some(10_000)),
         datagrams(100, MILLISECOND, None),
@@ -343,7 +343,7 @@ fn both_directions_of_a_connection_carry_its_type_of_service() {
         );
         let is_datagrams = matches!(traffic, Traffic::Datagrams { .. });
         match traffic {
-            Traffic::Requests { .. } => server
+            Traffic::RequestResponse { .. } => server
                 .add_service(Service {
                     tos: Some(EF),
                     ..thinking_service(700, 100, 1400, MILLISECOND)
@@ -354,11 +354,8 @@ fn both_directions_of_a_connection_carry_its_type_of_service() {
             }
             _ => drop(server.add_stream_sink(SERVER, 700, Some(EF))),
         }
-        let flow = Flow {
-            tos: Some(EF),
-            stop: Some(100 * MILLISECOND),
-            ..client_of(700, traffic)
-        };
+        let mut flow = ending(client_of(700, traffic), 100 * MILLISECOND);
+        flow.ends.tos = Some(EF);
         client.add_flow(flow).expect("a good flow");
         let seen = Arc::new(Mutex::new(Vec::new()));
         let watch = Watch {

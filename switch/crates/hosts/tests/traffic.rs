@@ -6,7 +6,7 @@ use phb_hosts::{HostConfig, Transaction};
 use phb_network::Time;
 use proptest::prelude::*;
 use support::{
-    Line, MILLISECOND, Network, SECOND, client_config, flow, options, server_config, service,
+    Line, MILLISECOND, Network, SECOND, client_config, ending, flow, server_config, service,
     thinking_service,
 };
 
@@ -72,8 +72,7 @@ fn every_byte_asked_for_arrives_despite_loss() {
             service(5000, 3000, replies[1]),
         ];
         for service in &services {
-            let mut flow = flow(service, 4, 10 * MILLISECOND);
-            flow.stop = Some(60 * SECOND);
+            let flow = ending(flow(service, 4, 10 * MILLISECOND), 60 * SECOND);
             network.add(service, flow);
         }
         // long enough for the last retransmissions and TIME-WAIT
@@ -189,11 +188,7 @@ fn the_same_seeds_give_the_same_run() {
 #[test]
 fn a_large_buffer_is_offered_by_window_scaling() {
     let large = |config: HostConfig| HostConfig {
-        tcp: phb_hosts::TcpOptions {
-            receive_buffer: 1 << 20,
-            send_buffer: 1 << 20,
-            ..options()
-        },
+        window_bytes: 1 << 20,
         ..config
     };
     let line = Line::new(100_000_000, 10_000, 0, 1);
@@ -221,19 +216,18 @@ proptest! {
         delayed_ack in prop::option::of(0u64..500), request in 1u64..5_000, reply in 1u64..20_000, think in 0u64..50,
     ) {
         let mut client = client_config(seed);
-        client.tcp.mtu = mtu;
-        client.tcp.receive_buffer = windows.0;
-        client.tcp.nagle = nagle;
-        client.tcp.delayed_ack = delayed_ack.map(|ms| ms * MILLISECOND);
+        client.mtu_bytes = mtu;
+        client.window_bytes = windows.0;
+        client.nagle = nagle;
+        client.delayed_ack_ns = delayed_ack.map(|ms| ms * MILLISECOND);
         let mut server = server_config(seed);
-        server.tcp.send_buffer = windows.1;
-        server.tcp.nagle = nagle;
+        server.window_bytes = windows.1;
+        server.nagle = nagle;
         let line = Line::new(rate, buffer, loss, seed);
         let mut network = Network::new(client, server, line, delay * MILLISECOND);
         let service = thinking_service(700, request, reply, think * MILLISECOND);
         for start in 0..3 {
-            let mut flow = flow(&service, 3, start * MILLISECOND);
-            flow.stop = Some(20 * SECOND);
+            let flow = ending(flow(&service, 3, start * MILLISECOND), 20 * SECOND);
             network.add(&service, flow);
         }
         for _ in 0..5 {

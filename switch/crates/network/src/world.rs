@@ -6,6 +6,8 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use crate::error::WorldError;
 use crate::losses::Losses;
 use crate::node::{Frame, Node, Output, Port, Time};
@@ -49,14 +51,18 @@ pub struct PortCounters {
     pub unconnected_frames: u64,
 }
 
-/// What a wire does to frames, in either direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The parameters of a wire, which are those of both directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WireConfig {
     /// How long a frame is on its way, in ns.
-    pub delay: Time,
+    #[serde(default)]
+    pub delay_ns: Time,
     /// How many of a million frames are lost, each by itself and in either direction.
+    #[serde(default)]
     pub loss_per_million: u32,
-    /// Draws which. The two directions draw independently.
+    /// Draws which are lost, in each direction by itself; the network gives it.
+    #[serde(skip)]
     pub seed: u64,
 }
 
@@ -208,7 +214,7 @@ impl<N: Node> World<N> {
         delay: Time,
     ) -> Result<(), WorldError> {
         let config = WireConfig {
-            delay,
+            delay_ns: delay,
             ..WireConfig::default()
         };
         self.connect_by(a, b, config)
@@ -240,7 +246,7 @@ impl<N: Node> World<N> {
             self.states[here.0.0].port(here.1).wire = Some(Wire {
                 peer: there.0,
                 peer_port: there.1,
-                delay: config.delay,
+                delay: config.delay_ns,
                 losses,
             });
         }

@@ -9,29 +9,10 @@ use std::sync::Arc;
 use phb_network::Time;
 use smoltcp::socket::tcp::{Socket, State};
 
-use super::{Step, Transaction, count_wrong, pull, pull_bytes, push, push_bytes, write_pattern};
-use crate::configuration::ConfigError;
-use crate::statistics::{Books, HostStatistics};
-
-/// Length of a message's length.
-const LENGTH_BYTES: usize = 8;
-
-/// Refuses a schedule that goes back in time, or a message without room for its length.
-pub(crate) fn check_schedule(schedule: &[(Time, u64)]) -> Result<(), ConfigError> {
-    if let Some(pair) = schedule.windows(2).find(|pair| pair[1].0 < pair[0].0) {
-        let message = format!("{} ns comes after {} ns", pair[1].0, pair[0].0);
-        return Err(ConfigError::new("schedule", message));
-    }
-    if let Some((_, bytes)) = schedule
-        .iter()
-        .find(|(_, bytes)| *bytes < LENGTH_BYTES as u64)
-    {
-        let message =
-            format!("a message of {bytes} bytes is given, at least {LENGTH_BYTES} are expected");
-        return Err(ConfigError::new("schedule", message));
-    }
-    Ok(())
-}
+use super::bytes::{count_wrong, pull, pull_bytes, push, push_bytes, write_pattern};
+use super::step::Step;
+use crate::statistics::{Books, HostStatistics, Transaction};
+use crate::traffic::MESSAGE_LENGTH_BYTES;
 
 /// The sending end.
 pub(crate) struct Sender {
@@ -144,7 +125,7 @@ fn push_message(socket: &mut Socket<'_>, bytes: u64, pushed: u64, sent: &mut u64
 /// The receiving end.
 pub(crate) struct Receiver {
     answer_bytes: u64,
-    length: [u8; LENGTH_BYTES],
+    length: [u8; MESSAGE_LENGTH_BYTES],
     /// Bytes of the current message that have come.
     within: u64,
     to_send: u64,
@@ -156,7 +137,7 @@ impl Receiver {
     pub fn new(answer_bytes: u64) -> Self {
         Self {
             answer_bytes,
-            length: [0; LENGTH_BYTES],
+            length: [0; MESSAGE_LENGTH_BYTES],
             within: 0,
             to_send: 0,
             sent: 0,
@@ -184,7 +165,7 @@ impl Receiver {
             data = &data[taken..];
             place += taken as u64;
             self.within += taken as u64;
-            let has_length = self.within >= LENGTH_BYTES as u64;
+            let has_length = self.within >= MESSAGE_LENGTH_BYTES as u64;
             if has_length && self.within >= u64::from_be_bytes(self.length) {
                 self.within = 0;
                 self.to_send += self.answer_bytes;

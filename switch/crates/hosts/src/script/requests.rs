@@ -19,8 +19,9 @@
 use phb_network::Time;
 use smoltcp::socket::tcp::{Socket, State};
 
-use super::{Step, Transaction, pull, push};
-use crate::statistics::{Books, HostStatistics};
+use super::bytes::{pull, push};
+use super::step::Step;
+use crate::statistics::{Books, HostStatistics, Transaction};
 
 pub(crate) struct Client {
     pub flow: usize,
@@ -123,7 +124,7 @@ pub(crate) struct Server {
     /// Bytes of requests that have come and are not answered yet.
     asked: u64,
     thinks_until: Option<Time>,
-    /// Whether somebody else is to be asked what the reply is; `think` is what he takes then.
+    /// Whether each request is relayed, and waits for [`answer`](Self::answer).
     relays: bool,
     to_relay: bool,
     to_send: u64,
@@ -132,24 +133,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub fn new(request_bytes: u64, reply_bytes: u64, think: Time) -> Self {
+    pub fn new(request_bytes: u64, reply_bytes: u64, think: Time, relays: bool) -> Self {
         Self {
             request_bytes,
             reply_bytes,
             think,
             asked: 0,
             thinks_until: None,
-            relays: false,
+            relays,
             to_relay: false,
             to_send: 0,
             sent: 0,
             received: 0,
         }
-    }
-
-    /// Has requests relayed: each waits for [`answer`](Self::answer).
-    pub fn relay(&mut self) {
-        self.relays = true;
     }
 
     /// The length of a request that is to be relayed now, told once.

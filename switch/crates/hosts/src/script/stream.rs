@@ -3,7 +3,8 @@
 use phb_network::Time;
 use smoltcp::socket::tcp::{Socket, State};
 
-use super::{Step, pull, push};
+use super::bytes::{pull, push};
+use super::step::Step;
 use crate::statistics::Books;
 
 /// The sending end.

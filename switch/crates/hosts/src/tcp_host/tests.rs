@@ -1,5 +1,7 @@
 use super::*;
-use crate::configuration::TcpOptions;
+use crate::configuration::CongestionControl;
+use crate::sna;
+use crate::traffic::{Ends, Traffic};
 
 const CLIENT: Ipv4Addr = Ipv4Addr::new(133, 10, 50, 2);
 const SERVER: Ipv4Addr = Ipv4Addr::new(133, 10, 30, 1);
@@ -12,22 +14,20 @@ const SECOND: Time = 1_000_000_000;
 fn config(addresses: &[Ipv4Addr], mac: [u8; 6], gateway_mac: [u8; 6]) -> HostConfig {
     HostConfig {
         addresses: addresses.to_vec(),
-        mac,
-        any_mac: false,
-        gateway_mac,
-        tcp: TcpOptions {
-            mtu: 1500,
-            receive_buffer: 16_384,
-            send_buffer: 16_384,
-            nagle: true,
-            delayed_ack: None,
-            tos: 0,
-            ttl: 64,
-            user_timeout: None,
-        },
+        mac: Some(mac),
+        gateway_mac: Some(gateway_mac),
+        mtu_bytes: 1500,
+        window_bytes: 16_384,
+        nagle: true,
+        delayed_ack_ns: None,
+        congestion_control: CongestionControl::Reno,
+        tos: 0,
+        ttl: 64,
+        user_timeout_ns: None,
         batches: false,
         relays: false,
-        reconnect_delay: SECOND,
+        reconnect_delay_ns: SECOND,
+        number: 1,
         seed: 1,
     }
 }
@@ -51,7 +51,7 @@ fn service(address: Ipv4Addr, port: u16) -> Service {
     let answers = Answers::Requests {
         request_bytes: 100,
         reply_bytes: 1400,
-        think: 0,
+        think_ns: 0,
     };
     Service {
         address,
@@ -62,24 +62,33 @@ fn service(address: Ipv4Addr, port: u16) -> Service {
 }
 
 fn requests(records_per_connection: u64, reply_bytes: u64) -> Traffic {
-    Traffic::Requests {
+    Traffic::RequestResponse {
         request_bytes: 100,
         reply_bytes,
         records_per_connection,
-        pause: 0,
+        think_ns: 0,
+        pause_ns: 0,
     }
 }
 
 fn flow(server_address: Ipv4Addr) -> Flow {
-    Flow {
+    let ends = Ends {
         client_address: CLIENT,
         server_address,
         server_port: 700,
-        start: 0,
-        stop: None,
+        start_ns: 0,
+        stop_ns: None,
         tos: None,
+    };
+    Flow {
+        ends,
         traffic: requests(2, 1400),
     }
+}
+
+fn ending(mut flow: Flow, stop_ns: Time) -> Flow {
+    flow.ends.stop_ns = Some(stop_ns);
+    flow
 }
 
 fn frames(out: &mut Output) -> Vec<Frame> {
@@ -163,16 +172,10 @@ fn a_repeated_syn_does_not_disturb_a_live_connection() {
 fn each_of_several_addresses_answers_for_itself() {
     let (mut client, mut server) = (client(), server());
     client
-        .add_flow(Flow {
-            stop: Some(1),
-            ..flow(VIRTUAL)
-        })
+        .add_flow(ending(flow(VIRTUAL), 1))
         .expect("a good flow");
     client
-        .add_flow(Flow {
-            stop: Some(1),
-            ..flow(SERVER)
-        })
+        .add_flow(ending(flow(SERVER), 1))
         .expect("a good flow");
     let syns = tick(&mut client, 0);
     let answers: Vec<_> = syns
@@ -190,10 +193,7 @@ fn each_of_several_addresses_answers_for_itself() {
 fn a_client_waits_out_time_wait_and_a_server_forgets_at_once() {
     let (mut client, mut server) = (client(), server());
     client
-        .add_flow(Flow {
-            stop: Some(1),
-            ..flow(SERVER)
-        })
+        .add_flow(ending(flow(SERVER), 1))
         .expect("a good flow");
     let syn = tick(&mut client, 0);
     converse(&mut client, &mut server, 0, syn);
@@ -224,10 +224,7 @@ fn a_client_waits_out_time_wait_and_a_server_forgets_at_once() {
 fn a_syn_on_the_same_ports_may_end_time_wait() {
     let (mut client, mut server) = (client(), server());
     client
-        .add_flow(Flow {
-            stop: Some(1),
-            ..flow(SERVER)
-        })
+        .add_flow(ending(flow(SERVER), 1))
         .expect("a good flow");
     let syn = tick(&mut client, 0);
     let used = u16::from_be_bytes([syn[0].bytes[34], syn[0].bytes[35]]);
@@ -238,12 +235,9 @@ fn a_syn_on_the_same_ports_may_end_time_wait() {
     client
         .add_service(service(CLIENT, used))
         .expect("a good service");
-    let back = Flow {
-        client_address: SERVER,
-        server_address: CLIENT,
-        server_port: used,
-        ..flow(SERVER)
-    };
+    let mut back = flow(CLIENT);
+    back.ends.client_address = SERVER;
+    back.ends.server_port = used;
     server.next_port = 700;
     server.services.clear();
     server.add_flow(back).expect("a good flow");
@@ -260,12 +254,9 @@ fn a_syn_on_the_same_ports_may_end_time_wait() {
 #[test]
 fn a_segment_without_a_connection_is_answered_with_a_reset() {
     let (mut client, mut server) = (client(), server());
-    client
-        .add_flow(Flow {
-            server_port: 701,
-            ..flow(SERVER)
-        })
-        .expect("a good flow");
+    let mut elsewhere = flow(SERVER);
+    elsewhere.ends.server_port = 701;
+    client.add_flow(elsewhere).expect("a good flow");
     let syn = tick(&mut client, 0).remove(0);
     let reset = give(&mut server, 1, &syn);
     assert_eq!((reset.len(), server.statistics().resets_sent), (1, 1));
@@ -319,16 +310,16 @@ fn what_is_not_for_the_host_is_dropped_and_counted() {
     );
     assert_eq!(statistics.frames_sent, 0);
 
-    server.config.any_mac = true;
+    server.config.mac = None;
     assert_eq!(give(&mut server, 2, &cases[0]).len(), 1);
 }
 
 #[test]
 fn the_options_show_in_what_is_sent() {
     let mut config = config(&[CLIENT], CLIENT_MAC, SERVER_MAC);
-    config.tcp.tos = 192;
-    config.tcp.ttl = 32;
-    config.tcp.mtu = 1000;
+    config.tos = 192;
+    config.ttl = 32;
+    config.mtu_bytes = 1000;
     let mut client = TcpHost::new(config).expect("a good host");
     client.add_flow(flow(SERVER)).expect("a good flow");
     let syn = tick(&mut client, 0).remove(0);
@@ -373,19 +364,14 @@ fn wrong_parameters_are_named() {
         refused(&|c| c.addresses[0] = Ipv4Addr::BROADCAST),
         Some("addresses")
     );
-    assert_eq!(refused(&|c| c.tcp.mtu = 40), Some("mtu"));
+    assert_eq!(refused(&|c| c.mtu_bytes = 40), Some("mtu_bytes"));
+    for window in [0, usize::MAX] {
+        assert_eq!(refused(&|c| c.window_bytes = window), Some("window_bytes"));
+    }
+    assert_eq!(refused(&|c| c.ttl = 0), Some("ttl"));
+    assert_eq!(refused(&|c| c.mac = Some([1, 0, 0, 0, 0, 1])), Some("mac"));
     assert_eq!(
-        refused(&|c| c.tcp.receive_buffer = 0),
-        Some("receive_buffer")
-    );
-    assert_eq!(
-        refused(&|c| c.tcp.send_buffer = usize::MAX),
-        Some("send_buffer")
-    );
-    assert_eq!(refused(&|c| c.tcp.ttl = 0), Some("ttl"));
-    assert_eq!(refused(&|c| c.mac = [1, 0, 0, 0, 0, 1]), Some("mac"));
-    assert_eq!(
-        refused(&|c| c.reconnect_delay = 0),
+        refused(&|c| c.reconnect_delay_ns = 0),
         Some("reconnect_delay_ns")
     );
 
@@ -463,10 +449,10 @@ fn a_host_that_relays_replies_when_the_application_has_answered() {
     assert_eq!(asked.len(), 1);
     assert_eq!(server.statistics().reply_bytes_sent, 0);
 
-    let mut application = sna::SnaHost::new(Some(800));
-    let mut out = Output::new();
-    application.receive(4, HOST_PORT, asked.remove(0).frame, &mut out);
-    let answer = out.drain().next().expect("it answers at once").frame;
+    let asked = asked.remove(0).frame;
+    let header = sna::read(&asked.bytes).expect("SNA");
+    let (to, from) = (header.source, header.destination);
+    let answer = Frame::new(sna::information(Vec::new(), to, from, 1, 1, 800));
     for (at, replied) in [(5, 1400), (6, 1400)] {
         let mut out = Output::new();
         out.begin(at);

@@ -3,7 +3,9 @@
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use phb_hosts::{Answers, Flow, HOST_PORT, HostConfig, Service, TcpHost, TcpOptions, Traffic};
+use phb_hosts::{
+    Answers, CongestionControl, Ends, Flow, HOST_PORT, HostConfig, Service, TcpHost, Traffic,
+};
 use phb_network::random::SplitMix64;
 use phb_network::{Frame, Node, Output, Port, Time, World};
 use phb_traffic_manager::{PortConfig, PortQueue};
@@ -89,29 +91,23 @@ impl Node for Line {
     }
 }
 
-pub fn options() -> TcpOptions {
-    TcpOptions {
-        mtu: 1500,
-        receive_buffer: 16_384,
-        send_buffer: 16_384,
-        nagle: true,
-        delayed_ack: Some(200 * MILLISECOND),
-        tos: 0,
-        ttl: 64,
-        user_timeout: None,
-    }
-}
-
 pub fn host(address: Ipv4Addr, mac: [u8; 6], gateway_mac: [u8; 6], seed: u64) -> HostConfig {
     HostConfig {
         addresses: vec![address],
-        mac,
-        any_mac: false,
-        gateway_mac,
-        tcp: options(),
+        mac: Some(mac),
+        gateway_mac: Some(gateway_mac),
+        mtu_bytes: 1500,
+        window_bytes: 16_384,
+        nagle: true,
+        delayed_ack_ns: Some(200 * MILLISECOND),
+        congestion_control: CongestionControl::Reno,
+        tos: 0,
+        ttl: 64,
+        user_timeout_ns: None,
         batches: false,
         relays: false,
-        reconnect_delay: SECOND,
+        reconnect_delay_ns: SECOND,
+        number: 1,
         seed,
     }
 }
@@ -128,7 +124,7 @@ pub fn thinking_service(port: u16, request_bytes: u64, reply_bytes: u64, think: 
     let answers = Answers::Requests {
         request_bytes,
         reply_bytes,
-        think,
+        think_ns: think,
     };
     Service {
         address: SERVER,
@@ -144,15 +140,25 @@ pub fn service(port: u16, request_bytes: u64, reply_bytes: u64) -> Service {
 
 /// A client of the server that does as it is told from the start on.
 pub fn client_of(server_port: u16, traffic: Traffic) -> Flow {
-    Flow {
+    let ends = Ends {
         client_address: CLIENT,
         server_address: SERVER,
         server_port,
-        start: 0,
-        stop: None,
+        start_ns: 0,
+        stop_ns: None,
         tos: None,
-        traffic,
-    }
+    };
+    Flow { ends, traffic }
+}
+
+pub fn starting(mut flow: Flow, start_ns: Time) -> Flow {
+    flow.ends.start_ns = start_ns;
+    flow
+}
+
+pub fn ending(mut flow: Flow, stop_ns: Time) -> Flow {
+    flow.ends.stop_ns = Some(stop_ns);
+    flow
 }
 
 /// The client's side of a service.
@@ -160,21 +166,19 @@ pub fn flow(service: &Service, records_per_connection: u64, start: Time) -> Flow
     let Answers::Requests {
         request_bytes,
         reply_bytes,
-        think: _,
+        think_ns,
     } = service.answers
     else {
         panic!("a service of requests")
     };
-    let traffic = Traffic::Requests {
+    let traffic = Traffic::RequestResponse {
         request_bytes,
         reply_bytes,
         records_per_connection,
-        pause: 0,
+        think_ns,
+        pause_ns: 0,
     };
-    Flow {
-        start,
-        ..client_of(service.port, traffic)
-    }
+    starting(client_of(service.port, traffic), start)
 }
 
 /// Client, line and server, wired up.

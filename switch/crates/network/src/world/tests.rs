@@ -334,7 +334,7 @@ fn lossy(loss_per_million: u32, seed: u64) -> ([PortCounters; 2], Vec<Vec<Time>>
         world.add_node(name, node).expect("a new name")
     });
     let config = WireConfig {
-        delay: 5,
+        delay_ns: 5,
         loss_per_million,
         seed,
     };

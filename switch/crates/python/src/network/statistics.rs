@@ -2,14 +2,15 @@
 
 use std::sync::PoisonError;
 
-use phb_hosts::osa::QueueKind;
-use phb_hosts::sna::SnaStatistics;
-use phb_hosts::{AdapterStatistics, DirectionStatistics, HostStatistics, OsaStatistics, TcpHost};
+use phb_adapters::osa::QueueKind;
+use phb_adapters::sna::SnaStatistics;
+use phb_adapters::{AdapterStatistics, DirectionStatistics, OsaStatistics};
+use phb_hosts::{HostStatistics, TcpHost};
 use phb_network::{NodeId, PortCounters, Time, World};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::Member;
+use super::member::Member;
 use super::traffic::NamedFlow;
 
 fn host(world: &World<Member>, id: NodeId) -> Option<&TcpHost> {

@@ -1,0 +1,55 @@
+//! The outbound queue of each type of service.
+
+use phb_hosts::ConfigError;
+
+/// Outbound queues of an interface in QDIO mode.
+pub const QUEUES: usize = 4;
+
+/// Which outbound queue a type-of-service byte means: `PriorityTosMapping` under `SubnetTosMask`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriorityMapping {
+    queues: [u8; 256],
+}
+
+impl PriorityMapping {
+    /// From the mask and its (queue 1 to 4, type of service) pairs; a byte that none of them names joins queue 4.
+    ///
+    /// # Errors
+    /// A queue is none of 1 to 4.
+    pub fn new(mask: u8, pairs: &[(u8, u8)]) -> Result<Self, ConfigError> {
+        let mut queues = [LAST_QUEUE; 256];
+        for (queue, tos) in pairs {
+            if !(1..=LAST_QUEUE + 1).contains(queue) {
+                let message = format!("queue {queue} is given, 1 to 4 is expected");
+                return Err(ConfigError::new("priorities", message));
+            }
+            for (byte, place) in (0..=u8::MAX).zip(&mut queues) {
+                if byte & mask == tos & mask {
+                    *place = queue - 1;
+                }
+            }
+        }
+        Ok(Self { queues })
+    }
+
+    /// The queue of a type-of-service byte: 0 is served first.
+    #[must_use]
+    pub fn queue(&self, tos: u8) -> usize {
+        usize::from(self.queues[usize::from(tos)])
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "there are four queues, which fits"
+)]
+pub(super) const LAST_QUEUE: u8 = QUEUES as u8 - 1;
+
+impl Default for PriorityMapping {
+    /// Everything in queue 4.
+    fn default() -> Self {
+        Self {
+            queues: [LAST_QUEUE; 256],
+        }
+    }
+}

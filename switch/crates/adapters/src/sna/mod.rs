@@ -1,0 +1,12 @@
+//! SNA on a LAN: the stations that ask ([`Stations`]), and the application that answers ([`SnaHost`]).
+
+mod host;
+mod stations;
+mod statistics;
+
+pub use host::{SnaHost, SnaHostConfig};
+pub use stations::{Stations, StationsConfig};
+pub use statistics::SnaStatistics;
+
+#[cfg(test)]
+mod tests;

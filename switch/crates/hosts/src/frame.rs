@@ -1,0 +1,63 @@
+//! The Ethernet and IPv4 headers of a host's frames, and why it drops one.
+
+use std::net::Ipv4Addr;
+
+use smoltcp::wire::Ipv4Packet;
+
+use crate::configuration::HostConfig;
+use crate::statistics::HostStatistics;
+
+/// Destination, source and type.
+pub const ETHERNET_HEADER: usize = 14;
+pub(crate) const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
+
+/// The two ends of a connection or of a flow of datagrams, seen from the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Endpoints {
+    /// The host's own address.
+    pub local: Ipv4Addr,
+    /// The host's own port.
+    pub local_port: u16,
+    /// The other end's address.
+    pub remote: Ipv4Addr,
+    /// The other end's port.
+    pub remote_port: u16,
+}
+
+/// Why a host drops a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    OtherMac,
+    OtherAddress,
+    OtherProtocol,
+    Malformed,
+    TooLarge,
+    NoListener,
+}
+
+impl Refusal {
+    pub fn count(self, statistics: &mut HostStatistics) {
+        *match self {
+            Self::OtherMac => &mut statistics.dropped_other_mac,
+            Self::OtherAddress => &mut statistics.dropped_other_address,
+            Self::OtherProtocol => &mut statistics.dropped_other_protocol,
+            Self::Malformed => &mut statistics.dropped_malformed,
+            Self::TooLarge => &mut statistics.dropped_too_large,
+            Self::NoListener => &mut statistics.dropped_no_listener,
+        } += 1;
+    }
+}
+
+/// Fills in the Ethernet header of a frame of the host.
+pub(crate) fn address_frame(ethernet: &mut [u8], host: &HostConfig) {
+    ethernet[..6].copy_from_slice(&host.next_mac());
+    ethernet[6..12].copy_from_slice(&host.own_mac());
+    ethernet[12..ETHERNET_HEADER].copy_from_slice(&ETHERTYPE_IPV4);
+}
+
+/// Sets the type-of-service byte, whose fields are DSCP and ECN today.
+pub(crate) fn set_tos(packet: &mut Ipv4Packet<&mut [u8]>, tos: u8) {
+    packet.set_dscp(tos >> 2);
+    packet.set_ecn(tos & 3);
+    packet.fill_checksum();
+}

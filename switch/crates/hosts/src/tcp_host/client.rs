@@ -1,0 +1,64 @@
+//! A client of a host: when it opens a connection or sends a datagram.
+
+use phb_network::Time;
+
+use crate::configuration::HostConfig;
+use crate::frame::Endpoints;
+use crate::traffic::{Flow, Traffic};
+use crate::udp;
+
+pub(super) struct Client {
+    pub flow: Flow,
+    /// The source of a client that sends datagrams.
+    pub datagrams: Option<udp::Source>,
+}
+
+impl Client {
+    pub fn new(flow: Flow, datagram_port: u16, host: &HostConfig) -> Self {
+        let datagrams = udp::Source::new(&flow, datagram_port, host);
+        Self { flow, datagrams }
+    }
+
+    /// When the client starts; `None` if it has nothing to do.
+    pub fn first(&self) -> Option<Time> {
+        match &self.flow.traffic {
+            Traffic::Messages { .. } => self.next_opening(0, 0),
+            _ => Some(self.flow.ends.start_ns),
+        }
+    }
+
+    /// When the client opens its next connection, not before `now`, after `answered` transactions; `None` is never
+    /// again.
+    pub fn next_opening(&self, answered: u64, now: Time) -> Option<Time> {
+        let Traffic::Messages {
+            permanent,
+            schedule,
+            ..
+        } = &self.flow.traffic
+        else {
+            return Some(now);
+        };
+        let earliest = now.max(self.flow.ends.start_ns);
+        if *permanent {
+            return Some(earliest);
+        }
+        let (submitted, _) = schedule.get(usize::try_from(answered).ok()?)?;
+        Some(earliest.max(*submitted))
+    }
+
+    /// Whether the client starts nothing new any more.
+    pub fn is_over(&self, now: Time) -> bool {
+        self.flow.ends.stop_ns.is_some_and(|stop| now >= stop)
+    }
+
+    /// The ends of a connection from a port of the client's.
+    pub fn endpoints(&self, local_port: u16) -> Endpoints {
+        let ends = &self.flow.ends;
+        Endpoints {
+            local: ends.client_address,
+            local_port,
+            remote: ends.server_address,
+            remote_port: ends.server_port,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The connections of a host, by place and by endpoints.
+
+use std::collections::HashMap;
+
+use crate::connection::Connection;
+use crate::frame::Endpoints;
+
+#[derive(Default)]
+pub(super) struct Connections {
+    slots: Vec<Option<Box<Connection>>>,
+    free: Vec<usize>,
+    by_endpoints: HashMap<Endpoints, usize>,
+}
+
+impl Connections {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.by_endpoints.len() as u64
+    }
+
+    /// Adds a connection; gives its place.
+    pub fn insert(&mut self, connection: Connection) -> usize {
+        let endpoints = connection.endpoints;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.slots[slot] = Some(Box::new(connection));
+        self.by_endpoints.insert(endpoints, slot);
+        slot
+    }
+
+    /// Removes the connection at a place, also while it is [taken](Self::take).
+    pub fn remove(&mut self, slot: usize, endpoints: &Endpoints) {
+        self.slots[slot] = None;
+        self.free.push(slot);
+        self.by_endpoints.remove(endpoints);
+    }
+
+    /// The place of the connection between two ends.
+    pub fn find(&self, endpoints: &Endpoints) -> Option<usize> {
+        self.by_endpoints.get(endpoints).copied()
+    }
+
+    pub fn at(&mut self, slot: usize) -> Option<&mut Connection> {
+        self.slots.get_mut(slot)?.as_deref_mut()
+    }
+
+    /// Takes a connection out for a moment; [`put`](Self::put) gives it back.
+    pub fn take(&mut self, slot: usize) -> Option<Box<Connection>> {
+        self.slots[slot].take()
+    }
+
+    pub fn put(&mut self, slot: usize, connection: Box<Connection>) {
+        self.slots[slot] = Some(connection);
+    }
+}
