@@ -113,7 +113,10 @@ class Adapter:
     parameters: Mapping[str, Any]
 
 
-def parameters_of(node: Host | Adapter | SnaStations | SnaHost) -> dict[str, Any]:
+Node = Host | Adapter | SnaStations | SnaHost
+
+
+def parameters_of(node: Node) -> dict[str, Any]:
     """Give the parameters of a node, without its name."""
     if isinstance(node, Adapter):
         return dict(node.parameters)

@@ -20,7 +20,7 @@ import phb
 import phb_p4
 from phb.pipeline_names import DropReason
 from phb_lab import event_loop
-from phb_lab.description import Network, parameters_of
+from phb_lab.description import Network, Node, parameters_of
 from phb_lab.errors import ConservationError, UsageError
 from phb_lab.outcome import Conservation, Delivery, Outcome, Transaction
 from phb_lab.snapshots import show_queue
@@ -72,7 +72,8 @@ class VirtualRun:
         for host in network.hosts:
             if host.congestion_control != "reno":
                 raise UsageError(f"{host.name}: virtual time has Reno only, not {host.congestion_control}")
-        for node in (*network.hosts, *network.adapters, *network.stations, *network.sna_hosts):
+        nodes: Sequence[Node] = (*network.hosts, *network.adapters, *network.stations, *network.sna_hosts)
+        for node in nodes:
             self._native.add(node.kind, node.name, **parameters_of(node))
         for wire in network.wires:
             self._native.connect(*wire.a, *wire.b, wire.delay_ns, wire.loss_per_million)
@@ -253,7 +254,7 @@ def of_adapter(name: str, counted: Mapping[str, Any]) -> Conservation:
 
 
 def _of_host(name: str, counted: dict[str, Any]) -> Conservation:
-    """What a host receives it takes or drops; ``sent`` is what its TCP and UDP took."""
+    """Account of a host, which takes or drops each frame it receives; ``sent`` is what its TCP and UDP took."""
     return Conservation(
         node=name,
         received=counted["frames_received"],

@@ -711,7 +711,13 @@ class Network:
     def received(self, name: str) -> list[tuple[int, bytes]]:
         """Gives the frames that an end station has received, each with its time in ns."""
     def connect(
-        self, node_a: str, port_a: int, node_b: str, port_b: int, delay_ns: int = ..., loss_per_million: int = ...
+        self,
+        node_a: str,
+        port_a: int,
+        node_b: str,
+        port_b: int,
+        delay_ns: int | None = None,
+        loss_per_million: int | None = None,
     ) -> None:
         """Joins two ports by a wire.
 
