@@ -98,7 +98,7 @@ async def plan(prepared: Prepared) -> tuple[Report, str]:
         SwitchError: The switch can't be reached.
 
     """
-    async with open_session(prepared) as session:
+    async with open_session(prepared.switch, prepared.artifact) as session:
         report = await push_over(session, prepared.intent, dry_run=True)
     return report, plan_digest(prepared, report)
 
@@ -131,7 +131,7 @@ async def deploy(
 
     """
     if state is None:
-        async with open_session(prepared, election_id) as session:
+        async with open_session(prepared.switch, prepared.artifact, election_id) as session:
             await take_mastership(session)
             return await _checked(session, prepared, expected_plan)
     switch = prepared.switch
@@ -139,7 +139,7 @@ async def deploy(
     lock: Lock = await locks.take(switch.address, switch.device_id, command, wait_s=wait_s, on_wait=on_wait)
     try:
         with Recorded(state, prepared, command) as recorded:
-            async with open_session(prepared, election_id) as session:
+            async with open_session(prepared.switch, prepared.artifact, election_id) as session:
                 await take_mastership(session)
                 report = await _checked(session, prepared, expected_plan)
             recorded.done(report)
@@ -160,18 +160,17 @@ async def _checked(session: Session, prepared: Prepared, expected_plan: str | No
     return await push_over(session, prepared.intent)
 
 
-def open_session(prepared: Prepared, election_id: int | None = None) -> Session:
-    """A session with the switch, not yet entered.
+def open_session(switch: Switch, artifact: Artifact, election_id: int | None = None) -> Session:
+    """Give a session with the switch, not yet entered.
 
     Raises:
         InputError: A certificate's file is wrong.
 
     """
-    switch = prepared.switch
     return Session(
         switch.address,
         switch.device_id,
-        prepared.artifact,
+        artifact,
         election_id=election_id or switch.election_id,
         role=switch.role,
         tls=switch.certificates,
@@ -216,7 +215,7 @@ async def is_without_policy(prepared: Prepared) -> bool:
         SwitchError: It can't be reached.
 
     """
-    async with open_session(prepared) as session:
+    async with open_session(prepared.switch, prepared.artifact) as session:
         return not await session.runs_artifact()
 
 

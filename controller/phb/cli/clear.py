@@ -90,21 +90,12 @@ async def _one(
     where: Switch, artifact: Artifact, state: Path | None, which: Which, election_id: int | None, *, dry_run: bool
 ) -> Cleared:
     from phb.cli.show.live import last_pushed
-    from phb.deploying import take_mastership
-    from phb.device.session import Session
+    from phb.deploying import open_session, take_mastership
     from phb.show.clearing import clear
     from phb.show.looking import reading_of
 
     prepared: Prepared | None = last_pushed(where, artifact, ReadingOptions(), state)
-    async with Session(
-        where.address,
-        where.device_id,
-        artifact,
-        election_id=election_id or where.election_id,
-        role=where.role,
-        tls=where.certificates,
-        timeout_s=where.timeout,
-    ) as session:
+    async with open_session(where, artifact, election_id) as session:
         if not dry_run:
             await take_mastership(session)
         return await clear(await reading_of(session, prepared), which, dry_run=dry_run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,6 +23,62 @@ FEW = 20
 """Packets up to which each is told by itself; of more only the summary, unless --details is given."""
 
 
+@dataclass(frozen=True)
+class PacketOptions:
+    """Packets, where they come in, and how fast ports send."""
+
+    packet: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--packet",
+            "-p",
+            metavar="TEXT",
+            help="A packet in words or hex (docs/policies/explain.md); may be repeated.",
+        ),
+    ] = None
+    capture: Annotated[
+        str | None, typer.Option("--capture", "-c", metavar="FILE", help="Packets of a pcap or pcapng file.")
+    ] = None
+    port: Annotated[
+        str | None, typer.Option("--port", metavar="PORT", help="Where packets arrive that don't say it themselves.")
+    ] = None
+    rate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rate",
+            metavar="PORT=BITS[+BYTES]",
+            help="A port sends so many bit/s, each frame with so many more (or, with -, fewer) bytes; may be repeated.",
+        ),
+    ] = None
+
+    def arrivals(self) -> Iterator[Arrival]:
+        """Read them.
+
+        Raises:
+            InputError: One can't be understood, or the capture can't be read.
+
+        """
+        from phb.explain import parse_packet, read_capture
+        from phb.origin import Origin
+
+        for text in self.packet or ():
+            yield parse_packet(text, Origin("--packet"))
+        if self.capture is not None:
+            yield from read_capture(self.capture)
+
+    def default_port(self) -> int | str | None:
+        """Where packets arrive that don't say it themselves, by number or name."""
+        return int(self.port) if self.port is not None and self.port.isdigit() else self.port
+
+
+@dataclass(frozen=True)
+class TellingOptions:
+    """How much is told."""
+
+    why: Annotated[bool, typer.Option("--why", help="Also tell which rules nearly took a packet, and why not.")] = False
+    details: Annotated[bool, typer.Option("--details", help="Tell about each packet, also of many.")] = False
+
+
 @app.command(
     epilog=epilog(
         'phb explain c7513*.yaml --packet "tcp 135.1.1.1:700 > 133.10.50.2:1282 tos 192 in FastEthernet5/1/0"',
@@ -34,33 +91,8 @@ def explain(
     files: Files,
     reading: ReadingOptions,
     program: ProgramOptions,
-    packet: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--packet",
-            "-p",
-            metavar="TEXT",
-            help="A packet in words or hex (docs/policies/explain.md); may be repeated.",
-        ),
-    ] = None,
-    capture: Annotated[
-        str | None, typer.Option("--capture", "-c", metavar="FILE", help="Packets of a pcap or pcapng file.")
-    ] = None,
-    port: Annotated[
-        str | None, typer.Option("--port", metavar="PORT", help="Where packets arrive that don't say it themselves.")
-    ] = None,
-    rate: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rate",
-            metavar="PORT=BITS[+BYTES]",
-            help="A port sends so many bit/s, each frame with so many more (or, with -, fewer) bytes; may be repeated.",
-        ),
-    ] = None,
-    why: Annotated[
-        bool, typer.Option("--why", help="Also tell which rules nearly took a packet, and why not.")
-    ] = False,
-    details: Annotated[bool, typer.Option("--details", help="Tell about each packet, also of many.")] = False,
+    packets: PacketOptions,
+    telling: TellingOptions,
     target: TargetName = None,
     json: Json = False,
 ) -> None:
@@ -75,53 +107,43 @@ def explain(
     from phb.origin import Origin
     from phb.sources import read_sources
 
-    if not packet and capture is None:
+    captured = packets.capture is not None
+    if not packets.packet and not captured:
         raise InputError(Origin("explain"), "no packet", "--packet TEXT or --capture FILE")
     policy = read_sources(files, reading.format_name, reading.options())
-    rates = parse_rates(policy, rate or ())
+    rates = parse_rates(policy, packets.rate or ())
     beyond: list[Notice] = []
     told = explain(
         policy,
         program.load(),
-        _arrivals(packet or (), capture),
+        packets.arrivals(),
         at=reading.moment(),
-        follow_clock=capture is not None and reading.at is None,
-        default_port=int(port) if port is not None and port.isdigit() else port,
+        follow_clock=captured and reading.at is None,
+        default_port=packets.default_port(),
         rates=rates,
-        why=why,
+        why=telling.why,
         beyond=beyond,
         target=(check_target(target) or TargetKind.PHB_SWITCH).value,
     )
     summary = Summary()
     each: list[Explanation] = []
-    for one in _watched(told, capture is not None and not json):
+    for one in _watched(told, captured and not json):
         summary.add(one)
         # Of a long capture only as many are kept as may be shown.
-        if details or len(each) <= FEW:
+        if telling.details or len(each) <= FEW:
             each.append(one)
-    told_singly = details or summary.total.packets <= FEW
+    many = summary.total.packets > FEW
+    shown = [] if many and not telling.details else each
     if json:
-        packets = [as_json(one) for one in each] if told_singly else []
         warnings = [notice_as_json(notice) for notice in beyond]
-        print_json({"packets": packets, "summary": summary.as_json(), "warnings": warnings})
+        print_json({"packets": [as_json(one) for one in shown], "summary": summary.as_json(), "warnings": warnings})
         return
     print_notices(beyond)
     output = console()
-    if told_singly:
-        for one in each:
-            _print(output, one)
-    if capture is not None or summary.total.packets > FEW:
+    for one in shown:
+        _print(output, one)
+    if captured or many:
         _print_summary(output, summary)
-
-
-def _arrivals(texts: list[str] | tuple[()], capture: str | None) -> Iterator[Arrival]:
-    from phb.explain import parse_packet, read_capture
-    from phb.origin import Origin
-
-    for text in texts:
-        yield parse_packet(text, Origin("--packet"))
-    if capture is not None:
-        yield from read_capture(capture)
 
 
 def _watched(told: Iterator[Explanation], slow: bool) -> Iterator[Explanation]:

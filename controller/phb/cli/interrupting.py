@@ -1,4 +1,4 @@
-"""Ctrl-C beside threads of gRPC's.
+"""Ctrl-C beside threads of gRPC's, and commands that run until a signal.
 
 The kernel gives a process's signal to any of its threads. Python notes it there and acts on it in the main thread,
 which doesn't learn of it while it waits in the kernel: for a switch, or for an interval to pass. So a thread is told of
@@ -10,6 +10,9 @@ from __future__ import annotations
 import signal
 import socket
 import threading
+from collections.abc import Coroutine
+
+from phb.cli.application import INTERRUPTED, OK
 
 _WAKING = signal.SIGURG  # As a rule ignored, and nothing here has urgent data.
 
@@ -30,3 +33,28 @@ def _listen(told: socket.socket, tell: socket.socket) -> None:
     while numbers := told.recv(64):
         if signal.SIGINT in numbers:
             signal.pthread_kill(main, _WAKING)
+
+
+def run_until_signal(work: Coroutine[None, None, None]) -> int:
+    """Run until it fails or a signal cancels it; give the exit code, 0 for SIGTERM and 130 for Ctrl-C."""
+    import asyncio
+
+    ended = OK
+
+    async def run() -> None:
+        task = asyncio.create_task(work)
+
+        def end(code: int) -> None:
+            nonlocal ended
+            ended = code
+            task.cancel()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, end, OK)
+        loop.add_signal_handler(signal.SIGINT, end, INTERRUPTED)
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.result()
+
+    asyncio.run(run())
+    return ended

@@ -133,6 +133,22 @@ class ReadingOptions:
 
 
 @dataclass(frozen=True)
+class ControllerOptions:
+    """As what a switch is written to, and with which election id."""
+
+    target: TargetName = None
+    election_id: ElectionId = None
+
+
+@dataclass(frozen=True)
+class WritingOptions(ControllerOptions):
+    """How a switch is brought to a policy."""
+
+    wait: Wait = 0.0
+    dry_run: DryRun = False
+
+
+@dataclass(frozen=True)
 class ProgramOptions:
     """The P4 program that the switch runs or is given."""
 

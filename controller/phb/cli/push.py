@@ -11,16 +11,13 @@ import typer
 from phb.cli import pushing
 from phb.cli.application import app, epilog
 from phb.cli.options import (
-    DryRun,
-    ElectionId,
     Json,
     PolicyFiles,
     ProgramOptions,
     ReadingOptions,
     StateOptions,
     SwitchOptions,
-    TargetName,
-    Wait,
+    WritingOptions,
     grouped,
 )
 from phb.visible import visible
@@ -40,8 +37,6 @@ def push(
     program: ProgramOptions,
     remembered: StateOptions,
     files: PolicyFiles = None,
-    target: TargetName = None,
-    election_id: ElectionId = None,
     plan: Annotated[
         str | None,
         typer.Option(
@@ -51,8 +46,8 @@ def push(
     yes: Annotated[
         bool, typer.Option("--yes", help="Don't ask before a switch gets the policy of another node.")
     ] = False,
-    wait: Wait = 0.0,
-    dry_run: DryRun = False,
+    *,
+    writing: WritingOptions,
     json: Json = False,
 ) -> int:
     """Make switches do exactly what the files say; one that refuses anything stays as it was.
@@ -65,12 +60,12 @@ def push(
 
     artifact, moment = program.load(), reading.moment()
     many = switches.inventory is not None
-    chosen = switches.many(files or (), reading, target=target)
+    chosen = switches.many(files or (), reading, target=writing.target)
     if plan is not None and len(chosen) != 1:
         raise InputError(Origin("--plan"), f"a plan for {len(chosen)} switches", "one switch: a plan is of one")
     # All files are read before anything is sent: a wrong one changes no switch.
     prepared = [prepare(switch, artifact, at=moment) for switch in chosen]
-    if dry_run:
+    if writing.dry_run:
         with remembered.known() as state:
             pushing.warn_of_other_nodes(prepared, state)
         return pushing.show(pushing.plan_all(prepared), many=many, json=json)
@@ -78,7 +73,12 @@ def push(
         if not yes:
             _ask(pushing.other_nodes(prepared, state))
         results = pushing.push_all(
-            prepared, state, command="push", wait_s=wait, expected_plan=plan, election_id=election_id
+            prepared,
+            state,
+            command="push",
+            wait_s=writing.wait,
+            expected_plan=plan,
+            election_id=writing.election_id,
         )
     return pushing.show(results, many=many, json=json)
 

@@ -9,22 +9,23 @@ import typer
 from phb.cli import pushing
 from phb.cli.application import app, epilog
 from phb.cli.options import (
-    DryRun,
-    ElectionId,
     Json,
     ProgramOptions,
     ReadingOptions,
     StateOptions,
     SwitchOptions,
-    TargetName,
-    Wait,
+    WritingOptions,
     check_target,
     grouped,
 )
 from phb.cli.output import console
 
 if TYPE_CHECKING:
-    from phb.inventory import Switch
+    from datetime import datetime
+
+    from phb.deploying import Prepared
+    from phb.device.artifact import Artifact
+    from phb.inventory import Switch, TargetKind
     from phb.state import History, Push
 
 
@@ -44,10 +45,8 @@ def rollback(
             help="Number in phb history.  (default: one step back from the present policy)",
         ),
     ] = None,
-    target: TargetName = None,
-    election_id: ElectionId = None,
-    wait: Wait = 0.0,
-    dry_run: DryRun = False,
+    *,
+    writing: WritingOptions,
     json: Json = False,
 ) -> int:
     """Push the files of an earlier push again, from the state: they may have changed or gone on disk.
@@ -57,18 +56,15 @@ def rollback(
 
     Rules with a time are judged now, not as of then.
     """
-    from phb.deploying import prepare
     from phb.errors import InputError
-    from phb.model import Dialect
     from phb.origin import Origin
-    from phb.sources import Document
     from phb.state import History
 
     if remembered.no_state:
         raise InputError(Origin("--no-state"), "a rollback without state", "the state: it holds the policies")
     artifact, moment = program.load(), ReadingOptions().moment()
     many = switches.inventory is not None
-    chosen = switches.many((), ReadingOptions(), (), target=target)
+    chosen = switches.many((), ReadingOptions(), (), target=writing.target)
     with remembered.open() as state:
         assert state is not None
         history = History(state)
@@ -76,25 +72,38 @@ def rollback(
         steps = []
         for switch in chosen:
             push = _wanted(history, switch, to)
-            recorded = None if many or target else check_target(push.target)
-            then = switch.model_copy(
-                update={
-                    "policies": push.files,
-                    "format": push.format_name,
-                    "dialect": Dialect(push.dialect) if push.dialect else None,
-                    "target": recorded or switch.target,
-                }
-            )
-            documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
-            prepared.append(prepare(then, artifact, at=moment, documents=documents))
+            recorded = None if many or writing.target else check_target(push.target)
+            prepared.append(_prepared(history, push, switch, recorded or switch.target, artifact, moment))
             steps.append(f"{switch.name}: back to push {push.number}, {push.started[:19]}Z: {' '.join(push.files)}")
         if not json:
             for step in steps:
                 console().print(step, soft_wrap=True)
-        if dry_run:
+        if writing.dry_run:
             return pushing.show(pushing.plan_all(prepared), many=many, json=json)
-        results = pushing.push_all(prepared, state, command="rollback", wait_s=wait, election_id=election_id)
+        results = pushing.push_all(
+            prepared, state, command="rollback", wait_s=writing.wait, election_id=writing.election_id
+        )
     return pushing.show(results, many=many, json=json)
+
+
+def _prepared(
+    history: History, push: Push, switch: Switch, target: TargetKind, artifact: Artifact, moment: datetime
+) -> Prepared:
+    """Compile an earlier push's files as they were read then."""
+    from phb.deploying import prepare
+    from phb.model import Dialect
+    from phb.sources import Document
+
+    then = switch.model_copy(
+        update={
+            "policies": push.files,
+            "format": push.format_name,
+            "dialect": Dialect(push.dialect) if push.dialect else None,
+            "target": target,
+        }
+    )
+    documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
+    return prepare(then, artifact, at=moment, documents=documents)
 
 
 def _wanted(history: History, switch: Switch, to: int | None) -> Push:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
-from phb.cli.application import INTERRUPTED, OK, app, epilog
+from phb.cli.application import app, epilog
+from phb.cli.interrupting import run_until_signal
 from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
 from phb.cli.output import print_json, print_line
 
@@ -36,8 +38,6 @@ def router(
     Ends with exit code 0 on SIGTERM, 130 on Ctrl-C; switches keep what they hold.
     """
     import asyncio
-    import signal
-    from datetime import datetime
 
     from phb.router.running import Place, serve
 
@@ -46,39 +46,23 @@ def router(
         Place(each.address, each.device_id, role, election_id, each.certificates, each.timeout)
         for each in switches.many((), ReadingOptions(), ())
     ]
-    ended = OK
 
-    def teller(address: str) -> Callable[[str, str], None]:
-        def tell(event: str, message: str) -> None:
-            now = datetime.now().astimezone().isoformat(timespec="milliseconds")
-            if json:
-                print_json({"time": now, "switch": address, "event": event, "message": message}, indent=None)
-            else:
-                print_line(f"{now} {address}: {event}: {message}")
+    async def serve_all() -> None:
+        async with asyncio.TaskGroup() as group:
+            for place in places:
+                group.create_task(serve(place, artifact, _teller(place.address, json)))
 
-        return tell
+    return run_until_signal(serve_all())
 
-    async def run() -> None:
-        nonlocal ended
 
-        async def serve_all() -> None:
-            async with asyncio.TaskGroup() as group:
-                for place in places:
-                    group.create_task(serve(place, artifact, teller(place.address)))
+def _teller(address: str, json: bool) -> Callable[[str, str], None]:
+    """Give what prints the events of one switch."""
 
-        work = asyncio.create_task(serve_all())
+    def tell(event: str, message: str) -> None:
+        now = datetime.now().astimezone().isoformat(timespec="milliseconds")
+        if json:
+            print_json({"time": now, "switch": address, "event": event, "message": message}, indent=None)
+        else:
+            print_line(f"{now} {address}: {event}: {message}")
 
-        def end(code: int) -> None:
-            nonlocal ended
-            ended = code
-            work.cancel()
-
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, end, OK)
-        loop.add_signal_handler(signal.SIGINT, end, INTERRUPTED)
-        await asyncio.wait([work])
-        if not work.cancelled():
-            work.result()
-
-    asyncio.run(run())
-    return ended
+    return tell

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phb.cli.application import INTERRUPTED, OK, app, epilog
+from phb.cli.application import app, epilog
+from phb.cli.interrupting import run_until_signal
 from phb.cli.options import (
-    ElectionId,
+    ControllerOptions,
     Json,
     PolicyFiles,
     ProgramOptions,
     ReadingOptions,
     StateOptions,
     SwitchOptions,
-    TargetName,
     grouped,
 )
 from phb.cli.output import print_json, print_line
@@ -38,8 +38,6 @@ def watch(
     program: ProgramOptions,
     remembered: StateOptions,
     files: PolicyFiles = None,
-    target: TargetName = None,
-    election_id: ElectionId = None,
     interval: Annotated[
         float, typer.Option(min=0.1, metavar="SECONDS", help="Between two looks at what the switches hold.")
     ] = 2.0,
@@ -47,15 +45,14 @@ def watch(
         bool,
         typer.Option("--standby", help="Wait while another controller is primary, and take over when it has gone."),
     ] = False,
+    *,
+    controller: ControllerOptions,
     json: Json = False,
 ) -> int:
     """Keep switches as their policies say: after changed files, at rules' times, after restarts and lost links.
 
     Ends with exit code 0 on SIGTERM, 130 on Ctrl-C; switches keep what they hold.
     """
-    import asyncio
-    import signal
-
     from phb.errors import InputError
     from phb.origin import Origin
     from phb.watching import Options, watch
@@ -63,29 +60,10 @@ def watch(
     if reading.at is not None:
         raise InputError(Origin("--at"), f"'{reading.at}'", "no --at: a watch goes with the clock")
     artifact = program.load()
-    chosen = switches.many(files or (), reading, target=target)
-    options = Options(interval, standby, election_id)
-    ended = OK
-
-    async def run() -> None:
-        nonlocal ended
-        task = asyncio.create_task(watch(chosen, artifact, state, options, _print_json if json else _print))
-
-        def end(code: int) -> None:
-            nonlocal ended
-            ended = code
-            task.cancel()
-
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, end, OK)
-        loop.add_signal_handler(signal.SIGINT, end, INTERRUPTED)
-        await asyncio.wait([task])
-        if not task.cancelled():
-            task.result()
-
+    chosen = switches.many(files or (), reading, target=controller.target)
+    options = Options(interval, standby, controller.election_id)
     with remembered.open() as state:
-        asyncio.run(run())
-    return ended
+        return run_until_signal(watch(chosen, artifact, state, options, _print_json if json else _print))
 
 
 def _print(event: Event) -> None:

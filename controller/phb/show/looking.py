@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from phb.deploying import Prepared
+from phb.deploying import Prepared, open_session
 from phb.device.artifact import Artifact
 from phb.device.references import VERSION_TABLE
 from phb.device.session import Session
@@ -32,9 +32,7 @@ async def look(
         SwitchError: The switch refused, can't be reached, or runs another program.
 
     """
-    async with Session(
-        where.address, where.device_id, artifact, role=where.role, tls=where.certificates, timeout_s=where.timeout
-    ) as session:
+    async with open_session(where, artifact) as session:
         return await read(await reading_of(session, prepared))
 
 

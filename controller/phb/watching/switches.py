@@ -89,7 +89,8 @@ class WatchedSwitch:
 
     async def _hold_session(self) -> None:
         self._refused = None
-        async with open_session(self._policy.current, self._options.election_id) as session:
+        current = self._policy.current
+        async with open_session(current.switch, current.artifact, self._options.election_id) as session:
             own = session.election_id
             await session.arbitrate()
             news = asyncio.Event()
