@@ -126,15 +126,15 @@ p4: setup ## compile p4src and every test program with p4c (where installed)
 	$(BIN)/python -m phb_p4
 	$(BIN)/python -m phb_switch.p4c switch/programs switch/python/tests/programs switch/crates/*/tests/programs
 
-stf-record: setup ## run p4c's own test programs anew (P4C=its source tree), write docs/evidence/stf.md
-	$(BIN)/python -m phb_switch.stf.record $(P4C)/testdata switch/programs docs/evidence/stf.md
+stf-record: setup ## run p4c's own test programs anew (P4C=its source tree), write docs/evidence/recorded/stf.md
+	$(BIN)/python -m phb_switch.stf.record $(P4C)/testdata switch/programs docs/evidence/recorded/stf.md
 
-conform: setup ## the RFC checklist on phb-switch and bmv2 (where installed; TARGET=...), write docs/evidence/conformance.md
-	$(BIN)/python -m phb_conform.recording docs/evidence $(TARGET)
+conform: setup ## the RFC checklist on phb-switch and bmv2 (where installed; TARGET=...), write docs/evidence/recorded
+	$(BIN)/python -m phb_conform.recording docs/evidence/recorded $(TARGET)
 
-capabilities: setup ## try what each target can do (bmv2 where installed), write controller/phb/targets and docs/evidence/targets.md
+capabilities: setup ## try what each target can do (bmv2 where installed), write controller/phb/targets and docs/evidence/recorded/targets.md
 	$(BIN)/python -m phb_conform.capabilities
-	$(BIN)/python -m phb.targets docs/evidence/targets.md
+	$(BIN)/python -m phb.targets docs/evidence/recorded/targets.md
 
 readme: setup ## measure README's picture and the tables of docs/networks/index.md anew
 	$(BIN)/python -m phb_lab.report.markdown .

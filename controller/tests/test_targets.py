@@ -13,7 +13,7 @@ from phb.errors import InputError
 from phb.formats import yaml_format
 from phb.targets import FOLDER, Capability
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "evidence" / "targets.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "evidence" / "recorded" / "targets.md"
 
 HEAD = "phb: 1\nclasses: [{name: a}, {name: b}]\nports: [{number: 1, name: p}]\nqueueing:\n  - port: p\n"
 CLASSES = "    schedule: {{kind: classes, queues: [{}]}}\n"

@@ -1,4 +1,4 @@
-"""Put the table into docs/evidence/targets.md, or print it: ``python -m phb.targets [docs/evidence/targets.md]``."""
+"""Put the table into docs/evidence/recorded/targets.md, or print it: ``python -m phb.targets [DOCUMENT]``."""
 
 import sys
 from pathlib import Path

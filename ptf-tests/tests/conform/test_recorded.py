@@ -14,7 +14,7 @@ from phb_conform.checklist import select
 from phb_conform.running import run
 from phb_device import Ports, missing
 
-DOCS = Path(__file__).parents[3] / "docs" / "evidence"
+DOCS = Path(__file__).parents[3] / "docs" / "evidence" / "recorded"
 RECORDED = {each.target: each for each in recording.recorded(DOCS)}
 
 

@@ -226,7 +226,7 @@ _WITHOUT_14 = "\nThis p4c was built without P4_14, as it is unless told otherwis
 
 _DOCUMENT = """# Test programs
 
-How `phb-switch stf` is used: [switch.md](switch.md#programs-and-stf). This page is written by
+How `phb-switch stf` is used: [switch.md](../../inside/switch.md#programs-and-stf). This page is written by
 
 ```
 make stf-record P4C=PATH
