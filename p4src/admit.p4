@@ -5,27 +5,15 @@
 #define PHB_ADMIT_P4
 
 #include "headers.p4"
+#include "permission.p4"
 #include "connection.p4"
 
 control Admit(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
 
+    @name(".PhbIngress.admit") Permission() permission;
     Connection() connection;
     policy_t limited_policy = 0;
     bit<32> maximum = 0;
-
-    action allow() {}
-
-    action block() {
-        meta.verdict.drop_reason = DropReason.BLOCKED;
-    }
-
-    // `Permission Allowed|Blocked` of a Policy Agent rule.
-    table permission {
-        key = { meta.verdict.policy : exact @name("policy"); }
-        actions = { allow; block; }
-        default_action = allow();
-        size = POLICIES;
-    }
 
     // policy: by which number the connections are counted; both directions of a rule have one.
     action limit_connections(policy_t policy, bit<32> maximum_connections) {
@@ -42,7 +30,7 @@ control Admit(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t
     }
 
     apply {
-        permission.apply();
+        permission.apply(meta.verdict.policy, meta.verdict);
         // With a damaged IPv4 header it goes no further than forward.
         if (meta.track_connections == 1 && hdr.tcp.isValid() && meta.verdict.drop_reason == DropReason.NONE
             && standard_metadata.checksum_error == 0) {

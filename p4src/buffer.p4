@@ -22,7 +22,6 @@ control Buffer(inout headers_t hdr,
 
     bit<32> hold_queue = 0;      // 0: no limit
     bit<32> threshold = 0;
-    bool push_out = false;
 
     action set_limits(bit<32> hold_queue_packets, bit<32> conversation_packets) {
         hold_queue = hold_queue_packets;
@@ -31,8 +30,8 @@ control Buffer(inout headers_t hdr,
 
     // A full hold queue keeps the most urgent of what came (RFC 1812 section 5.3.6).
     action set_limits_push_out(bit<32> hold_queue_packets, bit<32> conversation_packets) {
-        set_limits(hold_queue_packets, conversation_packets);
-        push_out = true;
+        threshold = conversation_packets;
+        meta.tm.push_out = hold_queue_packets != 0 && meta.schedule.port_queued >= hold_queue_packets ? 1w1 : 1w0;
     }
 
     // conversation_packets: of each flow of flow_wfq; queues of classes have thresholds of their own.
@@ -162,11 +161,7 @@ control Buffer(inout headers_t hdr,
         if (meta.schedule.discipline != Discipline.FIFO && meta.schedule.port_queued != 0) {
             conversation_occupancy.read(queued_conversation, meta.schedule.slot);
         }
-        bool full = hold_queue != 0 && meta.schedule.port_queued >= hold_queue;
-        if (full && push_out) {
-            meta.tm.push_out = 1;
-        }
-        if (full && !push_out) {
+        if (hold_queue != 0 && meta.schedule.port_queued >= hold_queue) {
             meta.verdict.drop_reason = DropReason.HOLD_QUEUE;
             conversation_tail_drops.count(meta.schedule.slot);
         } else if (meta.schedule.limit_packets != 0 && meta.schedule.queued >= meta.schedule.limit_packets) {

@@ -151,17 +151,17 @@ control Forward(inout headers_t hdr,
                 next_hop.apply(hdr, meta, standard_metadata);
             }
         }
-        if (meta.verdict.exception != ForwardingException.NONE) {
-            // The controller gets the packet as it arrived: a route may have written its addresses already.
-            hdr.ethernet.source = source_mac;
-            hdr.ethernet.destination = destination_mac;
-            exception.apply();
-        } else if (meta.verdict.drop_reason == DropReason.NONE) {
+        if (meta.verdict.drop_reason == DropReason.NONE) {
             if (hdr.ipv4.isValid()) {
                 hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
             } else {
                 hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
             }
+        } else if (meta.verdict.exception != ForwardingException.NONE) {
+            // The controller gets the packet as it arrived: a route may have written its addresses already.
+            hdr.ethernet.source = source_mac;
+            hdr.ethernet.destination = destination_mac;
+            exception.apply();
         }
     }
 }

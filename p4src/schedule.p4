@@ -117,6 +117,7 @@ control Schedule(inout headers_t hdr,
         }
         if (meta.schedule.discipline == Discipline.FIFO) {
             meta.tm.rank = 0;
+            standard_metadata.priority = 7;
         } else {
             account_conversation();
             if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
@@ -147,17 +148,15 @@ control Schedule(inout headers_t hdr,
             meta.schedule.finish = (finish_t)meta.schedule.start |+| cost;
             conversation_finish.write(meta.schedule.slot, (bit<64>)meta.schedule.finish);
             meta.tm.rank = meta.schedule.level ++ meta.schedule.finish;
-        }
-        conversation_enqueued.count(meta.schedule.slot);
-        // A target that has strict-priority queues instead of a PIFO gets the level: 7 is served first.
-        if (meta.schedule.level < 8) {
-            standard_metadata.priority = (bit<3>)(7 - meta.schedule.level);
-        } else {
-            standard_metadata.priority = 0;
-        }
-        if (meta.schedule.discipline != Discipline.FIFO) {
+            // A target that has strict-priority queues instead of a PIFO gets the level: 7 is served first.
+            if (meta.schedule.level < 8) {
+                standard_metadata.priority = (bit<3>)(7 - meta.schedule.level);
+            } else {
+                standard_metadata.priority = 0;
+            }
             sp_pifo.apply(meta, standard_metadata);
         }
+        conversation_enqueued.count(meta.schedule.slot);
     }
 }
 

@@ -72,9 +72,13 @@ register<bit<48>>(STREAMS) meter_time;
 register<bit<64>>(STREAMS) committed_used;
 register<bit<64>>(STREAMS) other_used;
 
-// Indirect counters, because P4Runtime servers of bmv2 can read nothing else. Index: policy x 32 + drop reason; a packet of
-// an output policy counts for that one too. Egress counts what the traffic manager pushes out. They keep the names that
-// they had as ingress's own.
+// Indirect counters, because P4Runtime servers of bmv2 can read nothing else. They have the names of ingress's own.
+
+// Index: policy x 4 + colour; a packet of an output policy counts for that one too.
+@name("PhbIngress.policy_traffic")
+counter(POLICIES << 2, CounterType.packets_and_bytes) policy_traffic;
+
+// Index: policy x 32 + drop reason; likewise. Egress counts what the traffic manager pushes out.
 @name("PhbIngress.policy_drops")
 counter(POLICIES << 5, CounterType.packets_and_bytes) policy_drops;
 // By drop reason: each dropped packet once.
