@@ -23,14 +23,14 @@ def starts():
 
 @dataclass
 class Seen:
-    """What a switch did: for each packet the frames that left, as (port, frame); and its counters at the end."""
+    """The output of a switch: for each packet the frames that left, as (port, frame); and its counters at the end."""
 
     left: list
     counted: dict
 
 
 def through_both(text, packets):
-    """What the embedded switch and bmv2 did with packets, each an (ingress port, frame)."""
+    """Send packets, each an (ingress port, frame), through the embedded switch and bmv2."""
     ours = _through("phb-switch", text, packets, None)
     return ours, _through("bmv2", text, packets, ours)
 
@@ -80,7 +80,7 @@ def _cells(numbers, width):
 
 
 def alike(text, packets):
-    """What left and what was counted, having seen that it is the same of both."""
+    """Assert that both switches did the same; return the frames that left and the counters."""
     ours, theirs = through_both(text, packets)
     for number, (left, other) in enumerate(zip(ours.left, theirs.left, strict=True)):
         assert left == other, f"packet {number}"

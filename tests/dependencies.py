@@ -1,4 +1,4 @@
-"""What `make lint` asks of the Python dependencies: ``python -m tests.dependencies``.
+"""The part of `make lint` for the Python dependencies: ``python -m tests.dependencies``.
 
 The lock files have to hold, for everything that pyproject.toml asks for, a version that it allows; and no version may
 be known to be vulnerable, as far as PyPI's data on that can be had. With the name of a lock file, it prints what that
@@ -23,7 +23,7 @@ APART = ("ldap", "ptf", "docs")
 
 
 def asked_for(project: dict[str, Any]) -> dict[str, list[str]]:
-    """What a pyproject.toml asks for, by the lock file that has to hold it."""
+    """Return the requirements of a pyproject.toml, by the lock file that has to hold them."""
     extras = project["project"]["optional-dependencies"]
     together = [each for name, extra in extras.items() if name not in APART for each in extra]
     together += project["project"]["dependencies"] + project["build-system"]["requires"]
@@ -33,7 +33,7 @@ def asked_for(project: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def disagreements(asked: list[str], lock: str) -> list[str]:
-    """What a lock file doesn't hold, or in no version that is allowed."""
+    """Return the requirements that a lock file doesn't satisfy."""
     pins = [Requirement(line.rstrip(" \\")) for line in lock.splitlines() if line[:1].isalnum()]
     wrong = []
     for wanted in map(Requirement, asked):
@@ -46,7 +46,7 @@ def disagreements(asked: list[str], lock: str) -> list[str]:
 
 
 def vulnerable(report: dict[str, Any]) -> tuple[list[str], str]:
-    """What pip-audit's report has found, and why it could not look."""
+    """Return the findings of pip-audit's report, and why it could not look."""
     packages = report["dependencies"]
     found = [f"{each['name']} {each['version']}: {bad['id']}" for each in packages for bad in each.get("vulns", [])]
     unknown = [each["skip_reason"] for each in packages if "skip_reason" in each]

@@ -1,4 +1,4 @@
-"""What `make bench` asks of its figures; the figures themselves are measured by it, never here."""
+"""The limits that `make bench` checks its figures against; the figures are measured there, never here."""
 
 import pytest
 

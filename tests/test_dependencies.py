@@ -1,4 +1,4 @@
-"""What is asked of the Python dependencies, with answers that nobody would like."""
+"""Checks of the Python dependencies, on data that must fail them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What the documentation says is what the tree does."""
+"""The documentation says what the tree does."""
 
 import re
 import subprocess

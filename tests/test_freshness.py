@@ -84,7 +84,7 @@ def test_p4c_makes_the_same_artifacts(tmp_path, directory, program):
 
 
 def differences(directory, program, scratch):
-    """What a p4c of another version than the manifest's does otherwise."""
+    """Remove what a p4c of another version than the manifest's does otherwise."""
     try:
         directory.compile(program, scratch)
     except CompileError as error:

@@ -1,4 +1,4 @@
-"""What an installation brings: every package of the tree."""
+"""An installation has every package of the tree."""
 
 import tomllib
 from pathlib import Path

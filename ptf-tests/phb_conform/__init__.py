@@ -1,4 +1,4 @@
-"""What RFCs ask of a DiffServ node, as checks that look for it on a switch: one file per RFC.
+"""Requirements of RFCs on a DiffServ node, as checks of a switch: one file per RFC.
 
     check, measures < metered < metering < rfc2474, rfc2475, ... scheduling < checklist
     checklist < running < report < table, markdown < switches, command

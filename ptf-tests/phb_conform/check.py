@@ -1,4 +1,4 @@
-"""What a check is: one thing that an RFC asks, a function that looks for it, and what it found."""
+"""Checks: one requirement of an RFC, a function that looks for it, and its finding."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check saw.
+    """The result of a check.
 
     Attributes:
         verdict: How it ended.
@@ -44,12 +44,12 @@ class Finding:
 
 
 def passed(measured: str, **figures: float) -> Finding:
-    """What was asked is there."""
+    """Return a finding that the switch does what is asked."""
     return Finding(Verdict.PASS, measured, figures)
 
 
 def failed(measured: str, **figures: float) -> Finding:
-    """What was asked is not there."""
+    """Return a finding that the switch does not do what is asked."""
     return Finding(Verdict.FAIL, measured, figures)
 
 

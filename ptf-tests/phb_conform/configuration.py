@@ -1,4 +1,4 @@
-"""What RFCs ask of how a node is configured: that phb warns of what they exclude."""
+"""Requirements on configuration: phb warns of what the RFCs exclude."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from phb_conform import metered
 from phb_conform.check import Finding, judged
-from phb_conform.measures.token_buckets import Meter
 from phb_device import AT
+from phb_model.token_buckets import Meter
 
 
 def warned(meter: Meter, kind: str) -> Finding:

@@ -1,4 +1,4 @@
-"""What a meter counts as a packet's length, in frames that carry the same IP packet in different ways."""
+"""The length that a meter counts, in frames that carry the same IP packet in different ways."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
+from phb.model import MeterKind
 from phb_conform import metered
 from phb_conform.check import Finding, judged
-from phb_conform.measures.token_buckets import Colour, Kind, Meter
 from phb_conform.metering import STILL_BPS
 from phb_device import Device
+from phb_model.token_buckets import Colour, Meter
 
 _ETHERNET = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
 _ETHERNET_LEAST = 60
 _IPV4, _IPV6 = IP(src="10.0.1.1", dst="10.0.2.1"), IPv6(src="2001:db8::1", dst="2001:db8::2")
 
 
-def counts_ip_bytes(device: Device, kind: Kind, frames: Mapping[str, tuple[bytes, int]]) -> Finding:
+def counts_ip_bytes(device: Device, kind: MeterKind, frames: Mapping[str, tuple[bytes, int]]) -> Finding:
     """The committed bucket has room for the IP packet if its burst is the packet's length, and not if it is less.
 
     Args:
@@ -33,7 +34,7 @@ def counts_ip_bytes(device: Device, kind: Kind, frames: Mapping[str, tuple[bytes
     made = []
     for _, size in frames.values():
         # RFC 4115 wants a token more than the packet takes.
-        exact = size + (kind is Kind.SEPARATE)
+        exact = size + (kind is MeterKind.TWO_RATE_SEPARATE)
         made += [_meter(kind, exact), _meter(kind, exact - 1)]
     device.push(metered.several(made))
     wrong = []
@@ -64,9 +65,9 @@ def carried() -> Mapping[str, tuple[bytes, int]]:
     }
 
 
-def _meter(kind: Kind, burst: int) -> Meter:
-    other = 0 if kind is Kind.SINGLE_RATE else STILL_BPS
-    return Meter(kind, STILL_BPS, burst, other, 100_000 if kind is Kind.TWO_RATE else 1)
+def _meter(kind: MeterKind, burst: int) -> Meter:
+    other = 0 if kind is MeterKind.SINGLE_RATE else STILL_BPS
+    return Meter(kind, STILL_BPS, burst, other, 100_000 if kind is MeterKind.TWO_RATE else 1)
 
 
 def _frame(headers: Packet, ip_bytes: int) -> tuple[bytes, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from phb_conform.report import Report, Row
+from phb_conform.report import CheckRow, Report
 
 SIGNS = {"pass": "✓", "fail": "**✗**", "not applicable": "–"}
 
@@ -36,5 +36,5 @@ def page(reports: Sequence[Report]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cell(row: Row | None) -> str:
+def _cell(row: CheckRow | None) -> str:
     return "not recorded" if row is None else f"{SIGNS[row.verdict]} {row.measured}"

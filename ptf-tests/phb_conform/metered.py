@@ -14,9 +14,10 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 
-from phb_conform.measures.offered import Packet
-from phb_conform.measures.token_buckets import Colour, Kind, Meter
+from phb.model import MeterKind
+from phb_conform.measures.offered import MeteredPacket
 from phb_device import CONNECTED, Arrival, Departure, Device, Entry, entry
+from phb_model.token_buckets import Colour, Meter
 
 FROM, TO = 2, 1
 """Ports by which packets come and go."""
@@ -60,9 +61,9 @@ def action(meter: Meter, name: str = "metered", *, basis: str = "ip") -> str:
         f"colour-aware: {str(meter.aware).lower()}",
         *(f"{colour.name.lower()}: {{set-dscp: {dscp}}}" for colour, dscp in DSCP_OUT.items()),
     ]
-    if meter.kind is not Kind.SINGLE_RATE:
+    if meter.kind is not MeterKind.SINGLE_RATE:
         said.append(f"peak-rate: {{value: {meter.other_bps}, unit: bit/s, basis: {basis}}}")
-    burst = "peak-burst-bytes" if meter.kind is Kind.TWO_RATE else "excess-burst-bytes"
+    burst = "peak-burst-bytes" if meter.kind is MeterKind.TWO_RATE else "excess-burst-bytes"
     said.append(f"{burst}: {meter.other_bytes}")
     return f"  - {{name: {name}, meter: {{{', '.join(said)}}}}}\n"
 
@@ -93,7 +94,7 @@ def number_of(sent: bytes) -> int:
     return int.from_bytes(sent[_NUMBER_OFFSET : _NUMBER_OFFSET + 2], "big")
 
 
-def send(device: Device, packets: Iterable[Packet], *, port: int = 2) -> list[Colour | None]:
+def send(device: Device, packets: Iterable[MeteredPacket], *, port: int = 2) -> list[Colour | None]:
     """Send packets at their times; the colour of each, in their order; None for one that didn't leave."""
     given = list(packets)
     arrivals = [

@@ -1,4 +1,4 @@
-"""What the three meter RFCs ask in the same way: colours decided one by one, arithmetic, rates, sizes, real clocks."""
+"""Checks that the three meter RFCs share: single decisions, arithmetic, rates, sizes, real clocks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 
+from phb.model import MeterKind
 from phb_conform import metered
 from phb_conform.check import Finding, failed, judged, passed
-from phb_conform.measures.offered import Packet, expected, passed_bytes, spelled, steady, train
-from phb_conform.measures.token_buckets import Colour, Kind, Meter
+from phb_conform.measures.offered import MeteredPacket, expected, passed_bytes, spelled, steady, train
 from phb_device import Device
+from phb_model.token_buckets import Colour, Meter
 
 TOLERANCE = 0.005
-"""Of rates and bursts under a virtual clock: what issue 6 promises."""
+"""Largest error of rates and bursts under a virtual clock."""
 
 STILL_BPS = 1
 """A rate that gives nothing while a check lasts: then bursts alone decide, on any clock."""
@@ -43,7 +44,7 @@ class Case:
 
     name: str
     meter: Meter
-    packets: Sequence[Packet]
+    packets: Sequence[MeteredPacket]
     wanted: str
 
 
@@ -75,7 +76,7 @@ def arithmetic(device: Device, made: Mapping[str, Meter]) -> Finding:
     return judged(different == 0, said, packets=compared, different=different)
 
 
-def rates(device: Device, kind: Kind, *, other: bool = False) -> Finding:
+def rates(device: Device, kind: MeterKind, *, other: bool = False) -> Finding:
     """From 8 kbit/s to 10 Gbit/s, twice the rate is offered, and the rate and the burst pass.
 
     Args:
@@ -101,7 +102,7 @@ LARGEST_STEADY = 1000
 """IP packet of steady streams, bytes."""
 
 
-def sizes(device: Device, kind: Kind) -> Finding:
+def sizes(device: Device, kind: MeterKind) -> Finding:
     """The same rate passes whatever the packets' size."""
     rate, burst = 10_000_000, 15_000
     made = [_meter_of_rate(kind, rate, burst) for _ in SIZES]
@@ -116,21 +117,21 @@ def sizes(device: Device, kind: Kind) -> Finding:
     return judged(worst <= TOLERANCE, said, worst_error=worst)
 
 
-def _meter_of_rate(kind: Kind, rate: int, burst: int, *, other: bool = False) -> Meter:
+def _meter_of_rate(kind: MeterKind, rate: int, burst: int, *, other: bool = False) -> Meter:
     match kind:
-        case Kind.SINGLE_RATE:
+        case MeterKind.SINGLE_RATE:
             return Meter(kind, rate, burst)
         # The rate that isn't measured is in nobody's way: a peak above all that is offered, or next to nothing.
-        case Kind.TWO_RATE:
+        case MeterKind.TWO_RATE:
             return Meter(kind, 1, 1, rate, burst) if other else Meter(kind, rate, burst, 4 * rate, 4 * burst)
-        case Kind.SEPARATE:
+        case MeterKind.TWO_RATE_SEPARATE:
             return Meter(kind, 1, 1, rate, burst) if other else Meter(kind, rate, burst, 1, 1)
 
 
-def _let(kind: Kind, other: bool) -> set[Colour]:
+def _let(kind: MeterKind, other: bool) -> set[Colour]:
     if not other:
         return {Colour.GREEN}
-    return {Colour.GREEN, Colour.YELLOW} if kind is Kind.TWO_RATE else {Colour.YELLOW}
+    return {Colour.GREEN, Colour.YELLOW} if kind is MeterKind.TWO_RATE else {Colour.YELLOW}
 
 
 def _bucket(meter: Meter, other: bool) -> tuple[int, int]:

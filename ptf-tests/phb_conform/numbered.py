@@ -56,8 +56,8 @@ class Offered:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of a run.
+class NumberedRun:
+    """The result of a run.
 
     Attributes:
         order: Numbers (places among the offered) of what left by `OUT`, in order.
@@ -88,7 +88,7 @@ def number_of(data: bytes) -> int:
     return int.from_bytes(data[_NUMBER_AT : _NUMBER_AT + 4], "big")
 
 
-def offer(device: Device, offered: Sequence[Offered], line: Line | None = None) -> Outcome:
+def offer(device: Device, offered: Sequence[Offered], line: Line | None = None) -> NumberedRun:
     """Run packets through a device, which is programmed already.
 
     Args:
@@ -105,7 +105,7 @@ def offer(device: Device, offered: Sequence[Offered], line: Line | None = None) 
     return outcome(offered, device.run(arrivals, lines=lines), 0 if line is None else line.overhead_bytes)
 
 
-def outcome(offered: Sequence[Offered], departures: Iterable[Departure], overhead_bytes: int = 0) -> Outcome:
+def outcome(offered: Sequence[Offered], departures: Iterable[Departure], overhead_bytes: int = 0) -> NumberedRun:
     """Match what left with what came."""
     left = {number_of(each.frame): each for each in departures if each.port == OUT}
     passages = [
@@ -113,4 +113,4 @@ def outcome(offered: Sequence[Offered], departures: Iterable[Departure], overhea
         for number, each in enumerate(offered)
         if number in left
     ]
-    return Outcome(list(left), passages, {number: each.frame for number, each in left.items()})
+    return NumberedRun(list(left), passages, {number: each.frame for number, each in left.items()})

@@ -10,15 +10,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
+from phb.model import MeterKind
 from phb.pipeline_names import COLOURS_PER_POLICY
 from phb_conform import metered
 from phb_conform.check import Finding, failed, judged, not_applicable
 from phb_conform.measures.offered import steady
-from phb_conform.measures.token_buckets import Colour, Kind, Meter
 from phb_device import Departure, Device
+from phb_model.token_buckets import Colour, Meter
 
 TOLERANCE = 0.03
-"""Of rates and bursts on real interfaces: what issue 6 promises."""
+"""Largest error of rates and bursts on real interfaces."""
 
 _RATE_BPS = 800_000
 _BURST_BYTES = 50_000
@@ -39,22 +40,22 @@ class _Measured:
     bytes: dict[Colour, int]
 
 
-def committed(device: Device, kind: Kind) -> Finding:
+def committed(device: Device, kind: MeterKind) -> Finding:
     """Green bytes are the burst and the committed rate's."""
     match kind:
-        case Kind.SINGLE_RATE:
+        case MeterKind.SINGLE_RATE:
             meter = Meter(kind, _RATE_BPS, _BURST_BYTES)
-        case Kind.TWO_RATE:
+        case MeterKind.TWO_RATE:
             meter = Meter(kind, _RATE_BPS, _BURST_BYTES, 4 * _RATE_BPS, 4 * _BURST_BYTES)
-        case Kind.SEPARATE:
+        case MeterKind.TWO_RATE_SEPARATE:
             meter = Meter(kind, _RATE_BPS, _BURST_BYTES, 1, 1)
     return _judged(device, meter, {Colour.GREEN})
 
 
-def other(device: Device, kind: Kind) -> Finding:
+def other(device: Device, kind: MeterKind) -> Finding:
     """Bytes within the peak rate are the peak burst and the peak rate's (RFC 2698); the same of excess (RFC 4115)."""
     meter = Meter(kind, 1, 1, _RATE_BPS, _BURST_BYTES)
-    return _judged(device, meter, {Colour.GREEN, Colour.YELLOW} if kind is Kind.TWO_RATE else {Colour.YELLOW})
+    return _judged(device, meter, {Colour.GREEN, Colour.YELLOW} if kind is MeterKind.TWO_RATE else {Colour.YELLOW})
 
 
 def _judged(device: Device, meter: Meter, let: set[Colour]) -> Finding:

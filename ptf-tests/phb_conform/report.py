@@ -21,7 +21,7 @@ SCHEMA = Path(__file__).with_name("report.schema.json")
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckRow:
     """One check of a report.
 
     Attributes:
@@ -48,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """What checks found on one switch.
+    """The findings of all checks on one switch.
 
     Attributes:
         target: Name of `phb.targets`.
@@ -62,7 +62,7 @@ class Report:
     target: str
     switch: str
     virtual: bool
-    rows: tuple[Row, ...]
+    rows: tuple[CheckRow, ...]
     phb: str
 
     def count(self, verdict: Verdict) -> int:
@@ -88,9 +88,9 @@ class Report:
 
 
 def report(device: Device, results: Iterable[Result]) -> Report:
-    """What was found on a device."""
+    """Make the report of the results on a device."""
     rows = tuple(
-        Row(
+        CheckRow(
             name=check.name,
             document=check.document,
             section=check.section,
@@ -108,5 +108,5 @@ def report(device: Device, results: Iterable[Result]) -> Report:
 def from_json(text: str) -> Report:
     """A report that `Report.to_json` wrote."""
     data: dict[str, Any] = json.loads(text)
-    rows = tuple(Row(**(row | {"verdict": Verdict(row["verdict"])})) for row in data["checks"])
+    rows = tuple(CheckRow(**(row | {"verdict": Verdict(row["verdict"])})) for row in data["checks"])
     return Report(data["target"], data["switch"], data["virtual"], rows, data["phb"])

@@ -196,7 +196,7 @@ def route_options_are_processed(device: Device) -> Finding:
 
 
 def _handed_over(device: Device, frames: Iterable[bytes], code: int) -> list[str]:
-    """What is wrong with how packets get to the control plane, given an entry for their exception."""
+    """Describe what is wrong with packets for the control plane, given an entry for their exception."""
     wrong = []
     with Control(device.address) as control:
         control.write([entry("forward.exception", {"code": code}, "to_controller")])

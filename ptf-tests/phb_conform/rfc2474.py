@@ -163,7 +163,7 @@ def the_mapping_can_be_configured(device: Device) -> Finding:
 
 @check("RFC 2474", "7.1", Level.MUST, "a boundary node sets code points by where packets come from and what they are")
 def a_boundary_sets_code_points(device: Device) -> Finding:
-    """What a customer claims is EF becomes the default; calls by their ports become EF; other bits stay."""
+    """EF that a customer claims becomes the default; calls by their ports become EF; other bits stay."""
     device.push(
         CONNECTED
         + "actions: [{name: call, set-dscp: EF}, {name: rest, set-dscp: CS0}]\n"

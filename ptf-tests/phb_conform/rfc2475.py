@@ -11,14 +11,15 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
+from phb.model import MeterKind
 from phb.pipeline_names import COLOURS_PER_POLICY
 from phb.targets import Capability
 from phb_conform import metered
 from phb_conform.check import Finding, Level, check, judged
 from phb_conform.measures.offered import at_once, spelled
-from phb_conform.measures.token_buckets import Kind, Meter
 from phb_conform.metering import STILL_BPS
 from phb_device import CONNECTED, Arrival, Device
+from phb_model.token_buckets import Meter
 
 _RFC = "RFC 2475"
 _FROM, _TO = metered.FROM, metered.TO
@@ -112,7 +113,7 @@ def mf_classifier_and_fragments(device: Device) -> Finding:
     _RFC, "2.3.2", Level.DESCRIBED, "packets of a code point beyond rate and burst of its profile are out of profile"
 )
 def profile_of_a_code_point(device: Device) -> Finding:
-    meter = metered.action(Meter(Kind.SINGLE_RATE, STILL_BPS, 3000))
+    meter = metered.action(Meter(MeterKind.SINGLE_RATE, STILL_BPS, 3000))
     aggregate = "behaviour-aggregates: [{name: gold, dscp: AF11, actions: [metered]}]\n"
     device.push(f"{CONNECTED}actions:\n{meter}{aggregate}")
     found = spelled(metered.send(device, at_once([1000] * 5)))
@@ -153,7 +154,7 @@ def marker_sets_one_code_point(device: Device) -> Finding:
 
 @check(_RFC, "2.3.3.2", Level.DESCRIBED, "or one of several of a PHB group, by the meter's state")
 def marker_by_state_of_meter(device: Device) -> Finding:
-    device.push(metered.policy(Meter(Kind.SINGLE_RATE, STILL_BPS, 1000, other_bytes=1000)))
+    device.push(metered.policy(Meter(MeterKind.SINGLE_RATE, STILL_BPS, 1000, other_bytes=1000)))
     found = spelled(metered.send(device, at_once([1000] * 3)))
     return judged(found == "GYR", f"AF41, AF42, AF43 by state: {found}")
 
@@ -189,7 +190,7 @@ def shaper_buffer_is_finite(device: Device) -> Finding:
 
 @check(_RFC, "2.3.3.4", Level.DESCRIBED, "a dropper discards what is out of profile: policing")
 def dropper_polices(device: Device) -> Finding:
-    text = metered.policy(Meter(Kind.SINGLE_RATE, STILL_BPS, 3000))
+    text = metered.policy(Meter(MeterKind.SINGLE_RATE, STILL_BPS, 3000))
     device.push(text.replace("red: {set-dscp: 38}", "red: {drop: true}"))
     left = sum(bool(device.exchange(_FROM, metered.frame(1000), expected)) for expected in (1, 1, 1, 0, 0))
     return judged(left == 3, f"{left} of 5 left, profile of 3", left=left)

@@ -78,7 +78,7 @@ def recommended_code_points_are_known(device: Device) -> Finding:
 
 
 def _losses(device: Device, number: int, rate_bps: float) -> dict[int, Served]:
-    """What becomes of equal streams of a class's three precedences, by precedence."""
+    """Return how many packets of equal streams arrive, by the three precedences of a class."""
     device.reset()
     device.push(_assured())
     # Small offsets: no stream always finds the place that another one has left.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from phb.model import MeterKind
 from phb_conform import configuration, link_bytes, metering, on_the_clock
 from phb_conform.check import Finding, Level, check
-from phb_conform.measures.offered import Packet, at_once
-from phb_conform.measures.token_buckets import Colour, Kind, Meter
+from phb_conform.measures.offered import MeteredPacket, at_once
 from phb_conform.metering import STILL_BPS, Case
 from phb_device import Device
+from phb_model.token_buckets import Colour, Meter
 
 _RFC = "RFC 2697"
-_KIND = Kind.SINGLE_RATE
+_KIND = MeterKind.SINGLE_RATE
 _MS = 1_000_000
 
 
@@ -20,7 +21,7 @@ def _still(committed: int, excess: int, *, aware: bool = False) -> Meter:
 
 @check(_RFC, "1", Level.DESCRIBED, "blind, the meter does not look at the colour that packets come with")
 def srtcm_blind(device: Device) -> Finding:
-    packets = [Packet(0, 1000, colour) for colour in (Colour.RED, Colour.YELLOW, Colour.GREEN)]
+    packets = [MeteredPacket(0, 1000, colour) for colour in (Colour.RED, Colour.YELLOW, Colour.GREEN)]
     return metering.decided(device, Case("red, yellow, green come:", _still(1000, 1000), packets, "GYR"))
 
 
@@ -68,21 +69,21 @@ def srtcm_fills_committed_first(device: Device) -> Finding:
     # A byte in a microsecond: 8 Mbit/s. Both are emptied; 2 ms bring 2000 bytes, 5 ms fill C and bring 2000 to E.
     meter = Meter(_KIND, 8_000_000, 3000, other_bytes=4000)
     emptied = at_once([1000] * 8)
-    later = [Packet(time, 1000) for time, count in ((2 * _MS, 3), (7 * _MS, 6)) for _ in range(count)]
+    later = [MeteredPacket(time, 1000) for time, count in ((2 * _MS, 3), (7 * _MS, 6)) for _ in range(count)]
     return metering.decided(device, Case("emptied; 2 ms, 5 ms later:", meter, emptied + later, "GGGYYYYRGGRGGGYYR"))
 
 
 @check(_RFC, "3", Level.DESCRIBED, "neither bucket holds more than its size, however long nothing comes", virtual=True)
 def srtcm_never_above_the_bursts(device: Device) -> Finding:
     meter = Meter(_KIND, 8_000_000, 3000, other_bytes=2000)
-    packets = [*at_once([1000] * 6), *(Packet(3_600_000 * _MS, 1000) for _ in range(6))]
+    packets = [*at_once([1000] * 6), *(MeteredPacket(3_600_000 * _MS, 1000) for _ in range(6))]
     return metering.decided(device, Case("emptied; an hour later:", meter, packets, "GGGYYRGGGYYR"))
 
 
 @check(_RFC, "3", Level.DESCRIBED, "aware: yellow is never made green and takes of E alone, red stays red")
 def srtcm_aware(device: Device) -> Finding:
     come = [Colour.RED, *[Colour.YELLOW] * 2, *[Colour.GREEN] * 4, Colour.YELLOW, Colour.RED]
-    packets = [Packet(0, 1000, colour) for colour in come]
+    packets = [MeteredPacket(0, 1000, colour) for colour in come]
     return metering.decided(device, Case("RYYGGGGYR come:", _still(2000, 3000, aware=True), packets, "RYYGGYRRR"))
 
 

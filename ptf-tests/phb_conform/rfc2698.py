@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from phb.model import MeterKind
 from phb_conform import configuration, link_bytes, metering, on_the_clock
 from phb_conform.check import Finding, Level, check
-from phb_conform.measures.offered import Packet, at_once
-from phb_conform.measures.token_buckets import Colour, Kind, Meter
+from phb_conform.measures.offered import MeteredPacket, at_once
 from phb_conform.metering import STILL_BPS, Case
 from phb_device import Device
+from phb_model.token_buckets import Colour, Meter
 
 _RFC = "RFC 2698"
-_KIND = Kind.TWO_RATE
+_KIND = MeterKind.TWO_RATE
 _MS = 1_000_000
 
 
@@ -20,7 +21,7 @@ def _still(committed: int, peak: int, *, aware: bool = False) -> Meter:
 
 @check(_RFC, "1", Level.DESCRIBED, "blind, the meter does not look at the colour that packets come with")
 def trtcm_blind(device: Device) -> Finding:
-    packets = [Packet(0, 1000, colour) for colour in (Colour.RED, Colour.YELLOW, Colour.GREEN)]
+    packets = [MeteredPacket(0, 1000, colour) for colour in (Colour.RED, Colour.YELLOW, Colour.GREEN)]
     return metering.decided(device, Case("red, yellow, green come:", _still(1000, 2000), packets, "GYR"))
 
 
@@ -76,7 +77,7 @@ def trtcm_takes_of_the_right_buckets(device: Device) -> Finding:
 @check(_RFC, "3", Level.DESCRIBED, "neither bucket holds more than its size, however long nothing comes", virtual=True)
 def trtcm_never_above_the_bursts(device: Device) -> Finding:
     meter = Meter(_KIND, 8_000_000, 3000, 16_000_000, 5000)
-    packets = [*at_once([1000] * 6), *(Packet(3_600_000 * _MS, 1000) for _ in range(6))]
+    packets = [*at_once([1000] * 6), *(MeteredPacket(3_600_000 * _MS, 1000) for _ in range(6))]
     return metering.decided(device, Case("emptied; an hour later:", meter, packets, "GGGYYRGGGYYR"))
 
 
@@ -84,14 +85,14 @@ def trtcm_never_above_the_bursts(device: Device) -> Finding:
 def trtcm_each_bucket_at_its_rate(device: Device) -> Finding:
     # One and three bytes in a microsecond: after 1 ms C has 1000 and P 3000.
     meter = Meter(_KIND, 8_000_000, 3000, 24_000_000, 5000)
-    packets = [*at_once([1000] * 6), *(Packet(_MS, 1000) for _ in range(4))]
+    packets = [*at_once([1000] * 6), *(MeteredPacket(_MS, 1000) for _ in range(4))]
     return metering.decided(device, Case("emptied; a millisecond later:", meter, packets, "GGGYYRGYYR"))
 
 
 @check(_RFC, "3", Level.DESCRIBED, "aware: yellow is never made green, red stays red and takes nothing")
 def trtcm_aware(device: Device) -> Finding:
     come = [Colour.RED, *[Colour.YELLOW] * 2, *[Colour.GREEN] * 4, Colour.YELLOW]
-    packets = [Packet(0, 1000, colour) for colour in come]
+    packets = [MeteredPacket(0, 1000, colour) for colour in come]
     return metering.decided(device, Case("RYYGGGGY come:", _still(2000, 5000, aware=True), packets, "RYYGGYRR"))
 
 

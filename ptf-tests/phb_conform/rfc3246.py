@@ -11,7 +11,7 @@ from phb.targets import Capability, load
 from phb_conform.check import Finding, Level, check, judged, not_applicable
 from phb_conform.measures.expedited import ErrorTerms, error_terms, strict_priority_error
 from phb_conform.measures.reordering import reordered
-from phb_conform.numbered import Flow, Offered, Outcome, offer
+from phb_conform.numbered import Flow, NumberedRun, Offered, offer
 from phb_device import CONNECTED, Device, Line
 
 _EF = 46
@@ -97,7 +97,7 @@ def _expedited(setting: Setting, packets: int, random: Random) -> Iterator[Offer
         yield Offered(round(time + late), random.choice(_CALLS), length)
 
 
-def measure(device: Device, setting: Setting) -> tuple[list[Offered], Outcome, ErrorTerms]:
+def measure(device: Device, setting: Setting) -> tuple[list[Offered], NumberedRun, ErrorTerms]:
     """Run EF and other traffic through a device that has `POLICY`, and give EF's error terms; virtual time."""
     offered = traffic(setting)
     outcome = offer(device, offered, Line(setting.line_bps, transmit_ring=setting.transmit_ring))
@@ -110,7 +110,7 @@ _SLOW = Setting(200_000, 1514)
 _TOLERANCE = Fraction(1, 2)
 
 
-def run_slowly(device: Device) -> tuple[list[Offered], Outcome]:
+def run_slowly(device: Device) -> tuple[list[Offered], NumberedRun]:
     """The same in real time: two seconds at 200 kbit/s, where the switch has a shaper."""
     # No shares: not every switch has them, and none are needed here.
     policy = POLICY.replace("bandwidth: {percent: 40}", "level: 1")
@@ -170,7 +170,7 @@ def _error_terms_in_real_time(device: Device) -> Finding:
     )
 
 
-def _run(device: Device) -> tuple[list[Offered], Outcome]:
+def _run(device: Device) -> tuple[list[Offered], NumberedRun]:
     if not device.virtual:
         return run_slowly(device)
     device.push(POLICY)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from phb.model import MeterKind
 from phb_conform import configuration, link_bytes, metered, metering, on_the_clock
 from phb_conform.check import Finding, Level, check, judged
-from phb_conform.measures.offered import Packet, at_once, passed_bytes, steady
-from phb_conform.measures.token_buckets import Colour, Kind, Meter
+from phb_conform.measures.offered import MeteredPacket, at_once, passed_bytes, steady
 from phb_conform.metering import STILL_BPS, TOLERANCE, Case
 from phb_device import Device
+from phb_model.token_buckets import Colour, Meter
 
 _RFC = "RFC 4115"
-_KIND = Kind.SEPARATE
+_KIND = MeterKind.TWO_RATE_SEPARATE
 _MS = 1_000_000
 
 
@@ -33,7 +34,7 @@ def rfc4115_rates_are_independent(device: Device) -> Finding:
 def rfc4115_one_duration(device: Device) -> Finding:
     # 3 ms of one and of two bytes in a microsecond, and a byte that has to be left over.
     meter = Meter(_KIND, 8_000_000, 3000, 16_000_000, 6000)
-    packets = [*at_once([999] * 10), *(Packet(3 * _MS, 999) for _ in range(10))]
+    packets = [*at_once([999] * 10), *(MeteredPacket(3 * _MS, 999) for _ in range(10))]
     return metering.decided(device, Case("emptied; 3 ms later:", meter, packets, "GGGYYYYYYRGGGYYYYYYR"))
 
 
@@ -71,14 +72,14 @@ def rfc4115_takes_of_the_right_buckets(device: Device) -> Finding:
 
 @check(_RFC, "3", Level.DESCRIBED, "blind, all packets are treated as green")
 def rfc4115_blind(device: Device) -> Finding:
-    packets = [Packet(0, 1000, colour) for colour in (Colour.RED, Colour.YELLOW, Colour.GREEN)]
+    packets = [MeteredPacket(0, 1000, colour) for colour in (Colour.RED, Colour.YELLOW, Colour.GREEN)]
     return metering.decided(device, Case("red, yellow, green come:", _still(1001, 1001), packets, "GYR"))
 
 
 @check(_RFC, "3", Level.DESCRIBED, "aware: yellow takes of E alone and is never made green, red stays red")
 def rfc4115_aware(device: Device) -> Finding:
     come = [Colour.RED, *[Colour.YELLOW] * 3, *[Colour.GREEN] * 3, Colour.RED]
-    packets = [Packet(0, 1000, colour) for colour in come]
+    packets = [MeteredPacket(0, 1000, colour) for colour in come]
     return metering.decided(device, Case("RYYYGGGR come:", _still(2001, 2001, aware=True), packets, "RYYRGGRR"))
 
 
@@ -102,7 +103,7 @@ def rfc4115_in_profile_traffic_is_safe(device: Device) -> Finding:
 @check(_RFC, "3", Level.DESCRIBED, "neither bucket holds more than its size, however long nothing comes", virtual=True)
 def rfc4115_never_above_the_bursts(device: Device) -> Finding:
     meter = Meter(_KIND, 8_000_000, 3001, 16_000_000, 2001)
-    packets = [*at_once([1000] * 6), *(Packet(3_600_000 * _MS, 1000) for _ in range(6))]
+    packets = [*at_once([1000] * 6), *(MeteredPacket(3_600_000 * _MS, 1000) for _ in range(6))]
     return metering.decided(device, Case("emptied; an hour later:", meter, packets, "GGGYYRGGGYYR"))
 
 

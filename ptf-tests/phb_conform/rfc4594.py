@@ -50,7 +50,7 @@ def _calls(code_point: int, rate_bps: float, seconds: float) -> list[Arrival]:
 
 
 def _rates(device: Device, arrivals: list[Arrival], seconds: float) -> Mapping[int, float]:
-    """What each code point gets, in thousandths of the line."""
+    """Return the share of each code point, in thousandths of the line."""
     bits: dict[int, int] = {}
     # A queue takes a moment to fill.
     for each in left_before(device.run(arrivals, lines={OUT: _LINE}), seconds):

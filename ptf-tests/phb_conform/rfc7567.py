@@ -21,7 +21,7 @@ _LINE_BPS = early.LINE_BPS
 
 
 def probability(average: float) -> float:
-    """What RED drops at this average, by the profile of these checks."""
+    """Return the probability of RED at this average, by the profile of these checks."""
     if average >= _MAXIMUM:
         return 1.0
     return max(0.0, (average - _MINIMUM) / (_MAXIMUM - _MINIMUM)) / _DENOMINATOR

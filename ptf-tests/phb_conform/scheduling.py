@@ -18,7 +18,7 @@ from phb_conform.measures.delay import SessionDelay, session_delays
 from phb_conform.measures.levels import overtaken
 from phb_conform.measures.passages import Passage
 from phb_conform.measures.service import ServiceGap, service_gaps
-from phb_conform.numbered import Flow, Offered, Outcome, offer
+from phb_conform.numbered import Flow, NumberedRun, Offered, offer
 from phb_device import CONNECTED, Device, Line
 from phb_model import packets as model
 from phb_model.service_order import Pifo, Queue, SelfClocked, StrictLevels, serve
@@ -58,7 +58,7 @@ def levels_policy(shaper: str = "") -> str:
 
 def expected_order(offered: Sequence[Offered], queue: Queue, line: Line) -> list[int]:
     """Numbers in the order of the model."""
-    packets = [model.Packet(each.time_ns, each.flow.session, 8 * each.length) for each in offered]
+    packets = [model.Job(each.time_ns, each.flow.session, 8 * each.length) for each in offered]
     return [each.number for each in serve(packets, queue, model.Line(line.rate_bps, line.transmit_ring))]
 
 
@@ -121,7 +121,7 @@ class _Ranks:
     def __init__(self, ranks: Sequence[int]) -> None:
         self._ranks = ranks
 
-    def __call__(self, number: int, packet: model.Packet) -> int:
+    def __call__(self, number: int, packet: model.Job) -> int:
         return self._ranks[number]
 
 
@@ -180,7 +180,7 @@ def _levels_in_real_time(device: Device) -> Finding:
     )
 
 
-def run_fairly(device: Device, scheduler: FairScheduler) -> dict[str, Outcome]:
+def run_fairly(device: Device, scheduler: FairScheduler) -> dict[str, NumberedRun]:
     """Program a fair scheduler and run both kinds of traffic through it, one after the other, in virtual time."""
     device.reset()
     device.push(scheduler.policy)
@@ -191,12 +191,12 @@ def run_fairly(device: Device, scheduler: FairScheduler) -> dict[str, Outcome]:
     }
 
 
-def service_of(scheduler: FairScheduler, outcome: Outcome) -> list[ServiceGap]:
+def service_of(scheduler: FairScheduler, outcome: NumberedRun) -> list[ServiceGap]:
     """The service bound's figures of a run."""
     return service_gaps(outcome.passages, scheduler.shares, LINE_BPS)
 
 
-def delays_of(scheduler: FairScheduler, outcome: Outcome) -> list[SessionDelay]:
+def delays_of(scheduler: FairScheduler, outcome: NumberedRun) -> list[SessionDelay]:
     """The delay bound's figures of a run."""
     return session_delays(outcome.passages, scheduler.shares, LINE_BPS)
 

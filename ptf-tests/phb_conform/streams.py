@@ -61,7 +61,7 @@ def serve(
 
 
 def left_before(departures: Iterable[Departure], until_s: float) -> list[Departure]:
-    """What left by the line until a time."""
+    """Return the packets that left by the line until a time."""
     return [each for each in departures if each.port == OUT and each.time_ns <= until_s * _S]
 
 

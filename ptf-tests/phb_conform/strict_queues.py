@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 from phb_conform.measures.passages import Passage
-from phb_conform.numbered import Flow, Offered, Outcome, offer
+from phb_conform.numbered import Flow, NumberedRun, Offered, offer
 from phb_device import CONNECTED, Device, Line
 from phb_device.in_process import InProcess
 from phb_model import packets as model
@@ -67,14 +67,14 @@ class Load:
         return sorted(packets, key=lambda packet: packet.time_ns)
 
     def ideal(self, offered: Sequence[Offered], strict_queues: int | None) -> tuple[list[Service], Disorder]:
-        """What the model does with them: by exact ranks, or by so many queues."""
+        """Serve the packets in the model, by exact ranks or by so many queues."""
         ranks = ExactRanks() if strict_queues is None else StrictQueues(strict_queues)
         queue = Ranked(ranks, self.weights, most_of_session=self.most_of_session, most_in_all=self.most_in_all)
-        packets = [model.Packet(each.time_ns, each.flow.session, each.length * 8) for each in offered]
+        packets = [model.Job(each.time_ns, each.flow.session, each.length * 8) for each in offered]
         return serve(packets, queue, model.Line(RATE_BPS)), queue.disorder
 
-    def through(self, device: Device, offered: Sequence[Offered], strict_queues: int | None) -> Outcome:
-        """What a switch does with them."""
+    def through(self, device: Device, offered: Sequence[Offered], strict_queues: int | None) -> NumberedRun:
+        """Send the packets through a switch."""
         device.reset()
         device.push(self.policy(strict_queues or QUEUES), target=TARGET if strict_queues else None)
         return offer(device, offered, Line(RATE_BPS))
@@ -122,7 +122,7 @@ NUMBERS = (None, 8, 6, 4, 2)
 
 
 def percentages(passages: Sequence[Passage]) -> dict[Session, float]:
-    """What each session got of what left while all were sending."""
+    """Return each session's share of what left while all were sending."""
     bits: dict[Session, int] = {}
     for passage in passages:
         if passage.departure_ns < SECONDS * NANOSECONDS:

@@ -29,7 +29,7 @@ def tables(report: Report) -> RenderableType:
 
 
 def listing(checks: Sequence[Check]) -> RenderableType:
-    """What would be run."""
+    """List the checks that would be run."""
     parts: list[RenderableType] = []
     for document, members in groupby(checks, lambda check: check.document):
         table = _table(document, ("section", 0), ("level", 0), ("name", 0), ("asked", 1))

@@ -49,7 +49,7 @@ TARGETS = ("phb-switch", "bmv2")
 
 
 class Ports(StrEnum):
-    """What the ports of a switch under test are."""
+    """The kind of ports of a switch under test."""
 
     MEMORY = "memory"
     VETH = "veth"

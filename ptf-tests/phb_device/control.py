@@ -241,7 +241,7 @@ class Control:
         return found
 
     def read(self, request: p4r.ReadRequest) -> list[p4r.Entity]:
-        """What the switch answers to a request.
+        """Return the switch's answer to a request.
 
         Raises:
             ControlError: It refuses.

@@ -1,4 +1,4 @@
-"""What a test sees of a switch under test, whichever it is and whatever its ports are."""
+"""The interface of a switch under test, whichever it is and whatever its ports are."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Device(ABC):
         raise ControlError(f"{self.title}: nothing holds its ports back but a shaper of the policy")
 
     def receive(self, expected: int) -> list[Departure]:
-        """What left: `expected` frames if they come, and what comes shortly after them."""
+        """Return the frames that left: `expected` ones if they come, and those shortly after them."""
         left: list[Departure] = []
         while True:
             departure = self.poll(_LEAVES_WITHIN_S if len(left) < expected else _DROPPED_WITHIN_S)

@@ -60,5 +60,5 @@ def entry(table: str, match: Mapping[str, Any], action: str, *, priority: int = 
 
 
 def default_action(table: str, action: str, **parameters: int) -> Entry:
-    """What a packet without an entry gets."""
+    """Return the default action of a table."""
     return Entry(table, {}, action, parameters, default=True)

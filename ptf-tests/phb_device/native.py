@@ -10,7 +10,7 @@ from phb_switch._native import Match, Switch, Table, Update
 
 
 class Entries:
-    """What turns entries into updates of one switch.
+    """Turns entries into updates of one switch.
 
     Args:
         switch: It runs phb's program.
@@ -21,18 +21,18 @@ class Entries:
         self._tables = {table.name: table for table in switch.tables()}
 
     def insert(self, entry: Entry) -> Update:
-        """What adds a compiled entry."""
+        """Return the update that adds a compiled entry."""
         table = self._tables[entry.table]
         name, parameters = _named(table)[entry.action]
         values = [(field, _bytes(value, parameters[field])) for field, value in entry.parameters.items()]
         return Update.insert(entry.table, self._matches(entry), entry.priority, name, values)
 
     def delete(self, entry: Entry) -> Update:
-        """What removes it."""
+        """Return the update that removes it."""
         return Update.delete(entry.table, self._matches(entry), entry.priority)
 
     def set_version(self, *, track_connections: bool) -> Update:
-        """What a push sets besides entries: version 0 is in force, and TCP connections are followed or not."""
+        """Return the defaults that a push sets: version 0 is in force, and TCP connections are followed or not."""
         action, _ = _named(self._tables[VERSION_TABLE])["set_version"]
         parameters = [("version", b"\0"), ("track_connections", bytes([track_connections]))]
         return Update.default_action(VERSION_TABLE, action, parameters)

@@ -42,7 +42,7 @@ class Outside(Device):
             pass
 
     def _forget(self) -> None:
-        """What has to be done before another program is loaded: as a rule nothing."""
+        """Prepare for another program; most switches need nothing."""
 
     def send(self, port: int, frame: bytes) -> None:
         """A frame arrives now."""

@@ -40,7 +40,7 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What is behind a port in virtual time.
+    """The line behind a port in virtual time.
 
     Attributes:
         rate_bps: In bit/s.

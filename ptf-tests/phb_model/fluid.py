@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from phb_model.packets import NANOSECONDS, Packet, Session
+from phb_model.packets import NANOSECONDS, Job, Session
 
 
 @dataclass
 class _Account:
-    """What one session is served: parallel lists, one item per packet."""
+    """The service of one session: parallel lists, one item per packet."""
 
     weight: Fraction
     starts: list[Fraction] = field(default_factory=list)
@@ -47,7 +47,7 @@ class _Account:
 
 
 class FluidServer:
-    """What a fluid server makes of some packets.
+    """The service that a fluid server gives to some packets.
 
     Attributes:
         finish_ns: When the last bit of each packet has been served, in order of the packets.
@@ -56,7 +56,7 @@ class FluidServer:
 
     finish_ns: list[Fraction]
 
-    def __init__(self, packets: Sequence[Packet], weights: Mapping[Session, Fraction | int], rate_bps: int) -> None:
+    def __init__(self, packets: Sequence[Job], weights: Mapping[Session, Fraction | int], rate_bps: int) -> None:
         """Serve the packets.
 
         Args:

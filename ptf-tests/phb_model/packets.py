@@ -1,4 +1,4 @@
-"""What a model of a scheduler is asked about: packets with a time, a session and a length; the line they leave by."""
+"""The input of a scheduler's model: packets with a time, a session and a length, and the line they leave by."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NANOSECONDS = 1_000_000_000
 Session: TypeAlias = Hashable
 
 
-class Packet(NamedTuple):
+class Job(NamedTuple):
     """A packet that has arrived whole.
 
     Attributes:
@@ -31,7 +31,7 @@ class Packet(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """What a scheduler serves.
+    """The line that a scheduler serves.
 
     Attributes:
         rate_bps: Its rate in bit/s.

@@ -10,11 +10,11 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from typing import NamedTuple, Protocol
 
-from phb_model.packets import Line, Packet, Session, whole_nanoseconds
+from phb_model.packets import Job, Line, Session, whole_nanoseconds
 
 
 class Service(NamedTuple):
-    """What became of a packet.
+    """The fate of a packet.
 
     Attributes:
         number: Its place among the packets that came.
@@ -29,9 +29,9 @@ class Service(NamedTuple):
 
 
 class Queue(Protocol):
-    """What waits, and whose turn it is."""
+    """The waiting packets, and whose turn it is."""
 
-    def arrive(self, number: int, packet: Packet) -> None:
+    def arrive(self, number: int, packet: Job) -> None:
         """A packet joins; numbers are in order of arrival."""
 
     def take(self) -> int:
@@ -44,12 +44,12 @@ class Queue(Protocol):
 class Pifo:
     """Push-in first-out: the lowest rank first, equal ranks in order of arrival."""
 
-    def __init__(self, rank: Callable[[int, Packet], Fraction | int]) -> None:
+    def __init__(self, rank: Callable[[int, Job], Fraction | int]) -> None:
         """A queue by `rank`, of a packet's number and the packet."""
         self._rank = rank
         self._waiting: list[tuple[Fraction | int, int]] = []
 
-    def arrive(self, number: int, packet: Packet) -> None:
+    def arrive(self, number: int, packet: Job) -> None:
         """A packet is pushed in by its rank."""
         heappush(self._waiting, (self._rank(number, packet), number))
 
@@ -83,7 +83,7 @@ class SelfClocked:
         self._virtual = Fraction(0)
         self._waiting: list[tuple[Fraction, int]] = []
 
-    def arrive(self, number: int, packet: Packet) -> None:
+    def arrive(self, number: int, packet: Job) -> None:
         """A packet gets its tag."""
         start = max(self._virtual, self._last.get(packet.session, Fraction(0)))
         tag = start + (packet.bits + self._added) / self._rates[packet.session]
@@ -114,7 +114,7 @@ class StrictLevels:
         self._level = level
         self._queues = dict(sorted(queues.items()))
 
-    def arrive(self, number: int, packet: Packet) -> None:
+    def arrive(self, number: int, packet: Job) -> None:
         """A packet joins the queue of its level."""
         self._queues[self._level[packet.session]].arrive(number, packet)
 
@@ -127,8 +127,8 @@ class StrictLevels:
         return sum(len(queue) for queue in self._queues.values())
 
 
-def serve(packets: Sequence[Packet], queue: Queue, line: Line) -> list[Service]:
-    """What leaves a port, in order of service.
+def serve(packets: Sequence[Job], queue: Queue, line: Line) -> list[Service]:
+    """Return the packets that leave a port, in order of service.
 
     The scheduler takes a packet when the line or a place of its transmit ring gets free, before a packet that arrives
     in the same nanosecond joins.

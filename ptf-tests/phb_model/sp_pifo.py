@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Protocol
 
-from phb_model.packets import Packet, Session
+from phb_model.packets import Job, Session
 
 
 class Ranks(Protocol):
@@ -131,7 +131,7 @@ class Ranked:
         self._last: dict[Session, int] = {}
         self._counts: Counter[str] = Counter()
 
-    def arrive(self, number: int, packet: Packet) -> None:
+    def arrive(self, number: int, packet: Job) -> None:
         """A packet gets its rank and joins."""
         session = packet.session
         if self._most_of_session is not None and self._depth[session] >= self._most_of_session:

@@ -1,1 +1,1 @@
-"""What the PTF suites in ptf-tests/suites stand on: ptf's ports, their base class, tables of cases, transcripts."""
+"""Support for the PTF suites in ptf-tests/suites: ptf's ports, a base class, tables of cases, transcripts."""

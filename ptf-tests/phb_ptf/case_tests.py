@@ -62,7 +62,7 @@ def cases(namespace: dict[str, Any], *table: Case) -> None:
 
 
 class _SeenOtherwiseError(AssertionError):
-    """What was seen isn't what the case says."""
+    """The switch did something else than the case says."""
 
 
 class CaseTest(BaseTest):  # type: ignore[misc]
@@ -78,7 +78,7 @@ class CaseTest(BaseTest):  # type: ignore[misc]
         self.under_test = UnderTest(self)
 
     def shortDescription(self) -> str:  # noqa: N802 (unittest's name)
-        """What ptf says of it: what is wrong if it fails."""
+        """Return what ptf prints of the case: what is wrong if it fails."""
         return self.case.why
 
     def runTest(self) -> None:  # noqa: N802 (unittest's name)
@@ -117,7 +117,7 @@ class CaseTest(BaseTest):  # type: ignore[misc]
 
 @dataclass
 class _Program:
-    """What a case has the switch hold."""
+    """The policy or the entries that a case gives to the switch."""
 
     policy: str | None
     by_hand: ByHand | None

@@ -119,7 +119,7 @@ class PacketOut:
 
     @property
     def leaves(self) -> Left:
-        """What leaves for it."""
+        """Return the frames that leave for it."""
         return [(self.port, self.becomes or self.frame)] if self.drop is DropReason.NONE else []
 
 
@@ -145,7 +145,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Count:
-    """What a cell of a counter shall hold when the case is over.
+    """The expected value of a counter's cell at the end of a case.
 
     Attributes:
         counter: As in docs/inside/pipeline.md.

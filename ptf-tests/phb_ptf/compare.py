@@ -40,7 +40,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of it.
+    """The result of the comparison.
 
     Attributes:
         same: Cases that both targets did alike.

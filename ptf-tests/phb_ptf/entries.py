@@ -10,7 +10,7 @@ WIRES = [
     entry("forward.cross_connect", {"ingress_port": port}, "connect", port=other)
     for port, other in ((1, 2), (2, 1), (3, 4), (4, 3))
 ]
-"""What `phb_device.CONNECTED` says."""
+"""The entries of `phb_device.CONNECTED`."""
 
 
 def rule(
@@ -50,7 +50,7 @@ def rule(
 
 
 def scheduler(action: str, *, profile: int = 1, **parameters: int) -> Entry:
-    """What port 1 runs.
+    """Return the entry that gives port 1 its scheduler.
 
     Args:
         action: ``fifo``, ``flow_wfq`` or ``class_wfq``.

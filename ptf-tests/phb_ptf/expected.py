@@ -1,4 +1,4 @@
-"""What the counters of a case shall hold: the sum of what its steps say."""
+"""The expected counters of a case: the sum over its steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Counted = dict[str, dict[int, tuple[int, int]]]
 
 @dataclass
 class Numbers:
-    """What the names in a case stand for in the switch."""
+    """The switch's numbers for the names in a case."""
 
     policies: dict[str, int] = field(default_factory=dict)
     streams: dict[str, int] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class Sums:
         value[1] += length
 
     def cells(self) -> dict[str, list[int]]:
-        """What is read: all cells that could move."""
+        """Return the cells to read: all that could move."""
         return {
             "drops": list(range(REASONS_PER_POLICY)),
             "policy_traffic": _of_policies(self._names, COLOURS_PER_POLICY),
@@ -135,7 +135,7 @@ class Sums:
         }
 
     def values(self) -> Counted:
-        """What they shall hold, those that aren't zero."""
+        """Return the expected values of those that aren't zero."""
         return {
             name: {cell: (value[0], value[1]) for cell, value in sorted(self._cells[name].items())}
             for name in self.cells()
@@ -163,7 +163,7 @@ def _of_policies(numbers: Iterable[int], width: int) -> list[int]:
 
 
 def since(before: Counted, now: Counted) -> Counted:
-    """What has been counted between two readings."""
+    """Return the difference of two readings."""
     gone: Counted = {}
     for name, values in now.items():
         earlier = before.get(name, {})

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phb.model import MeterKind
 from phb_device import Entry, entry
+from phb_model import token_buckets
 
 _RATE_BPS = 1
 _NEVER_FULL_US = (1 << 48) - 1
@@ -22,7 +24,7 @@ _COLOURS = ("green", "yellow", "red")
 
 @dataclass(frozen=True)
 class Treatment:
-    """What is done with packets of one colour.
+    """The treatment of packets of one colour.
 
     Attributes:
         said: Of the policy: a mapping of YAML.
@@ -72,7 +74,7 @@ class Meter:
     """A meter of a stream.
 
     Attributes:
-        kind: ``single-rate`` (RFC 2697), ``two-rate`` (RFC 2698) or ``two-rate-separate`` (RFC 4115).
+        kind: Which RFC.
         committed: Committed burst in bytes.
         other: Excess or peak burst in bytes.
         aware: Whether it goes by the colour that packets come with.
@@ -83,7 +85,7 @@ class Meter:
 
     """
 
-    kind: str
+    kind: MeterKind
     committed: int
     other: int
     aware: bool = False
@@ -92,11 +94,15 @@ class Meter:
     yellow: Treatment = TRANSMIT
     red: Treatment = TRANSMIT
 
+    def without_time(self) -> token_buckets.Meter:
+        """The same for the arithmetic, with buckets that gain nothing."""
+        return token_buckets.Meter(self.kind, 0, self.committed, 0, self.other, self.aware)
+
     def said(self) -> str:
         """The value of an action's key ``meter``."""
         rate = f"{{value: {_RATE_BPS}, unit: bit/s, basis: {self.basis}}}"
-        second = "" if self.kind == "single-rate" else f", peak-rate: {rate}"
-        burst = "peak" if self.kind == "two-rate" else "excess"
+        second = "" if self.kind is MeterKind.SINGLE_RATE else f", peak-rate: {rate}"
+        burst = "peak" if self.kind is MeterKind.TWO_RATE else "excess"
         colours = "".join(
             f", {colour}: {treatment.said}"
             for colour, treatment in zip(_COLOURS, self._treatments(), strict=True)
@@ -118,13 +124,13 @@ class Meter:
         """
         common = _COUNTED[self.basis] | {"colour_aware": int(self.aware)}
         key = {"stream": stream}
-        if self.kind == "single-rate":
+        if self.kind is MeterKind.SINGLE_RATE:
             metered = entry(
                 f"{stage}.stream_meter", key, "single_rate", rate=_RATE_BPS, full_after=_NEVER_FULL_US,
                 committed_burst=self.committed, excess_burst=self.other, **common,
             )  # fmt: skip
         else:
-            word = "peak" if self.kind == "two-rate" else "excess"
+            word = "peak" if self.kind is MeterKind.TWO_RATE else "excess"
             other = {
                 f"{word}_rate": _RATE_BPS,
                 f"{word}_full_after": _NEVER_FULL_US,

@@ -82,12 +82,12 @@ class QueueUp:
 
     @property
     def order(self) -> list[bytes]:
-        """What leaves behind the plug."""
+        """Return the frames that leave behind the plug."""
         by_name = {each.name: each.left for each in self.arrive}
         return [by_name[name] for name in self.leave.split()]
 
     def names(self) -> dict[bytes, str]:
-        """What frames that leave are called."""
+        """Return the names of frames that leave."""
         return {each.left: each.name for each in self.arrive} | {PLUG: "plug"}
 
 

@@ -1,4 +1,4 @@
-"""What a run came to: a table, JSON, and the XML that CI systems read."""
+"""The result of a run as a table, as JSON, and as the XML that CI systems read."""
 
 from __future__ import annotations
 

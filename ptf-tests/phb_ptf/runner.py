@@ -68,7 +68,7 @@ def reason_against(target: str, ports: Ports) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """What ptf said of one run.
+    """The output of one run of ptf.
 
     Attributes:
         records: One for each case that began.
@@ -142,7 +142,7 @@ def run(
 
 
 def listing() -> str:
-    """What ptf says to ``--list``.
+    """Return the suites and tests that ptf lists.
 
     Raises:
         RunError: ptf isn't here, or a suite can't be loaded.

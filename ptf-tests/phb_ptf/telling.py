@@ -12,7 +12,7 @@ _MOST_BYTES = 64
 
 
 def frames_differ(wanted: Left, seen: Left, names: Mapping[bytes, str] | None = None) -> str:
-    """What should have left and what did, in a few lines; the first byte that differs is named.
+    """Describe the frames that should have left and those that did, and the first byte that differs.
 
     Args:
         wanted: Port and frame, in order.

@@ -1,4 +1,4 @@
-"""What a case sent, saw and counted, as a line of JSON; two targets' files are compared by `phb_ptf.compare`."""
+"""Transcripts: a line of JSON for each case, with frames and counters; `phb_ptf.compare` compares two files of them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _HANDED_OVER_WITHIN_S = 10.0
 
 
 class UnderTest(Device):
-    """What ptf's ports and the test parameters ``target`` and ``grpcaddr`` lead to.
+    """Return the switch that ptf's ports and the test parameters ``target`` and ``grpcaddr`` lead to.
 
     Args:
         test: Whose hooks ptf calls for each frame.

@@ -23,7 +23,7 @@ def held(packets: int) -> tuple[str, ByHand]:
 
 
 def tail_dropped(queue: str, offset: int, packets: int, size: int = 100) -> list[Count]:
-    """What the queue's slot counts as dropped for want of room."""
+    """Drops for want of room, as the queue's slot counts them."""
     return [Count("conversation_tail_drops", (queue, offset), packets, packets * size)]
 
 

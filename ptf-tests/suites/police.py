@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from phb.model import MeterKind
 from phb_device import CONNECTED
+from phb_model.token_buckets import Colour, TokenBuckets
 from phb_ptf.case_tests import cases
 from phb_ptf.cases import ByHand, Case, Count, Send, forwarded
 from phb_ptf.entries import WIRES, rule
@@ -13,18 +15,21 @@ from phb_ptf.frames import udp
 from phb_ptf.meters import Meter, set_dscp
 
 AF11, AF12, AF13 = 10, 12, 14
-COLOURS = {"G": 0, "Y": 1, "R": 2}
+COLOURS = {"G": Colour.GREEN, "Y": Colour.YELLOW, "R": Colour.RED}
 # How a packet of each colour comes, for meters that are aware of colours, and how it leaves.
 COMES = {"G": AF11 << 2, "Y": AF12 << 2, "R": AF13 << 2, "-": 0}
 LEAVES = {"G": 0x48, "Y": 0x50, "R": 0x58}
 MARKED = {"green": set_dscp(0x48 >> 2), "yellow": set_dscp(0x50 >> 2), "red": set_dscp(0x58 >> 2)}
 SIZE = 400
 
-SINGLE, TWO, SEPARATE = "single-rate", "two-rate", "two-rate-separate"
+SINGLE, TWO, SEPARATE = MeterKind.SINGLE_RATE, MeterKind.TWO_RATE, MeterKind.TWO_RATE_SEPARATE
 
 
 def metered(name: str, why: str, meter: Meter, packets: Sequence[tuple[str, int, str]], hook: str = "input") -> Case:
     """Packets of a stream: how each comes, its bytes, and the colour it gets, by which it leaves marked."""
+    buckets = TokenBuckets(meter.without_time())
+    for comes, size, colour in packets:
+        assert buckets.colour(0, size, COLOURS.get(comes, Colour.GREEN)) is COLOURS[colour], f"{name}: a wrong case"
     meter = replace(meter, **MARKED)
     output = hook == "output"
     where = "egress-port: line" if output else "ingress-port: lan"

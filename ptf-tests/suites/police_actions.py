@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phb.model import MeterKind
 from phb.pipeline_names import DropReason
 from phb_device import CONNECTED, entry
 from phb_ptf.case_tests import cases
@@ -13,7 +14,7 @@ from phb_ptf.meters import DROP, Meter, set_dscp, set_dscp_and_pcp, set_pcp, set
 SIZE = 400
 # One packet of 400 bytes is green, one yellow, all others red.
 BURST = 500
-SINGLE = "single-rate"
+SINGLE = MeterKind.SINGLE_RATE
 
 
 def treated(name: str, why: str, meter: Meter, *packets: tuple[bytes, bytes], hook: str = "input") -> Case:

@@ -10,6 +10,7 @@ from scapy.layers.inet6 import IPv6ExtHdrHopByHop
 from scapy.layers.l2 import ARP, Dot1Q
 from scapy.packet import Raw
 
+from phb.model import MeterKind
 from phb_device import CONNECTED, Entry, entry
 from phb_ptf.case_tests import cases
 from phb_ptf.cases import GREEN, RED, ByHand, Case, Count, Send, forwarded
@@ -29,7 +30,7 @@ def counted(name: str, why: str, basis: str, size: int, made: Made, *, is_ip: bo
 
     The first frame leaves the committed bucket empty, and the other bucket lacks a byte for the second.
     """
-    meter = replace(Meter("single-rate", size, size - 1, basis=basis), **MARKED)
+    meter = replace(Meter(MeterKind.SINGLE_RATE, size, size - 1, basis=basis), **MARKED)
     output = hook == "output"
     where = "egress-port: line" if output else "ingress-port: lan"
     if is_ip:
@@ -89,7 +90,7 @@ def header_alone(tos: int) -> bytes:
 
 
 def arp(tag: int | None = None) -> Made:
-    """What isn't IP has no ToS octet."""
+    """A frame that isn't IP has no ToS octet."""
     return lambda tos: frame(ARP(pdst="10.0.2.1"), size=60, tag=tag)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phb.model import MeterKind
 from phb.pipeline_names import DropReason
 from phb_device import CONNECTED
 from phb_ptf.case_tests import cases
@@ -11,7 +12,7 @@ from phb_ptf.frames import udp
 from phb_ptf.meters import DROP, Meter, set_dscp
 
 SIZE = 400
-SINGLE, TWO, SEPARATE = "single-rate", "two-rate", "two-rate-separate"
+SINGLE, TWO, SEPARATE = MeterKind.SINGLE_RATE, MeterKind.TWO_RATE, MeterKind.TWO_RATE_SEPARATE
 # All of a case's packets fit.
 ROOM = 100_000
 # One packet of 400 bytes is green, one yellow, all others red.
@@ -27,7 +28,7 @@ def packet(tos: int, version: int = 4) -> bytes:
     return udp(size=SIZE, tos=tos, version=version)
 
 
-def by_code_point(kind: str, version: int) -> Case:
+def by_code_point(kind: MeterKind, version: int) -> Case:
     """Each code point's colour, where nothing is short."""
     meter = Meter(kind, ROOM, ROOM, aware=True)
     policy = f"actions: [{{name: metered, meter: {meter.said()}}}]\nrules: [{{name: metered, actions: [metered]}}]\n"

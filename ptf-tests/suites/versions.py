@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from phb.model import MeterKind
 from phb.pipeline_names import DropReason
 from phb_device import CONNECTED, Entry, default_action, entry
 from phb_ptf.case_tests import cases
@@ -141,7 +142,7 @@ def out(name: str, becomes: int) -> Send:
     return forwarded(udp(), udp(tos=becomes), output_rule=name)
 
 
-METER = Meter("single-rate", 150, 0, red=DROP)
+METER = Meter(MeterKind.SINGLE_RATE, 150, 0, red=DROP)
 
 cases(
     globals(),

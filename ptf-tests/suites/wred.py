@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from phb.model import MeterKind
 from phb.pipeline_names import DropReason
 from phb.targets import Capability
 from phb_device import CONNECTED, Entry, entry
@@ -83,7 +84,7 @@ def said(profiles: tuple[Profile, ...], weight: int) -> str:
 
 LIMIT = entry("buffer.port_limit", {"profile": 1}, "set_limits", hold_queue_packets=64, conversation_packets=0)
 # Aware of colours, and never short of tokens: a packet's colour is its code point's.
-COLOURED = Meter("two-rate", 100_000, 100_000, aware=True)
+COLOURED = Meter(MeterKind.TWO_RATE, 100_000, 100_000, aware=True)
 
 
 def detected(

@@ -19,7 +19,7 @@ IN, OUT = 2, 1
 
 
 class Node:
-    """What a run gave: frames that arrived behind the slow port, with their times, and the node's counters."""
+    """The result of a run: frames that arrived behind the slow port, with their times, and the node's counters."""
 
     def __init__(self, switch, received):
         self.switch = switch

@@ -25,7 +25,7 @@ def counter(switch, name):
 
 
 def read_report(switch):
-    """What `phb show applicability --totals` would tell."""
+    """Return the totals of `phb show applicability --totals`."""
     names = ("segments", "connections", "sends", "before")
     counted = {name: counter(switch, f"PhbIngress.applicability.applicability_{name}") for name in names}
     return report(

@@ -139,7 +139,7 @@ def test_nothing_is_tracked_unless_a_policy_needs_it(program):
     ids=str,
 )
 def test_three_hundred_connections_do_not_go_through_a_limit_of_a_hundred(program, attack):
-    """What of a connection its server ignores doesn't make room for another."""
+    """A segment that the server ignores doesn't make room for another connection."""
     wire = Wire(program(POLICY.replace(f"max-connections: {LIMIT}", "max-connections: 100"), PORTS))
     alive = 0
     for client in range(300):
@@ -534,7 +534,7 @@ MADE_UP = st.tuples(
 )
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_state_is_what_two_hosts_make_it(wire, numbers, shifts, version, drawn, end):
-    """What a host would ignore changes nothing, whatever is lost; and whatever is lost, the end frees the slot."""
+    """A segment that a host would ignore changes nothing, and the end frees the slot, whatever is lost."""
     assert wire.counted() == 0
     pair = Pair(wire, 0, numbers, shifts, version)
     pair.open()

@@ -1,7 +1,4 @@
-"""Meters give the colours of a simple model of RFC 2697, RFC 2698 and RFC 4115, packet by packet."""
-
-import operator
-from fractions import Fraction
+"""Meters give the colours of RFC 2697, RFC 2698 and RFC 4115, packet by packet."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,55 +7,15 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Raw
 
+from phb.model import MeterKind, RateBasis
 from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, DropReason
+from phb_model.pipeline.police import colour_of_code_point, counted_bytes
+from phb_model.token_buckets import Meter, TokenBuckets
 from phb_switch import PortConfig
 
 IN, OUT = 2, 1
-GREEN, YELLOW, RED = range(3)
 # Drop precedences of AF code points (RFC 2597), and code points that have none.
-COLOUR_OF_TOS = {0x28: GREEN, 0x30: YELLOW, 0x38: RED, 0x98: RED, 0x70: YELLOW, 0x00: GREEN, 0xB8: GREEN, 0xB0: GREEN}
-HEADER = {"ip": 0, "ppp": 4}
-
-
-class Model:
-    """Token buckets as the RFCs describe them, in exact fractions of a byte."""
-
-    def __init__(self, kind, committed, other, *, aware, basis):
-        self.kind, self.aware, self.basis = kind, aware, basis
-        self.rates, self.bursts = zip(committed, other, strict=True)
-        self.tokens = [Fraction(burst) for burst in self.bursts]
-        self.last_us = 0
-
-    def colour(self, now_us, frame_bytes, ip_bytes, incoming):
-        elapsed, self.last_us = now_us - self.last_us, now_us
-        given = [Fraction(rate * elapsed, 8_000_000) for rate in self.rates]
-        full = Fraction(self.bursts[0])
-        if self.kind == "single-rate":
-            given[1] = max(self.tokens[0] + given[0] - full, Fraction(0))
-        self.tokens = [
-            min(tokens + more, Fraction(burst))
-            for tokens, more, burst in zip(self.tokens, given, self.bursts, strict=True)
-        ]
-        size = frame_bytes if self.basis == "ethernet" else ip_bytes + HEADER[self.basis]
-        before = incoming if self.aware else GREEN
-        # RFC 4115 compares strictly.
-        enough = operator.gt if self.kind == "two-rate-separate" else operator.ge
-        committed, other = (enough(tokens, size) for tokens in self.tokens)
-        if self.kind == "two-rate":
-            if before == RED or not other:
-                return RED
-            self.tokens[1] -= size
-            if before == YELLOW or not committed:
-                return YELLOW
-            self.tokens[0] -= size
-            return GREEN
-        if before == GREEN and committed:
-            self.tokens[0] -= size
-            return GREEN
-        if before != RED and other:
-            self.tokens[1] -= size
-            return YELLOW
-        return RED
+CODE_POINTS = (0x00, 0x28, 0x30, 0x38, 0x70, 0x98, 0xB0, 0xB8)
 
 
 def policy(kind, committed, other, *, aware=False, basis="ethernet", hook="input", treatments=""):
@@ -97,7 +54,7 @@ arrivals = st.lists(
     st.tuples(
         st.one_of(st.integers(0, 2000), st.integers(0, 2_000_000), st.just(10**12)),  # us after the packet before
         st.integers(60, 1514),
-        st.sampled_from(sorted(COLOUR_OF_TOS)),
+        st.sampled_from(CODE_POINTS),
         st.booleans(),
         st.sampled_from([0, 0, 1, 46]),
     ),
@@ -107,26 +64,27 @@ arrivals = st.lists(
 
 
 @given(
-    st.sampled_from(["single-rate", "two-rate", "two-rate-separate"]),
+    st.sampled_from(MeterKind),
     st.tuples(rates, bursts),
     st.tuples(rates, bursts),
     st.booleans(),
-    st.sampled_from(["ethernet", "ip", "ppp"]),
+    st.sampled_from([RateBasis.ETHERNET, RateBasis.IP, RateBasis.PPP]),
     st.sampled_from(["input", "output"]),
     arrivals,
 )
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_colours_are_those_of_the_model(program, kind, committed, other, aware, basis, hook, drawn):
+def test_colours_are_those_of_the_rfcs(program, kind, committed, other, aware, basis, hook, drawn):
     switch = program(
         policy(kind, committed, other, aware=aware, basis=basis, hook=hook), {IN: PortConfig(), OUT: PortConfig()}
     )
-    model = Model(kind, committed, other, aware=aware, basis=basis)
+    buckets = TokenBuckets(Meter(kind, *committed, *other, aware=aware))
     now_us = 0
     expected = [0, 0, 0]
     for gap, frame_bytes, tos, tagged, padding in drawn:
         now_us += gap
         sent = frame(frame_bytes, tos, tagged=tagged, padding=padding)
-        expected[model.colour(now_us, len(sent), frame_bytes - 14, COLOUR_OF_TOS[tos])] += 1
+        size = counted_bytes(basis, len(sent), frame_bytes - 14)
+        expected[buckets.colour(now_us * 1000, size, colour_of_code_point(tos))] += 1
         switch.process(IN, sent, now_us * 1000)
         assert colours(switch) == expected
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from phb_model.packets import Line, Packet
+from phb_model.packets import Job, Line
 from phb_model.service_order import SelfClocked, serve
 
 from .conftest import LINE_OVERHEAD, RATE_BPS, datagram
@@ -29,7 +29,7 @@ def served(arrivals, transmit_ring=0):
     """Numbers in order of service by the model; ``arrivals`` are (time ns, flow, precedence, frame bytes)."""
     rates = {flow: Fraction(1, 4096 // (precedence + 1)) for _, flow, precedence, _ in arrivals}
     queue = SelfClocked(rates, added_bits=8 * (SCHEDULED_OVERHEAD - LINE_OVERHEAD))
-    packets = [Packet(time, flow, (size + LINE_OVERHEAD) * 8) for time, flow, _, size in arrivals]
+    packets = [Job(time, flow, (size + LINE_OVERHEAD) * 8) for time, flow, _, size in arrivals]
     return [service.number for service in serve(packets, queue, Line(RATE_BPS, transmit_ring))]
 
 

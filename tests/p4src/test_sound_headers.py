@@ -1,4 +1,4 @@
-"""What a router may forward: an IPv4 header that is there to its end and lies inside its datagram (RFC 1812, 5.2.2)."""
+"""A router forwards only IPv4 headers that are whole and lie inside their datagram (RFC 1812, 5.2.2)."""
 
 import pytest
 from scapy.layers.inet import IP, UDP

@@ -43,7 +43,7 @@ def fixed(program):
 
 
 def sent(switch, packets, tos=0):
-    """What becomes of this many packets: ToS octets of those that are sent."""
+    """Send this many packets; return the ToS octets of those that left."""
     frame = datagram(1, tos=tos)
     return [data[15] for number in range(packets) for _, _, data in switch.process(IN, frame, 1000 * number)]
 

@@ -1,4 +1,4 @@
-"""What each target can do, found out by trying: the facts of the tables that the policy compiler uses.
+"""The capabilities of each target, found by trying: the facts in the tables that the policy compiler uses.
 
 probe < queues, ports, control < record < __main__
 """

@@ -18,13 +18,13 @@ EVERYTHING = "phb-switch"
 
 
 def target_of(device: Device) -> str:
-    """What a probe of ranks is compiled for: the device's own target where its compiler maps them."""
+    """Return the target that a probe of ranks is compiled for: the device's own where its compiler maps them."""
     return device.target if load(device.target).maps_ranks else EVERYTHING
 
 
 @dataclass(frozen=True)
 class Probed:
-    """What a probe saw.
+    """The result of a probe.
 
     Attributes:
         supported: Whether the switch can.

@@ -6,7 +6,6 @@
     levels      packets that started while a more urgent one waited
     expedited   the error terms of EF (RFC 3246)
     reordering  packets that came out of order (RFC 4737)
-    token_buckets   the exact arithmetic of the three meter RFCs
     offered     what is offered to a meter, and the colours and bytes that the arithmetic has for it
 
 Times are in ns, lengths in bits, exact: what a proven bound is compared with isn't rounded.

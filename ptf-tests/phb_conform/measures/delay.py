@@ -27,7 +27,7 @@ from fractions import Fraction
 
 from phb_conform.measures.passages import Passage, longest, sessions_of
 from phb_model.fluid import FluidServer
-from phb_model.packets import NANOSECONDS, Packet, Session
+from phb_model.packets import NANOSECONDS, Job, Session
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def session_delays(
         rate_bps: Of the line.
 
     """
-    packets = [Packet(passage.arrival_ns, passage.session, passage.bits) for passage in passages]
+    packets = [Job(passage.arrival_ns, passage.session, passage.bits) for passage in passages]
     fluid = FluidServer(packets, weights, rate_bps).finish_ns
     sessions = sessions_of(passages)
     total = sum(Fraction(weights[session]) for session in sessions)

@@ -29,7 +29,7 @@ _S = 1_000_000_000
 
 @dataclass(frozen=True)
 class Probed:
-    """What became of probes.
+    """The fate of probes.
 
     Attributes:
         average: Packets, what each probe met with.
@@ -65,7 +65,7 @@ def policy(*profiles: str, ecn: bool = False, before: str = CONNECTED) -> str:
 
 
 def average_at(depth: int) -> float:
-    """What a probe meets behind so many packets, in packets.
+    """Return the average that a probe meets behind so many packets, in packets.
 
     The first of them finds the line idle and waits for nobody; the second finds an empty queue too.
     """

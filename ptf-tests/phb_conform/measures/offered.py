@@ -1,4 +1,4 @@
-"""What is offered to a meter, and what its RFC says to it: packets at once, steady streams, trains that vary."""
+"""Packets for meters (at once, steady, in varying trains), and the colours and bytes that the RFC expects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from phb_conform.measures.token_buckets import Buckets, Colour, Meter
+from phb_model.token_buckets import Colour, Meter, TokenBuckets
 
 SMALLEST, LARGEST = 46, 1500
 """IP packets, bytes: the least that an Ethernet frame carries without padding, and the most without jumbo frames."""
@@ -18,7 +18,7 @@ _MEAN_SIZE = sum(_SIZES) / len(_SIZES)
 
 
 @dataclass(frozen=True)
-class Packet:
+class MeteredPacket:
     """A packet on its way to a meter.
 
     Attributes:
@@ -33,23 +33,23 @@ class Packet:
     colour: Colour = Colour.GREEN
 
 
-def at_once(sizes: Iterable[int], colour: Colour = Colour.GREEN) -> list[Packet]:
+def at_once(sizes: Iterable[int], colour: Colour = Colour.GREEN) -> list[MeteredPacket]:
     """Packets that arrive together."""
-    return [Packet(0, size, colour) for size in sizes]
+    return [MeteredPacket(0, size, colour) for size in sizes]
 
 
-def expected(meter: Meter, packets: Iterable[Packet]) -> list[Colour]:
-    """What the RFC's arithmetic says."""
-    buckets = Buckets(meter)
+def expected(meter: Meter, packets: Iterable[MeteredPacket]) -> list[Colour]:
+    """Return the colours by the RFC's arithmetic."""
+    buckets = TokenBuckets(meter)
     return [buckets.colour(packet.time_ns, packet.size, packet.colour) for packet in packets]
 
 
-def steady(rate_bps: int, size: int, count: int, colour: Colour = Colour.GREEN) -> list[Packet]:
+def steady(rate_bps: int, size: int, count: int, colour: Colour = Colour.GREEN) -> list[MeteredPacket]:
     """Packets of one size at a rate of IP bytes, to the nanosecond."""
-    return [Packet(number * size * 8 * 1_000_000_000 // rate_bps, size, colour) for number in range(count)]
+    return [MeteredPacket(number * size * 8 * 1_000_000_000 // rate_bps, size, colour) for number in range(count)]
 
 
-def train(seed: int, count: int, rate_bps: int, colours: Sequence[Colour] = (Colour.GREEN,)) -> Iterator[Packet]:
+def train(seed: int, count: int, rate_bps: int, colours: Sequence[Colour] = (Colour.GREEN,)) -> Iterator[MeteredPacket]:
     """Packets of many sizes, in bursts and after pauses, at about a rate, with colours in any order.
 
     They arrive at whole microseconds, v1model's unit of time: so that what a meter does can be asked to be exact.
@@ -61,7 +61,7 @@ def train(seed: int, count: int, rate_bps: int, colours: Sequence[Colour] = (Col
         # Half of them come right behind the one before, and the others after twice the mean gap.
         if random_numbers.random() < 0.5:
             now_us += random_numbers.expovariate(1.0) * 2 * _MEAN_SIZE * 8e6 / rate_bps
-        yield Packet(int(now_us) * _US, size, random_numbers.choice(colours))
+        yield MeteredPacket(int(now_us) * _US, size, random_numbers.choice(colours))
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,11 @@ class Passed:
 
 
 def passed_bytes(
-    packets: Sequence[Packet], colours: Sequence[Colour | None], let: set[Colour], rate_bps: int, burst_bytes: int
+    packets: Sequence[MeteredPacket],
+    colours: Sequence[Colour | None],
+    let: set[Colour],
+    rate_bps: int,
+    burst_bytes: int,
 ) -> Passed:
     """Bytes of packets whose colours are in `let`, beside a bucket's arithmetic.
 

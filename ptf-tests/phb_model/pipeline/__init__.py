@@ -20,8 +20,8 @@ Not modelled, so a comparison leaves it out or doesn't ask for it:
 - times of day: rules count or don't at the one moment that the node is made for.
 """
 
-from phb_model.pipeline.node import Node, Outcome
+from phb_model.pipeline.node import Node, PacketFate
 from phb_model.pipeline.queues import UndeterminedError
 from phb_model.pipeline.reasons import Reason
 
-__all__ = ["Node", "Outcome", "Reason", "UndeterminedError"]
+__all__ = ["Node", "PacketFate", "Reason", "UndeterminedError"]

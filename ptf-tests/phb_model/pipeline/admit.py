@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from phb_model.pipeline.classify import Taken
-from phb_model.pipeline.packet import Packet
+from phb_model.pipeline.packet import ParsedFrame
 from phb_model.pipeline.segment import ACK, FIN, RST, SYN, Segment, read_segment
 
 End: TypeAlias = tuple[int, int]
@@ -69,7 +69,7 @@ class Connections:
 
     _known: dict[frozenset[End], _Connection] = field(default_factory=dict)
 
-    def admits(self, packet: Packet, taken: Taken | None) -> bool:
+    def admits(self, packet: ParsedFrame, taken: Taken | None) -> bool:
         """Whether the packet may pass; it may open, establish or close its connection."""
         segment = read_segment(packet)
         # The node drops what has a damaged IP header, so it never reaches a receiver.

@@ -8,14 +8,14 @@ from datetime import datetime
 
 from phb.model import Action, BehaviourAggregate, CodePoints, Conditions, Direction, Permission, PolicySet, Rule
 from phb.values import UNTAGGED
-from phb_model.pipeline.packet import Packet
+from phb_model.pipeline.packet import ParsedFrame
 
 INPUT, OUTPUT = "input", "output"
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What took a packet.
+    """The rule or behaviour aggregate that took a packet.
 
     Attributes:
         kind: `rule` or `aggregate`.
@@ -42,7 +42,7 @@ class Classifier:
         self._rules = [rule for rule in policy.rules if rule.valid.contains(at, policy.time_zone)]
         self._actions = {action.name: action for action in policy.actions}
 
-    def classify(self, packet: Packet, ingress: int | None, egress: int | None) -> Taken | None:
+    def classify(self, packet: ParsedFrame, ingress: int | None, egress: int | None) -> Taken | None:
         """The first that takes the packet: before forwarding without an egress port, after it with one.
 
         Rules ask IP packets only; aggregates ask every frame.
@@ -61,7 +61,7 @@ class Classifier:
                     return Taken("aggregate", aggregate.name, "any", False, action, True)
         return None
 
-    def _rule_takes(self, rule: Rule, packet: Packet, ingress: int | None, egress: int | None) -> Taken | None:
+    def _rule_takes(self, rule: Rule, packet: ParsedFrame, ingress: int | None, egress: int | None) -> Taken | None:
         applies, action = self._action(rule)
         if not applies:
             return None
@@ -98,7 +98,12 @@ class Classifier:
         return bool(applied) or not actions, applied[0] if applied else None
 
     def _any_meets(
-        self, alternatives: Iterable[Conditions], packet: Packet, ingress: int | None, egress: int | None, back: bool
+        self,
+        alternatives: Iterable[Conditions],
+        packet: ParsedFrame,
+        ingress: int | None,
+        egress: int | None,
+        back: bool,
     ) -> bool:
         return any(
             self._ports_meet(conditions, ingress, egress)
@@ -121,7 +126,7 @@ def _hook(egress_ports: Iterable[object]) -> str:
     return OUTPUT if any(port is not None for port in egress_ports) else INPUT
 
 
-def _marks_meet(asked: CodePoints, packet: Packet) -> bool:
+def _marks_meet(asked: CodePoints, packet: ParsedFrame) -> bool:
     tos = asked.tos_bits
     if tos is not None and packet.tos & tos.mask != tos.value:
         return False
@@ -132,7 +137,7 @@ def _marks_meet(asked: CodePoints, packet: Packet) -> bool:
     return asked.pcp is None or (packet.tagged and packet.pcp & asked.pcp.mask == asked.pcp.value)
 
 
-def _flow_meets(asked: Conditions, packet: Packet, back: bool) -> bool:
+def _flow_meets(asked: Conditions, packet: ParsedFrame, back: bool) -> bool:
     source, destination = packet.source, packet.destination
     source_port, destination_port = packet.source_port, packet.destination_port
     if back:

@@ -1,4 +1,4 @@
-"""What a node counts, by the names of the policy."""
+"""The counters of a node, by the names of the policy."""
 
 from __future__ import annotations
 

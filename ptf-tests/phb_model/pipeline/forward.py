@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from phb.model import PolicySet, Route
-from phb_model.pipeline.packet import Packet
+from phb_model.pipeline.packet import ParsedFrame
 from phb_model.pipeline.reasons import Reason
 
 
-def forward(policy: PolicySet, packet: Packet, ingress: int, steps: list[str]) -> int | Reason:
+def forward(policy: PolicySet, packet: ParsedFrame, ingress: int, steps: list[str]) -> int | Reason:
     """The egress port, or why there is none. A wire is no hop; a route rewrites addresses and counts one.
 
     What is found is added to `steps`, in words.
@@ -43,7 +43,7 @@ def port_number(policy: PolicySet, reference: str | int) -> int:
     return port.number
 
 
-def _route(policy: PolicySet, packet: Packet) -> Route | None:
+def _route(policy: PolicySet, packet: ParsedFrame) -> Route | None:
     """Of the routes whose prefix the destination has, the one with the longest."""
     best = None
     for route in policy.routes:

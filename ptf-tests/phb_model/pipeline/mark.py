@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from phb.model import Copied, Marking
-from phb_model.pipeline.packet import Packet
+from phb_model.pipeline.packet import ParsedFrame
 
 
-def mark(packet: Packet, marking: Marking, before: tuple[int, int]) -> None:
+def mark(packet: ParsedFrame, marking: Marking, before: tuple[int, int]) -> None:
     """Copies and then sets what the marking says; all other bits stay. A frame without a tag has no priority.
 
     Args:

@@ -12,19 +12,20 @@ from phb_model.pipeline.classify import INPUT, OUTPUT, Classifier, Taken
 from phb_model.pipeline.counters import Counters, count
 from phb_model.pipeline.forward import forward
 from phb_model.pipeline.mark import mark
-from phb_model.pipeline.packet import Packet, parse
-from phb_model.pipeline.police import TokenBuckets, colour_of_code_point
+from phb_model.pipeline.packet import ParsedFrame, parse
+from phb_model.pipeline.police import buckets_of, colour_of_code_point, counted_bytes
 from phb_model.pipeline.queues import PortQueue
-from phb_model.pipeline.reasons import GREEN, Reason
+from phb_model.pipeline.reasons import Reason
 from phb_model.pipeline.user_priority import set_user_priority
+from phb_model.token_buckets import Colour, TokenBuckets
 
 PACKET_OUT_HEADER = 2
 """Bytes."""
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of a packet.
+class PacketFate:
+    """The fate of a packet.
 
     Attributes:
         port: Where it leaves; None if it is dropped or goes to the controller.
@@ -49,10 +50,10 @@ class Outcome:
 
 @dataclass
 class _Verdict:
-    """What is known of one packet while it goes through the stages."""
+    """The state of one packet on its way through the stages."""
 
     taken: dict[str, Taken | None]
-    colour: str = GREEN
+    colour: Colour = Colour.GREEN
     metered: bool = False
     stream: tuple[str, str] | None = None
     traffic_class: str = DEFAULT_CLASS
@@ -94,7 +95,7 @@ class Node:
             if queueing.buffers is not None:
                 self._buffered |= {private.action for private in queueing.buffers.private}
 
-    def arrive(self, now_us: int, ingress: int, frame: bytes) -> Outcome:
+    def arrive(self, now_us: int, ingress: int, frame: bytes) -> PacketFate:
         """A frame comes in at a port.
 
         Raises:
@@ -108,11 +109,11 @@ class Node:
         egress = forward(self._policy, packet, ingress, verdict.steps)
         if isinstance(egress, Reason):
             if egress in self._reported:
-                return Outcome(None, packet.finish(), egress, steps=tuple(verdict.steps))
+                return PacketFate(None, packet.finish(), egress, steps=tuple(verdict.steps))
             return self._drop(packet, verdict, egress)
         return self._send(now_us, packet, verdict, ingress, egress)
 
-    def packet_out(self, now_us: int, egress: int, frame: bytes) -> Outcome:
+    def packet_out(self, now_us: int, egress: int, frame: bytes) -> PacketFate:
         """A frame of the controller's for a port: it passes the port's output policy and queue, and nothing else.
 
         The header that says the port is no part of the frame, but of its length (docs/operate/limits.md).
@@ -121,7 +122,9 @@ class Node:
         packet.length += PACKET_OUT_HEADER
         return self._send(now_us, packet, _Verdict({}), None, egress)
 
-    def _send(self, now_us: int, packet: Packet, verdict: _Verdict, ingress: int | None, egress: int) -> Outcome:
+    def _send(
+        self, now_us: int, packet: ParsedFrame, verdict: _Verdict, ingress: int | None, egress: int
+    ) -> PacketFate:
         reason = self._apply_policy(OUTPUT, now_us, packet, verdict, ingress, egress)
         if reason is not None:
             return self._drop(packet, verdict, reason)
@@ -144,12 +147,12 @@ class Node:
             count(self.counters.port_transmit, packet.length, egress)
             count(self.counters.class_transmit, packet.length, verdict.traffic_class)
         verdict.steps.append(port.kind)
-        return Outcome(egress, packet.finish(), None, not at_once, tuple(verdict.steps))
+        return PacketFate(egress, packet.finish(), None, not at_once, tuple(verdict.steps))
 
     def _apply_policy(
-        self, hook: str, now_us: int, packet: Packet, verdict: _Verdict, ingress: int | None, egress: int | None
+        self, hook: str, now_us: int, packet: ParsedFrame, verdict: _Verdict, ingress: int | None, egress: int | None
     ) -> Reason | None:
-        """What the input policy, or the policy of the egress port, makes of the packet; why it drops it."""
+        """Apply the input policy, or that of the egress port; return the reason if it drops the packet."""
         taken = self._classifier.classify(packet, ingress, egress)
         verdict.taken[hook] = taken
         reason = None
@@ -167,7 +170,7 @@ class Node:
         if reason is None:
             reason = self._police(now_us, hook, packet, verdict, taken)
         if taken is not None or hook == INPUT:
-            count(self.counters.policy_traffic, packet.length, *_rule(taken), verdict.colour)
+            count(self.counters.policy_traffic, packet.length, *_rule(taken), verdict.colour.word)
         return reason
 
     def _stream(self, hook: str, taken: Taken) -> tuple[str, str] | None:
@@ -178,20 +181,23 @@ class Node:
         metered = action.meter is not None and taken.outgoing
         return (action.name, hook) if metered or action.name in self._buffered else None
 
-    def _police(self, now_us: int, hook: str, packet: Packet, verdict: _Verdict, taken: Taken | None) -> Reason | None:
+    def _police(
+        self, now_us: int, hook: str, packet: ParsedFrame, verdict: _Verdict, taken: Taken | None
+    ) -> Reason | None:
         """Meters and marks: those of the action, and above them those of the packet's colour."""
         action = taken.action if taken is not None else None
         treatment = None
         if taken is not None and action is not None and action.meter is not None and taken.outgoing:
-            buckets = self._meters.setdefault((action.name, hook), TokenBuckets(action.meter))
+            buckets = self._meters.setdefault((action.name, hook), buckets_of(action.meter))
             incoming = verdict.colour if verdict.metered else colour_of_code_point(packet.tos)
-            verdict.colour = buckets.colour(now_us, packet.length, packet.ip_bytes, incoming)
+            size = counted_bytes(action.meter.committed_rate.basis, packet.length, packet.ip_bytes)
+            verdict.colour = buckets.colour(now_us * 1000, size, incoming)
             verdict.metered = True
             aware = "aware" if action.meter.colour_aware else "blind"
-            verdict.steps.append(f"{hook} {action.meter.kind.value} {aware} {verdict.colour}")
-            treatment = getattr(action.meter, verdict.colour)
+            verdict.steps.append(f"{hook} {action.meter.kind.value} {aware} {verdict.colour.word}")
+            treatment = getattr(action.meter, verdict.colour.word)
         if taken is not None and verdict.stream is not None:
-            count(self.counters.stream_traffic, packet.length, *verdict.stream, verdict.colour)
+            count(self.counters.stream_traffic, packet.length, *verdict.stream, verdict.colour.word)
         if treatment is not None and treatment.drop:
             return Reason.POLICED
         if taken is not None and action is not None and taken.outgoing:
@@ -204,13 +210,13 @@ class Node:
                 verdict.steps += [f"{hook} mark by colour {name}" for name in given]
         return None
 
-    def _drop(self, packet: Packet, verdict: _Verdict, reason: Reason) -> Outcome:
+    def _drop(self, packet: ParsedFrame, verdict: _Verdict, reason: Reason) -> PacketFate:
         count(self.counters.drops, packet.length, reason)
         for hook in (INPUT, OUTPUT):
             taken = verdict.taken.get(hook)
             if taken is not None or hook == INPUT:
                 count(self.counters.policy_drops, packet.length, *_rule(taken), reason)
-        return Outcome(None, None, reason, steps=tuple(verdict.steps))
+        return PacketFate(None, None, reason, steps=tuple(verdict.steps))
 
 
 def _rule(taken: Taken | None) -> tuple[str | None, str]:

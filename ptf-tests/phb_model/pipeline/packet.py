@@ -23,7 +23,7 @@ Flow: TypeAlias = tuple[bytes, bytes, int, int, int, int]
 
 
 @dataclass
-class Packet:
+class ParsedFrame:
     """One packet on its way through the node.
 
     Attributes:
@@ -82,7 +82,7 @@ class Packet:
 
     @property
     def kind(self) -> str:
-        """What it is, in words."""
+        """The packet's protocol in words."""
         return "no IP" if self.version is None else f"IPv{self.version}"
 
     @property
@@ -162,7 +162,7 @@ class Packet:
 
     @property
     def flow(self) -> Flow:
-        """What fair queueing tells flows apart by: addresses, protocol, ports, and DSCP, or of an AF class the class.
+        """The flow for fair queueing: addresses, protocol, ports, and the DSCP, or the class where it is of AF.
 
         RFC 2597, section 2: packets of one flow and one class stay in order, whatever their drop precedence. Of what
         isn't IP, Ethernet's addresses and EtherType; what is too short for that is all one flow.
@@ -189,9 +189,9 @@ class Packet:
         return bytes(self.data)
 
 
-def parse(frame: bytes) -> Packet:
-    """What a frame's headers say."""
-    packet = Packet(bytearray(frame), len(frame))
+def parse(frame: bytes) -> ParsedFrame:
+    """Parse a frame's headers."""
+    packet = ParsedFrame(bytearray(frame), len(frame))
     if len(frame) < ETHERNET:
         return packet
     at = ETHERNET
@@ -213,7 +213,7 @@ def parse(frame: bytes) -> Packet:
     return packet
 
 
-def _parse_ipv4(packet: Packet, at: int) -> None:
+def _parse_ipv4(packet: ParsedFrame, at: int) -> None:
     packet.network, packet.version = at, 4
     packet.tos = packet.data[at + 1]
     packet.protocol = packet.data[at + 9]
@@ -222,7 +222,7 @@ def _parse_ipv4(packet: Packet, at: int) -> None:
         _parse_transport(packet, at + 4 * packet.header_words)
 
 
-def _parse_transport(packet: Packet, at: int) -> None:
+def _parse_transport(packet: ParsedFrame, at: int) -> None:
     if packet.version is not None and packet.protocol == ICMP[packet.version] and len(packet.data) >= at + ICMP_HEADER:
         packet.icmp_type, packet.icmp_code = packet.data[at], packet.data[at + 1]
     size = TRANSPORT_HEADER.get(packet.protocol)

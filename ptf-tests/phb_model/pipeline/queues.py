@@ -20,15 +20,16 @@ from phb.model import (
     Queueing,
 )
 from phb_model.pipeline.classify import INPUT, OUTPUT
-from phb_model.pipeline.packet import Flow, Packet
+from phb_model.pipeline.packet import Flow, ParsedFrame
 from phb_model.pipeline.reasons import Reason
+from phb_model.token_buckets import Colour
 
 AVERAGE_UNIT = 1 << 32
 """The average queue is kept in parts of a packet."""
 
 
 class UndeterminedError(Exception):
-    """What happens to this packet hangs on a random draw, or on which streams have been found idle."""
+    """The fate of the packet depends on a random draw, or on which streams have been found idle."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class PortQueue:
         return traffic_class if traffic_class in named else DEFAULT_CLASS
 
     def join(
-        self, packet: Packet, traffic_class: str, colour: str, stream: tuple[str, str] | None
+        self, packet: ParsedFrame, traffic_class: str, colour: Colour, stream: tuple[str, str] | None
     ) -> tuple[Reason | None, bool]:
         """Why the packet may not join, and, if it may, whether it is sent at once.
 
@@ -94,7 +95,7 @@ class PortQueue:
         self._waiting.append(waiting)
         return None, False
 
-    def _refusal(self, packet: Packet, colour: str, waiting: Waiting) -> Reason | None:
+    def _refusal(self, packet: ParsedFrame, colour: Colour, waiting: Waiting) -> Reason | None:
         queueing = self._queueing
         if queueing is None:
             return None
@@ -153,7 +154,9 @@ class PortQueue:
                 raise UndeterminedError
         return wanted <= left
 
-    def _is_early(self, detection: EarlyDetection, packet: Packet, colour: str, queue: str | None, queued: int) -> bool:
+    def _is_early(
+        self, detection: EarlyDetection, packet: ParsedFrame, colour: Colour, queue: str | None, queued: int
+    ) -> bool:
         """Whether the average queue is beyond the packet's maximum; it moves with every packet that comes so far.
 
         The queue is never idle once it had an average above zero: a stalled port's doesn't get shorter.
@@ -177,14 +180,14 @@ def _account(waiting: Waiting, named: set[str]) -> tuple[str, str] | None:
     return waiting.stream if waiting.stream is not None and waiting.stream[0] in named else None
 
 
-def _profile(detection: EarlyDetection, packet: Packet, colour: str) -> DropProfile | None:
+def _profile(detection: EarlyDetection, packet: ParsedFrame, colour: Colour) -> DropProfile | None:
     """The first profile that names the packet's code point, precedence or colour; else the one for all others."""
     for profile in detection.profiles:
         if profile.dscp is not None and profile.dscp == packet.tos >> 2:
             return profile
         if profile.precedence is not None and profile.precedence == packet.tos >> 5:
             return profile
-        if profile.colour is not None and profile.colour.value == colour:
+        if profile.colour is not None and profile.colour.value == colour.word:
             return profile
     others = (each for each in detection.profiles if (each.dscp, each.precedence, each.colour) == (None, None, None))
     return next(others, None)

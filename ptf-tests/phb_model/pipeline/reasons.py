@@ -1,4 +1,4 @@
-"""Why a packet is dropped, in the words of the pipeline's documentation, and the colours of packets."""
+"""Why a packet is dropped, in the words of the pipeline's documentation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,3 @@ class Reason(StrEnum):
     FOR_ROUTER = "FOR_ROUTER"
     TOO_BIG = "TOO_BIG"
     NO_NEIGHBOUR = "NO_NEIGHBOUR"
-
-
-GREEN, YELLOW, RED = "green", "yellow", "red"
-"""Colours of RFC 2697 and RFC 2698."""

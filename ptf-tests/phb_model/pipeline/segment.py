@@ -1,10 +1,10 @@
-"""What a TCP segment says, and whether its receiver would take it for one."""
+"""The fields of a TCP segment, and whether its receiver would accept it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from phb_model.pipeline.packet import TCP, Packet
+from phb_model.pipeline.packet import TCP, ParsedFrame
 
 FIN, SYN, RST, ACK = 1, 2, 4, 16
 
@@ -34,8 +34,8 @@ class Segment:
     is_certain: bool
 
 
-def read_segment(packet: Packet) -> Segment | None:
-    """What the packet's TCP header says; None without one."""
+def read_segment(packet: ParsedFrame) -> Segment | None:
+    """Read the packet's TCP header; None without one."""
     at, network = packet.transport, packet.network
     if at is None or network is None or packet.protocol != TCP:
         return None
@@ -66,7 +66,7 @@ def read_segment(packet: Packet) -> Segment | None:
     )
 
 
-def _sum(packet: Packet, segment: bytes) -> int:
+def _sum(packet: ParsedFrame, segment: bytes) -> int:
     """The one's complement sum of a segment with its pseudo-header (RFC 9293, section 3.1)."""
     size = 4 if packet.version == 4 else 16
     addresses = packet.source.to_bytes(size) + packet.destination.to_bytes(size)

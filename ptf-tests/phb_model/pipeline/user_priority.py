@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from phb.model import PolicySet, SubnetPriority
-from phb_model.pipeline.packet import Packet
+from phb_model.pipeline.packet import ParsedFrame
 
 
-def set_user_priority(policy: PolicySet, packet: Packet, egress: int) -> None:
+def set_user_priority(policy: PolicySet, packet: ParsedFrame, egress: int) -> None:
     """The first mapping of the port's own statement that fits, else of the one for all others."""
     if not packet.tagged or packet.version is None:
         return

@@ -1,4 +1,4 @@
-"""What tests of checks have in common: which checks a document has, and how a check must end."""
+"""Helpers for tests of checks: the checks of a document, and how a check must end."""
 
 from phb_conform.check import CHECKS, Verdict
 from phb_conform.running import run
@@ -16,7 +16,7 @@ def named(name):
 
 
 def found(device, name):
-    """What a check finds, as ``phb conform`` runs it."""
+    """Run a check as ``phb conform`` does."""
     (result,) = run(device, [named(name)])
     return result.finding
 

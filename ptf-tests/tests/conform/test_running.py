@@ -1,4 +1,4 @@
-"""What becomes of a check: not applicable and why, a failure that nobody expected, a switch that has gone."""
+"""How checks end: not applicable and why, with an unexpected error, or with a switch that has gone."""
 
 import pytest
 

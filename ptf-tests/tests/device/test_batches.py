@@ -10,7 +10,7 @@ import pytest
 from phb_conform.numbered import Flow, frame, number_of
 from phb_conform.strict_queues import TARGET
 from phb_device import CONNECTED, InProcess, Ports, missing, open_device
-from phb_model.packets import Packet
+from phb_model.packets import Job
 from phb_model.sp_pifo import Ranked, StrictQueues
 
 NAMES = [f"c{number}" for number in range(7)]
@@ -69,7 +69,7 @@ def test_ranks_leave_as_the_model_says(device, seed):
     # A packet-out has two bytes of header, which count where packets come so.
     model = Ranked(StrictQueues(8), WEIGHTS, bytes_added=0 if device.virtual else 2)
     for number, (session, length) in enumerate(batch):
-        model.arrive(number, Packet(0, session, length * 8))
+        model.arrive(number, Job(0, session, length * 8))
     order = [model.take() for _ in batch]
     # docs/inside/scheduling.md has the sum of the three.
     assert model.disorder.inverted == 52

@@ -1,4 +1,4 @@
-"""What a case is: a random policy, and random packets through it one after the other."""
+"""Cases: a random policy, and random packets through it one after the other."""
 
 from hypothesis import strategies as st
 

@@ -126,7 +126,7 @@ def through_model(node, now_ns, sent):
 
 
 def expectation(outcome, sent):
-    """What should leave, what the controller should get, and the reason counted."""
+    """The frame that should leave, the one that the controller should get, and the reason counted."""
     if outcome.to_controller:
         header = sent.port << 7 | EXCEPTIONS[outcome.reason.name]
         return [], [(header.to_bytes(2) + outcome.frame).hex()], []

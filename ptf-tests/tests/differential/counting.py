@@ -63,7 +63,7 @@ def layout(intent, ports):
 
 
 def sums(cells, values):
-    """What fields count: values are packets and bytes of each of the cells; zeros are left out."""
+    """Return packets and bytes by field and cell, without zeros."""
     result = {each.field: {} for each in cells}
     for each, (packets, octets) in zip(cells, values, strict=True):
         if packets or octets:

@@ -53,7 +53,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Aim:
-    """What a packet should meet, or just miss: bounds of each field that a rule asks."""
+    """The bounds of each field that a rule asks for, which a packet should meet or just miss."""
 
     version: int
     values: dict
@@ -121,7 +121,7 @@ FLAGS = ["S", "S", "S", "A", "A", "SA", "FA", "FA", "R", "RA", "PA", "SF", ""]
 
 
 class Talk:
-    """What ends of TCP connections have sent, so that segments can be near what they would send next."""
+    """The numbers that ends of TCP connections have sent, so that segments can be near those they would send next."""
 
     def __init__(self):
         self._next = {}

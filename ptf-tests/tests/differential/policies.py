@@ -120,7 +120,7 @@ def marks(chance):
 
 
 def treatment(chance):
-    """What is done with a colour."""
+    """Draw the treatment of a colour."""
     return {"drop": True} if chance.one_in(4) else marks(chance)
 
 
@@ -201,7 +201,7 @@ def subnet_priorities(chance, address):
 
 @dataclass(frozen=True)
 class Shape:
-    """What kind of policies are wanted.
+    """The kind of policies to draw.
 
     Attributes:
         rates: Of meters, in bit/s.

@@ -85,7 +85,7 @@ class Device:
         return [packets for packets, _ in self.switch.read_counter("PhbIngress.drops")]
 
     def counted(self):
-        """What the case counted, as `phb_model.pipeline.counters` has it: {field: {key: (packets, bytes)}}."""
+        """Return the case's counters as `phb_model.pipeline.counters` has them: {field: {key: (packets, bytes)}}."""
         pairs = zip(self._values(), self._before, strict=True)
         return sums(self._cells, [(packets - once, octets - before) for (packets, octets), (once, before) in pairs])
 

@@ -8,26 +8,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phb_model.fluid import FluidServer
-from phb_model.packets import NANOSECONDS, Packet
+from phb_model.packets import NANOSECONDS, Job
 
 # A bit in a nanosecond: times below are bits too.
 RATE = NANOSECONDS
 
 
 def test_a_session_alone_has_the_whole_line():
-    server = FluidServer([Packet(5, "a", 100), Packet(6, "a", 10)], {"a": 1, "b": 9}, RATE)
+    server = FluidServer([Job(5, "a", 100), Job(6, "a", 10)], {"a": 1, "b": 9}, RATE)
     assert server.finish_ns == [105, 115]
 
 
 def test_equal_sessions_halve_the_line_until_one_has_no_more():
     # Both at half speed: a's 100 bits end at 200; b has 100 left then, and the line for itself.
-    server = FluidServer([Packet(0, "a", 100), Packet(0, "b", 200)], {"a": 1, "b": 1}, RATE)
+    server = FluidServer([Job(0, "a", 100), Job(0, "b", 200)], {"a": 1, "b": 1}, RATE)
     assert server.finish_ns == [200, 300]
 
 
 def test_weights_divide_the_line():
     # a has 3/4: done at 400, when b has had 100.
-    server = FluidServer([Packet(0, "a", 300), Packet(0, "b", 300)], {"a": 3, "b": 1}, RATE)
+    server = FluidServer([Job(0, "a", 300), Job(0, "b", 300)], {"a": 3, "b": 1}, RATE)
     assert server.finish_ns == [400, 600]
     assert server.service("a", 0, 400) == 300
     assert server.service("b", 0, 400) == 100
@@ -36,14 +36,14 @@ def test_weights_divide_the_line():
 
 def test_who_joins_late_takes_its_share_from_then_on():
     # Alone until 60; then a third: 40 bits left of a need 60 more, while b gets 2/3.
-    server = FluidServer([Packet(0, "a", 80), Packet(60, "b", 100)], {"a": 1, "b": 2}, RATE)
+    server = FluidServer([Job(0, "a", 80), Job(60, "b", 100)], {"a": 1, "b": 2}, RATE)
     assert server.finish_ns == [60 + 60, 60 + 40 + 80]
 
 
 def test_three_sessions_with_fractions():
     # Parekh and Gallager's kind of example: 1/2, 1/3, 1/6 of the line until c ends, and so on.
     server = FluidServer(
-        [Packet(0, "a", 60), Packet(0, "b", 60), Packet(0, "c", 5)],
+        [Job(0, "a", 60), Job(0, "b", 60), Job(0, "c", 5)],
         {"a": Fraction(1, 2), "b": Fraction(1, 3), "c": Fraction(1, 6)},
         RATE,
     )
@@ -52,19 +52,19 @@ def test_three_sessions_with_fractions():
 
 
 def test_idle_time_counts_for_nobody():
-    server = FluidServer([Packet(0, "a", 10), Packet(100, "a", 10), Packet(100, "b", 10)], {"a": 1, "b": 1}, RATE)
+    server = FluidServer([Job(0, "a", 10), Job(100, "a", 10), Job(100, "b", 10)], {"a": 1, "b": 1}, RATE)
     assert server.finish_ns == [10, 120, 120]
     assert server.service("a", 10, 100) == 0
     assert server.service("a", 0, 1000) == 20
 
 
 def test_a_slow_line_takes_fractions_of_a_nanosecond():
-    assert FluidServer([Packet(0, "a", 1)], {"a": 1}, 3).finish_ns == [Fraction(NANOSECONDS, 3)]
+    assert FluidServer([Job(0, "a", 1)], {"a": 1}, 3).finish_ns == [Fraction(NANOSECONDS, 3)]
 
 
 def test_packets_out_of_order_and_weights_of_nothing_are_refused():
     with pytest.raises(ValueError, match="in order of time"):
-        FluidServer([Packet(1, "a", 1), Packet(0, "a", 1)], {"a": 1}, RATE)
+        FluidServer([Job(1, "a", 1), Job(0, "a", 1)], {"a": 1}, RATE)
     with pytest.raises(ValueError, match="above 0"):
         FluidServer([], {"a": 0}, RATE)
 
@@ -73,7 +73,7 @@ packets = st.lists(
     st.tuples(st.integers(0, 30), st.sampled_from("abc"), st.integers(1, 40)), min_size=1, max_size=12
 ).map(
     lambda drawn: [
-        Packet(time, session, bits)
+        Job(time, session, bits)
         for time, (_, session, bits) in zip(accumulate(gap for gap, _, _ in drawn), drawn, strict=True)
     ]
 )

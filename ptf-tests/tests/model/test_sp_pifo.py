@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from phb_conform.numbered import OUT, Flow, frame, number_of
 from phb_conform.strict_queues import QUEUES, TARGET
 from phb_device import CONNECTED, InProcess
-from phb_model.packets import NANOSECONDS, Line, Packet
+from phb_model.packets import NANOSECONDS, Job, Line
 from phb_model.service_order import serve
 from phb_model.sp_pifo import Disorder, ExactRanks, Ranked, StrictQueues
 from phb_switch import Network, PortConfig
@@ -54,8 +54,8 @@ def test_disorder_by_hand():
     # All at once. Ranks 40, 30, 20, 10, 50 in two queues: the first takes 40 and 50, the other the rest as they come.
     queue = Ranked(StrictQueues(2), {"a": 4, "b": 3, "c": 2, "d": 1})
     for number, session in enumerate("abcd"):
-        queue.arrive(number, Packet(0, session, 80))
-    queue.arrive(4, Packet(0, "d", 80 * 4))
+        queue.arrive(number, Job(0, session, 80))
+    queue.arrive(4, Job(0, "d", 80 * 4))
     assert [queue.take() for _ in range(5)] == [1, 2, 3, 0, 4]
     # 30 left before 20 and 10, and 20 before 10.
     assert queue.disorder == Disorder(packets=5, inverted=2, overtaken=3, missed=20 + 10, reordered=0)
@@ -65,14 +65,14 @@ def test_a_later_packet_of_a_session_may_be_first():
     queue = Ranked(StrictQueues(2), {"a": 1, "b": 10})
     # a: 30 in the first queue. b: 100 raises the first bound. a again: 40 finds the second queue.
     for number, (session, length) in enumerate([("a", 30), ("b", 10), ("a", 10)]):
-        queue.arrive(number, Packet(0, session, length * 8))
+        queue.arrive(number, Job(0, session, length * 8))
     assert [queue.take() for _ in range(3)] == [2, 0, 1]
     assert queue.disorder == Disorder(packets=3, inverted=1, overtaken=1, missed=10, reordered=1)
 
 
 def test_exact_ranks_have_no_disorder():
     queue = Ranked(ExactRanks(), {"a": 1, "b": 10})
-    packets = [Packet(100 * number, "ab"[number % 2], 8 * (100 + number)) for number in range(50)]
+    packets = [Job(100 * number, "ab"[number % 2], 8 * (100 + number)) for number in range(50)]
     assert len(serve(packets, queue, Line(RATE_BPS))) == 50
     assert queue.disorder == Disorder(50, 0, 0, 0, 0)
 
@@ -133,7 +133,7 @@ def test_the_p4_does_what_the_paper_says(device, drawn):
     packets, frames = [], []
     for number, (gap, session, length) in enumerate(drawn):
         time += gap
-        packets.append(Packet(time, session, length * 8))
+        packets.append(Job(time, session, length * 8))
         frames.append((time, frame(number, FLOWS[session], length)))
     model = Recorded(device.queues)
     served = serve(packets, Ranked(model, WEIGHTS, most_in_all=64), Line(RATE_BPS))

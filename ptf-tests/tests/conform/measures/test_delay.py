@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from phb_conform.measures.delay import reserved_finishes, session_delays
 from phb_conform.measures.passages import Passage
-from phb_model.packets import NANOSECONDS, Line, Packet
+from phb_model.packets import NANOSECONDS, Job, Line
 from phb_model.service_order import Pifo, SelfClocked, serve
 
 # A bit in a nanosecond.
@@ -29,7 +29,7 @@ def test_a_line_of_ones_own():
 
 def test_two_sessions_by_hand():
     # FIFO: a leaves at 10 and 20, b at 40; the fluid server has a (1/3) at 30 and, with b (2/3) done at 30, at 40.
-    packets = [Packet(0, "a", 10), Packet(0, "a", 10), Packet(0, "b", 20)]
+    packets = [Job(0, "a", 10), Job(0, "a", 10), Job(0, "b", 20)]
     of = delays(packets, Pifo(lambda number, packet: 0))
     a, b = of["a"], of["b"]
     assert (a.packets, a.behind_fluid, a.fluid_delay, a.delay, a.bound) == (2, -20, 40, 20, 20)
@@ -46,7 +46,7 @@ packets = st.lists(
     st.tuples(st.integers(0, 60), st.sampled_from("abc"), st.integers(1, 50)), min_size=1, max_size=30
 ).map(
     lambda drawn: [
-        Packet(time, session, bits)
+        Job(time, session, bits)
         for time, (_, session, bits) in zip(accumulate(gap for gap, _, _ in drawn), drawn, strict=True)
     ]
 )
@@ -58,7 +58,7 @@ def test_self_clocked_fair_queueing_stays_within_the_bounds(packets):
 
 
 def test_first_come_first_served_does_not():
-    burst = [Packet(0, "a", 50)] * 20 + [Packet(0, "c", 10)]
+    burst = [Job(0, "a", 50)] * 20 + [Job(0, "c", 10)]
     assert not delays(burst, Pifo(lambda number, packet: 0))["c"].within
     assert delays(burst, SelfClocked(SHARES))["c"].within
 
@@ -70,7 +70,7 @@ def test_the_fluid_server_itself_is_no_bound_for_every_arrival():
     """
     arrivals = [(0, "m", 10), (0, "f", 5), (5, "n", 10), (10, "n", 5), (20, "n", 10), (20, "n", 10), (30, "n", 10)]
     weights = {"f": Fraction(1), "m": Fraction(1), "n": Fraction(10)}
-    f = delays([Packet(*each) for each in arrivals], SelfClocked(weights), weights)["f"]
+    f = delays([Job(*each) for each in arrivals], SelfClocked(weights), weights)["f"]
     assert (f.behind_fluid, f.bound) == (25, 20)
     assert f.behind_reserved <= f.bound
     assert f.within

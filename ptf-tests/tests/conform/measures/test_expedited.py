@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from phb_conform.measures.expedited import error_terms, strict_priority_error
 from phb_conform.measures.passages import Passage
-from phb_model.packets import NANOSECONDS, Line, Packet
+from phb_model.packets import NANOSECONDS, Job, Line
 from phb_model.service_order import Pifo, StrictLevels, serve
 
 # A bit in a nanosecond.
@@ -61,7 +61,7 @@ def test_strict_priority_is_within_its_error_at_any_rate_of_ef(drawn, ring, part
     time, packets = 0, []
     for gap, expedited, bits in drawn:
         time += gap
-        packets.append(Packet(time, "ef" if expedited else "other", bits))
+        packets.append(Job(time, "ef" if expedited else "other", bits))
     queues = {0: Pifo(lambda number, packet: 0), 1: Pifo(lambda number, packet: 0)}
     served = serve(packets, StrictLevels({"ef": 0, "other": 1}, queues), Line(RATE, ring))
     passed = [

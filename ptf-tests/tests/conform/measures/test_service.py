@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from phb_conform.measures.passages import Passage
 from phb_conform.measures.service import service_gaps
-from phb_model.packets import NANOSECONDS, Line, Packet
+from phb_model.packets import NANOSECONDS, Job, Line
 from phb_model.service_order import Pifo, SelfClocked, serve
 
 # A bit in a nanosecond.
@@ -19,7 +19,7 @@ packets = st.lists(
     st.tuples(st.integers(0, 40), st.sampled_from("abc"), st.integers(1, 50)), min_size=2, max_size=25
 ).map(
     lambda drawn: [
-        Packet(time, session, bits)
+        Job(time, session, bits)
         for time, (_, session, bits) in zip(accumulate(gap for gap, _, _ in drawn), drawn, strict=True)
     ]
 )
@@ -112,7 +112,7 @@ def test_self_clocked_fair_queueing_stays_within_the_bound(packets):
 
 
 def test_other_schedulers_do_not():
-    burst = [Packet(0, session, 50) for session in "aabb" * 5]
+    burst = [Job(0, session, 50) for session in "aabb" * 5]
     first_come = passages(burst, Pifo(lambda number, packet: 0))
     assert not gap(first_come).within
     assert gap(passages(burst, SelfClocked(SHARES))).within

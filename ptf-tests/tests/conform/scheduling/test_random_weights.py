@@ -11,8 +11,8 @@ from phb_conform.measures.service import service_gaps
 from phb_conform.numbered import offer
 from phb_conform.scheduling import LINE_BPS
 from phb_device import Line
+from phb_model.packets import Job
 from phb_model.packets import Line as ModelLine
-from phb_model.packets import Packet
 from phb_model.service_order import SelfClocked, serve
 
 # Of three classes; each divides 720, so that the compiler's whole numbers say them exactly.
@@ -32,7 +32,7 @@ def test_service_delay_and_order(device, weights, seed, load, longest_burst):
     flows = list(scheduler.flows.values())
     offered = fair_queueing.bursty(flows, 250, seed, line_bps=LINE_BPS, load=load, longest_burst=longest_burst)
     outcome = offer(device, offered, Line(LINE_BPS))
-    packets = [Packet(each.time_ns, each.flow.session, 8 * each.length) for each in offered]
+    packets = [Job(each.time_ns, each.flow.session, 8 * each.length) for each in offered]
     assert outcome.order == [each.number for each in serve(packets, SelfClocked(shares), ModelLine(LINE_BPS))]
     assert all(gap.within for gap in service_gaps(outcome.passages, shares, LINE_BPS))
     assert all(delay.within for delay in session_delays(outcome.passages, shares, LINE_BPS))
