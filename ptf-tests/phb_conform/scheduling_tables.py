@@ -1,4 +1,4 @@
-"""What docs/inside/scheduling.md prints of the scheduling checks: the same runs, measured anew."""
+"""The scheduling tables of docs/inside/scheduling.md: the runs of the checks, measured anew."""
 
 from __future__ import annotations
 

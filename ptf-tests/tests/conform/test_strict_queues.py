@@ -1,4 +1,4 @@
-"""What docs/inside/scheduling.md says of SP-PIFO is what is measured."""
+"""Figures of SP-PIFO in docs/inside/scheduling.md are those measured."""
 
 from pathlib import Path
 
