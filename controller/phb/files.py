@@ -1,4 +1,4 @@
-"""Files that somebody names: policies, inventories, certificates, programs, captures. All are opened and read here.
+"""Files that users name: policies, inventories, certificates, programs, captures. All are opened and read here.
 
 What a name stands for may be anything. A pipe without a writer, a terminal or a device never ends, and a reader that
 waits for it can't be stopped; so only regular files are read, and none beyond a size.

@@ -68,5 +68,5 @@ def _rate(rate: Rate, origin: Origin) -> int:
 
 
 def _full_after(rate: int, burst_bytes: int) -> int:
-    """After how many microseconds an empty bucket is full: longer times need not be multiplied, and can't overflow."""
+    """Give the microseconds that fill an empty bucket: longer times are cut to that, so that no product overflows."""
     return min(-(-burst_bytes * TOKENS_PER_BYTE // rate), LAST_TIME)

@@ -23,7 +23,7 @@ def resolve(policy: PolicySet, reference: PortReference, origin: Origin) -> Numb
     """The port of this name or number.
 
     Raises:
-        InputError: The node has no such port, or nobody says which number it has.
+        InputError: The node has no such port, or its number isn't given.
 
     """
     port = policy.find_port(reference)
@@ -37,7 +37,7 @@ def numbered(port: Port) -> NumberedPort:
     """The port, if its number is known.
 
     Raises:
-        InputError: Nobody says which number it has.
+        InputError: The port's number isn't given.
 
     """
     if port.number is None:

@@ -30,7 +30,7 @@ _DEFAULT_BYTES = 100  # of the IP packet, headers included
 _TTL = 64  # what most hosts send with
 _FLAGS = {"F": FIN, "S": SYN, "R": RST, "P": 0x08, "A": ACK, "U": 0x20, "E": 0x40, "C": 0x80}  # as tcpdump and scapy
 _ECN = {"not-ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
-# Nobody compares MAC addresses; locally administered ones.
+# Locally administered MAC addresses: their values don't matter.
 _MACS = bytes.fromhex("020000000002" + "020000000001")
 _NANOSECONDS = 1_000_000_000
 

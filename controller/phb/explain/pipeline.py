@@ -182,7 +182,7 @@ class Pipeline:
 
 
 def _beyond(intent: NodeIntent) -> tuple[Notice, ...]:
-    """Told for the first entry of each table, for each port shaper's burst, and for each shaped class."""
+    """Give a notice for each table, burst of a port's shaper and shaped class that the model lacks."""
     first: dict[str, Notice] = {}
     for entry in intent.entries:
         if entry.table not in MODELLED:

@@ -69,7 +69,7 @@ def inspect(packet: TracedPacket) -> Segment:
 
 
 def _checksum_is_right(packet: TracedPacket, network: int, said: int) -> bool:
-    """Of what a capture has cut off nobody knows; it is taken for right."""
+    """Check the TCP checksum; a segment that the capture has cut off counts as right."""
     headers, at = packet.headers, packet.headers.tcp
     assert at is not None
     if len(headers.frame) < network + said:

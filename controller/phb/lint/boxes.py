@@ -83,7 +83,7 @@ def difference(box: ValueBox, other: ValueBox) -> list[ValueBox]:
 
 
 class TooManyPieces(Exception):  # noqa: N818 - a limit that was reached, not a mistake
-    """The question would take more pieces than whoever asked allows."""
+    """The answer would take more pieces than the caller allows."""
 
 
 def subtract(box: ValueBox, others: Iterable[ValueBox], limit: int) -> list[ValueBox]:

@@ -102,7 +102,7 @@ class PolicySet(Item):
 
     @property
     def connected_port(self) -> Port | None:
-        """The interface that the host's port is connected to; None where nobody says."""
+        """The interface that the host's port is connected to; None if it isn't given."""
         host = self.host_port
         for wire in self.cross_connects:
             ends = [self.find_port(reference) for reference in wire.between]

@@ -116,7 +116,7 @@ def _meant(reading: Reading, which: Which) -> tuple[dict[str, set[int] | None], 
 
 
 def _numbers(reading: Reading, space: str) -> set[int]:
-    """The numbers of a kind that entries hand out, and that of what no rule takes."""
+    """Give the numbers of a kind that entries use, and the number of traffic that no rule takes."""
     return {0} | {entry.parameters[space] for entry in reading.held if space in entry.parameters}
 
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 async def look(
     where: Switch, artifact: Artifact, prepared: Prepared | None, read: Callable[[Reading], Awaitable[T]]
 ) -> T:
-    """Read something from one switch, beside whoever programs it.
+    """Read something from one switch, beside the controller that programs it.
 
     Args:
         where: The switch.

@@ -46,7 +46,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Conversation:
-    """One conversation: IOS's five numbers, without interleaves, of which there are none.
+    """One conversation: IOS's numbers without interleaves, which there are none of.
 
     Attributes:
         weight: None where it depends on a precedence that the switch can't tell.

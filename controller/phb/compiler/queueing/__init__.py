@@ -29,7 +29,7 @@ from phb.intent import Entry, Exact, Notice, PortShaper, Profile, QueueSlots, St
 from phb.model import ClassBased, FairQueue, PolicySet, Queueing
 from phb.targets import Capabilities
 
-# Ports that nothing is said about are FIFO without limits: the program's own default.
+# Ports without a statement are FIFO without limits: the program's own default.
 NO_PROFILE = 0
 
 

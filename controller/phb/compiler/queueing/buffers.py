@@ -78,7 +78,7 @@ def stream_buffers(
 
 
 def _idle_streams(buffers: Buffers, profile: int, private: Sequence[Entry]) -> list[Entry]:
-    """Which stream is looked at when it is whose turn, whether its private buffer lies idle."""
+    """Give a row for each private buffer that may lie idle: the pipeline checks them in turn."""
     if buffers.idle_timeout_ms is None:
         return []
     timeout = {"timeout_us": 1000 * buffers.idle_timeout_ms}

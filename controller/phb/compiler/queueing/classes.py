@@ -115,7 +115,7 @@ def _by_precedence(queue: ClassQueue) -> FlowQueueing | None:
 def _beside_flows(
     default: ClassQueue, flows: FlowQueueing, sharing: list[ClassQueue], rate: Rate | None
 ) -> tuple[list[int], int]:
-    """Weights of classes beside flows that have those of IOS, and what the flows' are multiplied with."""
+    """Give the weights of classes beside flows with IOS's weights, and the factor of the flows' weights."""
     if default.bandwidth is not None:
         raise InputError(
             default.origin("bandwidth"),

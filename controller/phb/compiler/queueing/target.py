@@ -76,7 +76,7 @@ def _check_limits(queueing: Queueing, target: Capabilities) -> None:
 
 
 def _most_queued(queueing: Queueing) -> tuple[int, Origin]:
-    """Packets that may wait in one queue of a target that has a queue for each level, and what says so."""
+    """Give the most packets that may wait in one queue of the target, and the statement that allows them."""
     if queueing.hold_queue is not None:
         return queueing.hold_queue, queueing.origin("hold_queue")
     queues = queueing.schedule.queues if isinstance(queueing.schedule, ClassBased) else ()

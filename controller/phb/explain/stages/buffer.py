@@ -80,7 +80,7 @@ def _find_buffer(packet: TracedPacket, tables: Tables, state: PipelineState) -> 
 
 
 def _lend(packet: TracedPacket, tables: Tables, state: PipelineState) -> int:
-    """Bytes that the pool has been lent, when the stream has its own back and another one was looked at."""
+    """Give the bytes lent to the pool, after the stream took its own back and another stream was checked."""
     account, pool, now_us = packet.buffer.account, packet.buffer.pool, packet.time_ns // 1000
     assert account is not None
     lenders = state.lenders[pool]

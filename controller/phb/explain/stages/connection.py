@@ -67,7 +67,7 @@ def connect(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
 
 
 def _continue(packet: TracedPacket, segment: Segment, state: PipelineState, held: TcpConnection, now: int) -> None:
-    """A segment of a tracked connection that opens none."""
+    """Process a segment of a tracked connection that doesn't open one."""
     if segment.flags & RST:
         closes = _reset(packet, segment, held, now)
     elif segment.flags & SYN:
@@ -103,7 +103,7 @@ def _reset(packet: TracedPacket, segment: Segment, held: TcpConnection, now: int
 
 
 def _fits(segment: Segment, held: TcpConnection, side: int) -> bool:
-    """Whether it acknowledges what the other side has sent, and not too long ago (RFC 5961 section 5.2)."""
+    """Whether the acknowledgement number is in the window that a receiver accepts (RFC 5961 section 5.2)."""
     here, there = held.ends[side], held.ends[side ^ 1]
     oldest = here.acknowledged
     if held.counts:
@@ -159,7 +159,7 @@ def _accept(packet: TracedPacket, segment: Segment, state: PipelineState, held: 
 
 
 def _establish(packet: TracedPacket, state: PipelineState, held: TcpConnection) -> bool:
-    """Whether the policy may have one more."""
+    """Count the connection for its policy; False if the policy has as many as it may."""
     counted = state.connections_open[held.policy]
     if held.policy and counted >= held.maximum:
         words = f"{counted} TCP connections are open, as many as the rule may have"
@@ -209,7 +209,7 @@ def _open(
 
 
 def _free_slot(state: PipelineState, candidates: tuple[int, int], now: int) -> int | None:
-    """A slot that is nobody's, or that of the older of those that are half open."""
+    """Give a free slot, else that of the older half-open connection."""
     half_open = []
     for slot in candidates:
         held = state.connections.get(slot)
@@ -224,7 +224,7 @@ def _free_slot(state: PipelineState, candidates: tuple[int, int], now: int) -> i
 
 
 def _scale(packet: TracedPacket) -> int:
-    """The window scale of a SYN; the largest where there may be one that the pipeline doesn't find."""
+    """The window scale of a SYN; the largest possible where the pipeline can't look at all options."""
     assert packet.headers.tcp is not None
     scale = syn_options(packet)[1]
     words = packet.headers.number(packet.headers.tcp + 12, 1) >> 4
@@ -252,7 +252,7 @@ def _sweep(state: PipelineState, now: int) -> None:
 
 
 def _is_idle(held: TcpConnection, now: int) -> bool:
-    # The pipeline counts from one microsecond later: 0 stands for nobody's slot there.
+    # The pipeline counts from one microsecond later: 0 marks a free slot there.
     idle = now - held.seen_us
     lasting = held.progress in (ConnectionState.ESTABLISHED, ConnectionState.FINISHING)
     return idle > (_ESTABLISHED_IDLE_US if lasting else _TRANSITORY_IDLE_US)

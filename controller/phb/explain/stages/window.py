@@ -47,7 +47,7 @@ def clamp(packet: TracedPacket, state: PipelineState) -> None:
         if here.timed_since is None:
             here.timed_since, here.timed_until = now, sequence + (payload & 0xFFFF) & _ALL
         elif sequence - here.timed_until & _ALL >= _HALF:
-            # Sent again: nobody knows which of them an acknowledgement is for (Karn).
+            # Sent again: an acknowledgement may be for either copy (Karn).
             here.timed_since = None
     if there.clamp is not None and flags & (SYN | ACK) == ACK:
         _offer(packet, here, there)

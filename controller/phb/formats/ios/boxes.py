@@ -21,7 +21,7 @@ Pattern: TypeAlias = tuple[int, int]  # value, mask
 
 
 @dataclass(frozen=True, slots=True)
-class ConditionBox:
+class IosBox:
     """One set of conditions, all of them asked; None asks nothing. What asks for addresses has a version."""
 
     version: int | None = None
@@ -39,7 +39,7 @@ class ConditionBox:
     icmp_type: Pattern | None = None  # type and code, under a mask of 16 bits
     origin: Origin = field(default=UNKNOWN, compare=False)
 
-    def intersect(self, other: ConditionBox) -> ConditionBox | None:
+    def intersect(self, other: IosBox) -> IosBox | None:
         """Give the packets in both boxes, or None."""
         merged: dict[str, object] = {}
         for name in ("version", "protocol", "pcp", "vlan", "ingress", "qos_group"):
@@ -65,9 +65,9 @@ class ConditionBox:
                 return None
             merged[name] = (one[0] | another[0], one[1] | another[1]) if one and another else one or another
         origin = other.origin if self.origin is UNKNOWN else self.origin
-        return ConditionBox(**merged, origin=origin)  # type: ignore[arg-type]
+        return IosBox(**merged, origin=origin)  # type: ignore[arg-type]
 
-    def overlaps(self, other: ConditionBox) -> bool:
+    def overlaps(self, other: IosBox) -> bool:
         """Whether a packet is in both."""
         for mine, its in (
             (self.source, other.source),
@@ -92,7 +92,7 @@ class ConditionBox:
         patterns = ((self.tos, other.tos), (self.tcp_flags, other.tcp_flags), (self.icmp_type, other.icmp_type))
         return not any(_disagree(one, another) for one, another in patterns)
 
-    def contains(self, other: ConditionBox) -> bool:
+    def contains(self, other: IosBox) -> bool:
         """Whether every packet of the other is in this one."""
         return self.intersect(other) == other
 
@@ -135,23 +135,23 @@ def _disagree(one: Pattern | None, other: Pattern | None) -> bool:
     return one is not None and other is not None and bool((one[0] ^ other[0]) & one[1] & other[1])
 
 
-EVERYTHING = ConditionBox()
-EVERY_IPV4 = ConditionBox(version=4)
-EVERY = {4: EVERY_IPV4, 6: ConditionBox(version=6)}
+EVERYTHING = IosBox()
+EVERY_IPV4 = IosBox(version=4)
+EVERY = {4: EVERY_IPV4, 6: IosBox(version=6)}
 
 
 @dataclass(frozen=True)
 class Piece:
     """Packets of any box of `match` that are in no box of `unless`."""
 
-    match: tuple[ConditionBox, ...]
-    unless: tuple[ConditionBox, ...] = ()
+    match: tuple[IosBox, ...]
+    unless: tuple[IosBox, ...] = ()
 
 
 Region: TypeAlias = tuple[Piece, ...]
 
 
-def region(*boxes: ConditionBox) -> Region:
+def region(*boxes: IosBox) -> Region:
     """Packets that are in any of the boxes."""
     return (Piece(boxes),)
 
@@ -159,9 +159,9 @@ def region(*boxes: ConditionBox) -> Region:
 WHOLE = region(EVERYTHING)
 
 
-def first_match(entries: Iterable[tuple[bool, Sequence[ConditionBox]]]) -> Region:
+def first_match(entries: Iterable[tuple[bool, Sequence[IosBox]]]) -> Region:
     """Give the packets that a list of permissions and denials permits; the first match decides."""
-    denied: list[ConditionBox] = []
+    denied: list[IosBox] = []
     pieces: list[Piece] = []
     for permit, boxes in entries:
         if not permit:
@@ -205,12 +205,12 @@ def complement(whole: Region) -> Region:
     return intersection(parts)
 
 
-def _intersections(ones: Sequence[ConditionBox], others: Sequence[ConditionBox]) -> tuple[ConditionBox, ...]:
+def _intersections(ones: Sequence[IosBox], others: Sequence[IosBox]) -> tuple[IosBox, ...]:
     met = (one.intersect(other) for one in ones for other in others)
     return tuple(dict.fromkeys(box for box in met if box is not None))
 
 
-def _piece(match: Sequence[ConditionBox], unless: Sequence[ConditionBox]) -> Piece:
+def _piece(match: Sequence[IosBox], unless: Sequence[IosBox]) -> Piece:
     holes = tuple(dict.fromkeys(hole for hole in unless if any(hole.overlaps(box) for box in match)))
     return Piece(tuple(box for box in match if not any(hole.contains(box) for hole in holes)), holes)
 
@@ -218,7 +218,7 @@ def _piece(match: Sequence[ConditionBox], unless: Sequence[ConditionBox]) -> Pie
 def _joined(pieces: Sequence[Piece]) -> Region:
     """The same set in fewer pieces: two become one where neither's exceptions touch the other's boxes."""
     # As keys, so that a list of 10,000 entries grows without being copied each time.
-    joined: list[tuple[dict[ConditionBox, None], dict[ConditionBox, None]]] = []
+    joined: list[tuple[dict[IosBox, None], dict[IosBox, None]]] = []
     for piece in pieces:
         match, unless = dict.fromkeys(piece.match), dict.fromkeys(piece.unless)
         if joined and not _touch(unless, *joined[-1]) and not _touch(joined[-1][1], match, unless):
@@ -229,7 +229,7 @@ def _joined(pieces: Sequence[Piece]) -> Region:
     return tuple(Piece(tuple(match), tuple(unless)) for match, unless in joined)
 
 
-def _touch(holes: Iterable[ConditionBox], match: Iterable[ConditionBox], own: Container[ConditionBox]) -> bool:
+def _touch(holes: Iterable[IosBox], match: Iterable[IosBox], own: Container[IosBox]) -> bool:
     return any(hole not in own and any(hole.overlaps(box) for box in match) for hole in holes)
 
 
@@ -238,5 +238,5 @@ def versions(whole: Region) -> set[int]:
     return {version for piece in whole for box in piece.match for version in _versions(box)}
 
 
-def _versions(box: ConditionBox) -> tuple[int, ...]:
+def _versions(box: IosBox) -> tuple[int, ...]:
     return (4, 6) if box.version is None else (box.version,)

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address
 from typing import NamedTuple
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import ConditionBox
+from phb.formats.ios.boxes import IosBox
 from phb.model import Copied, Dialect, Route
 from phb.notice import Notice
 from phb.origin import Origin
@@ -22,7 +22,7 @@ class ObjectGroup:
     name: str
     kind: str
     origin: Origin
-    boxes: list[ConditionBox] = field(default_factory=list)
+    boxes: list[IosBox] = field(default_factory=list)
     groups: list[tuple[str, Origin]] = field(default_factory=list)
     errors: list[InputError] = field(default_factory=list)
 
@@ -39,7 +39,7 @@ class AccessEntry:
     """One line of an access list; several boxes where one can't say it, narrowed by what each of the groups has."""
 
     permit: bool
-    boxes: tuple[ConditionBox, ...]
+    boxes: tuple[IosBox, ...]
     origin: Origin
     sequence: int
     groups: tuple[GroupUse, ...] = ()
@@ -69,7 +69,7 @@ class MatchTerm:
     negated: bool = False
     access_list: str | None = None
     class_map: str | None = None
-    boxes: tuple[ConditionBox, ...] = ()
+    boxes: tuple[IosBox, ...] = ()
 
 
 @dataclass

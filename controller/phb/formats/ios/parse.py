@@ -54,7 +54,7 @@ def _note_rest(configuration: Configuration, lines_left: Sequence[Line]) -> None
 
 
 def _left(modes: list[Mode], line: Line) -> list[Mode]:
-    """The modes without those whose block this line, by its indentation, has left."""
+    """Give the modes without those whose blocks this line's indentation has left."""
     if modes[-1].vocabulary in (LEFT_OUT, WRONG) and line.indent <= modes[-1].indent:
         modes = modes[:-1]
     while len(modes) > 1 and modes[-1].indented and line.indent <= modes[-1].indent:
@@ -70,7 +70,7 @@ def _around(modes: list[Mode], line: Line) -> list[Mode]:
 
 
 def _statement(configuration: Configuration, modes: list[Mode], line: Line) -> list[Mode] | None:
-    """The modes after a line, or None if nobody knows it."""
+    """Read a line as a statement; give the modes after it, or None if it is unknown."""
     if line.words[0].lower() == "exit" and len(line.words) == 1:
         return modes[:-1] or modes
     # What is indented below the head of a block that is left out belongs to it, whatever it is.

@@ -51,7 +51,7 @@ def disjunctive(groups: Mapping[int, Sequence[Term]], rule: Origin) -> Combined:
 
 
 def conjunctive(groups: Mapping[int, Sequence[Term]], rule: Origin) -> Combined:
-    """All groups of which any term holds (CNF)."""
+    """Combine groups: a packet meets any term of each group (CNF)."""
     positive: list[tuple[Conditions, ...]] = []
     unless: list[Conditions] = []
     for group in groups.values():

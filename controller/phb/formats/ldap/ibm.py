@@ -170,7 +170,7 @@ def _entry(entry: DirectoryEntry) -> DirectoryEntry:
 
 
 def _contain(rule: DirectoryEntry, below: Iterable[DirectoryEntry]) -> None:
-    """A rule that names no associations has those right below it."""
+    """Give a rule that names no associations those right below it."""
     for attribute, listed, name in (
         ("pcimRuleConditionList", CONDITION_LIST, words.CONDITION_ASSOCIATION),
         ("pcimRuleActionList", ACTION_LIST, words.ACTION_ASSOCIATION),

@@ -47,7 +47,7 @@ class Value:
 
 @dataclass
 class DirectoryEntry:
-    """One entry: its values by attribute in lower case, and which of them somebody has asked for."""
+    """One entry: its values by attribute in lower case, and the attributes that were read."""
 
     dn: Dn
     origin: Origin

@@ -66,7 +66,7 @@ def _zone(text: str) -> int:
 
 
 def _mask(value: Value, width: int) -> tuple[int, ...]:
-    """Places of ones; all of them ask nothing."""
+    """Give the places of ones; a mask of ones only gives none."""
     digits = _digits(value, width)
     expected = f"a mask of {width} bits, at least one set, as RFC 3703's octets or as digits"
     if width == 31 and digits is not None and len(digits) == 62:

@@ -160,7 +160,7 @@ def _rules(tree: _Tree, entry: DirectoryEntry) -> list[Rule]:
         tree.notices.append(Notice(entry.origin, f"rule '{name}' has no effect: it is {why} ({said})"))
         return []
     if combined == Combined((Conditions(),)):
-        # A rule without conditions may be one that somebody is about to complete (CIM's PolicyConditionInPolicyRule).
+        # A rule without conditions may be unfinished (CIM's PolicyConditionInPolicyRule).
         tree.notices.append(Notice(entry.origin, f"rule '{name}' asks for nothing: it takes every packet"))
     made = [action for service in services for action in service.actions]
     limited = next((action for action in made if action.max_connections is not None), None)

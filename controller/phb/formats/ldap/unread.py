@@ -61,7 +61,7 @@ def _is_about_policies(entry: DirectoryEntry, value: Value) -> bool:
 
 
 def name_unread(entries: Sequence[DirectoryEntry], notices: list[Notice]) -> None:
-    """Note what nobody asked for.
+    """List the attributes and entries that no reader used.
 
     Args:
         entries: All of them, after everything was read.

@@ -63,9 +63,9 @@ def _common(some: Sequence[Conditions], others: Sequence[Conditions]) -> list[Co
 
 
 def _both_ways(one: Direction, other: Direction) -> Direction | None:
-    """Which way packets go that go both of these ways."""
+    """Give the direction of packets that go in both of these directions."""
     if Direction.ANY in (one, other):
-        # Seen from nobody's side: written as both, with a loss of its own.
+        # A direction without a side is written as both, with a loss of its own.
         return other if one is Direction.ANY else one
     if one is other or other is Direction.BOTH:
         return one

@@ -256,7 +256,7 @@ def _service(line: StatementLine, words: RuleSpelling, services: Mapping[str, Se
 def _actions(
     given: Attributes, words: RuleSpelling, lines: Sequence[StatementLine], services: Sequence[Service | None]
 ) -> tuple[tuple[str, ...], tuple[Action, ...]]:
-    """The names a rule refers to, and actions of its own: what it refers to, for its own interface."""
+    """Give the names of a rule's actions; an action for the rule's own interface is a copy of its own."""
     interface = given.value(words.interface, "interface", values.unless_all(values.address), values.ADDRESS)
     pairs = list(zip(lines, services, strict=True))
     if interface is None:

@@ -36,9 +36,9 @@ from phb.visible import words
 
 HEAD = "# Policy Agent configuration of the z/OS Communications Server; rates are kbit/s, token buckets kilobits.\n"
 
-# Highest number first; room between them for rules that somebody adds later.
+# Highest number first; room between them for rules that are added later.
 _STEP = 10
-# The queue that an adapter takes for each precedence where nobody says (z/OS V2R4 IP Configuration Reference).
+# The queue that an adapter takes for each precedence by default (z/OS V2R4 IP Configuration Reference).
 _QUEUE_OF_PRECEDENCE = (4, 4, 3, 2, 1, 1, 1, 1)
 _WORD = re.compile(r"[^\s#{}]+")
 

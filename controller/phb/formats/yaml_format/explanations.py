@@ -28,7 +28,7 @@ def explain(
 
 
 def _follows(detail: ErrorDetails, others: Sequence[ErrorDetails]) -> bool:
-    """Whether a list is too short only because something in it is wrong: pydantic counts what is right."""
+    """Whether a list is too short only because an item is wrong: pydantic doesn't count that one."""
     place = detail["loc"]
     return detail["type"] == "too_short" and any(
         len(other["loc"]) > len(place) and other["loc"][: len(place)] == place for other in others

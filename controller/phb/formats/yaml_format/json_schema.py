@@ -63,7 +63,7 @@ def _items(item: type[Item]) -> Iterator[type[Item]]:
 
 
 def _tidy(part: Any) -> Any:
-    """Pydantic's schema without what says nothing: titles, nulls (a key with nothing is an error), empty defaults."""
+    """Remove noise from pydantic's schema: titles, nulls (a key with nothing is an error), empty defaults."""
     if isinstance(part, list):
         return [_tidy(entry) for entry in part]
     if not isinstance(part, dict):

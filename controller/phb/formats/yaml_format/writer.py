@@ -80,7 +80,7 @@ def _short(values: list[Any]) -> bool:
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     style = None
     if not value.isprintable():
-        # Other quotes fold line breaks, of which Unicode has several.
+        # Other quotes fold line breaks; Unicode has several.
         style = '"'
     elif document.plain(value) != value:
         # PyYAML quotes what YAML 1.1 takes for something else, which isn't all that YAML 1.2 does.

@@ -4,7 +4,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
 import pytest
 
-from phb.formats.ios.boxes import ConditionBox
+from phb.formats.ios.boxes import IosBox
 from phb.formats.ios.parse import parse
 from phb.model import Dialect
 
@@ -62,7 +62,7 @@ EXTENDED = {
 
 @pytest.mark.parametrize("entry", EXTENDED)
 def test_entry_of_one_box(entry):
-    assert boxes(entry) == [ConditionBox(version=4, **EXTENDED[entry])]
+    assert boxes(entry) == [IosBox(version=4, **EXTENDED[entry])]
 
 
 def test_neq_is_what_lies_on_both_sides():
@@ -102,8 +102,8 @@ def test_numbered_and_named_standard_lists():
     text = "access-list 1 permit 10.0.0.1\naccess-list 1 deny any log\n"
     text += "ip access-list standard s\n permit 10.0.0.0 0.0.0.3\n"
     first, second = entries(text, "1")
-    assert (first.permit, first.boxes) == (True, (ConditionBox(version=4, source=(address("10.0.0.1"),) * 2),))
-    assert (second.permit, second.boxes) == (False, (ConditionBox(version=4),))
+    assert (first.permit, first.boxes) == (True, (IosBox(version=4, source=(address("10.0.0.1"),) * 2),))
+    assert (second.permit, second.boxes) == (False, (IosBox(version=4),))
     assert entries(text, "s")[0].boxes[0].source == (address("10.0.0.0"), address("10.0.0.3"))
 
 
@@ -152,7 +152,7 @@ IPV6 = {
 @pytest.mark.parametrize("entry", IPV6)
 def test_ipv6_entry(entry):
     (found,) = entries(f"ipv6 access-list a\n {entry}\n", "a")
-    assert list(found.boxes) == [ConditionBox(version=6, **IPV6[entry])]
+    assert list(found.boxes) == [IosBox(version=6, **IPV6[entry])]
 
 
 def test_ipv6_entries_stand_by_their_numbers():

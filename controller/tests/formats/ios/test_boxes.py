@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from phb.formats.ios.boxes import (
     EVERYTHING,
     WHOLE,
-    ConditionBox,
+    IosBox,
     complement,
     first_match,
     intersection,
@@ -26,7 +26,7 @@ def interval(high):
 
 
 boxes = st.builds(
-    ConditionBox,
+    IosBox,
     version=st.sampled_from([None, 4, 6]),
     protocol=st.sampled_from([None, 6, 17]),
     source=st.none() | interval(7),
@@ -90,10 +90,10 @@ def test_first_match(entries):
 
 
 def test_denials_before_all_permissions_stay_one_piece():
-    a, b, c = (ConditionBox(version=4, source=(each, each + 5)) for each in (0, 3, 20))
+    a, b, c = (IosBox(version=4, source=(each, each + 5)) for each in (0, 3, 20))
     assert len(first_match([(False, [a]), (True, [b]), (True, [c])])) == 1
     # What was permitted before the denial stays permitted.
-    assert len(first_match([(True, [b]), (False, [a]), (True, [ConditionBox(version=4)])])) == 2
+    assert len(first_match([(True, [b]), (False, [a]), (True, [IosBox(version=4)])])) == 2
 
 
 def test_nothing_and_everything():
@@ -101,6 +101,6 @@ def test_nothing_and_everything():
     assert complement(()) == WHOLE
     assert intersection([]) == WHOLE
     assert versions(WHOLE) == {4, 6}
-    assert versions(region(ConditionBox(version=4), ConditionBox(version=6))) == {4, 6}
-    assert versions(region(ConditionBox(version=4))) == {4}
-    assert EVERYTHING.contains(ConditionBox(protocol=6))
+    assert versions(region(IosBox(version=4), IosBox(version=6))) == {4, 6}
+    assert versions(region(IosBox(version=4))) == {4}
+    assert EVERYTHING.contains(IosBox(protocol=6))

@@ -5,7 +5,7 @@ from ipaddress import IPv4Address
 import pytest
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import ConditionBox
+from phb.formats.ios.boxes import IosBox
 from phb.formats.ios.building.object_groups import unfold
 from phb.formats.ios.parse import parse
 from phb.model import Dialect
@@ -45,25 +45,24 @@ NETWORKS = {
 def test_networks(members):
     groups = block("network n", members)
     assert taken(groups, "permit ip object-group n any") == [
-        ConditionBox(version=4, source=source) for source in NETWORKS[members]
+        IosBox(version=4, source=source) for source in NETWORKS[members]
     ]
     assert taken(groups, "permit tcp any eq 5 object-group n lt 9") == [
-        ConditionBox(4, TCP, destination=each, source_ports=(5, 5), destination_ports=(0, 8))
-        for each in NETWORKS[members]
+        IosBox(4, TCP, destination=each, source_ports=(5, 5), destination_ports=(0, 8)) for each in NETWORKS[members]
     ]
 
 
 SERVICES = {
-    "tcp": [ConditionBox(4, TCP)],
-    "tcp eq 80": [ConditionBox(4, TCP, destination_ports=(80, 80))],
-    "tcp www": [ConditionBox(4, TCP, destination_ports=(80, 80))],
-    "udp range 1 2": [ConditionBox(4, UDP, destination_ports=(1, 2))],
-    "tcp source eq 5 eq 6": [ConditionBox(4, TCP, source_ports=(5, 5), destination_ports=(6, 6))],
-    "tcp source gt 1023": [ConditionBox(4, TCP, source_ports=(1024, 65535))],
-    "tcp-udp lt 3": [ConditionBox(4, protocol, destination_ports=(0, 2)) for protocol in (TCP, UDP)],
-    "icmp echo; icmp 3 4": [ConditionBox(4, 1, icmp_type=pattern) for pattern in ((0x800, 0xFF00), (0x304, 0xFFFF))],
-    "icmp; esp; 89": [ConditionBox(4, protocol) for protocol in (1, 50, 89)],
-    "ip": [ConditionBox(4)],
+    "tcp": [IosBox(4, TCP)],
+    "tcp eq 80": [IosBox(4, TCP, destination_ports=(80, 80))],
+    "tcp www": [IosBox(4, TCP, destination_ports=(80, 80))],
+    "udp range 1 2": [IosBox(4, UDP, destination_ports=(1, 2))],
+    "tcp source eq 5 eq 6": [IosBox(4, TCP, source_ports=(5, 5), destination_ports=(6, 6))],
+    "tcp source gt 1023": [IosBox(4, TCP, source_ports=(1024, 65535))],
+    "tcp-udp lt 3": [IosBox(4, protocol, destination_ports=(0, 2)) for protocol in (TCP, UDP)],
+    "icmp echo; icmp 3 4": [IosBox(4, 1, icmp_type=pattern) for pattern in ((0x800, 0xFF00), (0x304, 0xFFFF))],
+    "icmp; esp; 89": [IosBox(4, protocol) for protocol in (1, 50, 89)],
+    "ip": [IosBox(4)],
 }
 
 
@@ -79,7 +78,7 @@ def test_all_three_groups_and_those_in_them():
     asked = {"destination": span("10.0.0.1"), "tos": (46 << 2, 0xFC)}
     assert sorted(boxes, key=str) == sorted(
         (
-            ConditionBox(4, protocol, span(source), destination_ports=ports, **asked)
+            IosBox(4, protocol, span(source), destination_ports=ports, **asked)
             for protocol, ports in ((UDP, None), (TCP, (80, 80)))
             for source in ("10.0.0.1", "10.0.0.2")
         ),

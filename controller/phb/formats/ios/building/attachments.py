@@ -83,7 +83,7 @@ def _shaped(configuration: Configuration, attachment: Attachment, shaper: Policy
 
 
 def _check_nesting(policy_map: PolicyMap) -> None:
-    """One policy map inside another, around which the port is shaped: a port has classes, and those have none."""
+    """Refuse policy maps inside the classes of a port's policy map."""
     for each in policy_map.classes.values():
         if each.child is not None:
             found = f"a policy map inside class '{each.name}' of policy map '{policy_map.name}'"
@@ -119,7 +119,7 @@ def whole_rate(attachment: Attachment, origin: Origin) -> int:
     """Give the rate that percentages in a class refer to, in bit/s: the shaper around it, else the interface.
 
     Raises:
-        InputError: Nobody says what the interface's bandwidth is.
+        InputError: The interface's bandwidth isn't given.
 
     """
     if attachment.shaper is None or attachment.shaper.shape is None:

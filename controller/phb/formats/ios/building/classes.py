@@ -6,7 +6,7 @@ from phb.errors import InputError
 from phb.formats.ios.boxes import (
     EVERY,
     WHOLE,
-    ConditionBox,
+    IosBox,
     Piece,
     Region,
     complement,
@@ -25,7 +25,7 @@ from phb.values import ICMP_VERSIONS, IcmpType
 # What every IPv6 access list permits before the denial at its end: "permit (IPv6)" in the Cisco IOS IPv6 Command
 # Reference.
 _NEIGHBOUR_DISCOVERY = tuple(
-    ConditionBox(version=6, protocol=ICMP_VERSIONS[6], icmp_type=IcmpType.parse(MESSAGES[6][name]).bits)
+    IosBox(version=6, protocol=ICMP_VERSIONS[6], icmp_type=IcmpType.parse(MESSAGES[6][name]).bits)
     for name in ("nd-na", "nd-ns")
 )
 
@@ -62,10 +62,10 @@ class ClassRegions:
         if not entries or EVERY[version] not in entries[-1][1]:
             if version == 6:
                 entries.append((False, _NEIGHBOUR_DISCOVERY))
-            entries.append((True, (ConditionBox(version=version, origin=origin),)))
+            entries.append((True, (IosBox(version=version, origin=origin),)))
         return first_match(entries)
 
-    def _entries(self, name: str, origin: Origin) -> list[tuple[bool, tuple[ConditionBox, ...]]]:
+    def _entries(self, name: str, origin: Origin) -> list[tuple[bool, tuple[IosBox, ...]]]:
         """Entries up to the first that every packet meets."""
         access_list = self._configuration.access_lists.get(name)
         if access_list is None:

@@ -11,7 +11,7 @@ from phb.formats.ios.statements.policing import HIGHEST_BURST
 from phb.model import Meter, MeterKind, RateBasis, Treatment
 from phb.values import PriorityCodePoint
 
-# "police" in the Cisco IOS Quality of Service Solutions Command Reference: a burst that nobody says is what comes in a
+# "police" in the Cisco IOS Quality of Service Solutions Command Reference: the default burst is what comes in a
 # quarter of a second, at least 1500 bytes.
 LEAST_BURST = 1500
 BURST_DIVISOR = 32  # bits in a second / 8 bits / 4

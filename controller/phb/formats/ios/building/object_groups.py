@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import ConditionBox
+from phb.formats.ios.boxes import IosBox
 from phb.formats.ios.configuration import AccessEntry, Configuration
 from phb.origin import Origin
 
@@ -13,7 +13,7 @@ from phb.origin import Origin
 MOST_CONDITIONS = 65_536
 
 
-def unfold(configuration: Configuration, entry: AccessEntry) -> tuple[ConditionBox, ...]:
+def unfold(configuration: Configuration, entry: AccessEntry) -> tuple[IosBox, ...]:
     """Give the boxes of an entry, with the members of its object groups in the groups' places.
 
     Raises:
@@ -43,8 +43,8 @@ def _members(
     name: str,
     kind: str,
     origin: Origin,
-    known: dict[str, tuple[ConditionBox, ...] | None],
-) -> tuple[ConditionBox, ...]:
+    known: dict[str, tuple[IosBox, ...] | None],
+) -> tuple[IosBox, ...]:
     """The boxes of a group and of those in it; `known` is what groups have, None for those being unfolded."""
     group = configuration.object_groups.get(name)
     if group is None or group.kind != kind:

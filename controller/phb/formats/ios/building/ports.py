@@ -162,7 +162,7 @@ def bandwidth(interface: Interface, origin: Origin) -> int:
     """The same, where it must be known.
 
     Raises:
-        InputError: Nobody says what the interface's bandwidth is.
+        InputError: The interface's bandwidth isn't given.
 
     """
     known = maybe_bandwidth(interface)

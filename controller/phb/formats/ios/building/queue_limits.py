@@ -25,7 +25,7 @@ def limit_in_packets(configuration: Configuration, attachment: Attachment, each:
     """The queue limit of a class, None if it has none.
 
     Raises:
-        InputError: More packets than the queue of a class may have, or a time of which nobody says the rate.
+        InputError: More packets than the queue of a class may have, or a time without a rate to convert it.
 
     """
     limit = each.queue_limit

@@ -29,7 +29,7 @@ from phb.model import (
 from phb.origin import Origin
 
 # "hold-queue" in the Cisco IOS Interface Command Reference: 40 packets out. `show interfaces` prints a maximum of 1000
-# for weighted fair queueing, with classes or without; for 11.3 nobody says one.
+# for weighted fair queueing, with classes or without; for 11.3 none is documented.
 FIFO_HOLD_QUEUE, FAIR_HOLD_QUEUE = 40, 1000
 
 # "fair-queue (WFQ)" in the Cisco IOS Quality of Service Solutions Command Reference: the threshold, and the dynamic
@@ -278,7 +278,7 @@ def _check_shares(dialect: Dialect, attachment: Attachment) -> None:
     if not amounts:
         return
     if maybe_bandwidth(attachment.interface) is None and all(amount.percent is None for amount, _ in amounts):
-        # Nobody says how much there is.
+        # Without the interface's bandwidth the sum can't be checked.
         return
     whole = whole_rate(attachment, amounts[0][1])
     percent = RESERVED_PERCENT[dialect]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import ConditionBox, Region, intersection, region, versions
+from phb.formats.ios.boxes import IosBox, Region, intersection, region, versions
 from phb.formats.ios.building.attachments import Attachment, whole_rate
 from phb.formats.ios.building.classes import ClassRegions
 from phb.formats.ios.building.meters import class_meter
@@ -24,7 +24,7 @@ from phb.model import DEFAULT_CLASS, Action, Permission, Rule, TrafficClass
 from phb.origin import Origin
 from phb.values import UNTAGGED, PriorityCodePoint
 
-_IPV4, _IPV6 = region(ConditionBox(version=4)), region(ConditionBox(version=6))
+_IPV4, _IPV6 = region(IosBox(version=4)), region(IosBox(version=6))
 _LONGEST_NAME = 64
 
 
@@ -64,7 +64,7 @@ def build_rules(configuration: Configuration, attached: Sequence[Attachment]) ->
 
 
 def _check_one_policy(configuration: Configuration, group: Sequence[Interface], direction: str) -> None:
-    """A policy map of a port is that of all its VLANs; IOS has one for them, or one for each."""
+    """Refuse a policy map at a port beside others at its subinterfaces: IOS has one for all VLANs, or one for each."""
     named = [(each, *each.policies[direction]) for each in group if direction in each.policies]
     if len(named) > 1 and named[0][0].parent is None:
         (main, _, first), (other, name, second) = named[:2]
@@ -97,7 +97,7 @@ def _blocked(
         denied = regions.denied(name, origin, version)
         if interface.parent is None and not alone:
             # Beside subinterfaces an interface's own packets are those without a tag.
-            denied = intersection([region(ConditionBox(vlan=UNTAGGED)), denied])
+            denied = intersection([region(IosBox(vlan=UNTAGGED)), denied])
         for rule in _rules(base, denied, interface, direction, origin):
             said = {**rule, "permission": Permission.BLOCKED}
             result.rules.append(Rule.model_validate(said).at(origin))
@@ -175,7 +175,7 @@ def _action(name: str, does: dict[str, Any], origin: Origin, origins: dict[str, 
 def _rules(
     base: str, packets: Region, interface: Interface, direction: str, origin: Origin
 ) -> Iterator[dict[str, Any]]:
-    """One rule for each piece; what all of them take is the region."""
+    """Give one rule for each piece of the region."""
     egress = interface.port if direction == "output" else None
     if direction == "input":
         _check_ingress(packets)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import ConditionBox, Region, intersection, region
+from phb.formats.ios.boxes import IosBox, Region, intersection, region
 from phb.formats.ios.configuration import Configuration, Interface
 from phb.formats.ios.language.interface_names import PHYSICAL
 
@@ -59,11 +59,11 @@ def groups(configuration: Configuration) -> Iterator[list[Interface]]:
 
 def at(interface: Interface, packets: Region, *, ingress: bool) -> Region:
     """Those of the packets that are of the interface: all of a port's, or those of a subinterface's VLAN."""
-    place = ConditionBox(ingress=interface.port if ingress else None, vlan=interface.tag)
-    return packets if place == ConditionBox() else intersection([region(place), packets])
+    place = IosBox(ingress=interface.port if ingress else None, vlan=interface.tag)
+    return packets if place == IosBox() else intersection([region(place), packets])
 
 
-def entered(configuration: Configuration, box: ConditionBox) -> ConditionBox:
+def entered(configuration: Configuration, box: IosBox) -> IosBox:
     """A condition that names a subinterface as one of its port and its VLAN."""
     interface = configuration.interfaces.get(box.ingress or "")
     if interface is None or interface.parent is None or interface.tag is None:

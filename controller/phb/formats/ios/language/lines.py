@@ -58,7 +58,7 @@ def lines(text: str, file: str) -> Iterator[Line]:
     """Statements in order, also behind ``end``; a banner is one of them, without its text.
 
     Raises:
-        InputError: A banner that nobody ends.
+        InputError: A banner without an end.
 
     """
     rows = text.splitlines()
@@ -141,7 +141,7 @@ class Words:
         self.line.fail(f"'{word}'", expected)
 
     def maybe_blotted(self) -> str | None:
-        """A word if it stands for what somebody didn't want to be read: x.x.x.x, ***, <removed>."""
+        """Take a word that was blotted out, if one comes next: x.x.x.x, ***, <removed>."""
         word = self.peek() or ""
         if not re.fullmatch(r"x+(\.x+)+|\*[*.]*|<\w[\w-]*>", word, re.IGNORECASE):
             return None

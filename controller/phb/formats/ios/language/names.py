@@ -235,7 +235,7 @@ def take_ipv6_network(words: Words, text: str) -> IPv6Network:
 
 
 def _intervals(words: Words, address: int, wildcard: int) -> tuple[Interval, ...]:
-    """The lowest ones of a wildcard are an interval; each combination of the others gives one more."""
+    """Give the intervals of a wildcard mask: its lowest ones make one; each combination of other ones adds another."""
     ones = (~wildcard & (wildcard + 1)) - 1  # the run of ones at its end
     scattered = [1 << bit for bit in range(32) if (wildcard & ~ones) >> bit & 1]
     if 1 << len(scattered) > MOST_RANGES:

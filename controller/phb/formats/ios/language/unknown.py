@@ -1,4 +1,4 @@
-"""Statements that nobody knows: what may be meant for packets is an error, what can't be is left out.
+"""Unknown statements: those that may be meant for packets are errors, the others are left out.
 
 IOS has thousands of statements, and few are about QoS. Those few are all known here; so a line that isn't among them is
 about something else, unless somebody mistyped it. An unknown line is an error
@@ -7,7 +7,7 @@ about something else, unless somebody mistyped it. An unknown line is an error
 - if one of its first words, split at hyphens, is one of `QOS_WORDS`: `mls qos trust dscp`, `srr-queue bandwidth share`
   (but not with `no`: what isn't there can be taken away);
 - if it is nearly a statement that bears on packets, letter by letter: `polcy-map`, `servce-policy output wan`;
-- where no line is indented, so that nobody can see which block it ends.
+- where no line is indented: then it can't be seen which block the line ends.
 
 Any other one is listed, and left out with all that is indented below it; but a `service-policy` with a direction is an
 error wherever it stands.
@@ -36,7 +36,7 @@ _SHORTEST = 5  # letters; among shorter words too many are alike
 
 
 def check_unknown(line: Line, modes: Sequence[Mode]) -> None:
-    """Refuse a line that nobody knows, unless it has nothing to do with packets.
+    """Refuse an unknown line, unless it has nothing to do with packets.
 
     Args:
         line: The line.
@@ -59,7 +59,7 @@ def check_unknown(line: Line, modes: Sequence[Mode]) -> None:
 
 
 def check_left_out(line: Line) -> None:
-    """Refuse a policy map in a block that nobody knows: whatever that is, packets meet it.
+    """Refuse a policy map in an unknown block: packets meet it, whatever the block is.
 
     Raises:
         InputError: The line is one.

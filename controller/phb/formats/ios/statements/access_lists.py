@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from phb.errors import InputError
-from phb.formats.ios.boxes import ConditionBox, Interval, Pattern
+from phb.formats.ios.boxes import Interval, IosBox, Pattern
 from phb.formats.ios.configuration import AccessEntry, AccessList, Configuration, GroupUse
 from phb.formats.ios.language.icmp import take_icmp_type
 from phb.formats.ios.language.lines import Line, Words, abbreviated
@@ -148,14 +148,14 @@ def _entry(configuration: Configuration, access_list: AccessList, words: Words, 
         access_list.entries.sort(key=lambda each: each.sequence)
 
 
-def _standard_boxes(words: Words) -> tuple[ConditionBox, ...]:
+def _standard_boxes(words: Words) -> tuple[IosBox, ...]:
     sources = take_addresses(words, mask_optional=True)
     words.maybe("log")
     words.done()
-    return tuple(ConditionBox(version=4, source=source, origin=words.origin) for source in sources)
+    return tuple(IosBox(version=4, source=source, origin=words.origin) for source in sources)
 
 
-def _extended_boxes(words: Words, version: int) -> tuple[tuple[ConditionBox, ...], tuple[GroupUse, ...], int | None]:
+def _extended_boxes(words: Words, version: int) -> tuple[tuple[IosBox, ...], tuple[GroupUse, ...], int | None]:
     """Read an extended entry: its boxes, the object groups that narrow it, and the sequence number behind it."""
     groups: list[GroupUse] = []
     if version == 4 and words.maybe("object-group"):
@@ -171,7 +171,7 @@ def _extended_boxes(words: Words, version: int) -> tuple[tuple[ConditionBox, ...
     if protocol == ICMP_VERSIONS[version]:
         icmp = take_icmp_type(words, version, (*_OCTET[version], *_LOGGING, *_UNSUPPORTED))
     tos, flags, sequence = _options(words, protocol, version)
-    common = ConditionBox(version, protocol, tos=tos, icmp_type=icmp, origin=words.origin)
+    common = IosBox(version, protocol, tos=tos, icmp_type=icmp, origin=words.origin)
     boxes = tuple(
         replace(
             common,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from phb.formats.ios.boxes import ConditionBox
+from phb.formats.ios.boxes import IosBox
 from phb.formats.ios.configuration import ClassMap, Configuration, MatchTerm
 from phb.formats.ios.language.interface_names import take_interface
 from phb.formats.ios.language.lines import Words
@@ -45,11 +45,6 @@ def _class_map(configuration: Configuration, _: object, words: Words) -> Mode:
     return Mode(CLASS_MAP, class_map)
 
 
-@CLASS_MAP.statement("description")
-def _description(configuration: Configuration, class_map: ClassMap, words: Words) -> None:
-    pass
-
-
 @CLASS_MAP.statement("rename")
 def _rename(configuration: Configuration, class_map: ClassMap, words: Words) -> None:
     words.line.fail("'rename'", "the class map under its new name")
@@ -82,56 +77,51 @@ def _match(configuration: Configuration, class_map: ClassMap, words: Words) -> N
     if kind in _UNSUPPORTED:
         words.line.fail(f"'match {kind}'", f"a match that phb has; this one asks for {_UNSUPPORTED[kind]}")
     version = 4 if ipv4 else None
+    access_list = class_map_name = None
+    boxes: tuple[IosBox, ...] = ()
     match kind:
         case "access-group":
             words.maybe("name")
-            term = MatchTerm(words.origin, negated, access_list=words.name("an access list's name or number"))
+            access_list = words.name("an access list's name or number")
         case "class-map":
-            term = MatchTerm(words.origin, negated, class_map=words.name("a class map's name"))
+            class_map_name = words.name("a class map's name")
         case "any":
-            term = MatchTerm(words.origin, negated, boxes=(ConditionBox(origin=words.origin),))
+            boxes = (IosBox(origin=words.origin),)
         case "input-interface":
-            box = ConditionBox(ingress=take_interface(words)[0], origin=words.origin)
-            term = MatchTerm(words.origin, negated, boxes=(box,))
+            boxes = (IosBox(ingress=take_interface(words)[0], origin=words.origin),)
         case "qos-group":
-            box = ConditionBox(qos_group=words.number(0, 99, "a QoS group"), origin=words.origin)
-            term = MatchTerm(words.origin, negated, boxes=(box,))
+            boxes = (IosBox(qos_group=words.number(0, 99, "a QoS group"), origin=words.origin),)
         case "vlan":
-            term = MatchTerm(words.origin, negated, boxes=_vlans(words))
+            boxes = _vlans(words)
         case "protocol":
-            term = MatchTerm(words.origin, negated, boxes=(_protocol(words),))
+            boxes = (_protocol(words),)
         case "dscp":
             boxes = _several(words, take_dscp, 8, lambda value: _code_point(words, version, value << 2, 0xFC))
-            term = MatchTerm(words.origin, negated, boxes=boxes)
         case "precedence":
             boxes = _several(words, take_precedence, 4, lambda value: _code_point(words, version, value << 5, 0xE0))
-            term = MatchTerm(words.origin, negated, boxes=boxes)
         case _:
-            boxes = _several(words, _take_cos, 4, lambda value: ConditionBox(pcp=value, origin=words.origin))
-            term = MatchTerm(words.origin, negated, boxes=boxes)
+            boxes = _several(words, _take_cos, 4, lambda value: IosBox(pcp=value, origin=words.origin))
     words.done()
-    class_map.terms.append(term)
+    class_map.terms.append(MatchTerm(words.origin, negated, access_list, class_map_name, boxes))
 
 
-def _several(
-    words: Words, take: Callable[[Words], int], most: int, box: Callable[[int], ConditionBox]
-) -> tuple[ConditionBox, ...]:
+def _several(words: Words, take: Callable[[Words], int], most: int, box: Callable[[int], IosBox]) -> tuple[IosBox, ...]:
     values = [take(words)]
     while words.peek() is not None and len(values) < most:
         values.append(take(words))
     return tuple(box(value) for value in dict.fromkeys(values))
 
 
-def _vlans(words: Words) -> tuple[ConditionBox, ...]:
+def _vlans(words: Words) -> tuple[IosBox, ...]:
     """Numbers and ranges: ``vlan 10 20-29 40``."""
-    boxes: list[ConditionBox] = []
+    boxes: list[IosBox] = []
     while boxes == [] or words.peek() is not None:
         word = words.next("a VLAN")
         first, dash, last = word.partition("-")
         numbers = [int(each) for each in (first, last) if each.isdigit()]
         if len(numbers) != 1 + bool(dash) or not VLANS[0] <= numbers[0] <= numbers[-1] <= VLANS[1]:
             words.line.fail(f"'{word}'", f"VLANs from {VLANS[0]} to {VLANS[1]}, such as 10 or 20-29")
-        boxes += [ConditionBox(vlan=vlan, origin=words.origin) for vlan in range(numbers[0], numbers[-1] + 1)]
+        boxes += [IosBox(vlan=vlan, origin=words.origin) for vlan in range(numbers[0], numbers[-1] + 1)]
     return tuple(dict.fromkeys(boxes))
 
 
@@ -139,15 +129,15 @@ def _take_cos(words: Words) -> int:
     return words.number(0, 7, "a class of service")
 
 
-def _code_point(words: Words, version: int | None, value: int, mask: int) -> ConditionBox:
-    return ConditionBox(version=version, tos=(value, mask), origin=words.origin)
+def _code_point(words: Words, version: int | None, value: int, mask: int) -> IosBox:
+    return IosBox(version=version, tos=(value, mask), origin=words.origin)
 
 
-def _protocol(words: Words) -> ConditionBox:
+def _protocol(words: Words) -> IosBox:
     name = words.next("'ip' or 'ipv6'").lower()
     if name not in ("ip", "ipv6"):
         words.line.fail(
             f"'match protocol {name}'",
             "ip or ipv6: phb doesn't look into packets (NBAR); match ports by an access list",
         )
-    return ConditionBox(version=4 if name == "ip" else 6, origin=words.origin)
+    return IosBox(version=4 if name == "ip" else 6, origin=words.origin)

@@ -21,7 +21,7 @@ def _hostname(configuration: Configuration, _: object, words: Words) -> None:
 
 @GLOBAL.statement("version")
 def _version(configuration: Configuration, _: object, words: Words) -> None:
-    """It has said which dialect the others are of."""
+    """Accept it: the dialect was read from it before."""
 
 
 @GLOBAL.statement("ip route")

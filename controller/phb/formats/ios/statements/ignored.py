@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from phb.formats.ios.configuration import Configuration
 from phb.formats.ios.language.lines import Words
-from phb.formats.ios.language.modes import GLOBAL, IN_BLOCK, INTERFACE
+from phb.formats.ios.language.modes import (
+    CLASS_MAP,
+    GLOBAL,
+    IN_BLOCK,
+    INTERFACE,
+    NETWORK,
+    POLICY_CLASS,
+    POLICY_MAP,
+    SERVICE,
+)
 from phb.formats.ios.language.vocabulary import Mode
 
 MANAGEMENT = "it manages the router, not its packets"
@@ -234,7 +243,12 @@ def _block(configuration: Configuration, _: object, words: Words) -> Mode | None
 
 
 @IN_BLOCK.statement(*_BLOCK_WORDS.split(" "), negatable=True)
-def _in_a_block(configuration: Configuration, _: object, words: Words) -> None:
+@CLASS_MAP.statement("description")
+@POLICY_MAP.statement("description", aside=True)
+@POLICY_CLASS.statement("description", aside=True)
+@NETWORK.statement("description")
+@SERVICE.statement("description")
+def _unlisted(configuration: Configuration, _: object, words: Words) -> None:
     pass
 
 

@@ -215,7 +215,7 @@ def _shutdown(configuration: Configuration, interface: Interface, words: Words) 
 
 @INTERFACE.statement("qos pre-classify", negatable=True, aside=True)
 def _pre_classify(configuration: Configuration, interface: Interface, words: Words) -> None:
-    """Said of a tunnel, it counts in the policy of the port by which that leaves."""
+    """A tunnel's statement about the policy of the port that the tunnel's packets leave by."""
     if not words.negated:
         message = "'qos pre-classify' has no effect: phb encapsulates nothing: policies meet packets as they are"
         configuration.note(words.origin, message)

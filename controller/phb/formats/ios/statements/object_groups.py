@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address
 from itertools import product
 
-from phb.formats.ios.boxes import ConditionBox, Interval
+from phb.formats.ios.boxes import Interval, IosBox
 from phb.formats.ios.configuration import Configuration, ObjectGroup
 from phb.formats.ios.language.icmp import take_icmp_type
 from phb.formats.ios.language.lines import Words
@@ -54,12 +54,6 @@ def _group(configuration: Configuration, words: Words, kind: str) -> ObjectGroup
     return group
 
 
-@NETWORK.statement("description")
-@SERVICE.statement("description")
-def _description(configuration: Configuration, group: ObjectGroup, words: Words) -> None:
-    pass
-
-
 @NETWORK.statement("group-object")
 @SERVICE.statement("group-object")
 def _nested(configuration: Configuration, group: ObjectGroup, words: Words) -> None:
@@ -70,7 +64,7 @@ def _nested(configuration: Configuration, group: ObjectGroup, words: Words) -> N
 @NETWORK.statement("any")
 def _any(configuration: Configuration, group: ObjectGroup, words: Words) -> None:
     words.done()
-    group.boxes.append(ConditionBox(version=4))
+    group.boxes.append(IosBox(version=4))
 
 
 @NETWORK.statement("host")
@@ -107,7 +101,7 @@ def _subnet(configuration: Configuration, group: ObjectGroup, words: Words) -> N
 def _addresses(group: ObjectGroup, first: IPv4Address, last: IPv4Address) -> None:
     # A range of all addresses asks for none, as `any` does.
     everywhere = int(first) == 0 and int(last) == 0xFFFFFFFF
-    group.boxes.append(ConditionBox(version=4, source=None if everywhere else (int(first), int(last))))
+    group.boxes.append(IosBox(version=4, source=None if everywhere else (int(first), int(last))))
 
 
 @SERVICE.statement(NUMBER, "ip", *(_WITH_PORTS | PROTOCOLS))
@@ -119,7 +113,7 @@ def _member(configuration: Configuration, group: ObjectGroup, words: Words) -> N
         protocol = None if words.maybe("ip") else maybe_named(words, PROTOCOLS, 255, "a protocol")
         icmp = take_icmp_type(words, 4) if protocol == PROTOCOLS["icmp"] else None
         words.done()
-        group.boxes.append(ConditionBox(version=4, protocol=protocol, icmp_type=icmp))
+        group.boxes.append(IosBox(version=4, protocol=protocol, icmp_type=icmp))
         return
     protocols, names = _WITH_PORTS[name]
     source: Sequence[Interval | None] = (None,)
@@ -128,9 +122,7 @@ def _member(configuration: Configuration, group: ObjectGroup, words: Words) -> N
     destination = _ports(words, names) if words.peek() is not None else (None,)
     words.done()
     for protocol, from_ports, to_ports in product(protocols, source, destination):
-        group.boxes.append(
-            ConditionBox(version=4, protocol=protocol, source_ports=from_ports, destination_ports=to_ports)
-        )
+        group.boxes.append(IosBox(version=4, protocol=protocol, source_ports=from_ports, destination_ports=to_ports))
 
 
 def _ports(words: Words, names: dict[str, int]) -> Sequence[Interval]:

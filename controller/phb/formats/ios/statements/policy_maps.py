@@ -35,11 +35,6 @@ def _policy_map(configuration: Configuration, _: object, words: Words) -> Mode:
     return Mode(POLICY_MAP, configuration.policy_maps.setdefault(name, PolicyMap(name, words.origin)))
 
 
-@POLICY_MAP.statement("description", aside=True)
-def _description(configuration: Configuration, policy_map: PolicyMap, words: Words) -> None:
-    pass
-
-
 @POLICY_MAP.statement("class")
 def _class(configuration: Configuration, policy_map: PolicyMap, words: Words) -> Mode:
     name = words.name("a class map's name")
@@ -49,11 +44,6 @@ def _class(configuration: Configuration, policy_map: PolicyMap, words: Words) ->
     # class-default is asked last wherever it stands, and is spelled in any case.
     name = DEFAULT_CLASS if name.lower() == DEFAULT_CLASS else name
     return Mode(POLICY_CLASS, policy_map.classes.setdefault(name, PolicyClass(name, words.origin)))
-
-
-@POLICY_CLASS.statement("description", aside=True)
-def _class_description(configuration: Configuration, policy_class: PolicyClass, words: Words) -> None:
-    pass
 
 
 @POLICY_CLASS.statement("set")

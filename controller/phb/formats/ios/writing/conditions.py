@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, summarize_address_range
 
-from phb.formats.ios.boxes import ConditionBox, Interval
+from phb.formats.ios.boxes import Interval, IosBox
 from phb.formats.ios.language.names import PROTOCOLS, VLANS, dscp_name
 from phb.formats.ios.writing.losses import Losses
 from phb.model import DEFAULT_CLASS, BehaviourAggregate, Conditions, Rule
@@ -19,7 +19,7 @@ _PROTOCOL_NAMES = {number: name for name, number in PROTOCOLS.items()}
 _LONGEST_NAME = 64
 
 
-def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Losses) -> ConditionBox | None:
+def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Losses) -> IosBox | None:
     """The conditions as a box, without ports of the node; None where IOS can't ask so."""
     given: dict[str, object] = {}
     version = conditions.version if isinstance(conditions, Conditions) else None
@@ -74,7 +74,7 @@ def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Loss
             losses.add(rule, "match", what, "IOS asks for a DSCP, a precedence or the four bits below it")
             return None
         given["tos"] = (bits.value, bits.mask)
-    box = ConditionBox(version=version, **given)  # type: ignore[arg-type]
+    box = IosBox(version=version, **given)  # type: ignore[arg-type]
     if version == 6 and _needs_list(box):
         losses.add(rule, "match", f"IPv6 packets of rule '{rule.name}'", "phb writes IPv4 access lists only")
         return None
@@ -90,9 +90,7 @@ class Written:
     class_maps: dict[str, list[str]] = field(default_factory=dict)
     _known: dict[object, str] = field(default_factory=dict)
 
-    def class_map(
-        self, wanted: str, rules: Sequence[tuple[Rule, Sequence[ConditionBox], Sequence[ConditionBox]]]
-    ) -> str:
+    def class_map(self, wanted: str, rules: Sequence[tuple[Rule, Sequence[IosBox], Sequence[IosBox]]]) -> str:
         """Write a class map that takes what any of the rules takes: (rule, match, unless). Gives its name.
 
         Without rules it takes nothing, and says so: its access list permits nothing.
@@ -102,7 +100,7 @@ class Written:
             self._known[key] = self._new(wanted, rules)
         return self._known[key]
 
-    def _new(self, wanted: str, rules: Sequence[tuple[Rule, Sequence[ConditionBox], Sequence[ConditionBox]]]) -> str:
+    def _new(self, wanted: str, rules: Sequence[tuple[Rule, Sequence[IosBox], Sequence[IosBox]]]) -> str:
         name = self._free(wanted)
         if not rules:
             self._access_list(name, ["deny ip any any"])
@@ -131,7 +129,7 @@ class Written:
         self.class_maps[name] = []
         return name
 
-    def _of_rule(self, name: str, rule: Rule, match: Sequence[ConditionBox], unless: Sequence[ConditionBox]) -> None:
+    def _of_rule(self, name: str, rule: Rule, match: Sequence[IosBox], unless: Sequence[IosBox]) -> None:
         if not unless:
             self._any_of(name, rule, match)
         elif all(box.version == 4 and not _tag_terms(box) for box in (*match, *unless)):
@@ -152,9 +150,9 @@ class Written:
     def _access_list(self, name: str, entries: Iterable[str]) -> None:
         self.access_lists[name] = [f"ip access-list extended {name}", *(f" {entry}" for entry in entries)]
 
-    def _any_of(self, name: str, rule: Rule, boxes: Sequence[ConditionBox]) -> None:
+    def _any_of(self, name: str, rule: Rule, boxes: Sequence[IosBox]) -> None:
         lines = [f"class-map match-any {name}"]
-        listed: list[ConditionBox] = []
+        listed: list[IosBox] = []
         lists = 0
 
         def close() -> None:
@@ -168,10 +166,10 @@ class Written:
 
         for box in boxes:
             terms, rest = _tag_terms(box), replace(box, pcp=None, vlan=None)
-            if terms and (len(terms) > 1 or rest != ConditionBox()):
+            if terms and (len(terms) > 1 or rest != IosBox()):
                 close()
                 inner = self._free(f"{name}-tag")
-                if rest != ConditionBox():
+                if rest != IosBox():
                     others = self._free(f"{name}-rest")
                     self._any_of(others, rule, [rest])
                     terms.insert(0, f"class-map {others}")
@@ -191,19 +189,19 @@ class Written:
         self.class_maps[name] = self.class_maps.pop(name)
 
 
-def _needs_list(box: ConditionBox) -> bool:
-    """Whether only an access list can ask so."""
+def _needs_list(box: IosBox) -> bool:
+    """Whether only an access list can say the conditions."""
     asked = (box.protocol, box.source, box.destination, box.source_ports, box.destination_ports)
     return any(part is not None for part in asked) or (box.tos is not None and box.tos[1] not in (0xFC, 0xE0))
 
 
-def _tag_terms(box: ConditionBox) -> list[str]:
+def _tag_terms(box: IosBox) -> list[str]:
     """Write the box's conditions on the frame's tag, which no access list can have."""
     asked = {"cos": box.pcp, "vlan": box.vlan}
     return [f"{name} {value}" for name, value in asked.items() if value is not None]
 
 
-def _term(box: ConditionBox) -> str:
+def _term(box: IosBox) -> str:
     if box.qos_group is not None:
         return f"qos-group {box.qos_group}"
     for term in _tag_terms(box):
@@ -220,12 +218,12 @@ def _term(box: ConditionBox) -> str:
 # ---------------------------------------------------------------------------
 
 
-def _entries(action: str, boxes: Iterable[ConditionBox]) -> Iterator[str]:
+def _entries(action: str, boxes: Iterable[IosBox]) -> Iterator[str]:
     for box in boxes:
         yield from entries(action, box)
 
 
-def entries(action: str, box: ConditionBox) -> Iterator[str]:
+def entries(action: str, box: IosBox) -> Iterator[str]:
     """The box as lines of an extended access list: several where one can't say it."""
     ports = box.source_ports or box.destination_ports
     protocols = [box.protocol] if box.protocol is not None or not ports else [_TCP, _UDP]
@@ -256,7 +254,7 @@ def _addresses(interval: Interval | None) -> list[str]:
     ]
 
 
-def _flags_or_type(box: ConditionBox) -> str:
+def _flags_or_type(box: IosBox) -> str:
     if box.icmp_type is not None:
         return str(IcmpType.of_bits(*box.icmp_type)).replace("/", " ")
     return "" if box.tcp_flags is None else f"match-all {TcpFlags(*box.tcp_flags)}"
@@ -269,7 +267,7 @@ def _ports(interval: Interval | None) -> str:
     return f"eq {low}" if low == high else f"range {low} {high}"
 
 
-def _tos(box: ConditionBox) -> str:
+def _tos(box: IosBox) -> str:
     if box.tos is None:
         return ""
     value, mask = box.tos

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from phb.formats.ios.boxes import EVERY_IPV4, ConditionBox
+from phb.formats.ios.boxes import EVERY_IPV4, IosBox
 from phb.formats.ios.building.ports import rate_basis
 from phb.formats.ios.configuration import Interface
 from phb.formats.ios.writing.actions import limits, marks, police, policeable, priority
@@ -31,7 +31,7 @@ from phb.model import (
     Validity,
 )
 
-_EVERYTHING = ConditionBox()
+_EVERYTHING = IosBox()
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class PortRule:
     """A rule as one port sees it: an incoming leg of a host's rule has no action."""
 
     rule: Rule
-    match: tuple[ConditionBox, ...]
-    unless: tuple[ConditionBox, ...]
+    match: tuple[IosBox, ...]
+    unless: tuple[IosBox, ...]
     action: Action | None
 
 
@@ -100,7 +100,7 @@ def _seen(policy: PolicySet, rule: Rule, hook: PortRules, losses: Losses) -> Por
     return PortRule(rule, match, unless, action if outgoing else None)
 
 
-def _mirrored(box: ConditionBox) -> ConditionBox:
+def _mirrored(box: IosBox) -> IosBox:
     return replace(
         box,
         source=box.destination,
@@ -111,7 +111,7 @@ def _mirrored(box: ConditionBox) -> ConditionBox:
 
 
 def _action(policy: PolicySet, rule: Rule, connected: Port | None, losses: Losses) -> Action | None:
-    """The one that counts: it names no interface of the host, or the one that is connected."""
+    """Give the action that applies: one without an interface of the host, or with the connected one."""
     if rule.valid != Validity():
         losses.add(rule, "valid", f"when rule '{rule.name}' counts", "phb writes no time ranges of IOS")
     by_name = {action.name: action for action in policy.actions}
@@ -122,7 +122,7 @@ def _action(policy: PolicySet, rule: Rule, connected: Port | None, losses: Losse
 
 def _boxes(
     policy: PolicySet, rule: Rule, several: Sequence[Conditions], hook: PortRules, losses: Losses
-) -> tuple[ConditionBox, ...]:
+) -> tuple[IosBox, ...]:
     side = "egress_port" if hook.direction == "output" else "ingress_port"
     found = []
     for conditions in several:
@@ -167,7 +167,7 @@ def _spared(earlier: Sequence[PortRule], rule: PortRule) -> bool:
 
 
 def _block(rules: Sequence[PortRule]) -> Iterator[str]:
-    permitted: set[ConditionBox] = set()
+    permitted: set[IosBox] = set()
     for each in rules:
         for hole in each.unless:
             if hole not in permitted:
@@ -248,9 +248,9 @@ class PolicyMapWriter:
 
     def _empty(self, queue: ClassQueue, basis: RateBasis) -> list[str]:
         group = class_group(self.policy, queue.traffic_class)
-        packets: list[tuple[Rule, list[ConditionBox], list[ConditionBox]]] = []
+        packets: list[tuple[Rule, list[IosBox], list[IosBox]]] = []
         if group is not None:
-            packets.append((Rule(name=queue.traffic_class), [ConditionBox(qos_group=group)], []))
+            packets.append((Rule(name=queue.traffic_class), [IosBox(qos_group=group)], []))
         name = self.written.class_map(queue.traffic_class, packets)
         statements = class_queue(queue, basis, self.dialect, None, self.losses)
         return [f" class {name}", *(f"  {line}" for line in statements)]
