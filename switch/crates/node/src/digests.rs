@@ -1,4 +1,4 @@
-//! Messages of the program on their way to whoever speaks with controllers.
+//! Messages of the program on their way to the server of controllers.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use phb_pipeline::Digest;
 
 use crate::packet_in::Listener;
 
-/// Messages that wait for a controller; what comes on top is dropped and counted by the switch.
+/// Messages that wait for a controller; further ones are dropped and counted by the switch.
 const CAPACITY: usize = 4096;
 
 #[derive(Default)]

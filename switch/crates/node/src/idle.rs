@@ -9,7 +9,7 @@ const PERIOD: Time = 100_000_000;
 /// Entries that wait to be taken; further ones are not reported.
 const CAPACITY: usize = 1 << 16;
 
-/// When the tables were searched, and what was found.
+/// The time of the last search, and the entries that were found.
 #[derive(Debug, Default)]
 pub(crate) struct Idle {
     searched: Time,

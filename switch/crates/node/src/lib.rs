@@ -15,10 +15,10 @@
 //! - `ports`: the ports, with the packets that wait there;
 //! - `idle`: entries that no packet has met for long;
 //! - [`replication`]: multicast groups and clone sessions;
-//! - [`statistics`]: what it counts, and the law that the counters obey;
+//! - [`statistics`]: the counters, and the law that they obey;
 //! - [`write`]: batches of control-plane changes, undone as a whole where asked;
 //! - [`packet_in`] and [`digests`]: frames and messages on their way to a controller;
-//! - [`packet_log`]: what happens to packets, for those who ask;
+//! - [`packet_log`]: a log of what happens to packets;
 //! - [`realtime`]: the runner on ports and the monotonic clock.
 
 pub mod digests;

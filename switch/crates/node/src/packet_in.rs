@@ -1,11 +1,11 @@
-//! Frames on their way from the CPU port to whoever speaks with controllers.
+//! Frames on their way from the CPU port to the server of controllers.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Frames that wait for a controller; what comes on top is dropped and counted by the switch.
+/// Frames that wait for a controller; further ones are dropped and counted by the switch.
 const CAPACITY: usize = 4096;
 
 /// Bytes that wait for a controller: as many as the frames of a line that carries full Ethernet frames.
@@ -69,7 +69,7 @@ impl PacketIns {
         std::mem::take(&mut queue.frames).into()
     }
 
-    /// Sets whom to tell when there is something to take. Where nobody takes, what comes waits until the queue is full.
+    /// Sets whom to tell when there is something to take. Frames that are not taken wait until the queue is full.
     pub fn set_listener(&self, listener: Option<Listener>) {
         self.lock().listener = listener;
     }

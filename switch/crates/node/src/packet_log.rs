@@ -1,7 +1,7 @@
-//! What happens to packets, on its way to whoever writes a log.
+//! A log of what happens to packets, for a thread that writes it.
 //!
-//! A switch has a log only where somebody asked for one; otherwise all it costs is one look at an empty option. The log
-//! is bounded, and the switch never waits for its reader: what finds no room is lost and counted.
+//! A switch without a log only checks an empty option. The log is bounded, and the switch never waits for its reader: events
+//! that find no room are lost and counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -15,7 +15,7 @@ use crate::statistics::DropReason;
 /// Events that wait for the reader.
 const CAPACITY: usize = 16_384;
 
-/// What happened to a packet.
+/// An event in the life of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketEvent {
     /// It arrived, or came from a controller if the port is the CPU port.
@@ -49,7 +49,7 @@ impl PacketEvent {
 pub struct LoggedPacket {
     /// When it happened (ns).
     pub time: Time,
-    /// What happened.
+    /// The event.
     pub event: PacketEvent,
     /// Where; none for a port that the switch does not have, and for messages.
     pub port: Option<Port>,
@@ -104,7 +104,7 @@ impl PacketLog {
         }
     }
 
-    /// Takes what there is, after waiting up to `timeout` for the first event, and how many were lost since the last call.
+    /// Takes all events, after waiting up to `timeout` for the first, and the number of those lost since the last call.
     #[must_use]
     pub fn take(&self, timeout: Duration) -> (Vec<LoggedPacket>, u64) {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);

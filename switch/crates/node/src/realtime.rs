@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(1);
 
 /// A node that a [`RealTime`] runs: how frames come to it without a copy of the runner's, and how others wake it.
 pub trait LiveNode: Node {
-    /// What the runner's thread is called.
+    /// The name of the runner's thread.
     fn name(&self) -> &str;
 
     /// Takes a frame as [`Node::receive`] does, from memory that stays the runner's.
@@ -118,7 +118,7 @@ impl Later {
     }
 }
 
-/// What the thread needs for itself.
+/// The data of the thread.
 struct Ports {
     attached: Vec<Attached>,
     /// Place in `attached` by port number.
@@ -286,7 +286,7 @@ impl Shared {
 
     fn serve(&self, ports: &mut Ports) -> io::Result<()> {
         let mut links = Links::new()?;
-        // What happened between the opening of the interfaces and the subscription.
+        // Changes between the opening of the interfaces and the subscription.
         self.follow(ports, None);
         self.begin(ports);
         let mut out = Output::new();
@@ -353,7 +353,7 @@ impl Shared {
         }
     }
 
-    /// Waits until a port is readable, an interface changes, somebody wakes the thread, or the time is over.
+    /// Waits until a port is readable, an interface changes, the thread is woken, or the time is over.
     fn wait(
         &self,
         ports: &mut Ports,

@@ -19,7 +19,7 @@ pub struct Replica {
 pub struct CloneSession {
     /// A copy goes to each of them.
     pub replicas: Vec<Replica>,
-    /// The copies' priority, unless 0: then it is what the copy's own metadata say. It counts where packets have no
+    /// The copies' priority; with 0 they have that of their own metadata. It counts where packets have no
     /// rank, and stands for the highest queue if the port has no such one.
     pub class_of_service: u8,
     /// Bytes to which copies are cut when they leave.

@@ -1,4 +1,4 @@
-//! What a switch counts, and the law that the counters obey.
+//! The counters of a switch, and the law that they obey.
 //!
 //! At every moment, for the switch as a whole:
 //!

@@ -100,8 +100,8 @@ impl SwitchNode {
         self.path.pipeline.take()
     }
 
-    /// Drops what waits for its turn at any port, and tells the program so: its slots mean nothing to another program.
-    /// Counted as [`DropReason::Reloaded`]. Frames that have passed egress leave all the same.
+    /// Drops the packets in the queues of all ports, and tells the program so, because another program cannot read them.
+    /// Counted as [`DropReason::Reloaded`]. Frames that have passed egress still leave.
     pub fn drop_waiting(&mut self) {
         self.path.drop_waiting();
     }
@@ -146,7 +146,7 @@ impl SwitchNode {
         Arc::clone(&self.path.digests)
     }
 
-    /// Sets where to tell what happens to packets, and what the program says of them (`log_msg`), if anywhere.
+    /// Sets the log of packets and of the program's messages (`log_msg`), if there is one.
     pub fn set_packet_log(&mut self, log: Option<Arc<PacketLog>>) {
         if let Some(pipeline) = &mut self.path.pipeline {
             pipeline.set_logging(log.is_some());
@@ -154,8 +154,8 @@ impl SwitchNode {
         self.path.log = log;
     }
 
-    /// Takes a frame from a controller. It enters the pipeline at the CPU port with the next call of [`Node`]; whoever
-    /// runs the switch sees it in [`Node::next_tick`]. `false` if there is no CPU port.
+    /// Takes a frame from a controller. It enters the pipeline at the CPU port with the next call of [`Node`], and
+    /// [`Node::next_tick`] tells the runner so. `false` if there is no CPU port.
     #[must_use]
     pub fn packet_out(&mut self, frame: Vec<u8>) -> bool {
         if self.config.cpu_port.is_none() {
@@ -174,7 +174,7 @@ impl SwitchNode {
         (self.packet_outs.len(), self.packet_out_bytes)
     }
 
-    /// Wakes a runner that waits, for what it waited for may not be the next thing any more.
+    /// Wakes a runner that waits, because something may be due earlier now.
     fn wake(&self) {
         if let Some(waker) = &self.waker {
             waker();
@@ -243,7 +243,7 @@ impl SwitchNode {
         self.path.receive(now, port, frame, out);
     }
 
-    /// Takes frames that arrive together, in order: what [`receive_frame`](Self::receive_frame) does for each.
+    /// Takes frames that arrive together, in order, as [`receive_frame`](Self::receive_frame) takes each.
     pub fn receive_batch<'a>(
         &mut self,
         now: Time,

@@ -47,7 +47,7 @@ fn line() -> PortConfig {
     }
 }
 
-/// What a frame asks for.
+/// The requests of a frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steering {
     ingress: u8,
@@ -72,7 +72,7 @@ impl Steering {
     }
 }
 
-/// What egress has written into a frame.
+/// The report that egress has written into a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
     port: Port,
@@ -343,7 +343,7 @@ fn no_packet_passes_without_end() {
     }
 }
 
-/// Whatever else it asks for is not done; the next packet passes.
+/// Its other requests are not done; the next packet passes.
 #[test]
 fn a_packet_in_a_loop_without_end_is_dropped() {
     let drop = "\"op\":\"mark_to_drop\"";
@@ -687,7 +687,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whatever programs ask for, packets are conserved after every step, and everything leaves in the end.
+    /// Packets are conserved after every step, and everything leaves in the end.
     #[test]
     fn packets_and_their_copies_are_conserved(
         steps in prop::collection::vec(step(), 1..60),

@@ -300,7 +300,7 @@ fn qos() -> Pipeline {
     pipeline
 }
 
-/// What flows of a port weigh.
+/// The weight of a flow by port.
 fn weights(pipeline: &mut Pipeline, profile: u64) {
     for precedence in 0..8 {
         insert(

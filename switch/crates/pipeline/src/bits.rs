@@ -79,7 +79,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends what makes the accumulator full or more.
+    /// Appends a value with which the accumulator is full or too small.
     fn push_over(&mut self, value: u64, width: u32) {
         self.flush();
         if self.pending + width > 64 {

@@ -26,11 +26,11 @@ pub enum Code {
     ResourceExhausted = 8,
     /// The state does not allow it: a member or group of an action profile is in use.
     FailedPrecondition = 9,
-    /// Not done, since something else of an atomic batch failed. This crate has no batches; whoever has answers so.
+    /// Not done, since another change of an atomic batch failed. For callers that have batches; this crate has none.
     Aborted = 10,
     /// An index beyond the end of a counter, register or meter array.
     OutOfRange = 11,
-    /// Nothing that this switch does. A caller's answer to what it does not pass on.
+    /// Not supported by this switch. For callers; this crate does not use it.
     Unimplemented = 12,
     /// A bug of a caller.
     Internal = 13,

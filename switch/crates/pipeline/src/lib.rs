@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Everything a name or a width decides is decided once, at load: fields become words, expressions instructions on words,
-//! tables, actions and parser states numbers. What this crate does not run is refused then, with its JSON pointer, never when
-//! a packet meets it. The packet path does not allocate (but to grow a buffer once, and for digests and the messages of
+//! tables, actions and parser states numbers. A construct that this crate does not run is refused then, with its JSON
+//! pointer, never when a packet meets it. The packet path does not allocate (but to grow a buffer once, and for digests and the messages of
 //! `log_msg` if they are asked for), look up a name, lock, or read a clock.
 //!
 //! The parts, and who imports whom; no arrow points back:

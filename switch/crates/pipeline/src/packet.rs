@@ -5,20 +5,21 @@ use crate::program::{FieldList, Slot, VariablePlace, WordField};
 
 /// One packet on its way through ingress, the queue, and egress.
 ///
-/// Opaque outside this crate. Give it to [`crate::Pipeline::recycle`] when it is sent or dropped, so that its buffers serve the next packet.
+/// Opaque outside this crate. Give it to [`crate::Pipeline::recycle`] when it is sent or dropped, so that its buffers serve
+/// the next packet.
 #[derive(Debug, Clone, Default)]
 pub struct Packet {
     pub(crate) words: Vec<u64>,
     pub(crate) bytes: Vec<u8>,
     pub(crate) payload: Vec<u8>,
-    /// Bytes of the frame as received: what counters and meters count.
+    /// Bytes of the frame as received, which counters and meters count.
     pub(crate) received_length: u32,
     /// Bytes after headers were added and removed: `packet_length` in egress.
     pub(crate) current_length: u32,
     /// Set by `truncate`: bytes to send at most.
     pub(crate) truncate_to: Option<u64>,
     pub(crate) wishes: Wishes,
-    /// A loop of the program took more steps than there were: what it left behind means nothing.
+    /// A loop of the program took more steps than there were, so its results are not used.
     pub(crate) exhausted: bool,
 }
 

@@ -48,7 +48,7 @@ pub enum EgressVerdict {
 /// A packet after ingress.
 #[derive(Debug)]
 pub struct Processed {
-    /// The packet; whatever the verdict, give it back sooner or later.
+    /// The packet; give it back (see [`Pipeline::recycle`]), whatever the verdict.
     pub packet: Box<Packet>,
     /// Where it goes.
     pub verdict: Verdict,
@@ -137,7 +137,7 @@ impl Pipeline {
         }
     }
 
-    /// Parses only; for a copy of a frame that ingress has seen.
+    /// Only parses, for a copy of a frame that ingress has seen.
     pub(crate) fn parse_again(&mut self, now: Time, packet: &mut Packet, frame: &[u8]) {
         let (mut machine, _) = self.machine(now);
         let parsed = machine.parse(packet, frame);
@@ -169,7 +169,7 @@ impl Pipeline {
         field.is_some_and(|word| packet.word(word) != 0)
     }
 
-    /// Where the packet goes. One that is exhausted has no wishes.
+    /// Decides where the packet goes. An exhausted one has no wishes.
     fn verdict(&self, packet: &mut Packet) -> Verdict {
         if packet.exhausted {
             packet.wishes = Wishes::default();
@@ -210,7 +210,7 @@ impl Pipeline {
         packet.set_field(standard.deq_qdepth, queue.deq_qdepth.into());
         packet.set_field(standard.egress_global_timestamp, now / 1000);
         packet.set_field(standard.packet_length, packet.current_length.into());
-        // Any other value than the drop port: what ingress left there means nothing in egress.
+        // Any other value than the drop port: the value that ingress left has no meaning in egress.
         packet.set_field(standard.egress_spec, u64::from(drop_port) + 1);
         machine.apply(tables, packet, program.egress);
         if packet.exhausted {
@@ -229,8 +229,8 @@ impl Pipeline {
     }
 
     /// Tells the program that a packet was dropped instead of queued, if it has the field `tm.dropped`: applies the egress
-    /// control once with that set, so that what ingress has counted as queued is taken off again. What egress decides and
-    /// asks for means nothing. `tm.pushed_out` says whether it had been queued and another has taken its place.
+    /// control once with that set, so that the program takes the packet off its accounts. The decision of egress has no
+    /// effect. `tm.pushed_out` tells the program that the packet was queued and another has taken its place.
     pub fn dropped(
         &mut self,
         now: Time,
@@ -253,7 +253,7 @@ impl Pipeline {
         machine.deparse(packet, out);
     }
 
-    /// The interpreter, and the tables beside it, so that what a table gives lives on while instructions run.
+    /// The interpreter and the tables.
     #[inline]
     fn machine(&mut self, now: Time) -> (Machine<'_>, &mut [Table]) {
         let drop_port = self.options.drop_port;

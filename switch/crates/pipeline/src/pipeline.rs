@@ -26,14 +26,14 @@ impl Default for Options {
     }
 }
 
-/// A loaded program with its entries and state.
+/// A loaded program with its state.
 #[derive(Debug)]
 pub struct Pipeline {
     pub(crate) program: Program,
     pub(crate) state: State,
     pub(crate) table_names: HashMap<String, u32>,
     pub(crate) options: Options,
-    /// Boxed, for a packet goes through many hands.
+    /// Boxed, because packets are moved often.
     #[expect(clippy::vec_box)]
     pool: Vec<Box<Packet>>,
     pub(crate) scratch: Vec<u8>,
@@ -68,7 +68,7 @@ impl Pipeline {
         })
     }
 
-    /// Gives loops all their [`STEPS`] again: to be called where packets go on for another reason than an arrival.
+    /// Gives loops all their [`STEPS`] again. Call it when packets go on for another reason than an arrival.
     pub fn grant_steps(&mut self) {
         self.steps = STEPS;
     }
@@ -81,7 +81,7 @@ impl Pipeline {
         packet
     }
 
-    /// Memory of a packet that is gone, with whatever is in it.
+    /// Memory of an earlier packet, not cleared.
     pub(crate) fn pooled(&mut self) -> Box<Packet> {
         self.pool.pop().unwrap_or_default()
     }

@@ -95,7 +95,7 @@ fn what_is_not_supported_is_refused_with_its_place() {
 const TOO_LARGE: &str =
     "this program's counters, registers and meters take more than 268435456 bytes";
 
-/// What counts is the memory of all arrays together, whatever each of them is.
+/// The limit is on the memory of all arrays together.
 #[test]
 fn arrays_are_bounded_by_the_memory_they_take() {
     for (array, largest) in [

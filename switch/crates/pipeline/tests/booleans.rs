@@ -4,7 +4,7 @@ mod common;
 
 use common::{entry, exact, load, run, ternary};
 
-/// What the program makes of the flags and the two that follow if the first flag is set.
+/// The program's result for the flags and the two that follow if the first flag is set.
 fn expected(flags: u8, more: [u8; 2]) -> Vec<u8> {
     let (mut first, mut second, number) = (flags >> 7 != 0, flags >> 6 & 1 != 0, flags & 63);
     let (followed, kept) = (first, second);

@@ -7,7 +7,7 @@ use phb_pipeline::{Digest, Packet, Pipeline, QueueMetadata, Verdict};
 
 const WIDE: [u8; 13] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 
-/// What the report at the front of a frame says: where, instance type, rid, ingress port, packet length, kept, lost,
+/// The report at the front of a frame: where, instance type, rid, ingress port, packet length, kept, lost,
 /// and whether the wide field was kept; and what follows it.
 type Report = (u8, u32, u16, u16, u32, u8, u8, bool);
 

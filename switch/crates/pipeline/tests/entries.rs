@@ -1,4 +1,4 @@
-//! What entries have besides an action, through the runtime interface (programs/entries.p4).
+//! Parts of entries besides the action, through the control plane (programs/entries.p4).
 
 mod common;
 

@@ -30,7 +30,7 @@ fn request(index: u32) -> Vec<u8> {
     frame
 }
 
-/// What the program leaves in `answer.hash`.
+/// The value of `answer.hash` after the program.
 fn ask(pipeline: &mut Pipeline, index: u32) -> Result<u32, Verdict> {
     run(pipeline, 0, 1, &request(index))
         .map(|(_, out)| u32::from_be_bytes(out[13..17].try_into().unwrap()))

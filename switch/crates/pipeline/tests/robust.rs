@@ -1,4 +1,4 @@
-//! Whatever a frame is, no committed program panics, hangs or grows without bound on it.
+//! No committed program panics, hangs or grows without bound on any frame.
 
 mod common;
 
@@ -152,7 +152,7 @@ proptest! {
     }
 }
 
-/// What one packet held, the next one does not see: a run of two gives what a run of the second alone does.
+/// A packet does not see the values of the one before: a run of two gives the same as a run of the second alone.
 #[test]
 fn packets_do_not_see_each_other() {
     let first = vec![0xff; 300];

@@ -15,7 +15,7 @@ fn frame(kind: u8, key: u16, wide: u128, rest: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// What was seen, what was the same, what was chosen; and what follows the first header.
+/// The fields `seen`, `same` and `chosen`, and the bytes after the first header.
 fn report(pipeline: &mut Pipeline, frame: &[u8]) -> (u8, u8, u32, Vec<u8>) {
     let (_, out) = run(pipeline, 0, 1, frame).unwrap();
     let chosen = u32::from_be_bytes(out[2..6].try_into().unwrap());

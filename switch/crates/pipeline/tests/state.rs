@@ -307,7 +307,7 @@ fn verdicts() {
     );
 }
 
-/// What is marked to drop is the metadata given, which may be a copy.
+/// `mark_to_drop` marks the metadata given, which may be a copy.
 #[test]
 fn drop_marks_the_metadata_it_is_given() {
     let mut pipeline = pipeline();

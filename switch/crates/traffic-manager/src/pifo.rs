@@ -1,11 +1,11 @@
 //! Push-in, first-out: a queue ordered by rank.
 //!
-//! Ranks may come in any order, and the order in which they leave is exact. What takes time is memory: of a million
+//! Ranks may come in any order, and the order in which they leave is exact. Memory takes the time: of a million
 //! packets, a binary heap waits for a dozen cache misses to find the first. Here items lie still, and what moves are keys
 //! of 16 bytes: rank, number of arrival, place of the item. No two keys are equal, so equal ranks leave in order of
 //! arrival. The keys due next are in a heap that fits the cache, all others on shelves, sorted when their turn comes. No
 //! operation takes longer than sorting one shelf, but for the renumbering, once in 7 * 10^10 arrivals. The key that is last
-//! is looked for on the highest shelf when somebody asks for it, and remembered until it is taken.
+//! is looked for on the highest shelf when it is asked for, and remembered until it is taken.
 
 mod heap;
 mod shelves;

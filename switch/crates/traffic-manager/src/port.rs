@@ -34,9 +34,9 @@ pub struct PortConfig {
     pub strict_priority: bool,
     /// Packets that may wait in one of these queues, [`DEFAULT_QUEUE_DEPTH`] unless given.
     pub queue_depth: Option<usize>,
-    /// What each of these queues passes at most, in packets per second; `None` and 0 are unlimited.
+    /// The highest rate of each of these queues, in packets per second; `None` and 0 are unlimited.
     pub queue_rate_pps: Option<u64>,
-    /// What the port passes at most, however fast its line is.
+    /// The limit of the port's rate, besides that of its line.
     pub shaper: Option<ShaperConfig>,
 }
 
@@ -122,13 +122,13 @@ struct Waiting<T> {
     item: T,
 }
 
-/// A port's queue. `T` is what waits for its turn, `F` a finished frame.
+/// A port's queue. `T` is a packet that waits for its turn, `F` a finished frame.
 ///
 /// A packet has a rank and waits in the PIFO, if it is shaped for its bucket's tokens as well, or a priority and waits in
 /// one of the strict-priority queues. A program gives the one or the other; should both wait, because another program has
 /// come, the PIFO is emptied first.
 ///
-/// Whoever drives it calls [`depart`](Self::depart) when [`next_event`](Self::next_event) has come, and then,
+/// Its driver calls [`depart`](Self::depart) when [`next_event`](Self::next_event) has come, and then,
 /// as after every [`enqueue`](Self::enqueue), takes packets by [`pop`](Self::pop) and hands them to
 /// [`transmit`](Self::transmit) as long as the port is [`ready`](Self::ready). A popped packet need not be transmitted:
 /// the egress pipeline may drop it.
@@ -229,11 +229,11 @@ impl<T, F> PortQueue<T, F> {
     }
 
     /// Queues `item` at `now` (ns) by its rank in the place of the packet with a rank that would be served last. That is
-    /// `item` itself if none waits whose rank is higher: of equal ranks, the one that came last. So what waits is always
-    /// the most urgent of what came (RFC 1812 section 5.3.6).
+    /// `item` itself if none waits whose rank is higher: of equal ranks, the one that came last. So the most urgent
+    /// packets wait (RFC 1812 section 5.3.6).
     ///
     /// # Errors
-    /// Gives what is dropped, and why: `item`, or the packet that it has pushed out.
+    /// Gives the dropped packet, and why: `item`, or the packet that it has pushed out.
     pub fn enqueue_in_place(
         &mut self,
         now: u64,
@@ -331,8 +331,8 @@ impl<T, F> PortQueue<T, F> {
     }
 
     /// Puts a frame of `frame_length` bytes (Ethernet, without frame check sequence) onto the line, or into the ring
-    /// when the line is busy, as soon as the shaper has tokens for it. The ring takes it even when full, for the caller
-    /// has asked [`ready`](Self::ready) before.
+    /// when the line is busy, as soon as the shaper has tokens for it. The ring takes it even when full: the caller must ask
+    /// [`ready`](Self::ready) before.
     pub fn transmit(&mut self, now: u64, frame_length: usize, frame: F) {
         let overhead = self.config.shaper.map_or(0, |shaper| shaper.overhead_bytes);
         let frame = Frame {

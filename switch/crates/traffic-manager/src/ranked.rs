@@ -1,4 +1,4 @@
-//! Packets with a rank, of which some may have to wait for tokens of their class before their turn can come.
+//! Packets with a rank. Some may have to wait for tokens of their class before their turn can come.
 //!
 //! A packet may name a bucket. It leaves no earlier than its bucket has tokens for it, whatever its rank is; among those
 //! that may leave, rank decides. So a class that is shaped leaves the line to the others while it waits, and the others'
@@ -14,7 +14,7 @@ pub struct Shaping {
     pub bucket: u32,
     /// The rate in bit/s at which tokens come; the bucket takes over what its newest packet says.
     pub rate_bps: u64,
-    /// What may leave after a pause as fast as the line is. A bucket is never less deep than a packet that waits at it.
+    /// Bytes that may leave after a pause as fast as the line is. A bucket is never less deep than a packet that waits at it.
     pub burst_bytes: u32,
     /// How long the packet is, as this rate counts it.
     pub bytes: u32,
@@ -25,7 +25,7 @@ pub struct Shaping {
 pub struct Place {
     /// Lower goes first.
     pub rank: u64,
-    /// What holds it back, if anything does.
+    /// The bucket that holds it back, if any.
     pub shaping: Option<Shaping>,
 }
 
@@ -38,7 +38,7 @@ impl From<u64> for Place {
     }
 }
 
-/// What waits for the tokens of one bucket. Within it, rank decides.
+/// The packets that wait for the tokens of one bucket. Among them, rank decides.
 struct Gate<T> {
     number: u32,
     rate_bps: u64,
@@ -109,7 +109,7 @@ impl<T> Ranked<T> {
     fn gate(&mut self, now: u64, shaping: Shaping) -> &mut Gate<T> {
         let known = |gate: &Gate<T>| gate.number == shaping.bucket;
         let at = self.gates.iter().position(known).unwrap_or_else(|| {
-            // What a bucket with its whole burst says, a new one says too.
+            // A bucket with its whole burst is like a new one.
             self.gates.retain(|gate| {
                 !gate.waiting.is_empty() || gate.bucket.due(u64::from(gate.burst_bytes)) > now
             });

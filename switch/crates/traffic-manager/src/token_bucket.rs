@@ -10,7 +10,7 @@
 const BITS_PER_BYTE: u128 = 8;
 const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 
-/// What a port passes, besides what its line does.
+/// A limit on the rate of a port, besides that of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaperConfig {
     /// The rate in bit/s. 0 holds everything back once the burst is spent.
@@ -25,18 +25,18 @@ pub struct ShaperConfig {
 
 /// A bucket that is full at first.
 ///
-/// The level is kept in 10^-9 bits, of which a rate in bit/s brings a whole number in each nanosecond: it is exact,
+/// The level is kept in 10^-9 bits: a rate in bit/s adds a whole number of them in each nanosecond. So it is exact,
 /// however many frames there are. A start is rounded up to whole nanoseconds, and what comes in the rest of the last
 /// one is there for the next frame.
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     rate: u128,
     depth: u128,
-    /// What is in it ...
+    /// The level ...
     level: u128,
     /// ... at this time (ns), the start of the last frame.
     at: u64,
-    /// What the last frame took.
+    /// The tokens that the last frame took.
     last: u128,
 }
 
@@ -64,7 +64,7 @@ impl TokenBucket {
         Self { at: now, ..self }
     }
 
-    /// Changes rate and burst. What flowed in since the last frame counts at the new rate.
+    /// Changes rate and burst. Tokens since the last frame count at the new rate.
     pub fn set(&mut self, rate_bps: u64, burst_bytes: u32) {
         self.rate = u128::from(rate_bps);
         self.depth = tokens(u64::from(burst_bytes));
@@ -114,7 +114,7 @@ mod tests {
         let mut bucket = TokenBucket::new(8_000_000, 3000);
         let starts: Vec<u64> = (0..5).map(|_| bucket.start(5_000, 1000)).collect();
         assert_eq!(starts, [5_000, 5_000, 5_000, 1_005_000, 2_005_000]);
-        // After a pause of less than the burst, what has come meanwhile.
+        // After a pause of less than the burst, the tokens that have come meanwhile.
         let starts: Vec<u64> = (0..3).map(|_| bucket.start(4_005_000, 1000)).collect();
         assert_eq!(starts, [4_005_000, 4_005_000, 5_005_000]);
     }

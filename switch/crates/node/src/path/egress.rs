@@ -10,7 +10,7 @@ use crate::ports::Waiting;
 use crate::statistics::DropReason;
 
 impl PacketPath {
-    /// Moves what can move at a port: frames whose transmission has ended leave, and packets follow from the queue.
+    /// Lets frames leave whose transmission at a port has ended, and takes the next packets from its queue.
     pub(super) fn serve(&mut self, now: Time, at: usize, out: &mut Output) {
         loop {
             while let Some(frame) = self.ports[at].queue.depart(now) {
@@ -53,8 +53,8 @@ impl PacketPath {
         }
     }
 
-    /// Egress of a packet for a port that the switch does not have. What the program does there still counts: it may
-    /// recirculate the packet, or keep books.
+    /// Egress of a packet for a port that the switch does not have. The program may still recirculate the packet or
+    /// account for it.
     pub(super) fn egress_nowhere(
         &mut self,
         now: Time,

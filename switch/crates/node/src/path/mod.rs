@@ -3,7 +3,7 @@
 //! The order of things is simple_switch's. After ingress: clone, digest, resubmit, and if none of these ends it,
 //! multicast, drop, or one port. After egress: clone, drop, recirculate, or the line.
 //!
-//! Nothing here calls itself. What a packet causes (a copy in a queue, another pass through ingress) is noted, and
+//! There is no recursion. The work that a packet causes (a copy in a queue, another pass through ingress) is noted, and
 //! `settle` does one after the other until nothing is left to do now. So that this comes to an
 //! end with every program, a packet and its copies pass no more than [`PASSES`] times, and one event causes no more than
 //! [`BUDGET`] passes and copies, and [`STEPS`](phb_pipeline::STEPS) of the program's loops.
@@ -22,7 +22,7 @@ pub use packet_path::{BUDGET, PASSES};
 pub(crate) use packet_path::PacketPath;
 
 impl PacketPath {
-    /// Moves what can move at a port, and all that follows from it.
+    /// Serves a port, and does all that follows from it.
     pub(crate) fn advance(&mut self, now: Time, at: usize, out: &mut Output) {
         self.budget = BUDGET;
         self.now = now;

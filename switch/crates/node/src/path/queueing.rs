@@ -128,8 +128,7 @@ impl PacketPath {
         }
     }
 
-    /// Drops what waits for its turn at any port, and tells the program so: its slots mean nothing to another program.
-    /// Counted as [`DropReason::Reloaded`]. Frames that have passed egress leave all the same.
+    /// Drops the packets in the queues of all ports, and tells the program so.
     pub fn drop_waiting(&mut self) {
         for at in 0..self.ports.count() {
             while let Some((queue, waiting)) = self.ports[at].queue.take_waiting() {

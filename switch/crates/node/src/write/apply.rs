@@ -5,8 +5,8 @@ use phb_pipeline::{Code, Entry, Pipeline, WriteError};
 use super::update::Update;
 use crate::switch::SwitchNode;
 
-/// Makes a change of a switch. Nothing happens, and that counts as done, to the tables of one that has no program: whoever
-/// calls has made sure that there is one.
+/// Makes a change of a switch. The caller has checked that there is a program; without one, a change of its tables does
+/// nothing.
 pub(super) fn apply(update: &Update, node: &mut SwitchNode) -> Result<(), WriteError> {
     match update {
         Update::MulticastGroup { group, replicas } => {

@@ -1,6 +1,6 @@
 //! Batches of control-plane changes, all or nothing where asked.
 //!
-//! While an atomic batch is applied, what would undo each change is noted before it is made; the notes are carried out
+//! While an atomic batch is applied, the inverse of each change is noted before it is made; the notes are carried out
 //! in reverse order if a later change is refused.
 
 mod apply;
@@ -66,7 +66,7 @@ impl SwitchNode {
         }
     }
 
-    /// Makes look-ups as fast as they can be after changes.
+    /// Makes look-ups fast again after changes.
     pub fn settle_tables(&mut self) {
         if let Some(pipeline) = self.pipeline_mut() {
             pipeline.settle();

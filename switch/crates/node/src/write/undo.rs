@@ -1,4 +1,4 @@
-//! What undoes a change, found out before it is made.
+//! Inverse changes, found before a change is made.
 
 use phb_pipeline::{Entry, Pipeline, WriteError};
 
@@ -6,14 +6,14 @@ use super::apply::{apply, size};
 use super::update::{Cells, Member, Update};
 use crate::switch::SwitchNode;
 
-/// What undoes a change. Inserting is by far the most frequent one, so its inverse copies nothing.
+/// The inverse of a change. Inserting is by far the most frequent change, so its inverse copies nothing.
 pub(super) enum Undo<'a> {
     Delete { table: &'a str, entry: &'a Entry },
     Changes(Vec<Update>),
 }
 
 impl<'a> Undo<'a> {
-    /// What undoes a change that is about to be made. Nothing for one that will be refused.
+    /// The inverse of a change that is about to be made; nothing if it will be refused.
     pub(super) fn of(update: &'a Update, node: &SwitchNode) -> Self {
         match update {
             Update::Insert { table, entry } => Self::Delete { table, entry },
@@ -101,7 +101,7 @@ fn inverse(update: &Update, pipeline: &Pipeline) -> Result<Vec<Update>, WriteErr
     })
 }
 
-/// What brings an entry back that is about to be deleted.
+/// The changes that bring an entry back which is about to be deleted.
 fn deleted(table: &str, entry: &Entry, pipeline: &Pipeline) -> Result<Vec<Update>, WriteError> {
     let mut changes = vec![Update::Insert {
         table: table.to_owned(),

@@ -1,4 +1,4 @@
-//! The changes that there are.
+//! Changes of a switch.
 
 use crate::replication::{CloneSession, Replica};
 use phb_pipeline::{Count, Entry, Group, Match, MeterRates, Param};
@@ -164,7 +164,7 @@ pub enum Update {
     CloneSession {
         /// The session's number.
         session: u16,
-        /// What becomes of packets cloned to it.
+        /// The fate of packets cloned to it.
         value: Option<CloneSession>,
     },
 }
@@ -180,7 +180,7 @@ pub struct Member {
     pub action: (String, Vec<Param>),
 }
 
-/// What all cells of an array are to hold.
+/// The values for all cells of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells<T> {
     /// The same.

@@ -1,6 +1,6 @@
 //! Entries, groups and members as the control plane writes them.
 
-/// What one key field of an entry matches. Values are big-endian and of any length that holds the field.
+/// The condition of an entry on one key field. Values are big-endian and of any length that holds the field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Match {
     /// The whole value.
@@ -42,20 +42,20 @@ pub struct Entry {
     pub action: String,
     /// Action parameters and their values, big-endian.
     pub params: Vec<Param>,
-    /// What the entry takes of the table's action profile, if it has one.
+    /// The member, group or set of the table's action profile, if it has one.
     pub indirect: Option<Indirect>,
     /// Nanoseconds without a hit after which the entry is idle; zero: never.
     pub idle_timeout_ns: u64,
 }
 
-/// What an entry takes of an action profile.
+/// The part of an action profile that an entry uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Indirect {
     /// The member with this id.
     Member(u32),
-    /// What the selector picks of the group with this id.
+    /// A member that the selector picks of the group with this id.
     Group(u32),
-    /// What the selector picks of a set that only this entry has.
+    /// An action that the selector picks of a set that only this entry has.
     ActionSet(Vec<WeightedAction>),
 }
 
@@ -79,7 +79,7 @@ pub struct Group {
     pub id: u32,
     /// Its members.
     pub members: Vec<GroupMember>,
-    /// What the weights may add up to; zero: as much as the switch allows.
+    /// The limit of the sum of weights; zero: as much as the switch allows.
     pub max_size: u32,
 }
 

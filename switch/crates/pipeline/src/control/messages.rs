@@ -14,7 +14,7 @@ impl Pipeline {
         }
     }
 
-    /// Messages that were lost because nobody took those before them.
+    /// The number of messages that were lost because the queue was full.
     #[must_use]
     pub fn lost_digests(&self) -> u64 {
         self.state.digests.lost

@@ -1,5 +1,4 @@
-//! Action profiles by name: members and groups. Every table of a profile has its own copy; a change is made in all or in
-//! none.
+//! Action profiles by name: members and groups. Every table of a profile has its own copy; all copies change or none.
 
 use super::entry::{Group, GroupMember, Param};
 use super::info::ProfileInfo;

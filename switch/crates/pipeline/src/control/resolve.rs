@@ -269,7 +269,7 @@ fn same_field(known: &str, given: &str) -> bool {
             .is_some_and(|header| given.strip_suffix("isValid()") == Some(header))
 }
 
-/// What the columns of a field are matched with: value and mask, or the least and the greatest value.
+/// The condition on the columns of a field: value and mask, or the least and the greatest value.
 type Condition = (Vec<u64>, Vec<u64>);
 
 fn resolve_match(

@@ -144,7 +144,7 @@ impl Pipeline {
     }
 
     /// At most `count` entries of a table from `cursor` on, which is zero at first; and the next cursor, if more follow.
-    /// What is written between two calls is seen or not; entries that stay are seen once.
+    /// Entries that are written between two calls may be missing; entries that stay are seen once.
     ///
     /// # Errors
     ///
@@ -174,8 +174,7 @@ impl Pipeline {
         Ok(self.describe_entry(&self.state.tables[number], found))
     }
 
-    /// Makes look-ups as fast as they can be after a number of changes. Cheap if there were few: to be called after each
-    /// batch of writes, between two packets.
+    /// Makes look-ups fast again after changes. Call it after each batch of writes; it is cheap if there were few.
     pub fn settle(&mut self) {
         self.state.tables.iter_mut().for_each(Table::settle);
     }
@@ -190,8 +189,8 @@ impl Pipeline {
         }
     }
 
-    /// Every table empty but for the program's own entries, every default action the program's, every counter,
-    /// register and meter as after loading.
+    /// Restores the state after loading: the program's own entries and default actions, and every counter, register and
+    /// meter.
     pub fn clear(&mut self) {
         self.state.tables.iter_mut().for_each(Table::clear);
         self.state.externs.clear();

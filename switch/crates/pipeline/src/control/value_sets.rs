@@ -46,7 +46,7 @@ impl Pipeline {
             });
             fields.collect()
         };
-        let members = self.state.value_sets[number].iter();
+        let members = self.state.externs.value_sets[number].iter();
         Ok(members.map(|words| describe(words)).collect())
     }
 
@@ -71,7 +71,7 @@ impl Pipeline {
             .iter()
             .map(|member| resolve(set, member))
             .collect::<Result<Vec<_>>>()?;
-        self.state.value_sets[number] = resolved;
+        self.state.externs.value_sets[number] = resolved;
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The instructions that are not arithmetic: headers, stacks, externs, and what a program asks of the switch.
+//! The instructions that are not arithmetic: headers, stacks, externs, and requests to the switch.
 
 use super::execute::Machine;
 use crate::packet::{CloneRequest, Packet};

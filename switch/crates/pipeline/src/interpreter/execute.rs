@@ -1,7 +1,7 @@
 //! Runs controls, actions and expressions on a packet.
 
 use crate::packet::Packet;
-use crate::program::{Address, END, Instruction, MaskedWords, Operator, Place, Program, Setting};
+use crate::program::{Address, END, Instruction, Operator, Place, Program, Setting};
 use crate::state::State;
 use crate::state::externs::Externs;
 use crate::state::tables::Table;
@@ -10,7 +10,6 @@ use crate::state::tables::Table;
 pub(crate) struct Machine<'a> {
     pub(crate) program: &'a Program,
     pub(super) externs: &'a mut Externs,
-    pub(super) value_sets: &'a [Vec<MaskedWords>],
     /// Bytes a hash or checksum is computed over; kept so that its memory is reused.
     pub(super) scratch: &'a mut Vec<u8>,
     /// Nanoseconds since the start of the run.
@@ -29,7 +28,7 @@ enum Pending {
 }
 
 impl<'a> Machine<'a> {
-    /// A machine, and the tables beside it, so that what a table gives lives on while instructions run.
+    /// A machine and the tables, which are apart so that a table's result can be borrowed while instructions run.
     #[inline]
     pub(crate) fn new(
         program: &'a Program,
@@ -42,7 +41,6 @@ impl<'a> Machine<'a> {
         let machine = Self {
             program,
             externs: &mut state.externs,
-            value_sets: &state.value_sets,
             scratch,
             now,
             drop_port,
@@ -95,7 +93,7 @@ impl<'a> Machine<'a> {
         let length = packet.received_length;
         let words = &mut packet.words[..];
         let code = &program.code[..];
-        // What is left from here on: one addition less per instruction than an index.
+        // The rest of the code instead of an index: one addition less per instruction.
         let from = |address: Address| code.get(address as usize..).unwrap_or_default();
         let mut rest = from(*at);
         let pending = loop {
@@ -293,7 +291,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Does what an action does without instructions; where these start.
+/// Applies the settings of an action; gives where its instructions start.
 #[inline(always)]
 fn enter(program: &Program, words: &mut [u64], action: u32, parameters: &[u64]) -> Option<Address> {
     let action = &program.actions[action as usize];

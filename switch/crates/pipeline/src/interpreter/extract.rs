@@ -79,7 +79,7 @@ mod tests {
     use crate::program::{Fit, LayoutField, Slot};
 
     proptest! {
-        /// What a plan reads is what the bits of the header say, and writing it gives the header again.
+        /// A plan reads the bits of the header, and writing the fields gives the header again.
         #[test]
         fn fields_are_the_bits_of_the_header(
             widths in prop::collection::vec((prop_oneof![1u32..=64, 1u32..=16, 65u32..=400], any::<bool>()), 1..12),

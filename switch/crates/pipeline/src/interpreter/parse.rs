@@ -87,7 +87,7 @@ impl Machine<'_> {
         match &case.condition {
             SelectCondition::Masked(words) => all(words),
             SelectCondition::Member(set) => {
-                let members = &self.value_sets[*set as usize];
+                let members = &self.externs.value_sets[*set as usize];
                 members.iter().any(|words| all(words))
             }
         }

@@ -85,7 +85,7 @@ impl WideOperation {
         }
     }
 
-    /// Modulo the width of the result, for which the extended operands are right in two's complement too.
+    /// Modulo the width of the result. This holds for extended operands in two's complement too.
     fn multiply(&self, words: &mut [u64]) {
         let (first, length) = (usize::from(self.to.first), usize::from(self.to.words));
         words[first..first + length].fill(0);

@@ -27,7 +27,7 @@ pub(crate) struct Names<'a> {
     pub(crate) field_lists: &'a HashMap<u32, FieldList>,
 }
 
-/// What primitives add to the program besides instructions.
+/// Additions of primitives to the program besides instructions.
 #[derive(Default)]
 pub(crate) struct Additions {
     pub(crate) messages: Vec<LogMessage>,

@@ -10,7 +10,7 @@ pub(crate) const MOST_WORDS: u32 = 1 << 16;
 /// Instructions of one program.
 const MOST_INSTRUCTIONS: usize = 1 << 22;
 
-/// What all instructions of a program refer to.
+/// The words and operations that all instructions of a program refer to.
 #[derive(Default)]
 pub(crate) struct Pool {
     pub(crate) wide: Vec<WideOperation>,
@@ -65,7 +65,7 @@ impl<'p> Assembler<'p> {
         }
     }
 
-    /// A statement begins: the intermediate results of the one before are not needed any more.
+    /// Begins a statement: the intermediate results of the one before are not needed any more.
     pub(crate) fn statement(&mut self) {
         self.pool.next = self.pool.first;
     }
@@ -173,12 +173,12 @@ impl<'p> Assembler<'p> {
         })
     }
 
-    /// What intermediate results there are, for [`Self::release`].
+    /// The number of intermediate results now, for [`Self::release`].
     pub(crate) fn mark(&self) -> u32 {
         self.pool.next
     }
 
-    /// The intermediate results since the mark are not needed any more.
+    /// Gives up the intermediate results since the mark.
     pub(crate) fn release(&mut self, mark: u32) {
         self.pool.next = mark;
     }

@@ -138,7 +138,7 @@ impl<'a> Control<'a, '_> {
         let (code, addresses) = emit(&nodes, &prepared, start, bodies, program, pool, tables)?;
         let address = |node: u32, base: Address| match addresses.get(node as usize) {
             Some(Some(address)) => base + address,
-            // The end, and what nothing leads to.
+            // The end, and nodes that nothing leads to.
             _ => base,
         };
         let base = append(&mut program.code, &code, self.json)?;
@@ -230,7 +230,7 @@ impl<'a> Control<'a, '_> {
     /// P4 controls have no loops; one in the artifact would keep a packet for ever.
     fn refuse_loops(&self, nodes: &[Node<'_>], tables: &[TableShape]) -> Result<(), LoadError> {
         let successors = |node: u32| successors(&nodes[node as usize], tables);
-        // Nodes are removed once nothing leads to them; what a loop holds stays.
+        // Nodes are removed once nothing leads to them; those of a loop stay.
         let mut incoming = vec![0usize; nodes.len()];
         for node in 0..nodes.len() as u32 {
             for next in successors(node).into_iter().filter(|&next| next != END) {

@@ -12,7 +12,7 @@ use crate::program::{Comparison, HeaderReference, Parameter, Place, Program, Slo
 /// The widest cast.
 const WIDEST_CAST: u32 = 1 << 16;
 
-/// What names mean while an expression is read.
+/// The meaning of names while an expression is read.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) headers: &'a Headers,
@@ -131,7 +131,7 @@ impl Context<'_> {
                 let [stack, field] = value.tuple()?;
                 let stack = self.headers.stack(&stack)?;
                 let header = self.stack_element(stack, self.last_index(stack));
-                // What p4c makes of the element itself.
+                // p4c writes the element itself like this.
                 if field.text()? == "last" && !self.headers.has_field(header.instance(), "last") {
                     return Ok(Expression::Header(header));
                 }

@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use crate::error::LoadError;
 
-/// Deepest nesting accepted, in JSON levels, of which p4c spends two to four per operator. What a deeper document would
-/// need of the stack has no bound.
+/// Deepest nesting accepted, in JSON levels, so that the stack suffices. p4c writes two to four levels per operator.
 const DEEPEST: usize = 512;
 
 /// Parses an artifact.

@@ -1,4 +1,4 @@
-//! Lists of fields: what copies of a packet keep, and what digest messages carry.
+//! Lists of fields: those that copies of a packet keep, and those that digest messages carry.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which results nobody reads before they are overwritten.
+//! Finds results that are not read before they are overwritten.
 
 use crate::program::{Address, Instruction, Place};
 
@@ -34,9 +34,8 @@ impl Words {
     }
 }
 
-/// Whether each instruction sets a word that nothing reads after it. `targets` are the addresses control comes to other
-/// than from the instruction before, `entries` those of them that something else than an instruction leads to; `seen`
-/// says which words are read outside of the instructions.
+/// Tells for each instruction whether its result is never read. `targets` are the addresses that jumps lead to, `entries`
+/// those that something else than an instruction leads to; `seen` tells which words are read outside of the instructions.
 pub(super) fn dead(
     code: &[Instruction],
     targets: &[bool],
@@ -58,7 +57,7 @@ pub(super) fn dead(
     if meetings * length > MOST_MEMORY {
         return dead;
     }
-    // What is read after a table, an action, or the end: at first what is seen, then what is read from any entry on too.
+    // The words read after a table, an action, or the end: at first those that are seen, then also those read from any entry on.
     let mut later = Words(vec![0; length]);
     (0..=highest)
         .filter(|place| seen(*place))
@@ -71,7 +70,7 @@ pub(super) fn dead(
         let mut live = known.clone();
         for (at, instruction) in code.iter().enumerate().rev() {
             let from = |to: Address| match before.get(to as usize) {
-                // Of what a jump back leads to nothing is known yet: all may be read.
+                // The target of a jump back has not been looked at yet: all may be read.
                 Some(Some(live)) if to as usize > at => live,
                 _ if to as usize >= code.len() => &known,
                 _ => &all,
@@ -93,7 +92,7 @@ pub(super) fn dead(
                     .flatten()
                     .for_each(|to| live.join(from(to))),
             }
-            // What only a dead one reads need not be computed either.
+            // A word that only a dead instruction reads is dead too.
             if !dead[at] {
                 if let Some(to) = instruction.pure_result() {
                     live.remove(to);
@@ -113,7 +112,7 @@ pub(super) fn dead(
                 later.join(live);
             }
         }
-        // After a call comes what follows it.
+        // Control goes on behind a call.
         for instruction in code {
             if let Instruction::Call { to, back } = instruction {
                 for at in [to, back] {
@@ -182,7 +181,7 @@ mod tests {
                 None,
                 &[false, false, false, false, false],
             ),
-            // What only a dead instruction reads.
+            // A word that only a dead instruction reads.
             (&[constant(1), copy, End], &[0], None, &[true, true, false]),
             // Read where something else than an instruction leads to, or by something else.
             (

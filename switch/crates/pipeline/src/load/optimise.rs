@@ -1,12 +1,12 @@
-//! Takes out of the instructions what p4c and the loader leave in them.
+//! Removes superfluous instructions of p4c and the loader.
 //!
 //! p4c gives the parameters of inlined controls and every intermediate result a field, so many instructions only move
 //! words; and a table's hit or miss becomes a field that the next instruction tests. Three steps, until nothing changes:
 //!
 //! 1. jumps that lead to jumps, or to tests whose outcome is known, lead to where those lead;
-//! 2. a word that is the copy of another, or a constant, is replaced where it is read, up to where jumps meet; what a
-//!    word holds already is not computed again;
-//! 3. what writes a word that nothing reads, or nothing before it is overwritten, goes.
+//! 2. a word that is the copy of another, or a constant, is replaced where it is read, up to where jumps meet; a value
+//!    that a word holds already is not computed again;
+//! 3. an instruction goes if its result is not read before it is overwritten.
 
 use crate::program::{Address, Instruction, ParserOperation, Place, Program, TableShape};
 
@@ -20,8 +20,7 @@ const ROUNDS: usize = 8;
 /// Jumps followed from one place: none of them makes a loop, so this is only to bound the loader's time.
 const HOPS: usize = 64;
 
-/// Improves the program. `private` are the words of p4c's own fields, which only instructions and what is seen here may
-/// read.
+/// Improves the program. `private` are the words of p4c's own fields: nothing outside the program reads them.
 pub(crate) fn optimise(
     program: &mut Program,
     tables: &mut [TableShape],
@@ -67,7 +66,7 @@ pub(crate) fn optimise(
     }
 }
 
-/// Every place where control comes to not from the instruction before.
+/// Visits every address that something else than an instruction leads to.
 fn for_each_entry(
     program: &mut Program,
     tables: &mut [TableShape],
@@ -107,6 +106,7 @@ fn for_each_entry(
     }
 }
 
+/// Tells for each address whether a jump or something else than the instruction before leads to it.
 fn targets(program: &mut Program, tables: &mut [TableShape]) -> Vec<bool> {
     let mut targets = vec![false; program.code.len()];
     let mut mark = |address: Address| {
@@ -125,7 +125,7 @@ fn targets(program: &mut Program, tables: &mut [TableShape]) -> Vec<bool> {
     targets
 }
 
-/// The addresses that control comes to from one jump only.
+/// Tells for each address whether only one jump leads to it.
 fn single(program: &mut Program, tables: &mut [TableShape]) -> Vec<bool> {
     let mut ways = vec![0u32; program.code.len()];
     // A place that something else than an instruction leads to counts twice.
@@ -155,7 +155,7 @@ fn single(program: &mut Program, tables: &mut [TableShape]) -> Vec<bool> {
     ways.iter().map(|ways| *ways == 1).collect()
 }
 
-/// Where control that comes to `address` goes on, if `known` is what the word was just set to.
+/// The address where control goes on from `address`, if a word was just set to the `known` value.
 fn follow(code: &[Instruction], mut address: Address, known: Option<(Place, u64)>) -> Address {
     for _ in 0..HOPS {
         let next = match (code.get(address as usize), known) {
@@ -199,7 +199,7 @@ fn thread_jumps(program: &mut Program, tables: &mut [TableShape]) -> bool {
     let mut threaded = code.clone();
     for (at, instruction) in threaded.iter_mut().enumerate() {
         let known = match at.checked_sub(1).and_then(|before| code.get(before)) {
-            // Only if nobody else comes here.
+            // Only if no jump leads here.
             Some(Instruction::Constant { to, value }) if !targets[at] => Some((*to, *value)),
             _ => None,
         };
@@ -229,7 +229,7 @@ fn thread_jumps(program: &mut Program, tables: &mut [TableShape]) -> bool {
     changed
 }
 
-/// Takes out what is not kept; jumps to it lead to what follows.
+/// Takes out the instructions that are not kept; jumps to them lead to the next one.
 fn compact(program: &mut Program, tables: &mut [TableShape], kept: &[bool]) {
     let mut moved = Vec::with_capacity(kept.len() + 1);
     let mut next = 0;

@@ -94,7 +94,7 @@ fn load_errors(root: &Json<'_>) -> Result<ErrorCodes, LoadError> {
     Ok(codes)
 }
 
-/// What the states of a parser are loaded with.
+/// The loader of a parser's states.
 struct Loader<'a, 'p> {
     names: Names<'a>,
     numbers: HashMap<&'a str, u32>,
@@ -121,7 +121,7 @@ impl Writing<'_, '_> {
             Instruction::Copy { from, to } => Some(ParserOperation::Copy { from, to }),
             _ => None,
         };
-        // What most states do besides extracting, without the detour.
+        // Most states only copy besides extracting, which needs no instructions.
         if let Some(copies) = out.code.iter().map(copy).collect::<Option<Vec<_>>>() {
             out.code.clear();
             self.operations.extend(copies);

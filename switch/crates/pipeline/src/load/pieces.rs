@@ -53,7 +53,7 @@ impl Lowering<'_, '_, '_, '_> {
             return Ok(false);
         }
         let words = usize::from(to.first)..usize::from(to.first) + usize::from(to.words);
-        // What a word of the result overwrites may be needed for the next.
+        // A word of the result may overwrite a word that the next one needs.
         for piece in &mut pieces {
             if words.contains(&piece.from.into()) {
                 let (from, to) = (piece.from, self.out.word(self.at)?);
@@ -97,7 +97,7 @@ impl Lowering<'_, '_, '_, '_> {
     /// Brings the bits of a piece to their place in a word of zeros.
     fn place_part(&mut self, part: Piece, to: Place) -> Result<(), LoadError> {
         let Piece { from, by, bits, .. } = part;
-        // A shift to the left cuts what is above the word by itself.
+        // A shift to the left itself cuts the bits above the word.
         let cut = part.more && part.at + bits < 64;
         let left = match (by, part.at) {
             (0, 0) => {

@@ -72,7 +72,7 @@ impl Context<'_> {
         }
     }
 
-    /// Assigns what one instruction puts into the word it is given, a value of at most `bits` bits.
+    /// Assigns the result of one instruction, of at most `bits` bits; `emit` is given the word for it.
     pub(crate) fn assign_result(
         &self,
         place: &Json<'_>,

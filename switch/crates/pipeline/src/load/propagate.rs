@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::values::Values;
 use crate::program::{Address, Instruction, Place};
 
-/// Words known at a time; so that the loader's time grows with the program's length only.
+/// The most words known at a time, so that the loader's time is linear in the program's length.
 const MOST_FACTS: usize = 256;
 
 /// A known word.
@@ -20,7 +20,7 @@ pub(super) fn propagate(code: &mut [Instruction], targets: &[bool], single: &[bo
     let mut changed = false;
     let mut facts: BTreeMap<Place, Value> = BTreeMap::new();
     let mut values = Values::default();
-    // What is known where only one jump leads to.
+    // The facts at addresses that only one jump leads to.
     let mut known = HashMap::new();
     for at in 0..code.len() {
         if let Some(before) = known.remove(&(at as Address)) {

@@ -1,6 +1,6 @@
 //! Settings: most actions only give parameters and constants to fields, which needs no instructions.
 //!
-//! Taken out of the instructions last of all, for nothing may lead into what is left of an action but its start.
+//! This is the last step of the loader, because afterwards an action may only be entered at its start.
 
 use std::ops::Range;
 
@@ -125,7 +125,7 @@ mod tests {
         Setting::Parameter { parameter, to }
     }
 
-    /// Instructions of an action, its settings, what is left of it, and whether that reads parameters.
+    /// Instructions of an action, its settings, the other instructions, and whether these read parameters.
     type Row<'a> = (&'a [Instruction], &'a [Setting], &'a [Instruction], bool);
 
     #[test]

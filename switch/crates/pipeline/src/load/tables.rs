@@ -10,7 +10,7 @@ use crate::program::{
     column_mask, columns_of, prefix_words, words_of,
 };
 
-/// Entries a table may announce; what it really holds is memory.
+/// The largest size of a table. Memory is taken for the entries that are there.
 const LARGEST_TABLE: u32 = 1 << 24;
 
 impl<'a> Control<'a, '_> {
@@ -71,14 +71,14 @@ impl<'a> Control<'a, '_> {
             &shape.default,
         ) && shape.direct_counter.is_none()
         {
-            // What p4c makes of a plain action call: nothing to look up, nothing to change.
+            // p4c makes such a table of a plain action call: there is nothing to look up or to change.
             let taken = shape.actions[choice.action as usize];
             if program.actions[taken.action as usize].words == 0 {
                 let call = Node::Action {
                     action: taken.action,
                     next: shape.miss.unwrap_or(taken.next),
                 };
-                // The control plane goes on knowing a table of the sources; no packet comes to it, so it leads nowhere.
+                // The control plane still sees a table of the sources, but no packet comes to it.
                 if !is_made_up(&shape.name) {
                     (shape.hit, shape.miss, shape.otherwise) = (None, None, END);
                     shape.actions.iter_mut().for_each(|known| known.next = END);
@@ -279,7 +279,7 @@ impl<'a> Control<'a, '_> {
                     if low.iter().rev().gt(high.iter().rev()) {
                         return item.refuse("the range is empty");
                     }
-                    // As bmv2, which does not mind an end beyond what the field holds.
+                    // As in bmv2, which accepts an end that does not fit the field.
                     let beyond = |(column, word): (usize, &u64)| word & !full(column) != 0;
                     if high.iter().enumerate().any(beyond) {
                         high = prefix_words(key.bits, key.bits);

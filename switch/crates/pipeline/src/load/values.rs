@@ -1,10 +1,10 @@
-//! Which words hold the same value, so that nothing is computed twice.
+//! Value numbering: which words hold the same value, so that nothing is computed twice.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::program::{Instruction, Place};
 
-/// Number of a value; it means something along one path only.
+/// Number of a value, valid along one path.
 type Value = u16;
 
 /// The values of words along a path.
@@ -16,18 +16,18 @@ pub(super) struct Values {
     next: Value,
 }
 
-/// Values numbered along one path; so that the loader's time grows with the program's length only.
+/// The most values along one path, so that the loader's time is linear in the program's length.
 const MOST: Value = 1024;
 
 impl Values {
-    /// Forgets all, for nothing is known of what comes here.
+    /// Forgets all values.
     pub(super) fn clear(&mut self) {
         self.of.clear();
         self.known.clear();
         self.next = 0;
     }
 
-    /// A copy instead of an instruction whose result another word holds; notes what the instruction sets.
+    /// Replaces an instruction by a copy if another word holds its result; notes the word that it sets.
     pub(super) fn pass(&mut self, instruction: Instruction) -> Instruction {
         if let Instruction::WriteRegister { register, .. } = instruction {
             self.known.retain(|known, _| !matches!(known, Instruction::ReadRegister { register: read, .. } if *read == register));

@@ -13,7 +13,7 @@ const WIDEST: u32 = 1 << 16;
 const WIDEST_DIVISION: u16 = 64;
 
 impl Lowering<'_, '_, '_, '_> {
-    /// A shift amount: what does not fit a word, or is negative, shifts everything out.
+    /// A shift amount: one that does not fit a word, or is negative, shifts everything out.
     pub(super) fn amount(&mut self, number: &Number) -> Result<Place, LoadError> {
         if number.range.fits(64) {
             return self.place(number);
@@ -210,7 +210,7 @@ impl Lowering<'_, '_, '_, '_> {
                         .at
                         .refuse("division of numbers of more than 4096 bits is not supported");
                 }
-                // One bit more than the divisor, for the remainder is shifted before it is compared.
+                // One bit more than the divisor, because the remainder is shifted before it is compared.
                 let room = u32::from(left.0.words.max(right.0.words)) + 1;
                 let remainder = self.out.temporary(room, self.at)?;
                 let kind = if operator == Operator::Divide {

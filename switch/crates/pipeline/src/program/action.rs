@@ -11,7 +11,7 @@ pub(crate) struct Action {
     pub(crate) words: u32,
     /// None if it does nothing but its settings.
     pub(crate) start: Option<Address>,
-    /// What a table that takes it does before the instructions.
+    /// The settings that come before the instructions.
     pub(crate) settings: Box<[Setting]>,
     /// Whether the instructions read the runtime data.
     pub(crate) reads_parameters: bool,

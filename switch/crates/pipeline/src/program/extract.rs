@@ -153,7 +153,7 @@ impl ExtractPlan {
         let place = offset % 64;
         self.write(word, offset / 64, (64 - width) as u8, place as u8);
         if place + width > 64 {
-            // What the first eight bytes do not hold.
+            // The part that the first eight bytes do not hold.
             let over = place + width - 64;
             self.write(word, offset / 64 + 1, (64 - over) as u8, 0);
         }

@@ -18,7 +18,7 @@ impl Algorithm {
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
-            // A custom CRC has the parameters of the standard one until somebody sets others.
+            // A custom CRC has the parameters of the standard one unless others are set.
             "crc16" | "crc16_custom" => Self::Crc16,
             "crc32" | "crc32_custom" => Self::Crc32,
             "csum16" | "cksum16" => Self::Csum16,
@@ -95,7 +95,7 @@ const CRC16: [u16; 256] = {
     table
 };
 
-/// CRC-32 of IEEE 802.3, reflected: what a byte does to the sum, and what it does with one to three more after it.
+/// CRC-32 of IEEE 802.3, reflected: the effect of a byte on the sum, with none to three bytes after it.
 const CRC32: [[u32; 256]; 4] = {
     let mut tables = [[0; 256]; 4];
     let mut index = 0;

@@ -1,9 +1,9 @@
-//! The instructions controls, actions and expressions become.
+//! The instructions of controls, actions and expressions.
 //!
 //! Three-address code over the words of a packet: fields, the parameters of the action that runs, and intermediate
 //! results all are words of one array, so an operand is a number of 16 bits and an instruction takes 16 bytes. bmv2
 //! computes with unlimited precision and cuts at assignment; the loader proves from operand widths which results 64 bits
-//! hold, and what needs more is a [`super::operation::WideOperation`].
+//! hold, and makes a [`super::operation::WideOperation`] of the others.
 
 /// Number of a word of the packet.
 pub(crate) type Place = u16;
@@ -35,7 +35,7 @@ impl Comparison {
         }
     }
 
-    /// What holds when this does not.
+    /// The comparison that holds when this one does not.
     pub(crate) fn negated(self) -> Self {
         match self {
             Self::Equal => Self::NotEqual,
@@ -162,8 +162,7 @@ pub(crate) enum Instruction {
         limit: u64,
     },
     Jump(Address),
-    /// Back to where a loop begins; `steps` are what another round takes of those that an arrival may cause. No other
-    /// jump makes a loop.
+    /// Back to the start of a loop. Another round costs `steps` of those that an arrival has. No other jump goes back.
     Repeat {
         to: Address,
         steps: u32,
@@ -212,7 +211,7 @@ pub(crate) enum Instruction {
     },
     /// Back from an action to where its table leads.
     Return,
-    /// The end of a control, or of what a parser or checksum evaluates.
+    /// The end of a control, or of an expression of a parser or checksum.
     End,
     Table(u32),
     /// An action without a table, too long to stand in place.

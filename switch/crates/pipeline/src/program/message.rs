@@ -12,7 +12,7 @@ pub(crate) struct DigestFields {
     pub(crate) fields: Vec<(String, Slot, u32)>,
 }
 
-/// The text of a `log_msg`: what stands before each value, the value, and what follows the last.
+/// The text of a `log_msg`: the text before each value, the value, and the text after the last.
 #[derive(Debug)]
 pub(crate) struct LogMessage {
     pub(crate) parts: Vec<(String, Span)>,

@@ -1,5 +1,5 @@
-//! A lowered program as plain data: what the loader makes of an artifact and executors run. Indices only, no names but
-//! those the control plane asks for. Imports nothing of those who make, run or change it.
+//! A program as plain data: the loader makes it of an artifact, executors run it. Everything goes by index; names are only
+//! there for the control plane. Imports nothing of those who make, run or change it.
 
 mod action;
 mod calculation;

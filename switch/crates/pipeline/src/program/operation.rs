@@ -22,7 +22,7 @@ pub(crate) struct WideOperation {
     pub(crate) right_signed: bool,
 }
 
-/// What a [`WideOperation`] does.
+/// The kind of a [`WideOperation`].
 #[derive(Debug, Clone)]
 pub(crate) enum Wide {
     /// Extends or cuts to the words of the result.

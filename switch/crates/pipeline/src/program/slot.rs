@@ -2,7 +2,7 @@
 
 use crate::bits;
 
-/// Where a field lives. Indices point into the two buffers of a [`Packet`].
+/// Where a field lives. Indices point into the two buffers of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// Up to 64 bits. Signed fields are kept sign-extended.

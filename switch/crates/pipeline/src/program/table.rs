@@ -168,7 +168,7 @@ impl TableShape {
     }
 }
 
-/// An action profile, of which the entries of a table take their actions.
+/// An action profile: the entries of its tables take their actions from it.
 #[derive(Debug, Clone)]
 pub(crate) struct ProfileShape {
     pub(crate) name: String,

@@ -13,7 +13,7 @@ pub struct Digest {
     pub fields: Vec<Vec<u8>>,
 }
 
-/// Messages kept until somebody takes them; further ones are lost, and counted.
+/// Messages that wait; further ones are lost, and counted.
 const MOST: usize = 4096;
 
 /// Messages that wait to be taken.

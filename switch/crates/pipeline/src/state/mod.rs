@@ -10,15 +10,13 @@ use digests::Digests;
 use externs::Externs;
 use tables::Table;
 
-use crate::program::{MaskedWords, Program};
+use crate::program::Program;
 
 /// All state of a program; the numbers are the program's.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) tables: Vec<Table>,
     pub(crate) externs: Externs,
-    /// The members of each value set.
-    pub(crate) value_sets: Vec<Vec<MaskedWords>>,
     pub(crate) digests: Digests,
 }
 
@@ -28,7 +26,6 @@ impl State {
         Self {
             tables: program.tables.iter().cloned().map(Table::new).collect(),
             externs: Externs::new(program, seed),
-            value_sets: vec![Vec::new(); program.value_sets.len()],
             digests: Digests::default(),
         }
     }

@@ -1,4 +1,4 @@
-//! What the integration tests share: frames, and a pipeline with a queue that never holds a packet.
+//! Frames for the integration tests, and a pipeline with a queue that never holds a packet.
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 

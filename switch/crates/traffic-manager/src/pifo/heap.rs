@@ -72,7 +72,7 @@ impl Heap {
         Some(least)
     }
 
-    /// Takes the greatest key. It has no children, so what takes its place need only rise.
+    /// Takes the greatest key. It has no children, so the key that takes its place need only rise.
     pub fn pop_last(&mut self) -> Option<u128> {
         let keys = self.blocks.iter().flat_map(|block| block.0).enumerate();
         let (place, greatest) = keys.take(self.length).max_by_key(|(_, key)| *key)?;

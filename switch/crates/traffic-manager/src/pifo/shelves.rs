@@ -6,7 +6,7 @@ pub const SHELF: usize = 1024;
 /// Shelves of keys. Each holds a range of them in no order; the ranges are in order.
 ///
 /// To put a key away is to find its shelf, by a binary search over one number for each, and to write the key behind the
-/// others there: one cache miss, for which nothing waits. A full shelf is split in two at its median.
+/// others there: one cache miss that nothing waits for. A full shelf is split in two at its median.
 #[derive(Default)]
 pub struct Shelves {
     /// The least key that belongs on each shelf, in descending order: the shelf that is next is the last.

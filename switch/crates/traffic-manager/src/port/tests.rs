@@ -422,7 +422,7 @@ fn model(rate: u64, ring: usize, schedule: &[(u64, u64, u32, usize)]) -> Vec<(u6
 }
 
 proptest! {
-    /// Whatever comes when: in any time the shaped port passes no more than its rate, its burst and the frame that may
+    /// In any time the shaped port passes no more than its rate, its burst and the frame that may
     /// be longer; and no frame leaves later than on a line of the shaper's rate.
     #[test]
     fn a_shaped_port_keeps_its_rate(

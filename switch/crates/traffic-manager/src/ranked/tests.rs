@@ -82,7 +82,7 @@ const LINE_BPS: u64 = 10_000_000;
 
 proptest! {
     /// The model is the promise: in every interval a class sends no more than its rate brings and its burst, or its longest
-    /// packet, holds; nobody's packet waits at an idle line unless it has to; and in a class rank decides, then arrival.
+    /// packet, holds; no packet waits at an idle line unless it has to; and in a class rank decides, then arrival.
     #[test]
     fn a_class_keeps_to_its_rate_and_the_line_to_its_work(arrivals in arrivals()) {
         let config = PortConfig { rate_bps: Some(LINE_BPS), ..PortConfig::default() };

@@ -1,4 +1,4 @@
-//! `log_msg`: counted always, kept only while somebody asks for it.
+//! `log_msg`: always counted, kept only while logging is enabled.
 
 use std::collections::VecDeque;
 use std::fmt::Write;

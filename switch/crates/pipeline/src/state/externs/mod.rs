@@ -1,4 +1,5 @@
-//! Stateful objects of a program: counters, meters, registers, the random number generator, and the log.
+//! Stateful objects of a program: counters, meters, registers, value sets, the random number generator,
+//! and the log.
 
 pub(crate) mod counter;
 pub(crate) mod log;
@@ -6,7 +7,7 @@ pub(crate) mod meter;
 pub(crate) mod random;
 pub(crate) mod register;
 
-use crate::program::Program;
+use crate::program::{MaskedWords, Program};
 
 /// All stateful objects of a program.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub(crate) struct Externs {
     pub(crate) counters: Vec<counter::CounterArray>,
     pub(crate) registers: Vec<register::RegisterArray>,
     pub(crate) meters: Vec<meter::MeterArray>,
+    /// The members of each value set.
+    pub(crate) value_sets: Vec<Vec<MaskedWords>>,
     pub(crate) random: random::Random,
     pub(crate) failed_assertions: u64,
     pub(crate) log: log::Log,
@@ -29,6 +32,7 @@ impl Externs {
             counters: counters.collect(),
             registers: registers.collect(),
             meters: meters.collect(),
+            value_sets: vec![Vec::new(); program.value_sets.len()],
             random: random::Random::new(seed),
             failed_assertions: 0,
             log: log::Log::default(),
@@ -36,7 +40,7 @@ impl Externs {
         }
     }
 
-    /// As after loading.
+    /// Clears all but the value sets.
     pub(crate) fn clear(&mut self) {
         self.counters
             .iter_mut()

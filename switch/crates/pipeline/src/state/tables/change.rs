@@ -111,7 +111,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes look-ups as fast as they can be after a number of changes; cheap if there were few.
+    /// Makes look-ups fast again after changes; cheap if there were few.
     pub(crate) fn settle(&mut self) {
         if let Index::Priority { classifier, .. } = &mut self.index {
             classifier.settle(Matches {
@@ -121,7 +121,7 @@ impl Table {
         }
     }
 
-    /// What the store keeps of a choice, counted in its profile.
+    /// Counts a choice in its profile, and gives the number that the store keeps.
     fn use_choice(&mut self, choice: &Choice) -> Result<u32, WriteError> {
         let profile = match (choice, &mut self.profile) {
             (Choice::Action(choice), None) => return Ok(choice.action),
@@ -165,7 +165,7 @@ impl Table {
         }
     }
 
-    /// What an entry takes, as it was given.
+    /// The choice of an entry, as it was given.
     pub(crate) fn choice_of(&self, number: u32) -> Choice {
         let choice = self.store.choice(number);
         match (&self.profile, choice) {

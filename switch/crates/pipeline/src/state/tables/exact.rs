@@ -177,7 +177,7 @@ impl FlatMap {
         }
     }
 
-    /// Removes a key; what was pushed away from its own slot moves back.
+    /// Removes a key; keys that were pushed away from their own slots move back.
     pub(crate) fn remove(&mut self, key: &[u64]) {
         let Some(place) = self.find(key) else { return };
         let stride = self.width + 1;
@@ -201,7 +201,7 @@ impl FlatMap {
     }
 }
 
-/// Numbers of entries by what identifies them; the entries themselves are elsewhere.
+/// Numbers of entries by a hash of their match; the entries themselves are elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct NumberSet {
     /// One more than the number, zero if free; a power of two of them, or none.

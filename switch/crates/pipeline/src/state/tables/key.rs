@@ -1,8 +1,7 @@
 //! From packet fields to the words a table is searched with.
 //!
-//! A key field takes as many 64-bit *columns* as it needs, least significant first: what entries are written in. What is
-//! looked up are *words*: the columns as they are, or, where only equality counts, several narrow fields side by side in
-//! one word.
+//! A key field takes as many 64-bit *columns* as it needs, least significant first; entries are written in columns. Look-ups
+//! use *words*: the columns as they are, or, where only equality counts, several narrow fields side by side in one word.
 
 use crate::packet::Packet;
 use crate::program::{Key, Slot, columns_of};

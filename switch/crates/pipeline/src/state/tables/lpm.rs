@@ -11,7 +11,7 @@ use super::pool::Pool;
 /// Bits per level.
 const STRIDE: u32 = 6;
 
-/// Bits of the array at the root. A multiple of six further on come 19 and 25, so that prefixes of 24 bits, of which
+/// Bits of the array at the root. The next levels begin at 19 and 25 bits, so that prefixes of 24 bits, of which
 /// routing tables have most, end in a node of the second level and need none of their own.
 const ROOT_BITS: u32 = 13;
 
@@ -52,7 +52,7 @@ struct Root {
     short: Vec<u32>,
 }
 
-/// What begins with certain bits.
+/// The prefixes that begin with certain bits.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     /// The node with longer prefixes.

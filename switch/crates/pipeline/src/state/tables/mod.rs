@@ -1,4 +1,4 @@
-//! Match-action tables: what the program fixes, the entries the control plane gives, and the lookup per packet.
+//! Match-action tables: the entries of the program and of the control plane, and the look-up per packet.
 //!
 //! ```text
 //!   packet --key--> words --exact | lpm | classifier--> number of an entry --store--> action, parameters
@@ -59,7 +59,7 @@ pub(crate) struct Table {
     key: Vec<u64>,
 }
 
-/// What a packet gets from a table.
+/// The result of a table for a packet.
 #[derive(Debug)]
 pub(crate) struct Taken<'a> {
     /// Number of the action in the program; none on a miss of a table without a default action.
@@ -160,7 +160,7 @@ impl Table {
         self.passed.filter(|_| self.is_empty())
     }
 
-    /// What a packet gets that matches no entry.
+    /// The result for a packet that matches no entry.
     #[inline(always)]
     pub(crate) fn missed(&self) -> Taken<'_> {
         let shape = &self.shape;

@@ -1,7 +1,7 @@
-//! Action profiles: entries take a member, or a group of which the selector's hash picks a member.
+//! Action profiles: an entry takes a member, or a group from which the selector's hash picks a member.
 //!
-//! A table has its own copy of the profile it shares with others, since what a name means differs between tables; the
-//! control plane makes every change in all of them.
+//! Every table has its own copy of a shared profile, because an action has another number in each table. The control plane
+//! makes every change in all copies.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub(crate) struct Profile {
     group_ids: BTreeMap<u32, u32>,
 }
 
-/// The most picks of a group, which bounds what a weight costs in memory.
+/// The most picks of a group, to bound the memory that weights take.
 pub(crate) const MOST_PICKS: u64 = 1 << 16;
 
 type Result<T> = std::result::Result<T, WriteError>;

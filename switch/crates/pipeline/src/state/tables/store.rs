@@ -251,7 +251,7 @@ impl Store {
         for (number, idle) in self.idle.iter_mut().enumerate() {
             match idle.last.max(idle.reported) {
                 _ if idle.timeout == 0 => {}
-                // Time starts when it is first looked at, for what writes entries has no clock.
+                // Time starts when it is first looked at, because the control plane has no clock.
                 NEVER => idle.last = now,
                 since if now.saturating_sub(since) >= idle.timeout => {
                     idle.reported = now;

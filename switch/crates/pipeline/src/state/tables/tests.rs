@@ -144,7 +144,7 @@ fn entry(keys: &[Key], raw: &(Vec<Raw>, i32, u32), prioritised: bool) -> TableEn
     }
 }
 
-/// The list: what [`Table`] does, with no index.
+/// The model: a list that is searched without an index.
 #[derive(Default)]
 struct Model {
     entries: Vec<TableEntry>,

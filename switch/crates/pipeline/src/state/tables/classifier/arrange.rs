@@ -52,14 +52,14 @@ impl Classifier {
         clustered
     }
 
-    /// What look-ups cost of entries in one of the two arrangements; none if nothing tells them apart.
+    /// The cost of look-ups in one of the two arrangements; none if no dimension tells the entries apart.
     fn cost(&self, orders: &[u64], clustered: bool, matches: Matches<'_>) -> Option<usize> {
         let mut trial = Self::new(self.tests.clone(), self.full.clone());
         let arranged = trial.arrange(orders, clustered, matches);
         arranged.then(|| trial.trials(orders, matches))
     }
 
-    /// What look-ups cost, by trial: of values that entries match, of values from several entries, and of any values.
+    /// The cost of trial look-ups: of values that entries match, of values from several entries, and of any values.
     fn trials(&self, orders: &[u64], matches: Matches<'_>) -> usize {
         let mut cost = 0;
         let mut key = vec![0; self.full.len()];

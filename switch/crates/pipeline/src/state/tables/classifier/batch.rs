@@ -15,7 +15,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Keeps the parts that still have candidates. Without a branch per part, for it would be mispredicted.
+    /// Keeps the parts that still have candidates. Without a branch per part, which would be mispredicted.
     #[inline]
     pub(super) fn narrow(&mut self, rows: [&[u64]; 4], before: usize) {
         let mut kept = 0;

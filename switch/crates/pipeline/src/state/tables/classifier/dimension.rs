@@ -15,8 +15,8 @@ fn most_rows(entries: usize, columns: usize) -> usize {
     }
 }
 
-/// Bits of a dimension of bits, by the number of entries: as many as the second level of the cache has room for the rows
-/// of, for a look-up reads rows of all dimensions.
+/// Bits of a dimension of bits, by the number of entries. A look-up reads rows of all dimensions, so all rows should fit
+/// the second level of the cache.
 fn bits_width(entries: usize) -> u32 {
     match entries {
         0..=2048 => 8,
@@ -179,7 +179,7 @@ fn starts(intervals: impl Iterator<Item = (u64, u64)>, full: u64, rows: usize) -
 
 /// How many of `N` sorted values are not greater than `value`, the last one left aside. `N` is a power of two.
 ///
-/// A binary search of fixed length without branches, for which way it goes cannot be predicted.
+/// A binary search of fixed length without branches, which could not be predicted.
 #[inline]
 fn count_below<const N: usize>(values: &[u64], value: u64) -> usize {
     let Some(values) = values.first_chunk::<N>() else {

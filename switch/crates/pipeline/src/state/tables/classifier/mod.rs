@@ -41,12 +41,12 @@ const DENSE_MANY: u32 = 4;
 /// The place of an entry that is in no block yet.
 const WAITS: u32 = u32::MAX;
 
-/// What a look-up costs, in rows of eight words that are read.
+/// The cost of a look-up, in rows of eight words that are read.
 trait Cost {
     fn add(&mut self, cost: usize);
 }
 
-/// A look-up of a packet, of which nobody asks.
+/// No cost is counted: the look-up is a packet's, not a trial.
 struct Uncounted;
 
 impl Cost for Uncounted {
@@ -60,14 +60,14 @@ impl Cost for usize {
     }
 }
 
-/// What it costs to look at a single block, and to compare an entry.
+/// The cost of looking at a single block, and of comparing an entry.
 const BLOCK_COST: usize = 5;
 const COMPARE_COST: usize = 3;
 
-/// With more dimensions than this, which blocks lose their last candidate after how many of them cannot be predicted.
+/// With more dimensions than this, the processor cannot predict after how many of them a block loses its last candidate.
 const MANY: usize = 8;
 
-/// What the words at `position` and `word` have in common.
+/// The bits that `word` and the words at `position` have in common.
 #[inline]
 fn common(rows: &[&[u64]], position: usize, mut word: u64) -> u64 {
     for four in rows.chunks(4) {
@@ -83,7 +83,7 @@ fn common(rows: &[&[u64]], position: usize, mut word: u64) -> u64 {
 
 #[derive(Debug, Default)]
 pub(crate) struct Classifier {
-    /// What to compare, what tells most first.
+    /// The comparisons, the most selective first.
     tests: Vec<Test>,
     /// Mask of each column: the bits the field has in it.
     full: Vec<u64>,
@@ -174,7 +174,7 @@ impl Classifier {
             if candidates.count_ones() >= dense {
                 let mut parts = 0..PARTS;
                 if rows.len() > MANY {
-                    // The very first part by itself, for there the best entries are.
+                    // The very first part by itself, because the best entries are there.
                     parts = 0..usize::from(group == 0);
                 }
                 for part in parts.clone() {
@@ -204,7 +204,7 @@ impl Classifier {
         found
     }
 
-    /// Goes through some blocks of which many have candidates.
+    /// Goes through blocks next to each other, many of which have candidates.
     fn search_dense(
         &self,
         rows: &[&[u64]],
