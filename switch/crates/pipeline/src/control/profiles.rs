@@ -248,7 +248,7 @@ fn members(group: &Group) -> Vec<WeightedMember> {
     members.collect()
 }
 
-fn describe_group((id, group): (u32, &profile::Group)) -> Group {
+fn describe_group((id, group): (u32, &profile::ProfileGroup)) -> Group {
     let members = group.members.iter().map(|member| GroupMember {
         member: member.member,
         weight: member.weight,

@@ -1,6 +1,6 @@
 //! Runs the plans for headers of fixed length.
 
-use crate::program::{ExtractPlan, Read};
+use crate::program::{ExtractPlan, FieldRead};
 
 impl ExtractPlan {
     /// Reads the header into the words of an instance; `data` has the header's length, or more.
@@ -55,7 +55,7 @@ impl ExtractPlan {
     }
 }
 
-impl Read {
+impl FieldRead {
     #[inline(always)]
     fn of(self, bytes: u64) -> u64 {
         bytes << (self.left & 63) >> (self.right & 63)

@@ -18,6 +18,7 @@ mod lists;
 mod liveness;
 mod lower;
 mod observed;
+mod operations;
 mod optimise;
 mod parser;
 mod pieces;

@@ -8,10 +8,10 @@ pub(crate) struct ExtractPlan {
     /// Bytes of the header.
     pub(crate) length: usize,
     pub(crate) windows: Vec<Window>,
-    pub(crate) reads: Vec<Read>,
+    pub(crate) reads: Vec<FieldRead>,
     /// Parts of fields that no eight bytes hold, and signed fields; after the others.
     pub(crate) special: Vec<SpecialRead>,
-    pub(crate) writes: Vec<Write>,
+    pub(crate) writes: Vec<FieldWrite>,
     /// Where the writes of each eight bytes end.
     pub(crate) chunks: Vec<u32>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Window {
 
 /// Part of a window that is a word of the instance: `(eight bytes << left) >> right`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Read {
+pub(crate) struct FieldRead {
     pub(crate) word: u16,
     pub(crate) left: u8,
     pub(crate) right: u8,
@@ -37,7 +37,7 @@ pub(crate) struct Read {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SpecialRead {
     pub(crate) start: u32,
-    pub(crate) read: Read,
+    pub(crate) read: FieldRead,
     /// Bits the word is moved up by before this part is added.
     pub(crate) join: u8,
     /// Sign bit of a signed field, or zero.
@@ -46,7 +46,7 @@ pub(crate) struct SpecialRead {
 
 /// Part of eight bytes of the header that is a word of the instance: `(word << up) >> down`, the upper bits cut off.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Write {
+pub(crate) struct FieldWrite {
     pub(crate) word: u16,
     pub(crate) up: u8,
     pub(crate) down: u8,
@@ -102,7 +102,7 @@ impl ExtractPlan {
     fn add(&mut self, word: u16, offset: u32, width: u32, sign: u64) {
         let read = |start: u32, offset: u32, width: u32| {
             let skip = offset - start * 8;
-            Read {
+            FieldRead {
                 word,
                 left: skip as u8,
                 right: (64 - width) as u8,
@@ -160,7 +160,7 @@ impl ExtractPlan {
     }
 
     fn write(&mut self, word: u16, chunk: u32, up: u8, down: u8) {
-        self.writes.push(Write { word, up, down });
+        self.writes.push(FieldWrite { word, up, down });
         let end = self.writes.len() as u32;
         self.chunks.resize(chunk as usize + 1, end);
         if let Some(last) = self.chunks.last_mut() {

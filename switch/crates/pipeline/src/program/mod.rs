@@ -21,7 +21,7 @@ pub(crate) use calculation::{
     BUFFER, Bytes, Calculation, CalculationInput, Checksum, Guard, LongPart, Sum,
 };
 pub(crate) use externs::{CounterShape, MeterShape, RegisterShape, Unit};
-pub(crate) use extract::{ExtractPlan, Read};
+pub(crate) use extract::{ExtractPlan, FieldRead};
 pub(crate) use hash::{Algorithm, finish_sum, sum_of};
 pub use header::HeaderTypeInfo;
 pub(crate) use header::{Layout, Stack, StandardMetadata};

@@ -26,7 +26,7 @@ fn hash(selector: &Selector, packet: &Packet, scratch: &mut Vec<u8>) -> u64 {
 
 /// A member: an action with its parameters.
 #[derive(Debug, Clone)]
-pub(crate) struct Member {
+pub(crate) struct ProfileMember {
     /// None of an entry's own action set.
     id: Option<u32>,
     pub(crate) choice: ActionChoice,
@@ -35,7 +35,7 @@ pub(crate) struct Member {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Group {
+pub(crate) struct ProfileGroup {
     id: Option<u32>,
     pub(crate) members: Vec<WeightedMember>,
     pub(crate) max_size: u32,
@@ -49,8 +49,8 @@ pub(crate) struct Group {
 pub(crate) struct Profile {
     pub(crate) shape: ProfileShape,
     scratch: Vec<u8>,
-    members: Places<Member>,
-    groups: Places<Group>,
+    members: Places<ProfileMember>,
+    groups: Places<ProfileGroup>,
     member_ids: BTreeMap<u32, u32>,
     group_ids: BTreeMap<u32, u32>,
 }
@@ -198,7 +198,7 @@ impl Profile {
     }
 
     /// Ids and content of the groups.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = (u32, &Group)> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (u32, &ProfileGroup)> {
         let group = |(&id, &place): (&u32, &u32)| {
             let group = self.groups.get(place)?;
             Some((id, group))
@@ -243,7 +243,7 @@ impl Profile {
             return refuse(Code::AlreadyExists, message);
         }
         self.room_for(1)?;
-        let member = Member {
+        let member = ProfileMember {
             id: Some(id),
             choice,
             users: 0,
@@ -326,7 +326,7 @@ impl Profile {
             max_size
         };
         let places = self.places(id, &members, max_size)?;
-        let group = Group {
+        let group = ProfileGroup {
             users: before.users,
             ..self.made(Some(id), members, max_size, &places)
         };
@@ -353,7 +353,7 @@ impl Profile {
         members: Vec<WeightedMember>,
         max_size: u32,
         places: &[u32],
-    ) -> Group {
+    ) -> ProfileGroup {
         let mut picks = Vec::new();
         for (member, &place) in members.iter().zip(places) {
             picks.extend(std::iter::repeat_n(place, member.weight as usize));
@@ -361,7 +361,7 @@ impl Profile {
                 member.users += 1;
             }
         }
-        Group {
+        ProfileGroup {
             id,
             members,
             max_size,
@@ -370,7 +370,7 @@ impl Profile {
         }
     }
 
-    fn release_members(&mut self, group: &Group) {
+    fn release_members(&mut self, group: &ProfileGroup) {
         for member in &group.members {
             if let Ok(place) = self.member_place(member.member)
                 && let Some(member) = self.members.get_mut(place)
@@ -398,7 +398,7 @@ impl Profile {
         }
         check_weights(&place, &members, 0)?;
         for (member, given) in members.iter_mut().zip(set) {
-            let made = Member {
+            let made = ProfileMember {
                 id: None,
                 choice: given.choice.clone(),
                 users: 0,
