@@ -79,7 +79,7 @@ class InputErrors(InputError):  # noqa: N818
 
 
 def every(error: InputError) -> tuple[InputError, ...]:
-    """The single errors that an error stands for."""
+    """Give the single errors that an error stands for."""
     return error.errors if isinstance(error, InputErrors) else (error,)
 
 

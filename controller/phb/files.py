@@ -69,7 +69,7 @@ def read_text(path: str | Path, expected: str, error: type[InputError] = InputEr
 
 
 def as_text(path: str | Path) -> str:
-    """A file's name as text, whatever the locale takes its octets for: what the history keeps and formats look at.
+    """Give a file's name as text, whatever the locale takes its octets for: what the history keeps and formats look at.
 
     Raises:
         UnicodeError: Its octets are no text.
@@ -116,7 +116,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def in_words(error: OSError) -> str:
-    """The system's words for an error, as they stand in a sentence."""
+    """Give the system's words for an error, as they stand in a sentence."""
     words = error.strerror or str(error)
     return words[:1].lower() + words[1:]
 

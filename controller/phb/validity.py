@@ -21,7 +21,7 @@ _HOUR = timedelta(hours=1)
 
 
 def next_change(rules: Iterable[Rule], after: datetime, zone: ZoneInfo | None = None) -> datetime | None:
-    """The first moment later than `after` from which some rule counts that didn't, or doesn't that did.
+    """Give the first moment later than `after` from which some rule counts that didn't, or doesn't that did.
 
     Args:
         rules: The rules of one policy.

@@ -29,7 +29,7 @@ class Leg:
 
 
 def legs(policy: PolicySet, rule: Rule) -> list[Leg]:
-    """The directions of a rule.
+    """Give the directions of a rule.
 
     Outgoing traffic enters at the host's port, incoming traffic at the port that is connected to it. A rule for both
     is written from the host's side, so its incoming leg has source and destination swapped. The Policy Agent polices
@@ -63,7 +63,7 @@ def legs(policy: PolicySet, rule: Rule) -> list[Leg]:
 
 
 def interface_of(policy: PolicySet, item: Rule | BehaviourAggregate) -> NumberedPort:
-    """The interface whose address an action's `interface` is compared with.
+    """Give the interface whose address an action's `interface` is compared with.
 
     Raises:
         InputError: The node has no host's port, or it isn't connected.
@@ -79,7 +79,7 @@ def interface_of(policy: PolicySet, item: Rule | BehaviourAggregate) -> Numbered
 
 
 def _host_side(policy: PolicySet, item: Rule | BehaviourAggregate) -> tuple[NumberedPort, NumberedPort]:
-    """The host's port and the one it is connected to."""
+    """Give the host's port and the one it is connected to."""
     host = policy.host_port
     found = f"direction '{item.direction.value}'" if isinstance(item, Rule) else "an action for one interface"
     if host is None:

@@ -54,7 +54,7 @@ def _route(policy: PolicySet, wanted: Route) -> Entry:
 
 
 def _unique(entries: Sequence[Entry]) -> None:
-    """A route of the policy's may not be one that a port's addresses make.
+    """Refuse a route of the policy that a port's addresses make, too.
 
     Raises:
         InputError: It is.

@@ -54,7 +54,7 @@ class Bits:
 
 
 def marks_entry(table: str, key: Mapping[str, Exact], action: Marking, above: Marking, said: Marking) -> list[Entry]:
-    """The entry that marks packets, in the fewest words; none where nothing is marked.
+    """Give the entry that marks packets, in the fewest words; none where nothing is marked.
 
     Args:
         table: `remark` of stage mark, or `colour_action` of stage police.

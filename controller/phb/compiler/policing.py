@@ -22,7 +22,7 @@ LAST_TIME = (1 << 48) - 1
 
 
 def meter_entry(table: str, stream: int, meter: Meter) -> Entry:
-    """The entry that keeps a stream's meter.
+    """Give the entry that keeps a stream's meter.
 
     Raises:
         InputError: A rate that the pipeline can't keep exactly.

@@ -20,7 +20,7 @@ class NumberedPort:
 
 
 def resolve(policy: PolicySet, reference: PortReference, origin: Origin) -> NumberedPort:
-    """The port of this name or number.
+    """Give the port of this name or number.
 
     Raises:
         InputError: The node has no such port, or its number isn't given.
@@ -34,7 +34,7 @@ def resolve(policy: PolicySet, reference: PortReference, origin: Origin) -> Numb
 
 
 def numbered(port: Port) -> NumberedPort:
-    """The port, if its number is known.
+    """Give the port, if its number is known.
 
     Raises:
         InputError: The port's number isn't given.
@@ -48,7 +48,7 @@ def numbered(port: Port) -> NumberedPort:
 
 
 def with_address(policy: PolicySet, address: AnyAddress, origin: Origin) -> Port:
-    """The port whose address it is.
+    """Give the port whose address it is.
 
     Raises:
         InputError: There is none.

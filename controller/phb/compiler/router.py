@@ -71,7 +71,7 @@ def _interface(port: int, address: AnyInterface, origin: Origin) -> Iterator[Ent
 
 
 def via(policy: PolicySet, wanted: Route) -> Entry:
-    """A route to a next hop, which must be on a network behind a router's port.
+    """Give a route to a next hop, which must be on a network behind a router's port.
 
     Raises:
         InputError: It isn't.
@@ -98,7 +98,7 @@ def via(policy: PolicySet, wanted: Route) -> Entry:
 
 
 def route(network: AnyNetwork, action: str, parameters: dict[str, int], origin: Origin) -> Entry:
-    """An entry of the table of the network's IP version."""
+    """Give an entry of the table of the network's IP version."""
     # A default route leaves the field out: P4Runtime writes a prefix of length 0 so (section 9.1.1).
     match = {"destination": Prefix(int(network.network_address), network.prefixlen)} if network.prefixlen else {}
     return Entry(ROUTE[network.version], match, action, parameters, 0, origin)

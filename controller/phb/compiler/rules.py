@@ -220,7 +220,7 @@ def _boxes(policy: PolicySet, leg: Leg, alternatives: tuple[Conditions, ...]) ->
 
 
 def _applied(state: _State, item: Rule | BehaviourAggregate, actions: list[Action]) -> Action | None:
-    """The one action that counts: it names no interface, or the one that the host is connected to.
+    """Give the one action that counts: it names no interface, or the one that the host is connected to.
 
     A rule whose every action is for another interface doesn't apply as a whole.
     """

@@ -57,7 +57,7 @@ class Treatments:
         return tuple(self._streams.values())
 
     def traffic_class(self, action: Action | None) -> int:
-        """The number of the action's class.
+        """Give the number of the action's class.
 
         Raises:
             InputError: There is no such class.
@@ -71,7 +71,7 @@ class Treatments:
         return self._classes[action.traffic_class]
 
     def stream(self, action: Action | None, hook: Hook, *, metered: bool = True) -> int:
-        """The number of the action's stream: it has one if it has a meter or a buffer of its own.
+        """Give the number of the action's stream: it has one if it has a meter or a buffer of its own.
 
         Args:
             action: What is done.

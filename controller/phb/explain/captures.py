@@ -20,7 +20,7 @@ _LONGEST = 1 << 18  # bytes of a packet; tcpdump's own limit
 
 
 def read_capture(path: str | Path) -> Iterator[Arrival]:
-    """The packets of a capture, with their times and, in pcapng, the names of their interfaces as ports.
+    """Read the packets of a capture, with their times and, in pcapng, the names of their interfaces as ports.
 
     Raises:
         InputError: The file can't be read, is no capture, or one of links that aren't Ethernet or raw IP.

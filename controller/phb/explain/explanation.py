@@ -165,7 +165,7 @@ def _queue(packet: TracedPacket, names: Names) -> str:
 
 
 def as_json(told: Explanation) -> dict[str, Any]:
-    """An explanation for programs."""
+    """Give an explanation for programs."""
     return {
         "packet": told.number,
         "time_ns": told.time_ns,

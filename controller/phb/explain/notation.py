@@ -141,7 +141,7 @@ WORDS = (*_NUMBERS, "in")
 
 
 def _options(words: list[str], origin: Origin) -> tuple[dict[str, int], str | int | None]:
-    """The words behind the addresses: numbers, and the ingress port."""
+    """Give the words behind the addresses: numbers, and the ingress port."""
     values: dict[str, int] = {}
     port: str | int | None = None
     for index in range(0, len(words), 2):

@@ -177,7 +177,7 @@ class TracedPacket:
 
     @classmethod
     def arrived(cls, time_ns: int, port: int, frame: bytes, length: int | None = None) -> TracedPacket:
-        """A packet as the parser leaves it."""
+        """Give a packet as the parser leaves it."""
         headers = Headers.parse(frame)
         flow = MatchFields()
         if headers.vlan is not None:

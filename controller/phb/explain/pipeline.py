@@ -92,7 +92,7 @@ class Pipeline:
         self._track_connections = intent.track_connections
 
     def process(self, time_ns: int, port: int, frame: bytes, length: int | None = None) -> TracedPacket:
-        """A frame arrives; times must not decrease.
+        """Process a frame that arrives; times must not decrease.
 
         Give the packet after its last ingress stage. `TracedPacket.taken_ns` is set when it leaves: at once on an idle
         port, else by a later call.

@@ -70,7 +70,7 @@ class Summary:
             self.reasons[told.drop_reason].add(told)
 
     def as_json(self) -> dict[str, object]:
-        """The summary for programs."""
+        """Give the summary for programs."""
         return {
             "total": _as_json(self.total),
             "rules": {name: _as_json(tally) for name, tally in self.rules.items()},

@@ -35,7 +35,7 @@ class Tables:
         self._found: dict[tuple[object, ...], Entry | None] = {}
 
     def lookup(self, table: str, key: Mapping[str, int], bits: int = 0) -> Entry | None:
-        """The entry that a packet with these values hits.
+        """Give the entry that a packet with these values hits.
 
         Args:
             table: Full name.
@@ -70,7 +70,7 @@ class Tables:
         return list(nearest.values())[:limit]
 
     def entries(self, table: str) -> Sequence[Entry]:
-        """The entries of a table, those asked first first."""
+        """Give the entries of a table, those asked first first."""
         return self._tables.get(table, ())
 
 

@@ -12,12 +12,12 @@ _ECN = {0: "", 1: " ECT(1)", 2: " ECT(0)", 3: " CE"}  # RFC 3168 section 5
 
 
 def dscp_name(tos: int) -> str:
-    """The name of the octet's DSCP, such as ``AF31``, or its number."""
+    """Give the name of the octet's DSCP, such as ``AF31``, or its number."""
     return _NAMES.get(tos >> 2, str(tos >> 2))
 
 
 def tos_words(tos: int) -> str:
-    """The octet as a number, and what its DSCP and ECN bits mean: ``104 (AF31)``."""
+    """Give the octet as a number, and what its DSCP and ECN bits mean: ``104 (AF31)``."""
     return f"{tos} ({dscp_name(tos)}{_ECN[tos & 3]})"
 
 
@@ -47,6 +47,6 @@ def _value(field: str, number: int, wanted: MatchValue) -> str:
 
 
 def decimals(value: float, digits: int = 3) -> str:
-    """A number with so many decimals, or with more where it would seem to be nothing."""
+    """Give a number with so many decimals, or with more where it would seem to be nothing."""
     words = f"{value:.{digits}f}"
     return words if float(words) or not value else f"{value:.1g}"

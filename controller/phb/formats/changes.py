@@ -31,7 +31,7 @@ _EVERYTHING = "all packets"
 
 
 def with_packets(loss: Loss, policy: PolicySet) -> Loss:
-    """The loss with the packets that get something else by it."""
+    """Give the loss with the packets that get something else by it."""
     if loss.item is None or loss.kept:
         return loss
     if isinstance(loss.item, SubnetPriority):
@@ -85,7 +85,7 @@ def _has(whole: object, part: Item) -> bool:
 
 
 def in_words(conditions: Conditions) -> str:
-    """The packets that conditions ask for, in a few words."""
+    """Give the packets that conditions ask for, in a few words."""
     said = [] if conditions.version is None else [f"IPv{conditions.version}"]
     if conditions.protocol is not None:
         said.append(str(write_protocol(conditions.protocol)))

@@ -40,7 +40,7 @@ WRITING = WriteOptions()
 
 
 def parse_dialect(name: str | None) -> Dialect | None:
-    """The dialect that a command's option names.
+    """Give the dialect that a command's option names.
 
     Raises:
         InputError: There is no such dialect.

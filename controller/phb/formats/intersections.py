@@ -23,7 +23,7 @@ def intersection(one: Conditions, other: Conditions) -> Conditions | None:
 
 
 def _common(one: Any, other: Any) -> Any:
-    """The part of two protocols or ranges that is in both; None where there is none."""
+    """Give the part of two protocols or ranges that is in both; None where there is none."""
     if isinstance(one, int):
         return one if one == other else None
     if isinstance(one, AddressRange) and one.version != other.version:

@@ -74,7 +74,7 @@ def _words(text: str, file: str) -> Iterator[_Word]:
 
 
 def _values(words: list[_Word], position: int) -> list[_Word]:
-    """The words up to the next keyword."""
+    """Give the words up to the next keyword."""
     last = next((place for place in range(position, len(words)) if str(words[place]) in _KEYWORDS), len(words))
     return words[position:last]
 

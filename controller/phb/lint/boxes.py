@@ -104,7 +104,7 @@ def subtract(box: ValueBox, others: Iterable[ValueBox], limit: int) -> list[Valu
 
 
 def covering(box: ValueBox, others: Sequence[ValueBox], limit: int) -> list[int] | None:
-    """Which of `others` cover `box` together, by index: a single one if there is one; None where they don't.
+    """Tell which of `others` cover `box` together, by index: a single one if there is one; None where they don't.
 
     Boxes that take nothing of what those before them left are not listed.
 

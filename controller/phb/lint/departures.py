@@ -31,7 +31,7 @@ class Departure:
 
 
 def departures(context: Context, action: Action, code_point: int, queueing: Queueing) -> set[Departure]:
-    """How traffic of the action that has this DSCP by then leaves a port; all parts of it, without regard to time."""
+    """Tell how the action's traffic with this DSCP leaves a port: all parts of it, without regard to time."""
     policed, own = drops(action.meter), class_of(action)
     here = context.regions.leaving(queueing.port)
     pieces = list(_arriving(context, action, code_point, here))
@@ -59,7 +59,7 @@ def departures(context: Context, action: Action, code_point: int, queueing: Queu
 
 
 def _arriving(context: Context, action: Action, code_point: int, here: int) -> Iterator[ValueBox]:
-    """The traffic as an output policy of the port sees it: routed there, and marked."""
+    """Give the traffic as an output policy of the port sees it: routed there, and marked."""
     wanted = sum(1 << octet for octet in range(256) if octet >> 2 == code_point)
     for region in context.regions.all:
         if action.name not in region.item.actions:

@@ -25,7 +25,7 @@ def _find(context: Context) -> Iterator[Finding]:
 
 
 def _all(policy: PolicySet) -> Iterator[tuple[str, EarlyDetection, int | None]]:
-    """Each early detection: where, it, and packets its queue holds at most."""
+    """Give each early detection: where, it, and packets its queue holds at most."""
     for queueing in policy.queueing:
         if queueing.early_detection is not None:
             yield f"port '{queueing.port}'", queueing.early_detection, queueing.hold_queue
@@ -67,7 +67,7 @@ def _profile(where: str, profile: DropProfile, limit: int | None) -> Iterator[Fi
 
 
 def _reversed(where: str, detection: EarlyDetection) -> Iterator[Finding]:
-    """A packet of a higher drop precedence must not be kept longer (RFC 2597 section 2)."""
+    """Find higher drop precedences that are kept longer, which RFC 2597 section 2 forbids."""
     profiles = sorted(
         (profile for profile in detection.profiles if _precedence(profile) is not None),
         key=lambda profile: _precedence(profile) or ("", 0),
@@ -89,7 +89,7 @@ def _reversed(where: str, detection: EarlyDetection) -> Iterator[Finding]:
 
 
 def _precedence(profile: DropProfile) -> tuple[str, int] | None:
-    """The group within which a profile is compared, and its drop precedence there."""
+    """Give the group within which a profile is compared, and its drop precedence there."""
     if profile.colour is not None:
         return "colour", _COLOURS.index(profile.colour)
     if profile.dscp is not None and is_assured(profile.dscp):
@@ -103,7 +103,7 @@ def is_assured(dscp: int) -> bool:
 
 
 def assured_name(dscp: int) -> str:
-    """The name of an AF code point, such as AF31."""
+    """Give the name of an AF code point, such as AF31."""
     return f"AF{dscp >> 3}{dscp >> 1 & 3}"
 
 

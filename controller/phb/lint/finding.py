@@ -82,7 +82,7 @@ class Context:
         return {action.name: action for action in self.policy.actions}
 
     def actions_of(self, item: Rule | BehaviourAggregate) -> list[Action]:
-        """The actions that an item names; a name without an action is the compiler's error."""
+        """Give the actions that an item names; a name without an action is the compiler's error."""
         return [self.actions[name] for name in item.actions if name in self.actions]
 
     @cached_property

@@ -243,7 +243,7 @@ _NO_WINDOW = (ALL_MONTHS, ALL_DAYS_OF_MONTH, ALL_DAYS, ALL_TIMES)
 
 
 def _port_bits(policy: PolicySet) -> dict[str, int]:
-    """A bit for each port, one for all unnamed ports, and the host's side of a node that marks for a host."""
+    """Give a bit for each port, one for all unnamed ports, and the host's side of a node that marks for a host."""
     bits = {_OTHER: 1}
     for port in policy.ports:
         bits.setdefault(port.name, 1 << len(bits))

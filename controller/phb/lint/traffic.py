@@ -30,12 +30,12 @@ MTU_BYTES = 1500  # IP packet of a full Ethernet frame (IEEE 802.3), the basis o
 
 
 def asked(item: Rule | BehaviourAggregate) -> tuple[CodePoints, ...]:
-    """The code points a rule or aggregate asks for, one for each alternative."""
+    """Give the code points a rule or aggregate asks for, one for each alternative."""
     return item.match if isinstance(item, Rule) else (item,)
 
 
 def dscp(tos: TypeOfService | None) -> int | None:
-    """The DSCP, where all of its bits are said."""
+    """Give the DSCP, where all of its bits are said."""
     return None if tos is None or tos.mask & DSCP_MASK != DSCP_MASK else tos.value >> 2
 
 
@@ -65,12 +65,12 @@ def treatments(action: Action) -> Iterator[Treatment]:
 
 
 def class_of(action: Action) -> str:
-    """The name of the class that its traffic gets."""
+    """Give the name of the class that its traffic gets."""
     return action.traffic_class or DEFAULT_CLASS
 
 
 def class_queues(policy: PolicySet) -> Iterator[tuple[Queueing, ClassQueue]]:
-    """Every queue of a class, with the queueing statement of its port."""
+    """Give every queue of a class, with the queueing statement of its port."""
     for queueing in policy.queueing:
         if isinstance(queueing.schedule, ClassBased):
             for queue in queueing.schedule.queues:
@@ -78,12 +78,12 @@ def class_queues(policy: PolicySet) -> Iterator[tuple[Queueing, ClassQueue]]:
 
 
 def feeding(policy: PolicySet, traffic_class: str) -> list[Action]:
-    """The actions whose traffic gets the class."""
+    """Give the actions whose traffic gets the class."""
     return [action for action in policy.actions if class_of(action) == traffic_class]
 
 
 def port_of(policy: PolicySet, queueing: Queueing) -> Port | None:
-    """The port that a queueing statement is about."""
+    """Give the port that a queueing statement is about."""
     return policy.find_port(queueing.port)
 
 

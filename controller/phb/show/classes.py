@@ -51,7 +51,7 @@ class ClassRow:
 
 
 async def read_classes(reading: Reading) -> list[ClassRow]:
-    """The classes that a switch's rules give or its queues serve, and class-default."""
+    """Read the classes that a switch's rules give or its queues serve, and class-default."""
     held = reading.held
     giving = [*(entry for hook in HOOKS for entry in held.classifying(hook)), *held.table(CLASS_QUEUE)]
     numbers = {0} | {entry.parameters["traffic_class"] for entry in giving}

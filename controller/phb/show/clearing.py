@@ -121,7 +121,7 @@ def _numbers(reading: Reading, space: str) -> set[int]:
 
 
 def _found(option: str, wanted: Iterable[str], known: Mapping[int, str], held: set[int]) -> set[int]:
-    """The numbers of names, or of numbers."""
+    """Give the numbers of names, or of numbers."""
     found: set[int] = set()
     for word in wanted:
         numbers = {number for number, name in known.items() if name == word}

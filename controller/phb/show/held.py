@@ -58,18 +58,18 @@ class HeldTables:
             yield from entries
 
     def table(self, name: str) -> list[HeldEntry]:
-        """The entries of a table, without the default one."""
+        """Give the entries of a table, without the default one."""
         return [entry for entry in self.tables.get(name, ()) if not entry.default]
 
     def find(self, table: str, **key: int) -> HeldEntry | None:
-        """The entry with these values of exact fields."""
+        """Give the entry with these values of exact fields."""
         for entry in self.table(table):
             if all(entry.match.get(field, (None,))[0] == value for field, value in key.items()):
                 return entry
         return None
 
     def classifying(self, hook: str) -> list[HeldEntry]:
-        """The entries that give packets a policy, those asked first first."""
+        """Give the entries that give packets a policy, those asked first first."""
         found = [
             entry
             for table in self.tables

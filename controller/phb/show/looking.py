@@ -37,7 +37,7 @@ async def look(
 
 
 async def reading_of(session: Session, prepared: Prepared | None) -> Reading:
-    """The tables of a switch, ready to be asked for counters.
+    """Give the tables of a switch, ready to be asked for counters.
 
     Raises:
         SwitchError: The switch refused, can't be reached, or runs another program.

@@ -43,7 +43,7 @@ class MeterRow:
 
 
 async def read_meters(reading: Reading) -> list[MeterRow]:
-    """The meters of a switch, by stream."""
+    """Read the meters of a switch, by stream."""
     rows = {}
     for table in _TABLES:
         for entry in reading.held.table(table):

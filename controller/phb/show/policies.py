@@ -49,7 +49,7 @@ class PolicyRow:
 
 
 async def read_policies(reading: Reading) -> list[PolicyRow]:
-    """The policies of a switch, by number."""
+    """Read the policies of a switch, by number."""
     rows = {0: PolicyRow(0, None, "", None, "input")}
     for control, hook in HOOKS.items():
         for entry in reading.held.classifying(control):
@@ -160,6 +160,6 @@ def _value(entry: HeldEntry, name: str, first: int, second: int) -> str:
 
 
 def reason_words(reason: int) -> str:
-    """A drop reason in words."""
+    """Give a drop reason in words."""
     known = reason in DropReason.__members__.values()
     return DropReason(reason).name.lower().replace("_", " ") if known else f"reason {reason}"

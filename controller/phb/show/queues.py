@@ -137,12 +137,12 @@ class QueuePlace:
 
 
 async def read_queues(reading: Reading, ports: frozenset[int] = frozenset()) -> list[PortQueues]:
-    """The queues of ports that a scheduler is set for; `ports` narrows them down."""
+    """Read the queues of ports that a scheduler is set for; `ports` narrows them down."""
     return [await _port(reading, port, entry) for port, entry in scheduled(reading) if not ports or port in ports]
 
 
 def scheduled(reading: Reading) -> Iterator[tuple[int, HeldEntry]]:
-    """The ports that a scheduler is set for, with the entry that sets it."""
+    """Give the ports that a scheduler is set for, with the entry that sets it."""
     for entry in sorted(reading.held.table(_SCHEDULER), key=lambda entry: entry.match["egress_port"]):
         if reading.held.in_force(entry):
             yield entry.match["egress_port"][0], entry
@@ -159,7 +159,7 @@ async def _port(reading: Reading, port: int, entry: HeldEntry) -> PortQueues:
 
 
 def places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[QueuePlace]:
-    """The queues of a port as the tables describe them."""
+    """Give the queues of a port as the tables describe them."""
     profile = entry.parameters["profile"]
     if entry.action == "fifo":
         yield QueuePlace(None, CONVERSATION_SLOTS + port, 1, 0, None, 0)
@@ -246,7 +246,7 @@ async def read_waiting(
 
 
 def counted_waiting(enqueued: CounterValue, transmitted: CounterValue, refused: CounterValue) -> int:
-    """The packets that counters have come and not gone; never less than none, though they are not read at once."""
+    """Give the packets that counters have come and not gone; never less than none, though they are not read at once."""
     return max(0, enqueued.packets - transmitted.packets - refused.packets)
 
 

@@ -40,7 +40,7 @@ class SwitchState:
 
 
 async def read_switch(reading: Reading) -> SwitchState:
-    """The program and the policies of a switch."""
+    """Read the program and the policies of a switch."""
     session = reading.session
     tables = []
     for name, info in session.artifact.tables.items():

@@ -107,14 +107,14 @@ class Capabilities:
 
 
 def names() -> list[str]:
-    """All targets, the default one first."""
+    """Give all targets, the default one first."""
     found = sorted(path.stem for path in FOLDER.glob("*.toml"))
     return [DEFAULT_TARGET, *(name for name in found if name != DEFAULT_TARGET)]
 
 
 @cache
 def load(name: str) -> Capabilities:
-    """The target of this name.
+    """Read the target of this name.
 
     Raises:
         InputError: There is none.
@@ -128,7 +128,7 @@ def load(name: str) -> Capabilities:
 
 
 def markdown() -> str:
-    """The table of the documentation."""
+    """Give the table of the documentation."""
     lines = ["| capability | target | | seen | why | source |", "|---|---|---|---|---|---|"]
     for capability in Capability:
         for name in names():
@@ -140,7 +140,7 @@ def markdown() -> str:
 
 
 def with_table(document: str) -> str:
-    """A document whose first table of capabilities is the present one."""
+    """Give a document whose first table of capabilities is the present one."""
     lines = document.splitlines(keepends=True)
     start = next(number for number, line in enumerate(lines) if line.startswith("| capability |"))
     end = next((number for number, line in enumerate(lines[start:], start) if not line.startswith("|")), len(lines))

@@ -128,7 +128,7 @@ class _Compiler:
             self.result.shapers.append(port_shaper(queueing.shaper, port))
 
     def _schedule(self, port: NumberedPort, queueing: Queueing, profile: int) -> tuple[_Scheduler, list[Entry]]:
-        """The scheduler of a port, and its rows."""
+        """Give the scheduler of a port, and its rows."""
         schedule = queueing.schedule
         match schedule:
             case FairQueue():

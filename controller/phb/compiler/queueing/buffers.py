@@ -21,7 +21,7 @@ class Accounts:
         self._next = 0
 
     def take(self, origin: Origin) -> int:
-        """The next account.
+        """Give the next account.
 
         Raises:
             InputError: The pipeline has no more.
@@ -43,7 +43,7 @@ def stream_buffers(
     accounts: Accounts,
     artifact: Artifact,
 ) -> list[Entry]:
-    """A row for each stream with a private buffer at the port, and one for everything else; those that are lent again.
+    """Give a row for each stream with a private buffer at the port, one for everything else, and those of idle buffers.
 
     An action whose rules belong partly to the input policy and partly to an output policy has two streams, and a buffer
     of this size for each. One that no rule names has no traffic, and no row.

@@ -28,7 +28,7 @@ CLASS_CONSTANT = {16: 64, 32: 64, 64: 57, 128: 30, 256: 16, 512: 8, 1024: 4, 204
 
 
 def class_number(policy: PolicySet, queue: ClassQueue) -> int:
-    """The number by which packets carry the class.
+    """Give the number by which packets carry the class.
 
     Raises:
         InputError: No such class.
@@ -53,7 +53,7 @@ def class_queues(
     slots: Slots,
     artifact: Artifact,
 ) -> list[Entry]:
-    """The rows of a port with classes.
+    """Give the rows of a port with classes.
 
     Raises:
         InputError: A class that isn't there or has two queues, flows of a version of IOS that has none in a class, or
@@ -107,7 +107,7 @@ def _with_default(schedule: ClassBased) -> list[ClassQueue]:
 
 
 def _by_precedence(queue: ClassQueue) -> FlowQueueing | None:
-    """The queue's flows, if each has the weight of its precedence."""
+    """Give the queue's flows, if each has the weight of its precedence."""
     flows = queue.fair_queue
     return flows if flows is not None and flows.dialect is not Dialect.IOS_HQF else None
 

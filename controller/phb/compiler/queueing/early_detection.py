@@ -22,7 +22,7 @@ COLOURS = {Colour.GREEN: 0, Colour.YELLOW: 1, Colour.RED: 2}
 
 
 def thresholds(detection: EarlyDetection, profile: int, traffic_class: int, rate: Rate | None) -> list[Entry]:
-    """The rows of one queue, in order of the file; packets that no row names are only observed.
+    """Give the rows of one queue, in order of the file; packets that no row names are only observed.
 
     Args:
         detection: What is said of the queue.
@@ -59,7 +59,7 @@ def thresholds(detection: EarlyDetection, profile: int, traffic_class: int, rate
 
 
 def halvings(average_weight: int, rate: Rate | None) -> int:
-    """How often the average is halved in a microsecond without packets, in units of 2^-32.
+    """Tell how often the average is halved in a microsecond without packets, in units of 2^-32.
 
     m packets that leave an empty queue make the average (1 - 2^-n)^m of what it was.
     """
@@ -70,7 +70,7 @@ def halvings(average_weight: int, rate: Rate | None) -> int:
 
 
 def slope(minimum: int, maximum: int, denominator: int) -> int:
-    """How fast the probability rises from 0 to 1/`denominator`, in units of 2^-32 per packet."""
+    """Tell how fast the probability rises from 0 to 1/`denominator`, in units of 2^-32 per packet."""
     span = maximum - minimum
     return min(UNIT - 1, round(UNIT / (denominator * span))) if span else 0
 

@@ -19,5 +19,5 @@ OVERHEAD = {
 
 
 def overhead(basis: LengthBasis, action: str, artifact: Artifact) -> int:
-    """The overhead in bytes as the parameter of a scheduler's action: two's complement."""
+    """Give the overhead in bytes as the parameter of a scheduler's action: two's complement."""
     return OVERHEAD[basis] % (1 << artifact.bits(PORT_SCHEDULER, action, "overhead"))

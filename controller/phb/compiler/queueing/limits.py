@@ -12,7 +12,7 @@ from phb.targets import Capabilities, Capability
 
 
 def with_limits(policy: PolicySet, target: Capabilities) -> tuple[Queueing, ...]:
-    """The queueing of every port, with limits where the target's own queues have some.
+    """Give the queueing of every port, with limits where the target's own queues have some.
 
     Such a target drops without a word what its queues have no room for, so the program must drop before: also at ports
     that the policy only names. A limit that the policy says stays. Queues of one strict level, or of none, share one of
@@ -72,7 +72,7 @@ def _part(queues: list[ClassQueue], most: int) -> int:
 
 
 def port_limits(queueing: Queueing, profile: int) -> list[Entry]:
-    """The port's limits; nothing where it has none.
+    """Give the port's limits; nothing where it has none.
 
     A port that queues flows without classes has one threshold for all of them. Queues of classes have theirs in their
     own entries.

@@ -15,7 +15,7 @@ _OVERHEAD = {RateBasis(basis): added for basis, added in OVERHEAD.items()}
 
 
 def port_shaper(shaper: Shaper, port: NumberedPort) -> PortShaper:
-    """The port's shaper. Without a burst the port is a line of the rate.
+    """Give the port's shaper. Without a burst the port is a line of the rate.
 
     Raises:
         InputError: A rate of payload: a shaper knows no TCP; or less than 1 bit/s.
@@ -26,7 +26,7 @@ def port_shaper(shaper: Shaper, port: NumberedPort) -> PortShaper:
 
 
 def class_shaper(shaper: Shaper, number: int, profile: int, artifact: Artifact) -> Entry:
-    """The row that shapes a class at a port. Without a burst each packet waits for as many tokens as it has bytes.
+    """Give the row that shapes a class at a port. Without a burst each packet waits for as many tokens as it has bytes.
 
     Raises:
         InputError: As `port_shaper`.

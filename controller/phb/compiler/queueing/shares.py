@@ -23,7 +23,7 @@ LEAST_SHARE = Fraction(1, 100)
 
 
 def shares(queues: Sequence[ClassQueue], rate: Rate | None) -> list[Fraction]:
-    """The part of the port that each queue gets when all want all of it.
+    """Give the part of the port that each queue gets when all want all of it.
 
     Rates and percentages are taken first; percentages of the remaining bandwidth are of what they leave; what those
     leave is divided by weight, and a queue that says nothing has weight 1 there.

@@ -12,7 +12,7 @@ CONVERSATION_SLOTS = 65536
 
 
 def port_slot(port: int) -> int:
-    """The slot of a port's queue where it has one queue without conversations: behind all others, one for each port."""
+    """Give the slot of a port's only queue, without conversations: behind all others, one for each port."""
     return CONVERSATION_SLOTS + port
 
 
@@ -24,7 +24,7 @@ class Slots:
         self._next = 0
 
     def take(self, count: int, port: NumberedPort, traffic_class: str | None, origin: Origin) -> int:
-        """The first of this many slots for a queue of the port.
+        """Give the first of this many slots for a queue of the port.
 
         Raises:
             InputError: The pipeline has no more.

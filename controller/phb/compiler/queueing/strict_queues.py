@@ -31,12 +31,12 @@ def ranks_matter(schedule: Schedule) -> bool:
 
 
 def queues_for_ranks(levels: Iterable[int]) -> int:
-    """How many queues strict levels leave below theirs: level l is priority 7 - l."""
+    """Tell how many queues strict levels leave below theirs: level l is priority 7 - l."""
     return STRICT_QUEUES - 1 - max(levels, default=-1)
 
 
 def map_ranks(schedule: Schedule, profile: int) -> tuple[Entry, Notice]:
-    """The row by which a port's ranks become priorities, and what to tell about it.
+    """Give the row by which a port's ranks become priorities, and what to tell about it.
 
     Args:
         schedule: One whose ranks matter.

@@ -51,7 +51,7 @@ def _say_waiting(packet: TracedPacket, queued: int, in_conversation: int) -> Non
 
 
 def _find_buffer(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
-    """The private buffer as far as it has room; the rest in the pool, of which a stream holds 1/holes of what is left.
+    """Fill the private buffer, then the pool: of what is left there, a stream may hold 1/holes.
 
     As the IBM 2212 does it (draft-nadas-diffserv-experience-01, section 2.1).
     """

@@ -15,7 +15,7 @@ _PERMISSION = {INPUT: "admit", OUTPUT: "output"}
 
 
 def table(hook: str, packet: TracedPacket) -> str:
-    """The multi-field table that is asked for this packet; empty if it is no IP packet."""
+    """Give the multi-field table that is asked for this packet; empty if it is no IP packet."""
     version = packet.headers.ip_version
     return f"PhbIngress.{hook}.multi_field_ipv{version}" if version is not None else ""
 

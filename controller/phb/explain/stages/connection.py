@@ -224,7 +224,7 @@ def _free_slot(state: PipelineState, candidates: tuple[int, int], now: int) -> i
 
 
 def _scale(packet: TracedPacket) -> int:
-    """The window scale of a SYN; the largest possible where the pipeline can't look at all options."""
+    """Give the window scale of a SYN; the largest possible where the pipeline can't look at all options."""
     assert packet.headers.tcp is not None
     scale = syn_options(packet)[1]
     words = packet.headers.number(packet.headers.tcp + 12, 1) >> 4

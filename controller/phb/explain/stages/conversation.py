@@ -64,7 +64,7 @@ def converse(packet: TracedPacket, tables: Tables, state: PipelineState) -> None
 
 
 def _choose(packet: TracedPacket, state: PipelineState, base: int, conversations: int) -> None:
-    """The slot that the flow owns, else the first of its two where nothing waits.
+    """Give the slot that the flow owns, else the first of its two where nothing waits.
 
     In another one than where its packets wait they would be overtaken, so a flow that shares its first slot with others
     stays there until nothing waits in it.
@@ -116,7 +116,7 @@ def _signature(packet: TracedPacket) -> int:
 
 
 def _marks(tos: int) -> int:
-    """The DSCP in its octet, AFx1 for any code point of that AF class."""
+    """Give the DSCP in its octet, AFx1 for any code point of that AF class."""
     code_class, drop_precedence = tos >> 5, tos >> 3 & 3
     assured = 1 <= code_class <= 4 and drop_precedence and not tos & 0x04
     return code_class << 5 | 0x08 if assured else tos & 0xFC

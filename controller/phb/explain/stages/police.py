@@ -47,7 +47,7 @@ def police(stage: str, policy: int, packet: TracedPacket, tables: Tables, state:
 
 
 def assured_colour(tos: int) -> int:
-    """The colour of a packet by the drop precedence of its AF code point (RFC 2597); others are green."""
+    """Give the colour of a packet by the drop precedence of its AF code point (RFC 2597); others are green."""
     dscp = tos >> 2
     if 1 <= dscp >> 3 <= 4 and dscp & 1 == 0 and dscp >> 1 & 3:
         return (dscp >> 1 & 3) - 1

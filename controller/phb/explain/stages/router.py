@@ -64,7 +64,7 @@ def drop_martian(packet: TracedPacket) -> bool:
 
 
 def leave(packet: TracedPacket, tables: Tables, next_hop: int) -> None:
-    """The last step: the link's MTU, and the next hop's MAC address where the route doesn't say it."""
+    """Check the last things: the link's MTU, and the next hop's MAC address where the route doesn't say it."""
     sends = tables.lookup("PhbIngress.forward.next_hop.send", {"egress_port": packet.egress_port or 0})
     headers = packet.headers
     ip_at = headers.ipv4 if headers.ip_version == 4 else headers.ipv6

@@ -216,7 +216,7 @@ def _piece(match: Sequence[IosBox], unless: Sequence[IosBox]) -> Piece:
 
 
 def _joined(pieces: Sequence[Piece]) -> Region:
-    """The same set in fewer pieces: two become one where neither's exceptions touch the other's boxes."""
+    """Give the same set in fewer pieces: two become one where neither's exceptions touch the other's boxes."""
     # As keys, so that a list of 10,000 entries grows without being copied each time.
     joined: list[tuple[dict[IosBox, None], dict[IosBox, None]]] = []
     for piece in pieces:
@@ -234,7 +234,7 @@ def _touch(holes: Iterable[IosBox], match: Iterable[IosBox], own: Container[IosB
 
 
 def versions(whole: Region) -> set[int]:
-    """Which IP versions a packet of the region may have."""
+    """Tell which IP versions a packet of the region may have."""
     return {version for piece in whole for box in piece.match for version in _versions(box)}
 
 

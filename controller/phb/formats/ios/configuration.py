@@ -57,7 +57,7 @@ class AccessList:
     errors: list[InputError] = field(default_factory=list)
 
     def next_sequence(self) -> int:
-        """The number of an entry that says none: IOS counts in steps of ten."""
+        """Give the number of an entry that says none: IOS counts in steps of ten."""
         return (self.entries[-1].sequence if self.entries else 0) + 10
 
 
@@ -297,7 +297,7 @@ class Configuration:
         self.notices.append(Notice(origin, message))
 
     def aside(self, origin: Origin, message: str) -> None:
-        """The same of a line that doesn't bear on packets."""
+        """List a line that doesn't bear on packets, and why it has no effect."""
         self.notices.append(Notice(origin, message, aside=True))
 
     @contextmanager

@@ -30,7 +30,7 @@ _SAYING = f"a line '! phb: dialect DIALECT' or the option --dialect, with one of
 
 
 def dialect(text: str, file: str, given: Dialect | None) -> Dialect:
-    """The dialect of a file: `given` with the option, or by ``! phb: dialect``, or by its ``version``.
+    """Give the dialect of a file: `given` with the option, or by ``! phb: dialect``, or by its ``version``.
 
     Raises:
         InputError: Two of them contradict each other, or none says it.

@@ -65,7 +65,7 @@ def _left(modes: list[Mode], line: Line) -> list[Mode]:
 
 
 def _around(modes: list[Mode], line: Line) -> list[Mode]:
-    """The modes whose blocks the line is in, by its indentation alone."""
+    """Give the modes whose blocks the line is in, by its indentation alone."""
     return [modes[0], *(mode for mode in modes[1:] if mode.indent < line.indent)]
 
 
@@ -92,7 +92,7 @@ def _statement(configuration: Configuration, modes: list[Mode], line: Line) -> l
 
 
 def _find(modes: list[Mode], line: Line) -> tuple[int, Found] | None:
-    """The statement, and how many modes are open where it belongs.
+    """Give the statement, and how many modes are open where it belongs.
 
     As on the router, what a mode doesn't know is tried in the mode around it. A statement that stands there in full
     comes before one that is only abbreviated: `ip route` after an interface is not its `ip route-cache`.

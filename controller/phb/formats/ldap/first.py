@@ -28,7 +28,7 @@ _OTHERS = frozenset(name.lower() for name in ("objectClass", "cn", "description"
 
 
 def read_first(entries: Sequence[DirectoryEntry], file: str, notices: list[Notice]) -> PolicySet | None:
-    """The policy of the entries of this version; None where there are none.
+    """Read the policy of the entries of this version; None where there are none.
 
     Args:
         entries: Of the whole tree.

@@ -115,7 +115,7 @@ def is_ibm(entry: DirectoryEntry) -> bool:
 
 
 def translated(entries: Sequence[DirectoryEntry]) -> list[DirectoryEntry]:
-    """The same entries, IBM's in RFC 3703's words; places stay.
+    """Give the same entries, IBM's in RFC 3703's words; places stay.
 
     Raises:
         InputError: A value isn't what IBM's schema has there, or asks for what phb can't do.

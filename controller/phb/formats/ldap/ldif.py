@@ -55,12 +55,12 @@ class DirectoryEntry:
     asked: set[str] = field(default_factory=set)
 
     def all(self, attribute: str) -> Sequence[Value]:
-        """Every value of an attribute."""
+        """Give every value of an attribute."""
         self.asked.add(attribute.lower())
         return self.values.get(attribute.lower(), ())
 
     def one(self, attribute: str) -> Value | None:
-        """The value of an attribute that has one at most.
+        """Give the value of an attribute that has one at most.
 
         Raises:
             InputError: It has more.
@@ -82,7 +82,7 @@ class DirectoryEntry:
 
 
 def read_entries(text: str, file: str) -> list[DirectoryEntry]:
-    """The entries of an LDIF file, or of what a directory gave.
+    """Read the entries of an LDIF file, or of what a directory gave.
 
     Args:
         text: The LDIF.

@@ -41,7 +41,7 @@ class Dn:
 
 
 def parse_dn(text: str) -> Dn | None:
-    """The name, or None where it isn't one. The empty name is that of the whole tree, not of an entry."""
+    """Give the name, or None where it isn't one. The empty name is that of the whole tree, not of an entry."""
     parts = []
     for part in _split(text, ","):
         pairs = [_PAIR.fullmatch(pair) for pair in _split(part, "+")]
@@ -66,7 +66,7 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _plain(value: str) -> str:
-    """The value without escapes; octets written as hexadecimal pairs are UTF-8."""
+    """Give the value without escapes; octets written as hexadecimal pairs are UTF-8."""
 
     def octet(match: re.Match[str]) -> bytes:
         return bytes([int(match[1], 16)]) if len(match[1]) == 2 else match[1].encode()

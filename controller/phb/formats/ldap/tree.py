@@ -34,7 +34,7 @@ class _Tree:
     notices: list[Notice] = field(default_factory=list)
 
     def refer(self, value: Value) -> DirectoryEntry:
-        """The entry that a value names.
+        """Give the entry that a value names.
 
         Raises:
             InputError: It names none of the tree.
@@ -49,7 +49,7 @@ class _Tree:
 
 
 def read_tree(entries: Sequence[DirectoryEntry], file: str, notices: list[Notice]) -> PolicySet:
-    """The policy that the entries describe.
+    """Read the policy that the entries describe.
 
     Args:
         entries: Of the whole tree; those that aren't about policies are left alone.
@@ -87,7 +87,7 @@ def read_tree(entries: Sequence[DirectoryEntry], file: str, notices: list[Notice
 
 
 def _rank(entry: DirectoryEntry, rule: Rule) -> tuple[int, int]:
-    """The largest priority is asked first; IBM's rules without one as those of a file, the most particular first."""
+    """Give a rule's place: the largest priority first; IBM's rules without one, the most particular first."""
     priority = _number(entry, "pcimRulePriority", 0, 2**31 - 1, 0)
     if priority or not ibm.is_ibm(entry):
         return -priority, 0
@@ -104,7 +104,7 @@ def _action_name(tree: _Tree, entry: DirectoryEntry, named: Mapping[str, Dn]) ->
 
 
 def _with_class(service: Service, entry: DirectoryEntry) -> Service:
-    """The same service, its traffic in the queue of the class that the entry names."""
+    """Give the same service, its traffic in the queue of the class that the entry names."""
     named = entry.one(words.TRAFFIC_CLASS)
     if named is None:
         return service
@@ -141,7 +141,7 @@ def _check_references(tree: _Tree) -> None:
 
 
 def _rules(tree: _Tree, entry: DirectoryEntry) -> list[Rule]:
-    """The rule, once for each of its periods: it counts in any of them."""
+    """Give the rule, once for each of its periods: it counts in any of them."""
     name = entry_name(entry, "pcimRuleName")
     origins: dict[str, Origin] = {}
     combined = _conditions(tree, entry)
@@ -206,7 +206,7 @@ def _conditions(tree: _Tree, rule: DirectoryEntry) -> Combined:
 
 
 def _terms(tree: _Tree, rule: DirectoryEntry) -> Iterator[tuple[int, Term]]:
-    """The rule's conditions, each with the number of its group."""
+    """Give the rule's conditions, each with the number of its group."""
     for value in rule.all("pcimRuleConditionList"):
         association = tree.refer(value)
         if not association.has_class(words.CONDITION_ASSOCIATION):
@@ -319,7 +319,7 @@ def _naming(entry: DirectoryEntry) -> str:
 
 
 def _block(entry: DirectoryEntry, name: str, keyword: str, known: Sequence[str]) -> Block:
-    """The entry's own words as a statement of the Policy Agent."""
+    """Give the entry's own words as a statement of the Policy Agent."""
     lines = [
         StatementLine((word, *value.text.split()), value.origin)
         for word in known

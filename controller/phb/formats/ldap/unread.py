@@ -26,7 +26,7 @@ _VENDOR = frozenset(name.lower() for name in words.VENDOR)
 
 
 def check_words(entries: Sequence[DirectoryEntry]) -> None:
-    """Every object class and attribute of a policy is a known one.
+    """Check that every object class and attribute of a policy is known.
 
     Raises:
         InputError: With the entry's place, or the attribute's.

@@ -38,7 +38,7 @@ def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
 
 
 def build(blocks: Sequence[Block], file: str) -> PolicySet:
-    """The policy that statements describe, wherever they come from: a directory's entries are such statements too.
+    """Build the policy that statements describe: those of a file, or a directory's entries.
 
     Raises:
         InputError: With the place of the first thing that is wrong.

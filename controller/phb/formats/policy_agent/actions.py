@@ -55,7 +55,7 @@ class Service:
 
 
 def read_service(block: Block, allowed: Sequence[str], longest: int, notices: list[Notice]) -> Service:
-    """A service category or policy action.
+    """Read a service category or policy action.
 
     Args:
         block: The statement.
@@ -115,7 +115,7 @@ def _per_interface(action: Action, lines: Sequence[StatementLine]) -> tuple[Acti
 
 
 def _meter(given: Attributes, notices: list[Notice]) -> Meter | None:
-    """The in-profile token bucket.
+    """Give the in-profile token bucket.
 
     Rate and bucket are one token bucket; peak rate and largest packet are a second one. What conforms to both is in
     profile (RFC 2215's TSpec); RFC 2698's meter tells the same packets from the rest.

@@ -45,11 +45,11 @@ class Attributes:
         self._fields: dict[str, Origin] = {}
 
     def all(self, *keywords: str) -> list[StatementLine]:
-        """Every line with one of these keywords."""
+        """Read every line with one of these keywords."""
         return [line for keyword in keywords for line in self._by_keyword.get(keyword.lower(), [])]
 
     def value(self, keyword: str, name: str, parse: Callable[[str], T], expected: str) -> T | None:
-        """The attribute's value, or None when it isn't given; `name` is the model's word for it."""
+        """Read the attribute's value, or None when it isn't given; `name` is the model's word for it."""
         for line in self.all(keyword):
             self._fields[name] = line.origin
             return parse_line(line, parse, expected)
@@ -70,7 +70,7 @@ def _lower(keywords: tuple[str, ...]) -> frozenset[str]:
 
 
 def parse_line(line: StatementLine, parse: Callable[[str], T], expected: str) -> T:
-    """The value of one line.
+    """Read the value of one line.
 
     Raises:
         InputError: There is none, or it isn't what is expected.
@@ -85,7 +85,7 @@ def parse_line(line: StatementLine, parse: Callable[[str], T], expected: str) ->
 
 
 def bits(width: int) -> Callable[[str], int]:
-    """A number of exactly so many binary digits."""
+    """Read a number of exactly so many binary digits."""
 
     def parse(text: str) -> int:
         if not re.fullmatch(rf"[01]{{{width}}}", text):
@@ -109,12 +109,12 @@ def mask(width: int) -> Callable[[str], tuple[int, ...]]:
 
 
 def days(text: str) -> tuple[Day, ...]:
-    """A mask of seven days, Sunday first (RFC 3060 section 6.5.3)."""
+    """Read a mask of seven days, Sunday first (RFC 3060 section 6.5.3)."""
     return tuple(list(Day)[place - 1] for place in mask(7)(text)) or tuple(Day)
 
 
 def whole(low: int, high: int = LARGEST) -> Callable[[str], int]:
-    """A whole number between bounds."""
+    """Read a whole number between bounds."""
 
     def parse(text: str) -> int:
         if not re.fullmatch(r"\d{1,10}", text) or not low <= int(text) <= high:
@@ -125,7 +125,7 @@ def whole(low: int, high: int = LARGEST) -> Callable[[str], int]:
 
 
 def rate(basis: RateBasis) -> Callable[[str], Rate]:
-    """A rate in kbit/s that counts these bits."""
+    """Read a rate in kbit/s that counts these bits."""
 
     def parse(text: str) -> Rate:
         return Rate(value=Decimal(whole(1)(text)), unit=RateUnit.KBIT, basis=basis)
@@ -193,7 +193,7 @@ def moments(text: str) -> tuple[datetime, datetime]:
 
 
 def name(line: StatementLine, what: str, longest: int = 64) -> str:
-    """The one name behind a keyword."""
+    """Read the one name behind a keyword."""
     if len(line.words) != 2 or not 0 < len(line.words[1]) <= longest:
         line.fail(f"'{' '.join(line.words)}'", f"{what} with one name of at most {longest} characters")
     return line.words[1]

@@ -53,7 +53,7 @@ class Block:
 
 
 def read_lines(text: str, file: str) -> list[StatementLine]:
-    """Every line that says something; braces become lines of their own."""
+    """Read every line that says something; braces become lines of their own."""
     return list(_lines(text, file))
 
 
@@ -80,7 +80,7 @@ def read_blocks(
     keywords: frozenset[str],
     refuse: Callable[[StatementLine], None],
 ) -> Iterator[Block]:
-    """The statements of a file.
+    """Read the statements of a file.
 
     Args:
         lines: The file.

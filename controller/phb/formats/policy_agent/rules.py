@@ -110,7 +110,7 @@ class Ranked:
 
 
 def read_rule(block: Block, words: RuleSpelling, services: Mapping[str, Service], notices: list[Notice]) -> Ranked:
-    """A rule.
+    """Read a rule.
 
     Args:
         block: The statement.
@@ -187,7 +187,7 @@ def _host_only(given: Attributes) -> None:
 
 
 def read_match(given: Attributes, words: RuleSpelling) -> tuple[Conditions, ...]:
-    """The packets that addresses, ports and protocols describe: one alternative for each protocol.
+    """Read the packets that addresses, ports and protocols describe: one alternative for each protocol.
 
     Raises:
         InputError: One of them is wrong, or they contradict each other.

@@ -103,7 +103,7 @@ def refuse(head: StatementLine) -> None:
 
 
 def harmless(block: Block) -> Notice | None:
-    """The notice for a statement that can be left out; None for one to be read."""
+    """Give the notice for a statement that can be left out; None for one to be read."""
     known = _NAMES.get(block.head.keyword.lower(), "")
     if known in HARMLESS:
         return Notice(block.head.origin, f"{known} has no effect: {HARMLESS[known]}")

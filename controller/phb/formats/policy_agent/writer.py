@@ -58,7 +58,7 @@ class _Writer:
         self.losses.setdefault((loss.origin, what), loss)
 
     def name(self, item: Action | Rule, kind: str) -> str:
-        """The item's name as the Policy Agent can have it: one word of at most 32 characters, once."""
+        """Give the item's name as the Policy Agent can have it: one word of at most 32 characters, once."""
         key = (kind, item.name)
         if key not in self.names:
             self.names[key] = self._free(item, kind)
@@ -75,14 +75,14 @@ class _Writer:
         return free
 
     def once(self, name: str) -> str:
-        """The rule's name the first time, then names like it."""
+        """Give the rule's name the first time, then names like it."""
         if name not in self.written:
             self.written.add(name)
             return name
         return self.unused("rule", name)
 
     def unused(self, kind: str, name: str) -> str:
-        """A name like this one that nothing of the kind has yet; it is taken now."""
+        """Give a name like this one that nothing of the kind has yet; it is taken now."""
         number, free = 1, name
         while (kind, free) in self.taken:
             number += 1
@@ -92,7 +92,7 @@ class _Writer:
 
 
 def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
-    """The policy as a Policy Agent file, with the losses."""
+    """Write the policy as a Policy Agent file, with the losses."""
     writer = _Writer(actions=policy.actions)
     _nodes(writer, policy)
     # Names that can stay come first, so that a changed one never takes another's.
@@ -204,7 +204,7 @@ def _action(writer: _Writer, action: Action) -> list[str]:
 
 
 def _kilobits(writer: _Writer, item: Item, key: str, rate: Rate, *, basis: RateBasis, owner: str) -> int:
-    """A rate as a whole number of kbit/s, at least 1."""
+    """Give a rate as a whole number of kbit/s, at least 1."""
     exact = rate.bits_per_second / 1000
     kilobits = max(1, int(exact.to_integral_value()))
     what = f"'{key.replace('_', '-')}' of {owner}"
@@ -261,7 +261,7 @@ def _meter(writer: _Writer, action: Action, meter: Meter) -> list[str]:
 
 
 def _excess(action: Action, meter: Meter) -> list[str] | None:
-    """How packets out of profile are treated; None where the Policy Agent has no word for it."""
+    """Tell how packets out of profile are treated; None where the Policy Agent has no word for it."""
     treatment = meter.red
     if treatment.drop:
         return ["DiffServExcessTrafficTreatment Drop"]
@@ -277,7 +277,7 @@ def _excess(action: Action, meter: Meter) -> list[str] | None:
 
 
 def _rule(writer: _Writer, rule: Rule, source: Rule, priority: int) -> Iterator[str]:
-    """A rule, or one rule for each of its alternatives; `source` is the one of the policy that it is made of."""
+    """Give a rule, or one rule for each of its alternatives; `source` is the one of the policy that it is made of."""
     owner = f"rule '{source.name}'"
     if any(part.ingress_port is not None or part.egress_port is not None for part in source.match):
         writer.lose(source, "match", owner, "rules of a host can't ask for a port of the switch")

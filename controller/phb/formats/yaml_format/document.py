@@ -68,7 +68,7 @@ class Sequence(list[Any]):
 
 
 def load(text: str, file: str) -> Any:
-    """The one document of a file; None where there is nothing but comments.
+    """Read the one document of a file; None where there is nothing but comments.
 
     Raises:
         InputError: With the line where the text stops being YAML, or says something that policy files don't.

@@ -29,12 +29,12 @@ POLICY = Root(PolicySet, "phb")
 
 @cache
 def aliases(item: type[Item]) -> dict[str, str]:
-    """The key in a file of each field."""
+    """Give the key in a file of each field."""
     return {name: field.alias or name for name, field in item.model_fields.items()}
 
 
 def items_in(annotation: Any) -> Iterator[type[Item]]:
-    """The items that a field of this type may hold."""
+    """Give the items that a field of this type may hold."""
     for kind, _ in _alternatives(annotation):
         if isinstance(kind, type) and issubclass(kind, Item):
             yield kind
@@ -45,7 +45,7 @@ def items_in(annotation: Any) -> Iterator[type[Item]]:
 
 
 def keys_at(location: Location, root: Root) -> list[str]:
-    """The keys that a mapping at this place may have."""
+    """Give the keys that a mapping at this place may have."""
     keys = {key for kind, _ in _at(location, root) for item in items_in(kind) for key in aliases(item).values()}
     return sorted(keys | {root.version_key} if not location else keys)
 
@@ -73,7 +73,7 @@ def expected_at(location: Location, root: Root) -> str:
 
 
 def one_of(choices: Iterable[Any]) -> str:
-    """A choice between written values."""
+    """Give a choice between written values."""
     shown = [f"'{choice}'" if isinstance(choice, str) else str(choice) for choice in choices]
     return f"one of {', '.join(shown)}" if len(shown) > 1 else shown[0]
 
@@ -108,7 +108,7 @@ def _item(item: type[Item]) -> str:
 
 
 def _tag(kind: Any) -> str | None:
-    """The 'kind' that an item is written with, where several may stand in one place."""
+    """Give the 'kind' that an item is written with, where several may stand in one place."""
     if not (isinstance(kind, type) and issubclass(kind, Item)) or "kind" not in kind.model_fields:
         return None
     annotation = kind.model_fields["kind"].annotation
@@ -138,7 +138,7 @@ def _step(kind: Any, part: str | int) -> Iterator[tuple[Any, tuple[Any, ...]]]:
 
 
 def _alternatives(annotation: Any, marks: tuple[Any, ...] = ()) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """The single types of a union, each with its own marks; nothing at all is no alternative."""
+    """Give the single types of a union, each with its own marks; nothing at all is no alternative."""
     if get_origin(annotation) is Annotated:
         inner, *own = get_args(annotation)
         yield from _alternatives(inner, (*marks, *own))

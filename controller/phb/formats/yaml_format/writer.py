@@ -19,7 +19,7 @@ LINE = 60
 
 
 def write(policy: PolicySet) -> str:
-    """The policy as a YAML file; reading it back gives an equal policy."""
+    """Write the policy as a YAML file; reading it back gives an equal policy."""
     data = policy.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     sections = [f"phb: {VERSION}\n"]
     sections += [_section(key, _ordered(value)) for key, value in data.items()]

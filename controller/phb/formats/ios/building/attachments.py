@@ -32,7 +32,7 @@ class Attachment:
 
 
 def attachments(configuration: Configuration) -> list[Attachment]:
-    """Every policy map that an interface names, in the order of the interfaces.
+    """Give every policy map that an interface names, in the order of the interfaces.
 
     A policy map that isn't there, or one inside another in a way that phb can't do, is an error of the configuration.
     """
@@ -61,7 +61,7 @@ def _attachment(
 
 
 def _shaped(configuration: Configuration, attachment: Attachment, shaper: PolicyClass) -> Attachment:
-    """The port shaper with a policy inside it: `shape` and `service-policy` of a lone class-default."""
+    """Give the port shaper with a policy inside it: `shape` and `service-policy` of a lone class-default."""
     if shaper.shape is None:
         assert shaper.child is not None
         raise InputError(

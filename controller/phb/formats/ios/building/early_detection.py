@@ -23,7 +23,7 @@ OTHER_DSCPS, OTHER_MINIMUM = 0, 20
 
 
 def early_detection(detect: RandomDetect) -> EarlyDetection:
-    """Every row of the table, as configured or else as IOS has it."""
+    """Give every row of the table, as configured or else as IOS has it."""
     field = "dscp" if detect.by_dscp else "precedence"
     minima = dict(BY_DSCP) if detect.by_dscp else dict(BY_PRECEDENCE)
     if detect.by_dscp:

@@ -26,7 +26,7 @@ Whole = Callable[[], int]
 def class_meter(
     configuration: Configuration, policy_class: PolicyClass, basis: RateBasis, whole: Whole
 ) -> Meter | None:
-    """The meter of a class, None without one.
+    """Give the meter of a class, None without one.
 
     IOS polices the traffic of ``priority RATE`` only while the line is congested; here the meter always counts
     (docs/policies/ios.md).

@@ -45,7 +45,7 @@ def _members(
     origin: Origin,
     known: dict[str, tuple[IosBox, ...] | None],
 ) -> tuple[IosBox, ...]:
-    """The boxes of a group and of those in it; `known` is what groups have, None for those being unfolded."""
+    """Give the boxes of a group and of those in it; `known` is what groups have, None for those being unfolded."""
     group = configuration.object_groups.get(name)
     if group is None or group.kind != kind:
         others = ", ".join(sorted(each.name for each in configuration.object_groups.values() if each.kind == kind))

@@ -19,7 +19,7 @@ def is_port(interface: Interface) -> bool:
 
 
 def build_ports(configuration: Configuration) -> list[Port]:
-    """A port for each interface that is up, and notices for the others.
+    """Build a port for each interface that is up, and notices for the others.
 
     Raises:
         InputError: An interface that can't be a port, or is routed by policy, and yet says something about packets.
@@ -144,12 +144,12 @@ def length_basis(interface: Interface) -> LengthBasis:
 
 
 def rate_basis(interface: Interface) -> RateBasis:
-    """The same, as rates call it."""
+    """Give the same as the basis of rates."""
     return RateBasis(length_basis(interface).value)
 
 
 def maybe_bandwidth(interface: Interface) -> int | None:
-    """The interface's bandwidth in bit/s, as configured or as its kind has it."""
+    """Give the interface's bandwidth in bit/s, as configured or as its kind has it."""
     if interface.bandwidth is not None:
         return interface.bandwidth[0] * 1000
     if interface.speed is not None:
@@ -159,7 +159,7 @@ def maybe_bandwidth(interface: Interface) -> int | None:
 
 
 def bandwidth(interface: Interface, origin: Origin) -> int:
-    """The same, where it must be known.
+    """Give the interface's bandwidth where it must be known.
 
     Raises:
         InputError: The interface's bandwidth isn't given.
@@ -172,7 +172,7 @@ def bandwidth(interface: Interface, origin: Origin) -> int:
 
 
 def bits_per_second(amount: Amount, whole: int) -> int:
-    """The amount in bit/s; a percentage is one of `whole`."""
+    """Give the amount in bit/s; a percentage is one of `whole`."""
     if amount.bits_per_second is not None:
         return amount.bits_per_second
     assert amount.percent is not None
@@ -180,7 +180,7 @@ def bits_per_second(amount: Amount, whole: int) -> int:
 
 
 def rate(bits: int, basis: RateBasis) -> Rate:
-    """A rate in the largest unit that says it in whole numbers, up to kbit/s."""
+    """Give a rate in the largest unit that says it in whole numbers, up to kbit/s."""
     if bits % 1000:
         return Rate(value=Decimal(bits), unit=RateUnit.BIT, basis=basis)
     return Rate(value=Decimal(bits // 1000), unit=RateUnit.KBIT, basis=basis)

@@ -22,7 +22,7 @@ TIMES = {"ms": 1000, "us": 1_000_000}
 
 
 def limit_in_packets(configuration: Configuration, attachment: Attachment, each: PolicyClass) -> int | None:
-    """The queue limit of a class, None if it has none.
+    """Give the queue limit of a class, None if it has none.
 
     Raises:
         InputError: More packets than the queue of a class may have, or a time without a rate to convert it.

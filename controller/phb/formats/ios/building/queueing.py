@@ -80,7 +80,7 @@ def build_queueing(configuration: Configuration, attached: Sequence[Attachment])
 
 
 def _check_whole_port(group: Sequence[Interface], queued: Sequence[Attachment]) -> None:
-    """A subinterface's queues are those of its port if no other packets leave there."""
+    """Refuse queues of a subinterface where other packets leave by its port, too."""
     main = group[0]
     for each in queued:
         others = [other.name for other in group[1:] if other is not each.interface]

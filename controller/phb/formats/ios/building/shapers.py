@@ -38,7 +38,7 @@ def _configured_rate(shape: Shape, interface: Interface) -> int:
 
 
 def build_shaper(shape: Shape, interface: Interface, dialect: Dialect) -> Shaper:
-    """The shaper, whose burst is what IOS sends in each interval: Bc, or Bc + Be of `shape peak`.
+    """Build the shaper, whose burst is what IOS sends in each interval: Bc, or Bc + Be of `shape peak`.
 
     Raises:
         InputError: More than a shaper of the model may have.

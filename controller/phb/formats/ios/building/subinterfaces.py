@@ -64,7 +64,7 @@ def at(interface: Interface, packets: Region, *, ingress: bool) -> Region:
 
 
 def entered(configuration: Configuration, box: IosBox) -> IosBox:
-    """A condition that names a subinterface as one of its port and its VLAN."""
+    """Give a condition that names a subinterface as one of its port and its VLAN."""
     interface = configuration.interfaces.get(box.ingress or "")
     if interface is None or interface.parent is None or interface.tag is None:
         return box

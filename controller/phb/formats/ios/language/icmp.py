@@ -90,7 +90,7 @@ MESSAGES: Final = {4: _IPV4, 6: _IPV6}
 
 
 def take_icmp_type(words: Words, version: int, others: Sequence[str] = ()) -> Pattern | None:
-    """A message by name, or its type and perhaps code by number; None where the next word says neither.
+    """Take a message by name, or its type and perhaps code by number; None where the next word says neither.
 
     Args:
         words: Behind the addresses.

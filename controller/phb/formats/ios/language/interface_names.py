@@ -98,7 +98,7 @@ _UNIT = re.compile(r"\d[\d/:]*(?:\.\d+)?")
 
 
 def take_interface(words: Words) -> tuple[str, str]:
-    """The full name and the kind of the interface that is named next.
+    """Take the full name and the kind of the interface that is named next.
 
     Raises:
         InputError: No kind of interface begins so, or several do.

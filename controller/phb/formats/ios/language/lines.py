@@ -79,13 +79,13 @@ def lines(text: str, file: str) -> Iterator[Line]:
 
 
 def _typed(statement: str) -> str:
-    """The statement without the prompt before it."""
+    """Give the statement without the prompt before it."""
     prompt = _PROMPT.match(statement)
     return statement if prompt is None else statement[prompt.end() :]
 
 
 def _banner_rows(line: Line, text: str, below: Sequence[str]) -> int:
-    """How many rows below its statement a banner has."""
+    """Tell how many rows below its statement a banner has."""
     # IOS prints the delimiter that was typed, mostly a control character as two: ^C. A circumflex may be one alone.
     delimiters = [text[:2], text[0]] if text.startswith("^") else [text[0]]
     for delimiter in delimiters:
@@ -123,11 +123,11 @@ class Words:
         return self.line.words[self._position :]
 
     def peek(self) -> str | None:
-        """The next word, unread."""
+        """Give the next word, unread."""
         return self.rest[0] if self.rest else None
 
     def next(self, expected: str) -> str:
-        """The next word, whatever it is."""
+        """Take the next word, whatever it is."""
         if not self.rest:
             self.line.fail(f"'{' '.join(self.line.words)}' and no more", expected)
         self._position += 1
@@ -169,14 +169,14 @@ class Words:
         return found[0]
 
     def number(self, low: int, high: int, what: str) -> int:
-        """A whole number within bounds."""
+        """Take a whole number within bounds."""
         found = self.maybe_number(low, high, what)
         if found is None:
             self.fail(f"{what} from {low} to {high}")
         return found
 
     def maybe_number(self, low: int, high: int, what: str) -> int | None:
-        """A whole number if one comes next."""
+        """Take a whole number if one comes next."""
         word = self.peek()
         if word is None or not re.fullmatch(r"\d{1,12}", word):
             return None
@@ -186,7 +186,7 @@ class Words:
         return int(word)
 
     def rate(self, low: int, high: int) -> int:
-        """A rate in bit/s; with k, m or g behind it, as later releases take it, it may have a decimal point."""
+        """Take a rate in bit/s; with k, m or g behind it, as later releases take it, it may have a decimal point."""
         found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,9})?)([kmg])", (self.peek() or "").lower())
         if found is None:
             return self.number(low, high, "a rate in bit/s")
@@ -210,6 +210,6 @@ class Words:
 
 
 def abbreviated(word: str, choices: Sequence[str]) -> list[str]:
-    """The keywords that this word may stand for: the word itself, else all that begin with it."""
+    """Give the keywords that this word may stand for: the word itself, else all that begin with it."""
     lower = word.lower()
     return [lower] if lower in choices else [choice for choice in choices if choice.startswith(lower)]

@@ -135,7 +135,7 @@ MOST_RANGES = 256
 
 
 def take_named(words: Words, names: Mapping[str, int], high: int, what: str) -> int:
-    """A number from 0, or a name for one."""
+    """Take a number from 0, or a name for one."""
     number = maybe_named(words, names, high, what)
     if number is None:
         words.fail(f"{what}: a number from 0 to {high} or one of {', '.join(names)}")
@@ -143,7 +143,7 @@ def take_named(words: Words, names: Mapping[str, int], high: int, what: str) -> 
 
 
 def maybe_named(words: Words, names: Mapping[str, int], high: int, what: str) -> int | None:
-    """The same, if one comes next."""
+    """Take a number from 0, or a name for one, if it comes next."""
     number = words.maybe_number(0, high, what)
     if number is None:
         word = words.maybe(*names)
@@ -152,17 +152,17 @@ def maybe_named(words: Words, names: Mapping[str, int], high: int, what: str) ->
 
 
 def take_dscp(words: Words) -> int:
-    """A DSCP."""
+    """Take a DSCP."""
     return take_named(words, DSCPS, 63, "a DSCP")
 
 
 def take_precedence(words: Words) -> int:
-    """An IP precedence."""
+    """Take an IP precedence."""
     return take_named(words, PRECEDENCES, 7, "an IP precedence")
 
 
 def take_address(words: Words, what: str = "an IPv4 address") -> IPv4Address:
-    """A dotted IPv4 address."""
+    """Take a dotted IPv4 address."""
     word = words.peek()
     try:
         address = IPv4Address(word or "")
@@ -173,7 +173,7 @@ def take_address(words: Words, what: str = "an IPv4 address") -> IPv4Address:
 
 
 def take_prefix_length(words: Words) -> int:
-    """The length that a netmask says."""
+    """Take the length that a netmask says."""
     mask = int(take_address(words, "a netmask such as 255.255.255.0"))
     inverse = mask ^ 0xFFFFFFFF
     if inverse & (inverse + 1):
@@ -225,7 +225,7 @@ def take_ipv6_addresses(words: Words) -> tuple[Interval | None, ...]:
 
 
 def take_ipv6_network(words: Words, text: str) -> IPv6Network:
-    """The prefix that `text`, a word that was read, says."""
+    """Take the prefix that `text`, a word that was read, says."""
     try:
         if "/" not in text:
             raise ValueError

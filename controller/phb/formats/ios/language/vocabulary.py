@@ -103,7 +103,7 @@ class Vocabulary:
         return register
 
     def find(self, line: Line) -> Found | None:
-        """The statement that the line is, or None.
+        """Give the statement that the line is, or None.
 
         Raises:
             InputError: An abbreviation that may stand for several words.
@@ -136,7 +136,7 @@ class Vocabulary:
         return Found(found.phrase, exact, found.handler, found.negatable, found.since, words)
 
     def phrases(self, *, asides: bool = True) -> list[str]:
-        """All statements, in alphabetical order; without `asides` those that bear on packets."""
+        """Give all statements, in alphabetical order; without `asides` those that bear on packets."""
         found: list[str] = []
         pending = [self._root]
         while pending:

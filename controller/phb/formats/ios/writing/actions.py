@@ -55,7 +55,7 @@ def limits(action: Action, losses: Losses) -> None:
 
 
 def police(action: Action, basis: RateBasis, losses: Losses) -> list[str]:
-    """A ``police`` statement, if the action has a meter that IOS has."""
+    """Give a ``police`` statement, if the action has a meter that IOS has."""
     meter = action.meter
     if meter is None:
         return []
@@ -85,7 +85,7 @@ def policeable(action: Action, basis: RateBasis) -> bool:
 
 
 def priority(meter: Meter | None, basis: RateBasis) -> str | None:
-    """The rate and the burst of ``priority`` if that is what the meter says, else None."""
+    """Give the rate and the burst of ``priority`` if that is what the meter says, else None."""
     if meter is None or _problem(meter, basis) or meter.excess_burst_bytes:
         return None
     bits, burst = _bits(meter.committed_rate), meter.committed_burst_bytes

@@ -20,7 +20,7 @@ _LONGEST_NAME = 64
 
 
 def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Losses) -> IosBox | None:
-    """The conditions as a box, without ports of the node; None where IOS can't ask so."""
+    """Give the conditions as a box, without ports of the node; None where IOS can't ask so."""
     given: dict[str, object] = {}
     version = conditions.version if isinstance(conditions, Conditions) else None
     if isinstance(conditions, Conditions):
@@ -224,7 +224,7 @@ def _entries(action: str, boxes: Iterable[IosBox]) -> Iterator[str]:
 
 
 def entries(action: str, box: IosBox) -> Iterator[str]:
-    """The box as lines of an extended access list: several where one can't say it."""
+    """Give the box as lines of an extended access list: several where one can't say it."""
     ports = box.source_ports or box.destination_ports
     protocols = [box.protocol] if box.protocol is not None or not ports else [_TCP, _UDP]
     for protocol in protocols:

@@ -103,7 +103,7 @@ class _Writer:
     # -----------------------------------------------------------------------
 
     def _named(self, port: Port) -> Interface:
-        """The interface of the port; one that IOS can't name gets a name of its length basis and number."""
+        """Give the interface of the port; one that IOS can't name gets a name of its length basis and number."""
         match = _INTERFACE.fullmatch(port.name)
         if match is not None:
             return Interface(port.name, match["kind"], port.origin())
@@ -231,7 +231,7 @@ class _Writer:
         return head or f"{hook.interface.name}-{hook.direction}".replace("/", "-")
 
     def _policy_map(self, wanted: str, body: list[str]) -> str:
-        """The name of a policy map with these classes: one that is there, else a new one."""
+        """Give the name of a policy map with these classes: one that is there, else a new one."""
         name, number = wanted[:60], 1
         while name in self.policy_maps and self.policy_maps[name][1:] != body:
             number += 1

@@ -55,7 +55,7 @@ class PortRules:
 
 
 def rules_at(policy: PolicySet, port: Port, interface: Interface, direction: str, losses: Losses) -> PortRules:
-    """The rules that packets meet at this port, in order; behaviour aggregates come last."""
+    """Give the rules that packets meet at this port, in order; behaviour aggregates come last."""
     hook = PortRules(port, interface, direction)
     for rule in (*policy.rules, *_aggregates(policy)):
         output = any(conditions.egress_port is not None for conditions in rule.match)
@@ -137,7 +137,7 @@ def _boxes(
 
 
 def access_group(hook: PortRules, written: Written) -> tuple[str, list[PortRule]]:
-    """The access list that says what the first rules block, and the rules after them; no name without such rules."""
+    """Write an access list of what the first rules block; give its name, if any, and the rules after them."""
     blocking: list[PortRule] = []
     for each in hook.rules:
         if each.rule.permission is not Permission.BLOCKED or not _plain(each) or not _spared(blocking, each):
@@ -178,7 +178,7 @@ def _block(rules: Sequence[PortRule]) -> Iterator[str]:
 
 
 def class_group(policy: PolicySet, traffic_class: str | None) -> int | None:
-    """The QoS group by which output policies know a class that input policies gave.
+    """Give the QoS group by which output policies know a class that input policies gave.
 
     None for what has no queue of its own, and where groups or output policies mean something else already.
     """
@@ -206,7 +206,7 @@ class PolicyMapWriter:
     schedule: ClassBased | None
 
     def lines(self, rules: Sequence[PortRule], name: str) -> list[str]:
-        """The classes of a policy map; none if there is nothing to say."""
+        """Give the classes of a policy map; none if there is nothing to say."""
         queues = {} if self.schedule is None else {each.traffic_class: each for each in self.schedule.queues}
         basis = rate_basis(self.hook.interface)
         taken = {self._queued(each.action, queues) for each in rules}
@@ -256,7 +256,7 @@ class PolicyMapWriter:
         return [f" class {name}", *(f"  {line}" for line in statements)]
 
     def _together(self, rest: Sequence[PortRule], policy_map: str) -> list[PortRule]:
-        """The first rule, and those right after it with the same actions: one class takes what any of them takes."""
+        """Give the first rule and those right after it with the same actions: one class takes their packets."""
         first = rest[0].rule
         together = [rest[0]]
         for each in rest[1:]:
@@ -273,7 +273,7 @@ class PolicyMapWriter:
         return everything and self._class_name(last.rule, name) == DEFAULT_CLASS
 
     def _queued(self, action: Action | None, queues: Mapping[str, ClassQueue]) -> str:
-        """The class whose queue the traffic takes; none for class-default, and where the port has no queue for it."""
+        """Give the class whose queue the traffic takes; none for class-default or without a queue at the port."""
         if action is None or action.traffic_class in (None, DEFAULT_CLASS) or action.traffic_class not in queues:
             return ""
         return action.traffic_class
