@@ -1,4 +1,4 @@
-"""What a user of the lab can be told; the command line turns each into one line and an exit code."""
+"""Errors for users of the lab; the command line turns each into one line and an exit code."""
 
 
 class LabError(Exception):

@@ -1,4 +1,4 @@
-"""What a group of flows got out of a run, in the words of an engineer: response, throughput, delay, loss."""
+"""Response times, throughput, delay and loss of each group of flows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

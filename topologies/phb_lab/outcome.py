@@ -1,4 +1,4 @@
-"""What a run of a network gave, whichever runner ran it. Times are ns since the start of the run."""
+"""Outcomes of runs, whichever runner ran them. Times are ns since the start of the run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class Conservation:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What a :class:`~phb_lab.description.Stream` or :class:`~phb_lab.description.Datagrams` brought to its end.
+    """Payload that a :class:`~phb_lab.description.Stream` or :class:`~phb_lab.description.Datagrams` delivered.
 
     Attributes:
         sent_packets: datagrams sent; 0 for a stream, whose packets are TCP's.
@@ -117,7 +117,7 @@ def quantile(ascending: Sequence[N], share: float) -> N:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave.
+    """The outcome of a run.
 
     Attributes:
         transactions: completed request/response pairs and messages, in order of their end.

@@ -1,4 +1,4 @@
-"""What the packets say: how long each stayed in the bottleneck, what was lost, what was sent again.
+"""Times in the bottleneck, losses and retransmissions, from captures of its packets.
 
 Reads two captures of the same switch, one where packets enter and one where they leave, and pairs them up.
 """
@@ -36,8 +36,8 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Passage:
-    """What the data segments of a group went through.
+class GroupPassage:
+    """Times, losses and repetitions of a group's data segments.
 
     Attributes:
         segments: how many entered.
@@ -84,13 +84,13 @@ class Bottleneck:
             seen.add(key)
         self._end_ns = self.segments[-1].arrived_ns if self.segments else 0
 
-    def passage(self, source_ports: range) -> Passage | None:
-        """What the data segments from these ports went through; None when none left."""
+    def passage(self, source_ports: range) -> GroupPassage | None:
+        """Sum up the data segments from these ports; None when none left."""
         chosen = [s for s in self.segments if s.source_port in source_ports and s.payload_bytes > 0]
         times = [s.left_ns - s.arrived_ns for s in chosen if s.left_ns is not None]
         if not times:
             return None
-        return Passage(
+        return GroupPassage(
             segments=len(chosen),
             lost=sum(self._is_lost(s, max(times)) for s in chosen),
             repeated=sum(s.repeated for s in chosen),
@@ -99,7 +99,7 @@ class Bottleneck:
         )
 
     def silence(self, source_port: int, from_ns: int, to_ns: int) -> Silence:
-        """What happened to one server's data segments in a time that ended with a complete reply."""
+        """Find losses and the longest gap of one server's data segments in a time that ended with a complete reply."""
         chosen = [
             s
             for s in self.segments

@@ -47,7 +47,7 @@ class QosRun(Mapping[str, "Group"]):
         return f"<run of {self._command}>"
 
     def told(self) -> str:
-        """What every group got, and the command."""
+        """Describe the values of every group, and the command."""
         lines = [self._command]
         for name, group in self._groups.items():
             values = ", ".join(f"{key} {value:.4g}" for key, value in group.values().items())

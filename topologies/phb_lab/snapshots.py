@@ -1,4 +1,4 @@
-"""What is asked of a switch during a run: ``phb show queue``, as somebody at a shell would ask."""
+"""``phb show queue`` of a switch during a run, as at a shell."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from phb_lab.study import Snapshot
 
 
 async def show_queue(network: Network, snapshot: Snapshot, address: str, at: datetime) -> str:
-    """What ``phb show queue --port PORT`` prints, with the names of the policy files.
+    """Give what ``phb show queue --port PORT`` prints, with the names of the policy files.
 
     Args:
         network: what runs.

@@ -100,7 +100,7 @@ class Run(Generic[T]):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a study makes of an outcome; see :class:`Run`."""
+    """Figures of an outcome; see :class:`Run`."""
 
     figures: Sequence[Figure]
     remarks: Sequence[str] = ()
@@ -154,7 +154,7 @@ class Study(ABC, Generic[T]):
         return {}
 
     def snapshots(self, test: T, network: Network, duration_s: int) -> Sequence[Snapshot]:
-        """What to ask of the switches during the run."""
+        """Ask switches for a port's queue during the run."""
         return ()
 
     def extra_runs(self, tests: Sequence[T], options: Mapping[str, int]) -> Sequence[tuple[T, Mapping[str, int]]]:
@@ -174,15 +174,15 @@ class Study(ABC, Generic[T]):
         return ()
 
     def displays(self, run: Run[T]) -> Mapping[str, str]:
-        """What nodes of a run showed, as text by label: what was asked of the switches on the way."""
+        """Give the text that nodes of a run showed, by label: that of its snapshots unless a study has others."""
         return run.outcome.snapshots
 
     def configuration(self, test: T, network: Network) -> Mapping[str, object]:
-        """What a run of a test has, in the words of ``measured_with`` of the published data."""
+        """Describe a run's configuration, in the words of ``measured_with`` of the published data."""
         return {}
 
     def measured_with(self, figure: Figure) -> Mapping[str, object]:
-        """What the source had when it measured a figure's table; empty where the published data says nothing of it."""
+        """Give the configuration with which the source measured a figure; empty where the published data has none."""
         tables: Mapping[str, Mapping[str, object]] = self.published.get("measured_with", {})
         paths = (f"{figure.test}.{figure.quantity}.", f"{figure.quantity}.")
         found = [table for table in tables if any(path.startswith(f"{table}.") for path in paths)]

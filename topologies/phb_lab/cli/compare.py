@@ -81,7 +81,11 @@ def compare(
 
 
 def _say(
-    console: Console, differing: tuple[comparing.Row, ...], missed: list[Figure], within: str | None, rows: int
+    console: Console,
+    differing: tuple[comparing.ComparedFigure, ...],
+    missed: list[Figure],
+    within: str | None,
+    rows: int,
 ) -> None:
     if within is not None:
         against = f"{rows - len(differing)} of {rows} figures within {within.removesuffix('%')}%"

@@ -88,7 +88,7 @@ def plan(
 def _requirements(
     names: list[str], file: Path | None, options: Mapping[str, str | None]
 ) -> list[requirement.Requirement]:
-    """What is asked: by names, a file, or options, but only one of them.
+    """Read the requirements: from names, a file, or options, but only one of them.
 
     Raises:
         UsageError: it is more than one.

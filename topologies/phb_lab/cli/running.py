@@ -15,7 +15,7 @@ Job = tuple[Test, Mapping[str, int]]
 
 
 def title(study: Study[Any], runs: Sequence[Run[Any]], way: Way, seed: int) -> str:
-    """What was run, in a line; of the options those that are not at their defaults."""
+    """Say in a line what was run, with the options that aren't at their defaults."""
     durations = sorted({each.duration_s for each in runs})
     seconds = f"{durations[0]}" if len(durations) == 1 else f"{durations[0]} to {durations[-1]}"
     where = "virtual time" if way.mode == "virtual" else f"Mininet with {way.target}"

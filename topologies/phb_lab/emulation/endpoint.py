@@ -19,7 +19,7 @@ from typing import Any
 
 from phb_lab.description import Datagrams, Flow, Messages, RequestResponse, Stream
 from phb_lab.emulation.clock import Span
-from phb_lab.emulation.jobs import Job, Received, Report, Sent, of_kind
+from phb_lab.emulation.jobs import HostJob, Received, Report, Sent, of_kind
 from phb_lab.emulation.sockets import Options, arrival_ns, unacknowledged
 from phb_lab.emulation.tools import tool_for
 from phb_lab.emulation.tools.tool import Context
@@ -42,9 +42,9 @@ _DATAGRAM_BYTES = 65_535
 
 
 class Endpoint:
-    """What one host sends, answers and counts."""
+    """The traffic of one host: it sends, answers and counts."""
 
-    def __init__(self, job: Job, folder: Path) -> None:
+    def __init__(self, job: HostJob, folder: Path) -> None:
         self._job = job
         self._folder = folder
         self._options = Options(job.host)
@@ -333,7 +333,7 @@ class Endpoint:
 def main() -> None:
     """Serve the job that the command line names."""
     job, report = (Path(argument) for argument in sys.argv[1:])
-    endpoint = Endpoint(Job.read(job), report.parent)
+    endpoint = Endpoint(HostJob.read(job), report.parent)
     endpoint.listen()
     print(READY, flush=True)
     told = sys.stdin.readline()

@@ -1,4 +1,4 @@
-"""What the runner tells the traffic endpoint of a host, and what it hears from it: JSON both ways.
+"""JSON between the runner and the traffic endpoint of a host: its job, and its report.
 
 A job holds the flows of one host as the description has them, those whose client it is and those whose server it is.
 ``number`` is a flow's place in the description: datagrams and streams carry it, so that one port may serve several.
@@ -18,8 +18,8 @@ FlowType = TypeVar("FlowType", RequestResponse, Messages, Stream, Datagrams)
 
 
 @dataclass(frozen=True)
-class Job:
-    """What one host does.
+class HostJob:
+    """The work of one host.
 
     Attributes:
         host: its options: window, Nagle, congestion control, acknowledgements.
@@ -37,7 +37,7 @@ class Job:
     tools: Sequence[str] = ()
 
     @classmethod
-    def of(cls, network: Network, host: Host, seed: int, tools: Sequence[str] = ()) -> "Job":
+    def of(cls, network: Network, host: Host, seed: int, tools: Sequence[str] = ()) -> "HostJob":
         """Everything that a network's flows ask of a host."""
         numbered = dict(enumerate(network.flows))
         return cls(
@@ -60,8 +60,8 @@ class Job:
         path.write_text(json.dumps(document))
 
     @classmethod
-    def read(cls, path: Path) -> "Job":
-        """What :meth:`write` wrote."""
+    def read(cls, path: Path) -> "HostJob":
+        """Read what :meth:`write` wrote."""
         document = json.loads(path.read_text())
         host = document["host"]
         return cls(
@@ -75,7 +75,7 @@ class Job:
 
 @dataclass
 class Sent:
-    """What a client handed to UDP or TCP."""
+    """A client's count of what it handed to UDP or TCP."""
 
     packets: int = 0
     octets: int = 0
@@ -83,7 +83,7 @@ class Sent:
 
 @dataclass
 class Received:
-    """What a server got; times in ns since the start of the run. ``late`` are datagrams that came after its end."""
+    """A server's count; times in ns since the start of the run. ``late`` are datagrams that came after its end."""
 
     packets: int = 0
     octets: int = 0
@@ -101,7 +101,7 @@ class Received:
 
 @dataclass
 class Report:
-    """What an endpoint says at its end.
+    """An endpoint's report at its end.
 
     Attributes:
         transactions: (flow number, start, end) in ns since the start of the run.
@@ -126,7 +126,7 @@ class Report:
 
     @classmethod
     def read(cls, path: Path) -> "Report":
-        """What :meth:`write` wrote."""
+        """Read what :meth:`write` wrote."""
         document = json.loads(path.read_text())
         return cls(
             [(flow, start, end) for flow, start, end in document["transactions"]],

@@ -1,4 +1,4 @@
-"""What belongs to a run outside of it: marked processes and one folder, found again after a run that was killed.
+"""A run's marked processes and its folder, found again after a run that was killed.
 
 Everything a run makes lives in network namespaces of its own, which end with their last process: no interface of ours
 is ever in the machine's own namespace. So processes are what may be left, and each has the run's mark in its

@@ -24,7 +24,7 @@ LINE_ENDS = (0, 1)
 
 @dataclass(frozen=True)
 class NodeDescription:
-    """What the process is told, as JSON.
+    """Description of a node's process, which gets it as JSON.
 
     Attributes:
         kind: as :meth:`phb_switch.Network.add` knows it.
@@ -57,7 +57,7 @@ class NodeDescription:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """What :meth:`as_json` gave."""
+        """Read what :meth:`as_json` gave."""
         return cls(**json.loads(text))
 
 

@@ -85,7 +85,7 @@ class Process:
             raise self.failed()
 
     def failed(self) -> EmulationError:
-        """What to say of it."""
+        """Make the error of a process that has ended, with its last lines."""
         self.child.wait(_LAST_LINES)
         said = self.log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
         return EmulationError(f"{self.what}: ended with {self.child.returncode}: {' / '.join(said) or 'said nothing'}")

@@ -1,4 +1,4 @@
-"""What a network in Mininet needs of the machine; one sentence says what is missing."""
+"""Requirements of a network in Mininet; one sentence says what is missing."""
 
 import os
 import shutil

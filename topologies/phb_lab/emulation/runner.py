@@ -24,7 +24,7 @@ from phb_lab.description import Adapter, Host, Network, RequestResponse, SnaHost
 from phb_lab.emulation import addressing, interfaces, leftovers, requirements, switches
 from phb_lab.emulation.capture import merge
 from phb_lab.emulation.clock import Span
-from phb_lab.emulation.jobs import Job, Report
+from phb_lab.emulation.jobs import HostJob, Report
 from phb_lab.emulation.node import LINE_ENDS, NodeDescription
 from phb_lab.emulation.processes import EmulationError, Process
 from phb_lab.emulation.tools import check, chosen
@@ -280,7 +280,7 @@ class EmulatedRun:
 
     def _start_endpoint(self, host: Host) -> Process:
         job = self._folder / f"{host.name}.job.json"
-        Job.of(self._network, host, self._seed, self._tools).write(job)
+        HostJob.of(self._network, host, self._seed, self._tools).write(job)
         return self._start(f"host {host.name}", host.name, "endpoint", str(job), str(self._report(host.name)))
 
     def _report(self, host: str) -> Path:
@@ -362,12 +362,12 @@ class EmulatedRun:
 
 
 def _own_nodes(network: Network) -> list[Adapter | SnaStations | SnaHost]:
-    """What is a node of virtual time here, too."""
+    """List the nodes that run with the code of virtual time."""
     return [*network.adapters, *network.stations, *network.sna_hosts]
 
 
 def _refuse(network: Network) -> None:
-    """What this machine's kernel, or our endpoints, can't do.
+    """Refuse what this machine's kernel, or our endpoints, can't do.
 
     Raises:
         UnsupportedError: something of the network.

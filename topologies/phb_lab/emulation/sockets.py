@@ -36,7 +36,7 @@ class Options:
         return made
 
     def after_read(self, connection: socket.socket) -> None:
-        """What the kernel has to be told again and again.
+        """Set the options that the kernel forgets.
 
         It forgets the clamp: once segments come, tcp_measure_rcv_mss() of Linux 6.6 and later finds out what share of
         their memory is payload, and sets the clamp to what the whole buffer would hold (net/ipv4/tcp_input.c). A window
@@ -68,7 +68,7 @@ class Options:
 
 
 def congestion_control(connection: socket.socket) -> str:
-    """What a connection has."""
+    """Name the congestion control of a connection."""
     name = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
     return name.partition(b"\0")[0].decode()
 

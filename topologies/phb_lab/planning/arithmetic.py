@@ -38,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Failure:
-    """What is left when units fail, those first that have most CIPs.
+    """CIPs that are left when units fail, those first that have most CIPs.
 
     Attributes:
         unit: ``CIP`` or ``router``.
@@ -58,7 +58,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a load takes.
+    """CIPs and routers that a load takes, with the arithmetic.
 
     Attributes:
         cips: planned.
@@ -204,7 +204,7 @@ def _left(failure: Failure) -> str:
 
 
 def in_words(failure: Failure) -> str:
-    """What a failure does, in a sentence."""
+    """Describe a failure's effect in a sentence."""
     who = f"any {failure.unit} fails" if failure.failed == 1 else f"any {count_of(failure.failed, failure.unit)} fail"
     if not failure.cips_left:
         return f"if {who}: no CIP is left"
@@ -280,7 +280,7 @@ def _needed(demand: _Demand, sheet: _Sheet) -> int:
 
 
 def _show_use(demand: _Demand, cips: int, requirement: Requirement, sheet: _Sheet) -> None:
-    """What the planned CIPs do with a load."""
+    """Work out the planned CIPs' rates and times for a load."""
     unit, scale = KINDS[demand.kind]
     most = demand.most / scale
     arithmetic = f"{cips:,} x {in_digits(most)} {unit}"

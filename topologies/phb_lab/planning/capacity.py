@@ -1,4 +1,4 @@
-"""What one CIP can do: published, measured by a run of ours, or given."""
+"""Capacities of one CIP: published, measured by a run of ours, or given."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -47,12 +47,12 @@ Capacities = Mapping[str, Sequence[Capacity]]
 
 
 def modes() -> tuple[str, ...]:
-    """What a CIP can be used for."""
+    """Give the modes of a CIP."""
     return tuple(data_files.capacities())
 
 
 def of_mode(mode: str, results: Path | None = None, given: Mapping[str, Fraction] | None = None) -> Capacities:
-    """What one CIP can do in a mode, by kind.
+    """Capacities of one CIP in a mode, by kind.
 
     Args:
         mode: one of :func:`modes`.

@@ -1,4 +1,4 @@
-"""What is asked of a data centre's routers: by the source's solutions, a file, or options of the command."""
+"""Requirements of a data centre: the source's solutions, those of a file, or options of the command."""
 
 import re
 from collections.abc import Mapping

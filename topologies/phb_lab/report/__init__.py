@@ -1,1 +1,1 @@
-"""What a person sees of a run: the table, the pictures, the explanations."""
+"""Reports of a run: tables, pictures, results files and the page."""

@@ -18,7 +18,7 @@ from phb_lab.report.table import Name
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedFigure:
     """One figure in several runs.
 
     Attributes:
@@ -52,9 +52,9 @@ class Comparison:
     """Several results files of one network, or a single one with what the source publishes."""
 
     files: tuple[ResultsFile, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedFigure, ...]
 
-    def beyond(self, within: float) -> tuple[Row, ...]:
+    def beyond(self, within: float) -> tuple[ComparedFigure, ...]:
         """The figures that differ by more than this share."""
         return tuple(row for row in self.rows if row.differs(within))
 
@@ -91,7 +91,7 @@ def compare(files: Sequence[ResultsFile], only: Sequence[str] = ()) -> Compariso
     rows = []
     for key in chosen:
         figures = tuple(table[key] for table in tables)
-        rows.append(Row(figures, figures[0].measured if len(files) > 1 else figures[0].published))
+        rows.append(ComparedFigure(figures, figures[0].measured if len(files) > 1 else figures[0].published))
     return Comparison(tuple(files), tuple(rows))
 
 
@@ -124,7 +124,7 @@ def table(comparison: Comparison, within: float | None) -> Table:
 
 
 def legend(comparison: Comparison) -> list[str]:
-    """What each letter of the table stands for, and what was left out."""
+    """Explain each letter of the table, and say what was left out."""
     lines = []
     for number, file in enumerate(comparison.files):
         name = f"{chr(ord('A') + number)}: " if len(comparison.files) > 1 else ""

@@ -24,7 +24,7 @@ _EXAMPLES = Path(phb_examples.__file__).resolve().parent
 
 @dataclass(frozen=True)
 class ResultsFile:
-    """What a comparison needs of a results file."""
+    """The parts of a results file that a comparison needs."""
 
     path: Path
     network: str
@@ -142,7 +142,7 @@ def _datagrams(delivery: Delivery) -> dict[str, int]:
 
 
 def assumptions(runs: Sequence[Run[Any]]) -> list[str]:
-    """What the source doesn't say and the runs took, each once."""
+    """List the assumptions of all runs, each once."""
     return list(dict.fromkeys(line for run in runs for line in run.network.assumptions))
 
 

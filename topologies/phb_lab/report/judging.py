@@ -37,7 +37,7 @@ def is_off(figure: Figure) -> bool:
 
 
 def verdict(figure: Figure) -> Verdict:
-    """What is asked decides, where something is; otherwise the distance from the published value."""
+    """Judge by what is asked, where something is; otherwise by the distance from the published value."""
     if figure.met is not None:
         return "met" if figure.met else "missed"
     if figure.published is None:
@@ -86,7 +86,7 @@ def ratio(value: float | None) -> str:
 
 
 def asked(figure: Figure) -> str:
-    """What is asked of a figure; empty where nothing is."""
+    """Say in words what is asked of a figure; empty where nothing is."""
     low = None if figure.low is None else number(figure.low, figure.unit)
     high = None if figure.high is None else number(figure.high, figure.unit)
     if low is not None and high is not None:

@@ -60,7 +60,7 @@ class Job:
 
     @property
     def setting(self) -> tuple[str, str, str, tuple[tuple[str, int], ...]]:
-        """What runs with different seeds have in common."""
+        """Everything but the seed."""
         return self.network, self.test, self.policy.label, self.options
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Sample:
-    """What one job gave.
+    """The values of one job.
 
     Attributes:
         values: by group and name, see :meth:`phb_lab.measures.Group.values`.

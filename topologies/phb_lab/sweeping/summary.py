@@ -1,4 +1,4 @@
-"""What the runs of a sweep say together: a mean with its interval per setting, group and quantity."""
+"""Means over a sweep's seeds with their intervals, per setting, group and quantity."""
 
 import csv
 from collections import defaultdict
@@ -12,7 +12,7 @@ from phb_lab.sweeping.job import Sample
 
 
 @dataclass(frozen=True)
-class Row:
+class MeanRow:
     """One quantity of one group under one setting, over its seeds."""
 
     network: str
@@ -24,14 +24,14 @@ class Row:
     interval: Interval
 
 
-def rows(samples: Sequence[Sample]) -> list[Row]:
+def rows(samples: Sequence[Sample]) -> list[MeanRow]:
     """In the order of the settings; samples with errors are left out."""
     found: defaultdict[tuple[str, str, str, tuple[tuple[str, int], ...], str, str], list[float]] = defaultdict(list)
     for sample in sorted(samples, key=lambda sample: (sample.job.setting, sample.job.seed)):
         for group, values in sample.values.items():
             for quantity, value in values.items():
                 found[(*sample.job.setting, group, quantity)].append(value)
-    return [Row(*key, Interval.of(values)) for key, values in found.items()]
+    return [MeanRow(*key, Interval.of(values)) for key, values in found.items()]
 
 
 def as_csv(samples: Sequence[Sample]) -> str:

@@ -86,7 +86,7 @@ def describe(test: Queueing, seed: int, terminals: int) -> Network:
 
 
 class OwnStudy(Study[Queueing]):
-    """What the lab asks of a network."""
+    """The network for the lab: its tests, figures and pictures."""
 
     name = FOLDER.name
     title = "terminals beside a transfer over 1 Mbit/s"

@@ -71,7 +71,7 @@ def write(text: str, octets: int | None = None) -> bytes:
 
 @dataclass(frozen=True)
 class Entered:
-    """What a terminal sent: the key, where the cursor was, and the modified fields by their addresses."""
+    """A terminal's input: the key, the cursor's place, and the modified fields by their addresses."""
 
     attention: int
     cursor: int

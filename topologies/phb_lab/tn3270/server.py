@@ -31,11 +31,11 @@ class Session:
         return self._negotiation.ended
 
     def begin(self) -> bytes:
-        """What the server says first."""
+        """Give the server's first octets."""
         return self._negotiation.begin()
 
     def receive(self, data: bytes) -> bytes:
-        """What the server says to octets.
+        """Answer octets.
 
         Raises:
             ValueError: the client sent something that isn't TN3270E.

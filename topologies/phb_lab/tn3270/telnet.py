@@ -31,7 +31,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Subnegotiation:
-    """What is between SB and SE."""
+    """The octets between SB and SE."""
 
     option: int
     data: bytes
@@ -39,7 +39,7 @@ class Subnegotiation:
 
 @dataclass(frozen=True)
 class Record:
-    """What is before IAC EOR."""
+    """The octets before IAC EOR."""
 
     data: bytes
 
@@ -151,11 +151,11 @@ class Negotiation:
     ended: bool = field(default=False, init=False)
 
     def begin(self) -> bytes:
-        """What the server says first."""
+        """Give the server's first octets."""
         return bytes([IAC, DO, TN3270E])
 
     def answer(self, event: Command | Subnegotiation) -> bytes:
-        """What the server says to an event."""
+        """Answer an event."""
         if isinstance(event, Subnegotiation):
             return self._subnegotiate(event.data) if event.option == TN3270E else b""
         if event == Command(WILL, TN3270E):

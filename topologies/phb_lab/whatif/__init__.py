@@ -1,4 +1,4 @@
-"""What a change of policy does to each class of traffic, before a maintenance window.
+"""Effects of a change of policy on each class of traffic, before a maintenance window.
 
     passages < on_network, on_capture < change
 

@@ -13,7 +13,7 @@ from phb_lab.experiment import Way
 from phb_lab.measures import Groups
 from phb_lab.outcome import NANOSECONDS
 from phb_lab.study import Study, Test
-from phb_lab.whatif.passages import Packet, Passage, measure, of_captures
+from phb_lab.whatif.passages import PacketIdentity, Passage, measure, of_captures
 
 Values = dict[str, dict[str, float]]
 
@@ -72,7 +72,7 @@ def run(
     return end_to_end | {name: measure(by_class[name], duration_s, cut_off_ns=end_ns) for name in sorted(by_class)}
 
 
-def _classifier(network: Network, switch: str) -> Callable[[Packet], str | None]:
+def _classifier(network: Network, switch: str) -> Callable[[PacketIdentity], str | None]:
     """The group of a packet and where it goes, by the server's address and port."""
     services: dict[tuple[bytes, int, bytes], tuple[str, str, str]] = {}
     for flow in network.flows:
@@ -80,7 +80,7 @@ def _classifier(network: Network, switch: str) -> Callable[[Packet], str | None]
         server = (ip_address(flow.server_address).packed, protocol, flow.server_port.to_bytes(2, "big"))
         services[server] = (flow.group, flow.client, flow.server)
 
-    def classify(packet: Packet) -> str | None:
+    def classify(packet: PacketIdentity) -> str | None:
         addresses, protocol, ports = packet.conversation
         half = len(addresses) // 2
         from_server = services.get((addresses[:half], protocol, ports[:2]))

@@ -37,8 +37,8 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Packet:
-    """What of a frame no switch changes, in two parts.
+class PacketIdentity:
+    """The parts of a frame that no switch changes.
 
     Attributes:
         conversation: addresses, protocol and ports.
@@ -51,8 +51,8 @@ class Packet:
     rest: bytes
 
 
-def identify(frame: bytes) -> Packet | None:
-    """What a frame carries; None if that is not IP."""
+def identify(frame: bytes) -> PacketIdentity | None:
+    """Identify a frame's packet; None if it isn't IP."""
     start = _ETHERNET + 4 if frame[12:14] == _TAG else _ETHERNET
     kind = frame[start - 2 : start]
     if kind == _IPV4 and len(frame) >= start + 20:
@@ -68,20 +68,20 @@ def identify(frame: bytes) -> Packet | None:
         return None
     carried = frame[upper:end]
     if fragment or protocol not in (_TCP, _UDP):
-        return Packet((addresses, protocol, b""), identity + carried)
+        return PacketIdentity((addresses, protocol, b""), identity + carried)
     ports = carried[:4]
     # Window, checksum and urgent pointer of TCP; checksum of UDP.
     kept = carried[4:14] + carried[20:] if protocol == _TCP else carried[4:6] + carried[8:]
-    return Packet((addresses, protocol, ports), identity + kept)
+    return PacketIdentity((addresses, protocol, ports), identity + kept)
 
 
-def pair(entered: Iterable[Seen], left: Iterable[Seen]) -> list[tuple[Seen, Packet, Passage]]:
+def pair(entered: Iterable[Seen], left: Iterable[Seen]) -> list[tuple[Seen, PacketIdentity, Passage]]:
     """Give every IP packet that entered its passage, in order of arrival.
 
     The copies of a packet that was sent again look alike; each departure is matched, from the last one back, with the
     latest entry that lies before it and before the entry of the departure after it.
     """
-    departures: defaultdict[Packet, list[int]] = defaultdict(list)
+    departures: defaultdict[PacketIdentity, list[int]] = defaultdict(list)
     for seen in sorted(left, key=lambda seen: seen.at_ns):
         packet = identify(seen.frame)
         if packet is not None:
@@ -89,7 +89,7 @@ def pair(entered: Iterable[Seen], left: Iterable[Seen]) -> list[tuple[Seen, Pack
     entries = [
         (seen, packet) for seen in sorted(entered, key=lambda seen: seen.at_ns) if (packet := identify(seen.frame))
     ]
-    found: list[tuple[Seen, Packet, Passage]] = []
+    found: list[tuple[Seen, PacketIdentity, Passage]] = []
     for seen, packet in reversed(entries):
         waiting = departures[packet]
         left_ns = waiting.pop() if waiting and waiting[-1] >= seen.at_ns else None
@@ -98,7 +98,7 @@ def pair(entered: Iterable[Seen], left: Iterable[Seen]) -> list[tuple[Seen, Pack
     return found
 
 
-def of_captures(captures: Mapping[int, Path]) -> list[tuple[Seen, Packet, Passage]]:
+def of_captures(captures: Mapping[int, Path]) -> list[tuple[Seen, PacketIdentity, Passage]]:
     """Passages from captures of all ports of a switch, by port number, each with both directions.
 
     A packet entered by the port where it was seen first; one that leaves by that port is taken for sent twice.
@@ -122,7 +122,7 @@ def of_captures(captures: Mapping[int, Path]) -> list[tuple[Seen, Packet, Passag
 
 
 def measure(passages: Sequence[Passage], duration_s: float, *, cut_off_ns: int | None = None) -> dict[str, float]:
-    """What a class of packets got, by name; units are in the names.
+    """Measure a class of packets; values by name, with units in the names.
 
     Args:
         passages: of the class, at least one.

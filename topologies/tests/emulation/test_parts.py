@@ -21,7 +21,7 @@ from phb_lab.description import (
     Wire,
 )
 from phb_lab.emulation import addressing, capture
-from phb_lab.emulation.jobs import Job, Received, Report, Sent
+from phb_lab.emulation.jobs import HostJob, Received, Report, Sent
 from phb_lab.emulation.node import NodeDescription, build
 from phb_lab.errors import UsageError
 from phb_lab.networks.s390 import STUDY
@@ -48,10 +48,10 @@ HOSTS = (Host("a", ("10.0.0.1",), 1500, 16384, None), Host("b", ("10.0.0.2", "10
 def test_a_job_is_read_as_it_was_written(tmp_path):
     network = Network("test", (), HOSTS, (), (), FLOWS)
     for host, clients, servers in ((HOSTS[0], 4, 0), (HOSTS[1], 0, 4)):
-        job = Job.of(network, host, 1)
+        job = HostJob.of(network, host, 1)
         assert (len(job.clients), len(job.servers)) == (clients, servers)
         job.write(tmp_path / "job")
-        assert Job.read(tmp_path / "job") == job
+        assert HostJob.read(tmp_path / "job") == job
 
 
 def test_a_report_is_read_as_it_was_written(tmp_path):

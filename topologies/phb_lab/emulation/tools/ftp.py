@@ -24,7 +24,7 @@ class Ftp(Tool):
     commands = {"curl": "curl"}  # noqa: RUF012  (as a constant of the class)
 
     def missing(self) -> str | None:
-        """What isn't installed."""
+        """Name what isn't installed."""
         if find_spec("pyftpdlib") is None:
             return "needs pyftpdlib (pip install 'phb[emulation]')"
         return super().missing()

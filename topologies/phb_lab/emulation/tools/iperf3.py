@@ -65,6 +65,6 @@ class Iperf3(Tool):
 
 
 def take(document: dict[str, Any], start_ns: int, received: Received) -> None:
-    """What a server's report says: octets per interval of about a second, put where the interval ends."""
+    """Read a server's report: octets per interval of about a second, put where the interval ends."""
     for interval in document["intervals"]:
         received.count(start_ns + round(interval["sum"]["end"] * SECOND) - 1, int(interval["sum"]["bytes"]))

@@ -1,4 +1,4 @@
-"""What a tool is, and how its processes are started."""
+"""The interface of a tool, and how its processes are started."""
 
 import asyncio
 import shutil
@@ -55,7 +55,7 @@ class Tool(ABC):
     commands: dict[str, str]
 
     def missing(self) -> str | None:
-        """What isn't installed; None if everything is."""
+        """Name what isn't installed; None if everything is."""
         for command, package in self.commands.items():
             if shutil.which(command) is None:
                 return f"needs the command {command} (Debian: apt-get install {package})"

@@ -34,7 +34,7 @@ _CMPC = "the source prints a lower bound, 'in excess of 10.85 MBps', and nothing
 
 @dataclass(frozen=True)
 class Details:
-    """What was busy from the warm-up on, in percent; the mean over adapters.
+    """Utilisation from the warm-up on, in percent; the mean over adapters.
 
     Attributes:
         rate: what the test counts, per second, in ``unit``.

@@ -73,7 +73,7 @@ class Cip(Study[Load]):
         return [(test, {**options, **change}) for test in tcp for change in changed]
 
     def tables(self, runs: Sequence[Run[Load]], extra: Sequence[Run[Load]]) -> Sequence[Table]:
-        """What was busy, and the TCP test by window."""
+        """List utilisations, and the TCP test by window."""
         return tables.tables(runs, extra)
 
     def conclusions(self, runs: Sequence[Run[Load]], extra: Sequence[Run[Load]]) -> Sequence[str]:

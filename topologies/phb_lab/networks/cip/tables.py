@@ -11,7 +11,7 @@ from .tests import Load
 
 
 def tables(runs: Sequence[Run[Load]], extra: Sequence[Run[Load]]) -> list[Table]:
-    """What was busy in each test, and the TCP test with what the source doesn't say."""
+    """Tabulate utilisations of each test, and the TCP test by the parameters that the source doesn't give."""
     busy = Table(title="what was busy", title_justify="left")
     for column in ("test", "rate", "CIP's CPU", "channel"):
         busy.add_column(column, justify="left" if column == "test" else "right", overflow="fold")

@@ -48,7 +48,7 @@ def conclusions(runs: Sequence[Run[Load]]) -> list[str]:
 
 
 def _unpublished(run: Run[Load]) -> str | None:
-    """What a test found of which the source prints no figure of its own."""
+    """Sum up a test for which the source prints no figure."""
     match run.test.name:
         case "ftp":
             return (

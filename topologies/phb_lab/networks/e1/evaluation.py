@@ -30,7 +30,7 @@ _TCP = 6
 
 @dataclass(frozen=True)
 class Details:
-    """What a measurement point gave.
+    """Shares, delays and drops of one measurement point.
 
     Attributes:
         router: percent of the line per stream, IP and PPP headers included.
@@ -50,7 +50,7 @@ class Details:
 
 @dataclass(frozen=True)
 class Sent:
-    """What a port sent to each receiver: bytes with their link header, and ns in which TCP kept silent."""
+    """Bytes that a port sent to each receiver, with their link header, and ns in which TCP was silent."""
 
     octets: Mapping[str, int]
     silent_ns: Mapping[str, int]
@@ -124,7 +124,7 @@ def evaluate(
 
 
 def read_sent(capture: Path, receivers: Mapping[str, str], link_bytes: int, from_ns: int, to_ns: int) -> Sent:
-    """What a port sent to each receiver from a time on, another time excluded."""
+    """Count what a port sent to each receiver from a time on, up to and without another time."""
     streams = {ipaddress.IPv4Address(address).packed: stream for stream, address in receivers.items()}
     octets = dict.fromkeys(receivers, 0)
     silent = dict.fromkeys(receivers, 0)

@@ -73,11 +73,11 @@ class E1(Study[Setting]):
         return [(test, {**options, "holes": holes}) for holes in SHOWN_HOLES for test in tests]
 
     def tables(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]]) -> Sequence[Table]:
-        """What the readings of the rule for the pool make of it."""
+        """Compare the readings of the rule for the shared pool."""
         return [tables.pool_table([*runs, *extra])]
 
     def conclusions(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]]) -> Sequence[str]:
-        """What was asked and not met, and by how much."""
+        """Say which figures aren't as asked, and by how much."""
         return words.conclusions(runs)
 
     def pictures(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]], folder: Path) -> Sequence[Path]:

@@ -10,7 +10,7 @@ from .tests import Setting
 
 
 def conclusions(runs: Sequence[Run[Setting]]) -> list[str]:
-    """What was asked and is met or missed, and what the captures say of those that missed."""
+    """Say which figures are as asked, and what the captures say of runs that missed theirs."""
     asked = [figure for run in runs for figure in run.figures if figure.met is not None]
     missed = [figure for figure in asked if not figure.met]
     lines = [f"{len(asked) - len(missed)} of {len(asked)} figures lie where they were asked to"]

@@ -1,4 +1,4 @@
-"""What the messages of the isode network took, what the router's captures say of them, and what follows from both."""
+"""Time and rate of each message, and its packets in the router's captures."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Details:
-    """What a run says beyond its figures.
+    """Messages and carried bytes of a run, beyond its figures.
 
     Attributes:
         transfers: its messages, in order of their connections.
@@ -193,7 +193,7 @@ def _message_figures(path: str, transfers: Sequence[Transfer], duration_s: int) 
 
 
 def _load_figures(path: str, test: str, outcome: Outcome, duration_s: int) -> Iterator[Figure]:
-    """What of the loads arrived, in bit/s of UDP payload.
+    """Give the rate of the loads that arrived, in bit/s of UDP payload.
 
     It is published of the load alone. Elsewhere the test's own name stands before it, for several fill one table.
     """
@@ -235,7 +235,7 @@ _CALIBRATED = {
 
 
 def _look_up(path: str, quantity: str) -> object:
-    """What is published at a path of keys, and of places in lists; None where there is nothing."""
+    """Look up a published value by a path of keys and places in lists; None where there is none."""
     value: Any = PUBLISHED
     for key in path.split("."):
         if isinstance(value, list) and key.isdecimal():

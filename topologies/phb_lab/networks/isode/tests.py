@@ -29,7 +29,7 @@ _SUFFIXES = {"k": 1_000, "M": 1_000_000}
 
 @dataclass(frozen=True)
 class Asked:
-    """What a figure has to be; None asks nothing."""
+    """Limits of a figure; None asks nothing."""
 
     low: float | None = None
     high: float | None = None

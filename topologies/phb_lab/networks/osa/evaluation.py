@@ -25,7 +25,7 @@ POINTS = 0.10
 
 @dataclass(frozen=True)
 class Rates:
-    """What a workload did: per second, and how long it took on average.
+    """A workload's transactions per second, and their mean response time.
 
     Attributes:
         transactions: per second; of a stream its MB per second.
@@ -63,7 +63,7 @@ def streamed(outcome: Outcome, label: str, *, start_ns: int = 0, stop_ns: int = 
 
 
 def processor_ns(outcome: Outcome, adapter: str) -> int:
-    """What the processors behind an adapter were busy, in ns."""
+    """Give the busy time of the processors behind an adapter, in ns."""
     counted: Any = outcome.adapters[adapter]
     kinds = ("interrupt_ns", "receive_ns", "send_ns", "application_ns", "forward_ns")
     return sum(counted[kind] for kind in kinds)

@@ -75,7 +75,7 @@ class Parts:
         return island
 
     def network(self, name: str) -> Network:
-        """What has been put together."""
+        """Give the finished network."""
         return Network(
             name,
             tuple(self.switches),

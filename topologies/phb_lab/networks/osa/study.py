@@ -46,7 +46,7 @@ class OsaStudy(Study[Setting]):
         return evaluate(test, outcome)
 
     def configuration(self, test: Setting, network: Network) -> Mapping[str, object]:
-        """What is compared, with which workload."""
+        """Name the comparison and its workload."""
         far = next((adapter.kind for adapter in network.adapters if adapter.name.endswith("-far-adapter")), None)
         return {
             "compares": next((what for what in ("lan-idle", "iwq") if test.name.startswith(what)), test.name),
@@ -57,7 +57,7 @@ class OsaStudy(Study[Setting]):
         }
 
     def tables(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]]) -> Sequence[Table]:
-        """What the gains are made of."""
+        """List both sides of each gain."""
         return [tables.sides_table(runs)]
 
     def displays(self, run: Run[Setting]) -> Mapping[str, str]:

@@ -39,7 +39,7 @@ def bottleneck(test: Setting) -> tuple[str, int, int]:
 
 
 def c7513_files(test: Setting) -> tuple[Path, ...]:
-    """What is pushed to the 7513: its printed configuration, which has WFQ; the one without is not printed."""
+    """Give the 7513's policy files: its printed configuration has WFQ; the one without is not printed."""
     route = S390_EXAMPLES / f"c7513-routes-{test.adapter}.yaml"
     if test.queueing == "wfq":
         return EXAMPLES / "ios" / "c7513.ios", EXAMPLES / "ios" / "c7513-ports.yaml", route

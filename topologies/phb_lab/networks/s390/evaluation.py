@@ -8,7 +8,7 @@ from phb_lab.description import Network, RequestResponse
 from phb_lab.errors import LabError
 from phb_lab.figures import byte_figures, group_figures, read_published, with_published
 from phb_lab.outcome import Outcome, Transaction
-from phb_lab.packets import Bottleneck, Passage, Silence
+from phb_lab.packets import Bottleneck, GroupPassage, Silence
 from phb_lab.report.judging import number
 from phb_lab.study import Evaluation
 
@@ -28,7 +28,7 @@ class Longest:
 
 @dataclass(frozen=True)
 class Details:
-    """What the captures of the 7513 say about one test.
+    """Packets of the 7513 in one test, from its captures.
 
     Attributes:
         passages: what the data segments of a group went through.
@@ -39,7 +39,7 @@ class Details:
 
     """
 
-    passages: dict[str, Passage]
+    passages: dict[str, GroupPassage]
     longest: dict[str, Longest]
     shared: int
     queue_at_start: int
@@ -108,7 +108,7 @@ def evaluate(
 
 
 def packet_line(name: str, details: Details) -> str:
-    """What the captures of the 7513 say about one test."""
+    """Packets of the 7513 in one test, from its captures."""
     parts = []
     for group, passage in details.passages.items():
         parts.append(

@@ -19,7 +19,7 @@ def details_of(run: Run[Setting]) -> Details:
 
 
 def packet_table(runs: Sequence[Run[Setting]]) -> Table:
-    """What the captures of the bottleneck say, a row per test and group."""
+    """Tabulate the bottleneck's data segments, a row per test and group."""
     table = Table(
         title="What the captures of the 7513 say about data segments",
         title_justify="left",

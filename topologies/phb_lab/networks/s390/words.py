@@ -10,7 +10,7 @@ from .tests import Setting
 
 
 def conclusions(main: Sequence[Run[Setting]], others: Sequence[Run[Setting]]) -> list[str]:
-    """What explains the differences, with the figures of this very run."""
+    """Explain the differences, with the figures of this very run."""
     fair = [run for run in main if "-wfq-" in run.test.name]
     said = []
     if fair:

@@ -46,7 +46,7 @@ class RatioTrack:
 
 
 @dataclass(frozen=True)
-class Row:
+class ChartRow:
     """One figure in a chart: positions of the published and of the measured value, and of what is asked."""
 
     label: str
@@ -64,7 +64,7 @@ class Chart:
     unit: str
     logarithmic: bool
     ticks: tuple[Tick, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ChartRow, ...]
 
 
 # Labelled figures by the title and unit of their chart.
@@ -172,13 +172,13 @@ def _chart(title: str, unit: str, labelled: Sequence[tuple[str, Figure]]) -> Cha
             low = axis.low if figure.low is None else figure.low
             band = (axis.at(low), axis.at(axis.high if figure.high is None else figure.high))
         assert figure.published is not None
-        rows.append(Row(label, figure, axis.at(figure.published), axis.at(figure.measured), band))
+        rows.append(ChartRow(label, figure, axis.at(figure.published), axis.at(figure.measured), band))
     title = f"{title}: {shared.rstrip('.')}" if shared else title
     return Chart(title, unit, axis.logarithmic, axis.ticks(), tuple(rows))
 
 
 def _shared(labels: Sequence[str]) -> str:
-    """What all labels begin with, word by word; it goes into the title. Of a single label nothing does."""
+    """Give the words that all labels begin with, which go into the title; none of a single label."""
     if len(labels) < 2:
         return ""
     columns = zip(*(label.split(".")[:-1] for label in labels), strict=False)
@@ -186,7 +186,7 @@ def _shared(labels: Sequence[str]) -> str:
 
 
 def describe(figure: Figure) -> str:
-    """What a mark says where the pointer rests."""
+    """Give the text that a mark shows where the pointer rests."""
     parts = [f"{figure.test} {figure.quantity}: measured {judging.number(figure.measured, figure.unit)}"]
     if figure.published is not None:
         parts.append(f"published {judging.number(figure.published, figure.unit)}")

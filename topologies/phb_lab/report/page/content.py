@@ -1,4 +1,4 @@
-"""What the page says of a study's runs, beside the figures: traffic, adapters, policies, tables, pictures."""
+"""The page's parts beside the figures: traffic, adapters, policies, tables, pictures."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -97,7 +97,7 @@ def figure_row(figure: Figure) -> FigureRow:
 
 
 def traffic(runs: Sequence[Run[Any]]) -> dict[str, list[str]]:
-    """What flows in the tests, by what is said of it: each line once, with the tests that have it."""
+    """Describe the tests' traffic: each line once, with the tests that have it."""
     said: dict[str, list[str]] = {}
     for run in runs:
         counted: dict[str, int] = {}
@@ -130,7 +130,7 @@ def describe_flow(flow: Flow) -> str:
 
 
 def describe_stations(stations: SnaStations) -> str:
-    """What each logical unit of SNA stations does, in words."""
+    """Describe in words what each logical unit of SNA stations does."""
     waits = "and waits for the answer" if stations.waits else "and waits for nothing"
     return (
         f"{stations.group}, logical units of {stations.name}: {stations.request_bytes:,} bytes asked {waits}; "
