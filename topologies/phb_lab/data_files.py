@@ -18,18 +18,6 @@ def adapters() -> dict[str, dict[str, int]]:
 
 
 @cache
-def capacities() -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """What one CIP can do, by mode and kind; each entry names its place in the source."""
-    return _yaml("capacities.yaml")
-
-
-@cache
-def solutions() -> dict[str, dict[str, Any]]:
-    """The five application solutions of the CIP tests, as requirements."""
-    return _yaml("solutions.yaml")
-
-
-@cache
 def adapter_sources() -> dict[str, dict[str, str]]:
     """The place each adapter parameter rests on, by kind and parameter: the comments of its file."""
     found: dict[str, dict[str, str]] = {}

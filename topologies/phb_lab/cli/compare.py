@@ -103,7 +103,7 @@ def _run(name: str, seed: int, short: bool) -> tuple[str, list[ResultsFile]]:
     study, way = registry.find(name), Way()
     jobs: list[Job] = [(test, study.defaults()) for test in study.tests]
     with Interruption() as interruption:
-        runs = run_all(study, jobs, way, seed, None, short, None, interruption)
+        runs = run_all(study, jobs, way=way, seed=seed, interruption=interruption, short=short)
     figures = tuple(figure for run in runs for figure in run.figures)
     return title(study, runs, way, seed), [ResultsFile(Path(name), name, way.mode, way.target, seed, figures)]
 

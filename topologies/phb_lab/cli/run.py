@@ -78,10 +78,8 @@ def run(
     tests = [study.find_test(name) for name in test] if test else list(study.tests)
     options = parse_options(study, set_ or [])
     policies = parse_policies(policy or [])
-    if mode == "virtual" and target != "phb-switch":
-        raise UsageError(f"--target {target}: virtual time has phb-switch only; expected --mode mininet")
-    if mode == "virtual" and tool:
-        raise UsageError(f"--tool {tool[0]}: virtual time has its own generators only; expected --mode mininet")
+    way = Way(mode, target, tuple(tool or ()))
+    _check_way(way)
     if short and duration is not None:
         raise UsageError("--short and --duration: expected one of them")
     for name, file in (("--json", json), ("--html", html)):
@@ -98,22 +96,20 @@ def run(
     jobs: list[Job] = [(each, options) for each in tests]
     if extra:
         jobs += study.extra_runs(tests, options)
-    way = Way(mode, target, tuple(tool or ()))
     with Interruption() as interruption:
-        runs = run_all(study, jobs, way, seed, duration, short, captures, interruption, policies)
+        runs = run_all(
+            study,
+            jobs,
+            way=way,
+            seed=seed,
+            interruption=interruption,
+            duration=duration,
+            short=short,
+            captures=captures,
+            policies=policies,
+        )
     main, others = runs[: len(tests)], runs[len(tests) :]
-
-    figures = [figure for each in main for figure in each.figures]
-    print_figures(console, title(study, main, way, seed), figures, every=not study.published)
-    if any(each.duration_s < each.test.duration_s for each in main):
-        why = "shorter than the tests themselves: what is counted over a test, and its extremes, differ for that alone"
-        console.print(why, highlight=False, soft_wrap=True)
-        console.print()
-    for table in study.tables(main, others):
-        print_table(console, table)
-        console.print()
-    for line in study.conclusions(main, others):
-        console.print(f"- {line}", highlight=False)
+    _print(console, study, main, others, title(study, main, way, seed))
     if display:
         _display(console, study, main)
     wall_s = sum(each.outcome.wall_s for each in main)
@@ -124,6 +120,30 @@ def run(
         console.print(f"results: {json}", highlight=False, soft_wrap=True)
     if out is not None or html is not None:
         _draw(console, study, main, others, out, html)
+
+
+def _check_way(way: Way) -> None:
+    if way.mode == "virtual" and way.target != "phb-switch":
+        raise UsageError(f"--target {way.target}: virtual time has phb-switch only; expected --mode mininet")
+    if way.mode == "virtual" and way.tools:
+        raise UsageError(f"--tool {way.tools[0]}: virtual time has its own generators only; expected --mode mininet")
+
+
+def _print(
+    console: Console, study: Study[Any], main: Sequence[Run[Any]], others: Sequence[Run[Any]], heading: str
+) -> None:
+    """Print figures, the network's own tables, and conclusions."""
+    figures = [figure for each in main for figure in each.figures]
+    print_figures(console, heading, figures, every=not study.published)
+    if any(each.duration_s < each.test.duration_s for each in main):
+        why = "shorter than the tests themselves: what is counted over a test, and its extremes, differ for that alone"
+        console.print(why, highlight=False, soft_wrap=True)
+        console.print()
+    for table in study.tables(main, others):
+        print_table(console, table)
+        console.print()
+    for line in study.conclusions(main, others):
+        console.print(f"- {line}", highlight=False)
 
 
 def _took(wall_s: float) -> str:

@@ -20,7 +20,7 @@ from phb_lab.report.table import print_table
 from phb_lab.study import Study, Test
 from phb_lab.sweeping import summary
 from phb_lab.sweeping.cluster import cluster
-from phb_lab.sweeping.job import OWN_POLICIES, PolicyChoice, Sample, jobs
+from phb_lab.sweeping.job import OWN_POLICIES, Job, PolicyChoice, Sample, jobs
 
 
 @app.command()
@@ -78,17 +78,8 @@ def sweep(
         raise UsageError("--no-own: expected --policy LABEL:SWITCH=FILE beside it")
     options = _options(set_ or [], [study for study, _ in tests])
     wanted = jobs(tests, policies, options, range(first_seed, first_seed + seeds), duration)
-    samples: list[Sample] = []
+    samples = _run(wanted, scheduler, workers or os.cpu_count() or 1)
     console = Console(markup=False, highlight=False)
-    with (
-        Interruption() as interruption,
-        cluster(scheduler, workers or os.cpu_count() or 1) as chosen,
-        Progress(console=Console(stderr=True)) as progress,
-    ):
-        task = progress.add_task("sweep", total=len(wanted))
-        for sample in chosen.run(wanted, interruption.check):
-            samples.append(sample)
-            progress.advance(task)
     _print(console, samples)
     if json is not None:
         write_json(json, summary.as_json(samples))
@@ -99,6 +90,21 @@ def sweep(
         console.print(f"failed: {sample.job}: {sample.error}", soft_wrap=True)
     if failed:
         raise LabError(f"sweep: {len(failed)} of {len(samples)} runs failed")
+
+
+def _run(wanted: Sequence[Job], scheduler: str | None, workers: int) -> list[Sample]:
+    """Run all jobs, and show progress on standard error."""
+    samples: list[Sample] = []
+    with (
+        Interruption() as interruption,
+        cluster(scheduler, workers) as chosen,
+        Progress(console=Console(stderr=True)) as progress,
+    ):
+        task = progress.add_task("sweep", total=len(wanted))
+        for sample in chosen.run(wanted, interruption.check):
+            samples.append(sample)
+            progress.advance(task)
+    return samples
 
 
 def _tests(text: str) -> list[tuple[Study[Any], Test]]:

@@ -1,7 +1,7 @@
 """``phb-lab what-if``."""
 
 import json as json_module
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -76,14 +76,10 @@ def what_if(
     """
     if (network is None) == (capture is None):
         raise UsageError("what-if: expected one of --network NETWORK:TEST and --capture FILE")
-    others: dict[str, object] = (
-        {"--port": port, "--rate": rate}
-        if capture is None
-        else {"--switch": switch, "--set": set_, "--duration": duration}
-    )
-    for option, value in others.items():
-        if value:
-            raise UsageError(f"{option}: expected it with {'--capture' if capture is None else '--network'} only")
+    if capture is None:
+        _refuse("--capture", {"--port": port, "--rate": rate})
+    else:
+        _refuse("--network", {"--switch": switch, "--set": set_, "--duration": duration})
     for option, files in (("--current", current or []), ("--proposed", proposed)):
         for file in files:
             if not file.is_file():
@@ -95,9 +91,27 @@ def what_if(
     else:
         assert capture is not None
         run, about = _on_capture(capture, before, after, port, rate or [], by)
+    found = changes(_run_pairs(run, before, after, range(first_seed, first_seed + seeds)))
+    if json:
+        print(json_module.dumps({"about": about, "seeds": seeds, "changes": as_json(found)}, indent=2))
+        return
+    _print(f"{about}: {seeds} seed{'s' if seeds > 1 else ''} from {first_seed}", found)
+
+
+def _refuse(expected: str, options: Mapping[str, object]) -> None:
+    """Refuse options that belong to the other kind of traffic."""
+    for option, value in options.items():
+        if value:
+            raise UsageError(f"{option}: expected it with {expected} only")
+
+
+def _run_pairs(
+    run: _Run, before: tuple[Path, ...] | None, after: tuple[Path, ...], seeds: Sequence[int]
+) -> list[tuple[Values, Values]]:
+    """Run each seed with both policies, and show progress on standard error."""
     pairs: list[tuple[Values, Values]] = []
     with Interruption() as interruption, Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("what-if", total=2 * seeds)
+        task = progress.add_task("what-if", total=2 * len(seeds))
 
         def show(done: int) -> Callable[[float], None]:
             def tell(share: float) -> None:
@@ -106,15 +120,10 @@ def what_if(
 
             return tell
 
-        for number in range(seeds):
-            seed = first_seed + number
+        for number, seed in enumerate(seeds):
             pairs.append((run(before, seed, show(2 * number)), run(after, seed, show(2 * number + 1))))
-        progress.update(task, completed=2 * seeds)
-    found = changes(pairs)
-    if json:
-        print(json_module.dumps({"about": about, "seeds": seeds, "changes": as_json(found)}, indent=2))
-        return
-    _print(f"{about}: {seeds} seed{'s' if seeds > 1 else ''} from {first_seed}", found)
+        progress.update(task, completed=2 * len(seeds))
+    return pairs
 
 
 def _on_network(

@@ -4,10 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from phb_lab import data_files
+from yaml import CSafeLoader, load
+
 from phb_lab.errors import UsageError
 
 # What a capacity is of, and the unit it is shown in, with that many of the stored ones.
@@ -48,7 +50,7 @@ Capacities = Mapping[str, Sequence[Capacity]]
 
 def modes() -> tuple[str, ...]:
     """Give the modes of a CIP."""
-    return tuple(data_files.capacities())
+    return tuple(_published())
 
 
 def of_mode(mode: str, results: Path | None = None, given: Mapping[str, Fraction] | None = None) -> Capacities:
@@ -67,7 +69,7 @@ def of_mode(mode: str, results: Path | None = None, given: Mapping[str, Fraction
         raise UsageError(f"mode {mode}: expected one of: {', '.join(modes())}")
     measured = _read(results) if results is not None else {}
     found: dict[str, tuple[Capacity, ...]] = {}
-    for kind, entries in data_files.capacities()[mode].items():
+    for kind, entries in _published()[mode].items():
         capacities = []
         for entry in entries:
             capacity = Capacity(Fraction(entry["value"]), entry.get("at"), f"published: {entry['place']}")
@@ -78,6 +80,15 @@ def of_mode(mode: str, results: Path | None = None, given: Mapping[str, Fraction
         found[kind] = tuple(capacities)
     for kind, value in (given or {}).items():
         found[kind] = (Capacity(value, None, "given"),)
+    return found
+
+
+@cache
+def _published() -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Read the published capacities, by mode and kind; each entry names its place in the source."""
+    found: dict[str, dict[str, list[dict[str, Any]]]] = load(
+        (Path(__file__).parent / "capacities.yaml").read_text(), CSafeLoader
+    )
     return found
 
 

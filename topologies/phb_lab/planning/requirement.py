@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from yaml import CSafeLoader, YAMLError, load
 
-from phb_lab import data_files
 from phb_lab.errors import UsageError
+from phb_lab.planning.capacity import modes
 
 # Decimal units, as the source has them: 18.4 MBps x 3,600 s is 66.24 GB.
 _BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -60,7 +61,7 @@ class Requirement:
 
 def names() -> tuple[str, ...]:
     """The source's solutions."""
-    return tuple(data_files.solutions())
+    return tuple(_solutions())
 
 
 def solution(name: str) -> Requirement:
@@ -72,7 +73,13 @@ def solution(name: str) -> Requirement:
     """
     if name not in names():
         raise UsageError(f"solution {name}: expected one of: {', '.join(names())}")
-    return parse(name, data_files.solutions()[name], "solution")
+    return parse(name, _solutions()[name], "solution")
+
+
+@cache
+def _solutions() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = load((Path(__file__).parent / "solutions.yaml").read_text(), CSafeLoader)
+    return found
 
 
 def from_file(path: Path) -> Requirement:
@@ -125,7 +132,7 @@ def parse(name: str, data: Mapping[Any, Any], place: str) -> Requirement:
             attribute, reader = _READERS[key]
             found[attribute] = reader(f"{place}: {key}" if place else f"--{key}", str(value))
     if "mode" not in found:
-        raise UsageError(f"{place or '--mode'}: mode: expected one of {', '.join(data_files.capacities())}")
+        raise UsageError(f"{place or '--mode'}: mode: expected one of {', '.join(modes())}")
     requirement = Requirement(**{"name": name, "title": name} | found)
     _check(place, requirement)
     return requirement

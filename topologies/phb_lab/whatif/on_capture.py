@@ -140,6 +140,27 @@ def run(
         frames = [(at_ns, frame) for at_ns, port, frame in capture.frames if port == number]
         network.add_replay(f"port {number}", frames)
         network.connect(f"port {number}", 0, "switch", number)
+    _replay(network, switch, capture, policy_files, seed, progress)
+    entered = [Seen(at_ns, port, frame, place) for place, (at_ns, port, frame) in enumerate(capture.frames)]
+    left = [Seen(at_ns, number, frame) for number in numbers for at_ns, frame in network.received(f"port {number}")]
+    passages = pair(entered, left)
+    by_class = defaultdict(list)
+    for seen, _, passage in passages:
+        by_class[classes[seen.place]].append(passage)
+    if not by_class:
+        raise LabError("what-if: found no IP packet in the capture")
+    return {name: measure(by_class[name], capture.duration_s) for name in sorted(by_class)}
+
+
+def _replay(
+    network: Network,
+    switch: Switch,
+    capture: Capture,
+    policy_files: Sequence[Path],
+    seed: int,
+    progress: Callable[[float], None],
+) -> None:
+    """Push the policies, let the capture run through, and empty the queues."""
     server = P4RuntimeServer(switch, device_id=1)
     try:
         address = f"127.0.0.1:{server.start()}"
@@ -164,15 +185,6 @@ def run(
                 break
     finally:
         server.stop()
-    entered = [Seen(at_ns, port, frame, place) for place, (at_ns, port, frame) in enumerate(capture.frames)]
-    left = [Seen(at_ns, number, frame) for number in numbers for at_ns, frame in network.received(f"port {number}")]
-    passages = pair(entered, left)
-    by_class = defaultdict(list)
-    for seen, _, passage in passages:
-        by_class[classes[seen.place]].append(passage)
-    if not by_class:
-        raise LabError("what-if: found no IP packet in the capture")
-    return {name: measure(by_class[name], capture.duration_s) for name in sorted(by_class)}
 
 
 def _port_config(rate: LineRate | None) -> PortConfig:

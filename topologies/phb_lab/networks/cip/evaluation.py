@@ -1,6 +1,6 @@
 """Rates and the share of the CPU from the warm-up on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -54,6 +54,36 @@ def cips(network: Network) -> list[Adapter]:
     return [adapter for adapter in network.adapters if adapter.kind == "cip"]
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What all tests count, from the warm-up on.
+
+    Attributes:
+        network: what ran.
+        outcome: what it gave.
+        cpu: of the CIP's CPU, in percent; the mean over adapters.
+        channel: of a channel, in percent.
+        rsp: of the router's own processor, in percent.
+        transactions: per second.
+        megabytes: payload that came, in MB/s; ``transfers`` is that of file transfers.
+
+    """
+
+    network: Network
+    outcome: Outcome
+    duration_s: int
+    cpu: float
+    channel: float
+    rsp: float
+    transactions: float
+    megabytes: float
+    transfers: float
+
+
+# The rate of a test with its unit, and its figures.
+_Evaluated = tuple[float, str, list[Figure]]
+
+
 def evaluate(name: str, warm_up_s: int, network: Network, outcome: Outcome, *, duration_s: int) -> Evaluation:
     """Make figures of one test's outcome.
 
@@ -63,94 +93,167 @@ def evaluate(name: str, warm_up_s: int, network: Network, outcome: Outcome, *, d
     """
     if duration_s <= warm_up_s:
         raise LabError(f"{name}: {duration_s} s are no longer than its warm-up of {warm_up_s} s")
-    seconds = duration_s - warm_up_s
     adapters = [outcome.adapters[adapter.name] for adapter in cips(network)]
-    cpu = _busy(adapters, "cpu_busy_ns_by_second", warm_up_s, duration_s)
     channels = cips(network)[0].parameters.get("channels", 1)
-    channel = _busy(adapters, "channel_busy_ns_by_second", warm_up_s, duration_s) / channels
     ended = sum(warm_up_s <= transaction.end_ns / NANOSECONDS < duration_s for transaction in outcome.transactions)
-    transactions = ended / seconds
-    megabytes = _megabytes(outcome.deliveries, warm_up_s, duration_s)
     passed = _switched(outcome, channels) / duration_s
-    rsp = passed * RSP_NS_PER_PACKET / NANOSECONDS * 100
-    figures: list[Figure]
-    match name:
-        case "ping-1":
-            rate, unit = megabytes * BLOCK_BYTES / (BLOCK_BYTES - 28), "MB/s"
-            figures = [
-                _figure("ip_datagram", "ping_one_channel_MBps", unit, rate, _CALIBRATED),
-                _figure("escon_channel", "cip_cpu_percent_at_max", "%", cpu, _CALIBRATED),
-            ]
-        case "ping-2":
-            rate, unit = megabytes * BLOCK_BYTES / (BLOCK_BYTES - 28), "MB/s"
-            figures = [_figure("ip_datagram", "ping_two_channels_MBps", unit, rate, _DOUBLED)]
-        case "tcp-stream":
-            # As the source counts: what one channel carries and the other, too.
-            rate, unit = 2 * megabytes, "MB/s"
-            figures = [
-                _figure("ip_datagram", "tcp_stream_two_channels_MBps", unit, rate),
-                _figure("ip_datagram", "tcp_stream_per_channel_MBps", unit, megabytes),
-                _figure("ip_datagram", "cip_cpu_percent_tcp", "%", cpu),
-                _figure("ip_datagram", "rsp_cpu_percent", "%", rsp, asked=False),
-            ]
-        case "ftp" | "ftp-ping":
-            ftp = [each for each in outcome.deliveries if each.group == "ftp"]
-            transfers = _megabytes(ftp, warm_up_s, duration_s)
-            rate, unit = megabytes, "MB/s"
-            channel_figure = Figure(name, "channel_percent", "%", channel)
-            figures = [
-                Figure(name, "ftp_MBps", unit, transfers),
-                replace(channel_figure, note=_FTP_ALONE, high=_SATURATED_PERCENT)
-                if name == "ftp"
-                else replace(channel_figure, note=_FTP_WITH_PING, low=_SATURATED_PERCENT),
-                Figure(name, "cip_cpu_percent", "%", cpu),
-            ]
-            if name == "ftp-ping":
-                figures.insert(1, Figure(name, "ping_MBps", unit, megabytes - transfers))
-        case "csna-6000-pu":
-            rate, unit = 2 * transactions, "packets/s"
-            figures = [
-                _figure("csna", "pus", "stations", _sessions(outcome), _CONFIGURED),
-                _figure("csna", "pps_6000_pu", unit, rate, _CALIBRATED),
-                _figure("csna", "transactions_per_s", "transactions/s", transactions, _CALIBRATED),
-                _figure("csna", "cip_cpu_percent", "%", cpu, _CALIBRATED),
-                _figure("csna", "rsp_cpu_percent", "%", rsp, _CALIBRATED, asked=False),
-            ]
-        case "csna-16000-lu":
-            rate, unit = 2 * transactions, "packets/s"
-            units = network.stations[0].lus_per_pu * _sessions(outcome)
-            figures = [
-                _figure("csna", "lus", "sessions", units, _CONFIGURED),
-                _figure("csna", "pps_16000_lu", unit, rate),
-                _figure("csna", "rsp_cpu_percent_16000_lu", "%", rsp, asked=False),
-            ]
-        case "csna-bulk":
-            rate = network.stations[0].frames_per_s * BLOCK_BYTES / BYTES_PER_MB
-            unit = "MB/s"
-            figures = [_figure("csna", "bulk_MBps_at_half_cpu", unit, rate * 50 / cpu)]
-        case "tn3270-1000":
-            rate, unit = transactions, "transactions/s"
-            figures = [
-                _figure("tn3270_server", "lus_1000_tps", unit, rate, _CALIBRATED),
-                _figure("tn3270_server", "cip_cpu_percent", "%", cpu, _CALIBRATED),
-                _figure("tn3270_server", "rsp_cpu_percent", "%", rsp, asked=False),
-            ]
-        case "cmpc":
-            received: Any = adapters[-1]["inbound"]
-            rate, unit = received["sent"] * BLOCK_BYTES / duration_s / BYTES_PER_MB, "MB/s"
-            bound = float(PUBLISHED["cmpc"]["MBps"])
-            figures = [
-                Figure("cmpc", "MBps", unit, rate, bound, _CMPC, low=bound),
-                Figure("cmpc", "cip_cpu_percent", "%", cpu),
-            ]
-        case "tn3270-16000":
-            rate, unit = transactions, "transactions/s"
-            figures = [_figure("tn3270_server", "lus_16000_tps", unit, rate)]
-        case _:
-            rate, unit = transactions, "transactions/s"
-            figures = [_figure("tn3270_server", "two_cip_32000_lus_tps", unit, rate)]
-    details = Details(rate, unit, cpu, channel)
-    return Evaluation(figures=figures, details=details)
+    measured = Measured(
+        network=network,
+        outcome=outcome,
+        duration_s=duration_s,
+        cpu=_busy(adapters, "cpu_busy_ns_by_second", warm_up_s, duration_s),
+        channel=_busy(adapters, "channel_busy_ns_by_second", warm_up_s, duration_s) / channels,
+        rsp=passed * RSP_NS_PER_PACKET / NANOSECONDS * 100,
+        transactions=ended / (duration_s - warm_up_s),
+        megabytes=_megabytes(outcome.deliveries, warm_up_s, duration_s),
+        transfers=_megabytes([each for each in outcome.deliveries if each.group == "ftp"], warm_up_s, duration_s),
+    )
+    rate, unit, figures = _EVALUATIONS[name](measured)
+    return Evaluation(figures=figures, details=Details(rate, unit, measured.cpu, measured.channel))
+
+
+def _ping_1(measured: Measured) -> _Evaluated:
+    rate = measured.megabytes * BLOCK_BYTES / (BLOCK_BYTES - 28)
+    return (
+        rate,
+        "MB/s",
+        [
+            _figure("ip_datagram", "ping_one_channel_MBps", "MB/s", rate, _CALIBRATED),
+            _figure("escon_channel", "cip_cpu_percent_at_max", "%", measured.cpu, _CALIBRATED),
+        ],
+    )
+
+
+def _ping_2(measured: Measured) -> _Evaluated:
+    rate = measured.megabytes * BLOCK_BYTES / (BLOCK_BYTES - 28)
+    return rate, "MB/s", [_figure("ip_datagram", "ping_two_channels_MBps", "MB/s", rate, _DOUBLED)]
+
+
+def _tcp_stream(measured: Measured) -> _Evaluated:
+    # As the source counts: what one channel carries and the other, too.
+    rate = 2 * measured.megabytes
+    return (
+        rate,
+        "MB/s",
+        [
+            _figure("ip_datagram", "tcp_stream_two_channels_MBps", "MB/s", rate),
+            _figure("ip_datagram", "tcp_stream_per_channel_MBps", "MB/s", measured.megabytes),
+            _figure("ip_datagram", "cip_cpu_percent_tcp", "%", measured.cpu),
+            _figure("ip_datagram", "rsp_cpu_percent", "%", measured.rsp, asked=False),
+        ],
+    )
+
+
+def _ftp(measured: Measured) -> _Evaluated:
+    return (
+        measured.megabytes,
+        "MB/s",
+        [
+            Figure("ftp", "ftp_MBps", "MB/s", measured.transfers),
+            Figure("ftp", "channel_percent", "%", measured.channel, note=_FTP_ALONE, high=_SATURATED_PERCENT),
+            Figure("ftp", "cip_cpu_percent", "%", measured.cpu),
+        ],
+    )
+
+
+def _ftp_ping(measured: Measured) -> _Evaluated:
+    return (
+        measured.megabytes,
+        "MB/s",
+        [
+            Figure("ftp-ping", "ftp_MBps", "MB/s", measured.transfers),
+            Figure("ftp-ping", "ping_MBps", "MB/s", measured.megabytes - measured.transfers),
+            Figure("ftp-ping", "channel_percent", "%", measured.channel, note=_FTP_WITH_PING, low=_SATURATED_PERCENT),
+            Figure("ftp-ping", "cip_cpu_percent", "%", measured.cpu),
+        ],
+    )
+
+
+def _csna_6000_pu(measured: Measured) -> _Evaluated:
+    rate = 2 * measured.transactions
+    return (
+        rate,
+        "packets/s",
+        [
+            _figure("csna", "pus", "stations", _sessions(measured.outcome), _CONFIGURED),
+            _figure("csna", "pps_6000_pu", "packets/s", rate, _CALIBRATED),
+            _figure("csna", "transactions_per_s", "transactions/s", measured.transactions, _CALIBRATED),
+            _figure("csna", "cip_cpu_percent", "%", measured.cpu, _CALIBRATED),
+            _figure("csna", "rsp_cpu_percent", "%", measured.rsp, _CALIBRATED, asked=False),
+        ],
+    )
+
+
+def _csna_16000_lu(measured: Measured) -> _Evaluated:
+    rate = 2 * measured.transactions
+    units = measured.network.stations[0].lus_per_pu * _sessions(measured.outcome)
+    return (
+        rate,
+        "packets/s",
+        [
+            _figure("csna", "lus", "sessions", units, _CONFIGURED),
+            _figure("csna", "pps_16000_lu", "packets/s", rate),
+            _figure("csna", "rsp_cpu_percent_16000_lu", "%", measured.rsp, asked=False),
+        ],
+    )
+
+
+def _csna_bulk(measured: Measured) -> _Evaluated:
+    rate = measured.network.stations[0].frames_per_s * BLOCK_BYTES / BYTES_PER_MB
+    return rate, "MB/s", [_figure("csna", "bulk_MBps_at_half_cpu", "MB/s", rate * 50 / measured.cpu)]
+
+
+def _tn3270_1000(measured: Measured) -> _Evaluated:
+    rate, unit = measured.transactions, "transactions/s"
+    return (
+        rate,
+        unit,
+        [
+            _figure("tn3270_server", "lus_1000_tps", unit, rate, _CALIBRATED),
+            _figure("tn3270_server", "cip_cpu_percent", "%", measured.cpu, _CALIBRATED),
+            _figure("tn3270_server", "rsp_cpu_percent", "%", measured.rsp, asked=False),
+        ],
+    )
+
+
+def _tn3270_16000(measured: Measured) -> _Evaluated:
+    rate, unit = measured.transactions, "transactions/s"
+    return rate, unit, [_figure("tn3270_server", "lus_16000_tps", unit, rate)]
+
+
+def _tn3270_two_cips(measured: Measured) -> _Evaluated:
+    rate, unit = measured.transactions, "transactions/s"
+    return rate, unit, [_figure("tn3270_server", "two_cip_32000_lus_tps", unit, rate)]
+
+
+def _cmpc(measured: Measured) -> _Evaluated:
+    received: Any = measured.outcome.adapters[cips(measured.network)[-1].name]["inbound"]
+    rate = received["sent"] * BLOCK_BYTES / measured.duration_s / BYTES_PER_MB
+    bound = float(PUBLISHED["cmpc"]["MBps"])
+    return (
+        rate,
+        "MB/s",
+        [
+            Figure("cmpc", "MBps", "MB/s", rate, bound, _CMPC, low=bound),
+            Figure("cmpc", "cip_cpu_percent", "%", measured.cpu),
+        ],
+    )
+
+
+_EVALUATIONS: Mapping[str, Callable[[Measured], _Evaluated]] = {
+    "ping-1": _ping_1,
+    "ping-2": _ping_2,
+    "tcp-stream": _tcp_stream,
+    "ftp": _ftp,
+    "ftp-ping": _ftp_ping,
+    "csna-6000-pu": _csna_6000_pu,
+    "csna-16000-lu": _csna_16000_lu,
+    "csna-bulk": _csna_bulk,
+    "tn3270-1000": _tn3270_1000,
+    "tn3270-16000": _tn3270_16000,
+    "tn3270-two-cips": _tn3270_two_cips,
+    "cmpc": _cmpc,
+}
 
 
 def _figure(
