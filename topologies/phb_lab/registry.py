@@ -46,8 +46,8 @@ def registered() -> dict[str, EntryPoint]:
 
 
 def is_network(text: str) -> bool:
-    """Whether a text names a network: one that is registered, a folder, or a Python file."""
-    return text in registered() or Path(text).is_dir() or text.endswith(".py")
+    """Whether a text names a network: one that is registered, a package's folder, or a Python file."""
+    return text in registered() or (Path(text) / "__init__.py").is_file() or text.endswith(".py")
 
 
 def find(text: str) -> Study[Any]:
