@@ -34,7 +34,7 @@ class ChangedSincePlanError(PhbError):
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a switch is to hold, and what that was made of."""
+    """The compiled policy of a switch, and its sources."""
 
     switch: Switch
     documents: tuple[Document, ...]
@@ -92,7 +92,7 @@ def plan_digest(prepared: Prepared, report: Report) -> str:
 
 
 async def plan(prepared: Prepared) -> tuple[Report, str]:
-    """What a push would change, and the digest by which exactly that can be pushed.
+    """Compare, and give the digest by which exactly this plan can be pushed.
 
     Raises:
         SwitchError: The switch can't be reached.
@@ -274,7 +274,7 @@ class Recorded:
 
 
 def names(report: Report) -> Names:
-    """What the numbers in the switch's entries and counters stand for after a push."""
+    """Give the names of the numbers in the switch's entries and counters after a push."""
     return {"policy": {str(policy.number): policy.rule for policy in report.policies}}
 
 

@@ -1,4 +1,4 @@
-"""What the octets of a text are: UTF-8, or what editors and hosts made of it.
+"""Encodings of texts: UTF-8, or what editors and hosts made of it.
 
 A byte-order mark says UTF-8 or UTF-16, as editors on Windows save them. Older router configurations have descriptions
 in Windows-1252, the superset of ISO 8859-1 that terminals write. z/OS keeps text in EBCDIC (code page 1047), which a

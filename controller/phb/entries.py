@@ -40,7 +40,7 @@ class TableRow(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """What makes an entry the same entry: table, match, priority (P4Runtime section 9.1)."""
+        """The key that identifies an entry: table, match, priority (P4Runtime section 9.1)."""
         return self.table, self.match, self.priority, self.default
 
 
@@ -48,7 +48,7 @@ Key: TypeAlias = tuple[int, tuple[MatchField, ...], int, bool]
 
 
 class Change(StrEnum):
-    """What is done to an entry."""
+    """The kind of a change to an entry."""
 
     INSERT = "insert"
     MODIFY = "modify"
@@ -99,7 +99,7 @@ def difference(
 
 
 def applied(rows: Iterable[TableRow], updates: Iterable[Update]) -> Iterator[TableRow]:
-    """What a switch that held the rows holds after the updates."""
+    """Give the rows that a switch holds after the updates."""
     table = by_key(rows)
     for update in updates:
         if update.change is Change.DELETE:

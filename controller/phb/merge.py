@@ -50,7 +50,7 @@ def _join(groups: Iterable[Sequence[T]]) -> tuple[T, ...]:
 
 
 def _agreed(parts: Sequence[PolicySet], field: str) -> Any:
-    """What the parts that speak of it all say; None if none does."""
+    """Give the value that all parts with the key agree on; None if no part has it."""
     said = [(getattr(part, field), part.origin(field)) for part in parts if getattr(part, field) is not None]
     for value, origin in said[1:]:
         if value != said[0][0]:

@@ -1,4 +1,4 @@
-"""What the numbers in entries and counters stand for: rules, classes, streams, ports."""
+"""Names of the numbers in entries and counters: rules, classes, streams, ports."""
 
 from __future__ import annotations
 

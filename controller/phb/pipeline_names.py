@@ -60,7 +60,7 @@ class Connectivity(IntEnum):
 
 
 class Before(IntEnum):
-    """What a connection has had before it was found well suited."""
+    """Traffic that a connection had before it was found well suited."""
 
     OUTBOUND = 0
     INBOUND = 1

@@ -21,7 +21,7 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a source holds at one moment: enough to read it again when the source is gone.
+    """The content of a source at one moment: enough to read it again when the source is gone.
 
     Attributes:
         name: The file's path or the source's address: errors name it, and its format may depend on it.
@@ -46,7 +46,7 @@ class Source(Protocol):
         """How often it makes sense to ask, in seconds."""
 
     def poll(self) -> Document:
-        """What it holds now; may block.
+        """Read it; may block.
 
         Raises:
             PhbError: It can't be read, or doesn't answer.
@@ -62,7 +62,7 @@ class FileSource:
     interval_s: float = 0.25
 
     def poll(self) -> Document:
-        """What the file holds."""
+        """Read the file."""
         content = read_bytes(self.name, POLICY_FILE)
         return Document(as_text(self.name), content)
 
@@ -75,7 +75,7 @@ class DirectorySource:
     interval_s: float
 
     def poll(self) -> Document:
-        """What the directory holds, as LDIF.
+        """Read the directory, as LDIF.
 
         Raises:
             InputError: The address or the environment is wrong, or python-ldap is missing.
@@ -141,7 +141,7 @@ def read_sources(names: Sequence[str], format_name: str | None = None, options: 
 
 
 def poll_all(names: Sequence[str]) -> list[Document]:
-    """What all of these sources hold now.
+    """Read all of these sources.
 
     Raises:
         PhbError: One can't be read, or doesn't answer.

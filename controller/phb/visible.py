@@ -1,4 +1,4 @@
-r"""What others wrote, for a terminal: names of policies and files, words of switches and directories.
+r"""Text of others for a terminal: names of policies and files, words of switches and directories.
 
 A terminal obeys control characters, a reader believes line breaks, and some characters turn the order of what stands
 beside them. All that isn't printable is shown as its escape, such as ``\x1b``; JSON has escapes of its own.

@@ -62,7 +62,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _discard(descriptor: int) -> None:
-    """What is left in a buffer would fail once more, with a traceback, when the interpreter closes it."""
+    """Send the rest of a buffer nowhere: it would fail again, with a traceback, when the interpreter ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 

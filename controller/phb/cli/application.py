@@ -30,7 +30,7 @@ app = typer.Typer(
 
 
 def epilog(*examples: str) -> str:
-    """What stands below a command's options: examples, and the exit codes."""
+    """The text below a command's options: examples and exit codes."""
     return "\n\n".join(("Examples:", *examples, EXIT_CODES))
 
 

@@ -1,4 +1,4 @@
-"""What several commands take: arguments and options by type, and groups of options as dataclasses.
+"""Arguments and options of several commands by type, and groups of options as dataclasses.
 
 A command that takes a group as a parameter gets all of its options on its command line:
 
@@ -108,7 +108,7 @@ class ReadingOptions:
     ] = None
 
     def options(self) -> ReadOptions:
-        """What formats are told about files.
+        """Give the options of reading files.
 
         Raises:
             InputError: There is no such dialect.
@@ -419,7 +419,7 @@ def _dialect(name: str | None) -> Dialect | None:
 
 @dataclass(frozen=True)
 class StateOptions:
-    """What is remembered."""
+    """Where history and locks are kept."""
 
     state: Annotated[
         Path | None,

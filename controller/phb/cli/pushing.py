@@ -1,4 +1,4 @@
-"""What ``plan``, ``push`` and ``rollback`` share: several switches at once, and what is printed of each."""
+"""Parts of ``plan``, ``push`` and ``rollback``: several switches at once, and the output for each."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _print_many(results: Sequence[Result]) -> None:
 
 
 def result_as_json(result: Result) -> dict[str, Any]:
-    """What was or would be done to a switch, or why not."""
+    """Give the report of a switch, or its error."""
     switch = result.prepared.switch
     if result.report is None:
         failed = {"switch": switch.name, "address": switch.address, "device_id": switch.device_id}
@@ -198,7 +198,7 @@ def result_as_json(result: Result) -> dict[str, Any]:
 
 
 def report_as_json(report: Report) -> dict[str, Any]:
-    """What a push did or would do."""
+    """Give the report of a push or a dry run."""
     return {
         "node": report.node,
         "address": report.address,
@@ -227,7 +227,7 @@ def _changed_as_json(changed: Changed) -> dict[str, Any]:
 
 
 def print_report(report: Report) -> None:
-    """What a push did or would do, as a diff."""
+    """Print the report of a push or a dry run as a diff."""
     from phb.entries import Change
 
     output = console()

@@ -39,7 +39,7 @@ _PLAINS = (_PLAIN, _PLAIN, _PLAIN)
 
 @dataclass(frozen=True)
 class Done:
-    """What is done under one policy number.
+    """The treatment under one policy number.
 
     Attributes:
         counted_as: By which number its connections are counted; 0 is not at all.
@@ -59,7 +59,7 @@ class Done:
 
     @property
     def said(self) -> tuple[object, ...]:
-        """What an action has to say to make this."""
+        """The action's fields that give this treatment."""
         return self.connections, self.marks, self.colours, self.rates
 
 
@@ -110,7 +110,7 @@ class Actions:
         return self.classes[number] if number else DEFAULT_CLASS
 
     def done(self, policy: int, hook: Hook, entries: list[Entry]) -> Done:
-        """What is done under a policy number.
+        """Read the treatment under a policy number.
 
         Raises:
             NotAPolicyError: Its entries give packets several streams or classes.

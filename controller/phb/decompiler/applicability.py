@@ -16,7 +16,7 @@ _BITS = {4: 32, 6: 128}
 
 
 def applicability(rows: Rows, ports: Ports) -> Applicability | None:
-    """What is counted for a report; None where nothing is.
+    """Give the ports and prefixes that a report counts; None where nothing is counted.
 
     Raises:
         NotAPolicyError: No policy counts so.

@@ -28,7 +28,7 @@ _ADDRESS: dict[int, type[IPv4Address | IPv6Address]] = {4: IPv4Address, 6: IPv6A
 
 
 def box(entry: Entry) -> Box:
-    """What the entry asks of a packet."""
+    """Read the conditions of an entry."""
     match = entry.match
     ingress, egress, protocol = (_number(match.get(name)) for name in ("ingress_port", "egress_port", "protocol"))
     source, destination, source_ports, destination_ports = (
@@ -49,7 +49,7 @@ def box(entry: Entry) -> Box:
 
 
 def marks(entry: Entry) -> Box:
-    """What is asked of a packet's own marks, and of that alone.
+    """Read the conditions on a packet's own marks, and only those.
 
     Raises:
         NotAPolicyError: Part of a VLAN's or a group's number.

@@ -24,7 +24,7 @@ _SLOWEST, _FASTEST = Fraction(1), Fraction(10**12)
 
 
 def early_detection(entries: Sequence[Entry]) -> EarlyDetection | None:
-    """What is said of one queue; None where nothing is.
+    """Read early detection of one queue; None where it has none.
 
     Args:
         entries: The rows of the queue, the first to be asked first.

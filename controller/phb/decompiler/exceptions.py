@@ -1,4 +1,4 @@
-"""What a table with priorities says of each rule: what it takes, and what stands before it, its exceptions."""
+"""The parts of a table with priorities: the entries of each rule, and its exceptions, which stand before them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def address_of(version: int, number: int) -> AnyAddress:
 
 
 def prefix_of(entry: Entry, version: int) -> AnyNetwork:
-    """What a route is for."""
+    """Give the destination of a route."""
     prefix = entry.match.get("destination", Prefix(0, 0))
     assert isinstance(prefix, Prefix)
     return ip_network((prefix.value.to_bytes(_BITS[version] // 8, "big"), prefix.length))

@@ -193,7 +193,7 @@ def _without_ingress(each: Box, direction: Direction) -> Box:
 
 
 def behaviour_aggregates(rows: Rows, names: Names, ports: Ports, actions: Actions) -> tuple[BehaviourAggregate, ...]:
-    """What is done with packets that no rule took, by code point."""
+    """Read behaviour aggregates: by code point, for packets that no rule took."""
     found = []
     for hook in Hook:
         for entry in rows.table(f"{STAGE[hook]}.behaviour_aggregate"):

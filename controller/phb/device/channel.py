@@ -53,7 +53,7 @@ def open_channel(address: str, credentials: GRPCCredentialsTLS | None, timeout_s
 
 @dataclass(frozen=True)
 class PipelineConfig:
-    """What a switch runs; `config` is empty when it runs nothing."""
+    """The program of a switch; `config` is empty when it runs none."""
 
     config: p4r.ForwardingPipelineConfig
 

@@ -32,7 +32,7 @@ _SCHEDULER = "schedulers/scheduler[sequence=0]/one-rate-two-color/config"
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """What a scheduler policy says; None where it says nothing.
+    """A scheduler policy; fields that it doesn't set are None.
 
     Attributes:
         rate_bps: `cir`.
@@ -182,7 +182,7 @@ class PortShapers:
         await self._client.close()
 
     async def read(self) -> Shaping | None:
-        """What the switch does now; None if it doesn't speak gNMI.
+        """Read how the ports are shaped; None if the switch doesn't speak gNMI.
 
         Raises:
             SwitchError: It refuses, or can't be reached.
@@ -247,7 +247,7 @@ class PortShapers:
             raise self.failed(error) from None
 
     def failed(self, error: GNMIClientError) -> SwitchError:
-        """What a switch said, or didn't."""
+        """Turn a failed call into an error in the switch's words."""
         if error.code is GRPCStatusCode.DEADLINE_EXCEEDED:
             return SwitchError(self.address, f"no answer to gNMI within {self._timeout_s:g} s (--timeout)")
         return SwitchError(self.address, f"gNMI: {error.message or error.code.name}")

@@ -1,4 +1,4 @@
-"""What the numbers in an entry stand for, kept with the entry by the switch itself.
+"""Names of the numbers in an entry, kept with the entry by the switch itself.
 
 P4Runtime has a server keep a string of bytes with each table entry (section 9.1, `metadata`). A push writes there which
 rule, action and class the numbers that the entry hands out belong to. So whoever looks at the switch, with whatever
@@ -52,7 +52,7 @@ def labelled(rows: Sequence[TableRow], intent: NodeIntent, references: Reference
 
 @lru_cache(maxsize=_DIFFERENT_LABELS)
 def said(label: bytes) -> Mapping[str, str]:
-    """What a label says; nothing where it is none of ours."""
+    """Read a label; it is empty where it is none of ours."""
     try:
         found = json.loads(label)
     except (ValueError, RecursionError):

@@ -28,7 +28,7 @@ class Mastership:
 
     @classmethod
     def of(cls, update: p4r.MasterArbitrationUpdate) -> Mastership:
-        """What an arbitration message says."""
+        """Read an arbitration message."""
         number = election_number(update.election_id) if update.HasField("election_id") else None
         code = update.status.code
         return cls(

@@ -1,4 +1,4 @@
-"""What a switch holds, by names: counters and table entries."""
+"""Counters and table entries of a live switch, by names."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def read_entries(
     tls: Tls | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> list[Described]:
-    """What the switch's tables hold, in the order of the program's tables.
+    """Read every table entry, in the order of the program's tables.
 
     Raises:
         SwitchError: The switch refused, can't be reached, or runs another program.

@@ -137,7 +137,7 @@ class Session:
 
     @property
     def mastership(self) -> Mastership | None:
-        """What the switch said last; None before `arbitrate`, and after the stream has ended."""
+        """The switch's last answer; None before `arbitrate`, and after the stream has ended."""
         return self._mastership
 
     async def arbitrate(self, election_id: int | None = None) -> Mastership:
@@ -263,7 +263,7 @@ class Session:
     # -- pipeline -----------------------------------------------------------
 
     async def pipeline(self) -> PipelineConfig:
-        """What the switch runs, in full."""
+        """Read the switch's program and its p4info."""
         return await self._pipeline(p4r.GetForwardingPipelineConfigRequest.ALL)
 
     async def runs_artifact(self) -> bool:
@@ -484,7 +484,7 @@ class Session:
                 yield entity
 
     async def _entities(self, request: p4r.ReadRequest, most: int) -> AsyncIterator[p4r.Entity]:
-        """What a switch answers, as long as it goes on answering, and at most so many.
+        """Give what the switch answers, one by one, at most so many.
 
         Raises:
             P4ClientError: It refused.

@@ -15,7 +15,7 @@ from phb.origin import Origin
 
 @dataclass(frozen=True)
 class Tls:
-    """What a controller shows a switch, and whom it believes.
+    """The controller's own certificate, and the authorities that it trusts.
 
     Attributes:
         ca: PEM file of the authorities whose signature a switch must have; None is those that gRPC comes with.
@@ -54,7 +54,7 @@ class Tls:
         )
 
     def explain(self, message: str) -> str:
-        """What gRPC says of a failed handshake, with what they mean for these files; other words as they are."""
+        """Say what gRPC's words of a failed handshake mean for these files; give other words back."""
         if "CERTIFICATE_VERIFY_FAILED" in message:
             by = f"of {self.ca}" if self.ca is not None else "that gRPC knows (no CA file was given)"
             return f"the switch's certificate is not signed by an authority {by}, or has expired"

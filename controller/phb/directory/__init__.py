@@ -13,7 +13,7 @@ __all__ = ["Access", "DirectoryAddress", "DirectoryError", "fetch", "parse_url",
 
 
 def fetch(url: str, access: Access | None = None) -> bytes:
-    """What the directory holds now, as LDIF: equal octets mean that nothing has changed.
+    """Read the directory as LDIF: equal octets mean that nothing has changed.
 
     Args:
         url: An LDAP URL.

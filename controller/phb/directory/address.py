@@ -146,7 +146,7 @@ class Access:
 
 
 def read_access(environment: Mapping[str, str] = os.environ) -> Access:
-    """What the environment says.
+    """Read the environment.
 
     ``PHB_LDAP_BIND_DN``, ``PHB_LDAP_PASSWORD_FILE`` or ``PHB_LDAP_PASSWORD``, ``PHB_LDAP_CA``,
     ``PHB_LDAP_CERTIFICATE``, ``PHB_LDAP_KEY``, ``PHB_LDAP_START_TLS`` (``1``), ``PHB_LDAP_TIMEOUT`` and

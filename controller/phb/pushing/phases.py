@@ -56,7 +56,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Held:
-    """What a switch holds.
+    """The entries of a switch, in whatever state a push has left them.
 
     Attributes:
         rows: Its table entries.
@@ -73,7 +73,7 @@ class Held:
         return self.active.parameters[0] if self.active is not None else 0
 
     def visible(self, references: References) -> list[TableRow]:
-        """What packets meet, as entries at rest."""
+        """Give the entries that packets meet, as entries at rest."""
         return references.visible(self.rows, self.version)
 
     @classmethod

@@ -245,7 +245,7 @@ def _all_numbers(rows: Iterable[TableRow], references: References) -> dict[str, 
 
 
 def _votes(space: str, current: Sequence[TableRow], pairs: _Pairs, references: References) -> _Votes:
-    """What entries that are the same say about their numbers."""
+    """Votes of entries that are the same: which of their numbers are the same."""
     votes: _Votes = []
     for place, partner in pairs:
         before = said(partner.label).get(space)
@@ -270,7 +270,7 @@ def _names(space: str, rows: Iterable[TableRow], references: References) -> dict
 def _votes_of_names(
     space: str, current: Sequence[TableRow], installed: Collection[TableRow], references: References
 ) -> _Votes:
-    """What has the same name is the same, where every number of a kind has a name of its own."""
+    """Votes by name, for kinds in which every number has a name of its own."""
     held = _names(space, installed, references)
     return [(number, held[name]) for name, number in _names(space, current, references).items() if name in held]
 

@@ -1,4 +1,4 @@
-"""What a push did to a switch, or in a dry run would do."""
+"""The report of a push, or of a dry run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class Report:
-    """What a push did, or in a dry run would do.
+    """The changes of a push, or those that a dry run would make.
 
     Attributes:
         pipeline_replaced: The switch ran nothing, or another program.

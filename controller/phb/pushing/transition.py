@@ -53,7 +53,7 @@ Watcher: TypeAlias = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a switch should hold: entries at rest, and whether its pipeline keeps connections."""
+    """The entries that a switch should hold, at rest, and whether its pipeline keeps connections."""
 
     rows: tuple[TableRow, ...]
     tracking: int
@@ -67,7 +67,7 @@ class Interruption:
 
 
 async def read(session: Session, references: References) -> Held:
-    """What a switch holds that runs the session's artifact, without what a router's control plane keeps there."""
+    """Read the entries of a switch that runs the session's artifact, without those of a router's control plane."""
     rows = await session.rows([VERSION_TABLE] if references.version_table is not None else [])
     others = {session.artifact.table(name).number for name in session.artifact.agent_tables}
     return Held.of([row for row in rows if row.table not in others])
@@ -201,7 +201,7 @@ class Transition:
         return ""
 
     async def _met(self, former: Collection[TableRow], wanted: Collection[TableRow]) -> str:
-        """What packets meet on a switch that could not be put back."""
+        """Say which policy packets meet on a switch that could not be put back."""
         try:
             held = await read(self.session, self.references)
         except SwitchError:
@@ -223,7 +223,7 @@ class Former:
 
     @classmethod
     async def read(cls, session: Session) -> Former:
-        """What the switch runs and holds."""
+        """Read the program and the entries of a switch."""
         pipeline = await session.pipeline()
         return cls(pipeline, [] if pipeline.is_empty else await session.messages())
 

@@ -1,4 +1,4 @@
-"""What a router's control plane does with the packets that the switch hands over: time and bytes in, frames out."""
+"""A router's control plane for the packets that the switch hands over: time and bytes in, frames out."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Key = tuple[int, bytes]
 
 @dataclass
 class Neighbour:
-    """What is known of a next hop, and since when; without a MAC address it is being asked for."""
+    """A next hop, and since when it is known; without a MAC address it is being asked for."""
 
     mac: bytes | None = None
     confirmed: float = 0.0

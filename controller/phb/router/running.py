@@ -128,7 +128,7 @@ async def _answer(session: Session, agent: Agent, packets: Inbox, tell: Teller) 
 
 @dataclass
 class _Kept:
-    """What the switch has been told, so that what didn't change is neither read into anything nor written again."""
+    """The entries that the switch was given last: unchanged ones are neither read again nor written again."""
 
     artifact: Artifact
     is_router: bool = False
@@ -176,7 +176,7 @@ class _Kept:
 
 
 def _neighbours(held: Iterable[TableRow], artifact: Artifact, view: View) -> Iterator[tuple[Key, bytes]]:
-    """What an agent before this one has learnt, of the ports and networks that there still are."""
+    """Give the neighbours that an earlier agent has learnt, at ports and in networks that still exist."""
     for entry in decoded(held, artifact, (NEIGHBOUR,)):
         port, address = entry.match["egress_port"], entry.match["address"]
         assert isinstance(port, Exact)

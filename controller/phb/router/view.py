@@ -1,4 +1,4 @@
-"""What the router is, as the switch's own entries say it."""
+"""The router's ports, addresses and routes, read from the switch's own entries."""
 
 from __future__ import annotations
 

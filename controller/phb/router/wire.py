@@ -53,12 +53,12 @@ def ipv6(source: bytes, destination: bytes, payload: bytes, hops: int = HOPS, tr
 
 
 def pseudo_header(datagram: bytes, message: bytes) -> bytes:
-    """What the checksum of an ICMPv6 message covers besides the message (RFC 8200 section 8.1)."""
+    """The pseudo-header that the checksum of an ICMPv6 message covers too (RFC 8200 section 8.1)."""
     return datagram[8:40] + struct.pack(">IHBB", len(message), 0, 0, ICMPV6)
 
 
 def upper_layer(datagram: bytes) -> tuple[int, int, int]:
-    """What stands behind an IPv6 header and its extension headers: protocol, place, and where the protocol is named.
+    """Find the upper layer behind IPv6 extension headers: protocol, place, and where the protocol is named.
 
     RFC 8200 section 4. Behind the header of a later fragment is no upper layer: place is the packet's end.
     """

@@ -1,4 +1,4 @@
-"""What phb remembers: pushes with their files, what numbers stand for, who is changing which switch. One SQLite file.
+"""The state, one SQLite file: pushes with their files, names of numbers, and who is changing which switch.
 
 database > holders > locks, history
 """

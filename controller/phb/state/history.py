@@ -19,7 +19,7 @@ KEPT: Final = 200
 """Pushes per switch whose record is kept; files that no kept push had are forgotten with them."""
 
 Names = Mapping[str, Mapping[str, str]]
-"""What numbers stand for, by kind: ``{"policy": {"1": "rule1"}, "stream": ..., "traffic_class": ...}``."""
+"""Names of numbers, by kind: ``{"policy": {"1": "rule1"}, "stream": ..., "traffic_class": ...}``."""
 
 
 class PushOutcome(StrEnum):
@@ -225,7 +225,7 @@ class History:
         return steps[-2] if len(steps) > 1 else None
 
     def what(self, push: Push) -> object:
-        """What a push gave: equal for the same files with the same contents, read in the same way.
+        """Give a key that is equal for pushes of the same files with the same contents, read in the same way.
 
         For whichever target: of former pushes nobody knows it, and of a switch it changes with the switch alone.
         """

@@ -135,7 +135,7 @@ class IcmpType:
 
     @classmethod
     def of_bits(cls, value: int, mask: int) -> IcmpType:
-        """What has these bits.
+        """Give the type, or type and code, of these bits.
 
         Raises:
             ValueError: The mask is that of no whole type, or type and code.
@@ -155,7 +155,7 @@ class IcmpType:
 
 
 def flags_or_type(protocol: int | None, value: int, mask: int) -> tuple[str, str]:
-    """What the key of this name in the pipeline's tables asks for, by the entry's protocol, and that in words."""
+    """Say in words what the key of this name asks for, by the entry's protocol: TCP flags or an ICMP type."""
     try:
         if protocol in ICMP_VERSIONS.values():
             return "icmp_type", str(IcmpType.of_bits(value & 0xFFFF, mask & 0xFFFF))

@@ -1,4 +1,4 @@
-"""What a watch tells: one event for each thing that happened, never one for each look."""
+"""Events of a watch: one for each thing that happened, never one for each look."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ file is not read while an editor or a copy is half way through."""
 
 
 class WatchedPolicy:
-    """What a switch is to hold: `current`, replaced whenever sources or clock ask for something else.
+    """The policy of one switch: `current` is replaced whenever sources or clock ask for something else.
 
     Args:
         switch: Whose.
@@ -59,7 +59,7 @@ class WatchedPolicy:
 
     @property
     def current(self) -> Prepared:
-        """What the switch is to hold; after `start`."""
+        """The policy that the switch is to hold; after `start`."""
         assert self._prepared is not None
         return self._prepared
 

@@ -65,7 +65,7 @@ def _as_json(counters: Counters) -> dict[str, Any]:
 
 
 def meaning(name: str, index: int) -> str:
-    """What a counter's index stands for, where that is known."""
+    """Say what a counter's index stands for, where that is known."""
     from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
     from phb.show.queues import CONVERSATION_SLOTS
 

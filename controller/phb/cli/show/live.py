@@ -1,4 +1,4 @@
-"""What all looks at a live switch share: whose names to use, and looking again every few seconds."""
+"""Parts of all looks at a live switch: whose names to use, and looking again every few seconds."""
 
 from __future__ import annotations
 

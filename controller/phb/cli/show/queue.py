@@ -125,7 +125,7 @@ def _conversation_as_json(conversation: Conversation) -> dict[str, Any]:
 
 
 def render(ports: Sequence[PortQueues], every: bool) -> Text:
-    """What the command prints."""
+    """Draw the output of the command."""
     said = [line for port in ports for line in _lines(port, every)]
     return lines(said or ["no port has a scheduler of its own"])
 
