@@ -22,32 +22,26 @@ A controller that holds mastership, or stands by for it, watches `masterships`:
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-import grpc
 from finsy import GRPCStatusCode, P4ClientError
 from finsy.proto import p4r, p4r_grpc
-from google.protobuf.message import DecodeError
 
 from phb.device.artifact import Artifact
+from phb.device.calls import Calls
 from phb.device.channel import PipelineConfig, open_channel
-from phb.device.deadlines import LARGEST_MESSAGE, MOST_ENTRIES, PATIENCE, TIMEOUT_S, understood
-from phb.device.describe import describe_update
+from phb.device.deadlines import MOST_ENTRIES, TIMEOUT_S, understood
 from phb.device.mastership import Mastership, election_id
+from phb.device.stream import PacketTaker, Stream
 from phb.device.tls import Tls
 from phb.entries import TableRow, Update
-from phb.errors import ElectionIdTakenError, SwitchError
+from phb.errors import SwitchError
 
-ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
-ENDS_WITHIN = 1.0  # seconds, in which a switch ends the stream of a controller that has nothing more to say
 # Cells in one request. Each is an entity of some ten bytes in the request and thirty in the answer.
 CELLS = 5_000
-LONGEST_WORDS = 2_000
 WIDEST = 512  # bytes of a register's cell; the widest number of P4's that p4c takes has fewer
 
 
@@ -70,6 +64,7 @@ class Session:
         role: Name of the role (P4Runtime section 5.1); empty is the default role, which may do everything.
         tls: Certificates; None is a connection without TLS.
         timeout_s: How long one answer may take, in seconds: `phb.device.deadlines`.
+        on_packet: Told of packet-ins.
 
     Raises:
         InputError: A certificate's file is wrong.
@@ -86,6 +81,7 @@ class Session:
         role: str = "",
         tls: Tls | None = None,
         timeout_s: float = TIMEOUT_S,
+        on_packet: PacketTaker | None = None,
     ) -> None:
         self.address = address
         self.timeout_s = timeout_s
@@ -95,37 +91,19 @@ class Session:
         self.role = role
         self._tls = tls
         self._credentials = None if tls is None else tls.credentials()
-        self._channel: Any = None
-        self._stub: Any = None
-        self._stream: Any = None
-        self._listener: asyncio.Task[None] | None = None
-        self._mastership: Mastership | None = None
-        self._ended: SwitchError | None = None
-        self._changed = asyncio.Condition()
-        self._answers = 0
-        # Told of packet-ins, as ingress port, exception and frame; None for a session that takes none.
-        self.on_packet: Callable[[tuple[int, int, bytes]], None] | None = None
+        self._on_packet = on_packet
 
     async def __aenter__(self) -> Self:
         self._channel = open_channel(self.address, self._credentials, self.timeout_s)
-        self._stub = p4r_grpc.P4RuntimeStub(self._channel)
+        stub = p4r_grpc.P4RuntimeStub(self._channel)
+        self._calls = Calls(stub, self.address, self.timeout_s, self._tls, self.artifact)
+        self._stream = Stream(self._calls, self.device_id, self.role, self._on_packet)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._listener is not None and self._stream is not None:
-            # Half-closed first, and seen to end: until then the switch counts the session as primary, and would refuse
-            # the next one with its election id.
-            with suppress(grpc.RpcError, asyncio.InvalidStateError, TimeoutError):
-                async with asyncio.timeout(ENDS_WITHIN):
-                    await self._stream.done_writing()
-                    await asyncio.wait([self._listener])
-        if self._listener is not None:
-            self._listener.cancel()
-            await asyncio.wait([self._listener])
-        if self._stream is not None:
-            self._stream.cancel()
+        await self._stream.close()
         await self._channel.close()
 
     @property
@@ -138,7 +116,7 @@ class Session:
     @property
     def mastership(self) -> Mastership | None:
         """The switch's last answer; None before `arbitrate`, and after the stream has ended."""
-        return self._mastership
+        return self._stream.mastership
 
     async def arbitrate(self, election_id: int | None = None) -> Mastership:
         """Ask for mastership, or ask again with another election id, and wait for the answer.
@@ -149,23 +127,7 @@ class Session:
         """
         if election_id is not None:
             self.election_id = election_id
-        if self._stream is None or self._ended is not None:
-            await self._open_stream()
-        answers = self._answers
-        timeout_s = min(ARBITRATION_TIMEOUT, self.timeout_s)
-        try:
-            async with asyncio.timeout(timeout_s):
-                # Where the stream has ended, the listener knows why.
-                with suppress(grpc.RpcError, asyncio.InvalidStateError):
-                    await self._stream.write(self._arbitration())
-                async with self._changed:
-                    await self._changed.wait_for(lambda: self._answers > answers or self._ended is not None)
-        except TimeoutError:
-            message = f"no answer to arbitration within {timeout_s:g} s"
-            raise SwitchError(self.address, message) from None
-        if self._ended is not None or self._mastership is None:
-            raise self._ended or SwitchError(self.address, "the switch closed the stream")
-        return self._mastership
+        return await self._stream.arbitrate(self.election_id)
 
     async def become_primary(self) -> None:
         """Ask to be the one controller that may write (P4Runtime section 5).
@@ -178,56 +140,14 @@ class Session:
         if not mastership.primary:
             raise SwitchError(self.address, mastership.refusal(self.election_id))
 
-    async def masterships(self) -> AsyncIterator[Mastership]:
-        """The present mastership, then the latest one after every change, for as long as the stream lives.
+    def masterships(self) -> AsyncIterator[Mastership]:
+        """Give the present mastership, then the latest one after every change, for as long as the stream lives.
 
         Raises:
             SwitchError: The stream has ended: the switch has restarted, can't be reached, or has closed it.
 
         """
-        told: Mastership | None = None
-
-        def news() -> bool:
-            return self._ended is not None or self._mastership not in (None, told)
-
-        while True:
-            async with self._changed:
-                await self._changed.wait_for(news)
-                if self._ended is not None:
-                    raise self._ended
-                told = self._mastership
-            if told is not None:
-                yield told
-
-    async def _open_stream(self) -> None:
-        if self._listener is not None:
-            self._listener.cancel()
-        self._ended = self._mastership = None
-        self._stream = self._stub.StreamChannel()
-        self._listener = asyncio.create_task(self._listen(self._stream))
-
-    async def _listen(self, stream: Any) -> None:
-        """Take what the switch says on the stream; packets and digests are for others."""
-        try:
-            while (response := await stream.read()) is not grpc.aio.EOF:
-                if response.WhichOneof("update") == "arbitration":
-                    await self._announce(Mastership.of(response.arbitration), None)
-                elif response.WhichOneof("update") == "packet" and self.on_packet is not None:
-                    said = {each.metadata_id: int.from_bytes(each.value, "big") for each in response.packet.metadata}
-                    self.on_packet((said.get(1, 0), said.get(2, 0), response.packet.payload))
-            await self._announce(None, SwitchError(self.address, "the switch closed the stream"))
-        except grpc.RpcError as error:
-            client_error = self._failed(error, "StreamChannel", self.timeout_s)
-            if isinstance(client_error, SwitchError):
-                await self._announce(None, client_error)
-            elif client_error.is_election_id_used:
-                message = (
-                    f"another controller has election id {self.election_id} already ({client_error.message}): "
-                    f"stop it, or take over with election id {self.election_id + 1}"
-                )
-                await self._announce(None, ElectionIdTakenError(self.address, message))
-            else:
-                await self._announce(None, self._error(client_error))
+        return self._stream.masterships()
 
     async def send_packet(self, port: int, frame: bytes) -> None:
         """Have the switch send a frame by a port.
@@ -236,29 +156,7 @@ class Session:
             SwitchError: The stream has ended.
 
         """
-        request = p4r.StreamMessageRequest()
-        request.packet.payload = frame
-        for number, value in ((1, port), (2, 0)):
-            field = request.packet.metadata.add()
-            field.metadata_id, field.value = number, value.to_bytes(2, "big").lstrip(b"\0") or b"\0"
-        try:
-            await self._stream.write(request)
-        except (grpc.RpcError, asyncio.InvalidStateError):
-            raise self._ended or SwitchError(self.address, "the switch closed the stream") from None
-
-    async def _announce(self, mastership: Mastership | None, ended: SwitchError | None) -> None:
-        async with self._changed:
-            self._mastership, self._ended = mastership, ended
-            self._answers += 1
-            self._changed.notify_all()
-
-    def _arbitration(self) -> p4r.StreamMessageRequest:
-        request = p4r.StreamMessageRequest()
-        request.arbitration.device_id = self.device_id
-        request.arbitration.election_id.CopyFrom(election_id(self.election_id))
-        if self.role:
-            request.arbitration.role.name = self.role
-        return request
+        await self._stream.send_packet(port, frame)
 
     # -- pipeline -----------------------------------------------------------
 
@@ -279,12 +177,12 @@ class Session:
     async def _pipeline(self, response_type: Any) -> PipelineConfig:
         request = p4r.GetForwardingPipelineConfigRequest(device_id=self.device_id, response_type=response_type)
         try:
-            response = await self._call("GetForwardingPipelineConfig", request)
+            response = await self._calls.call("GetForwardingPipelineConfig", request)
         except P4ClientError as error:
             # Servers of bmv2 and Stratum answer so when they run nothing; others give an empty config.
             if error.code == GRPCStatusCode.FAILED_PRECONDITION:
                 return PipelineConfig(p4r.ForwardingPipelineConfig())
-            raise self._error(error) from None
+            raise self._calls.error(error) from None
         return PipelineConfig(response.config)
 
     async def set_artifact(self) -> None:
@@ -302,8 +200,8 @@ class Session:
             action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
             config=pipeline.config,
         )
-        async with self._refusals():
-            await self._call("SetForwardingPipelineConfig", request)
+        async with self._calls.refusals():
+            await self._calls.call("SetForwardingPipelineConfig", request)
 
     # -- entries ------------------------------------------------------------
 
@@ -311,7 +209,7 @@ class Session:
         """Every table entry as the switch sends it: for a program that isn't the session's artifact."""
         request = self._read_request()
         request.entities.add().table_entry.table_id = 0
-        return [entity.table_entry async for entity in self._read(request, MOST_ENTRIES)]
+        return [entity.table_entry async for entity in self._calls.read(request, MOST_ENTRIES)]
 
     async def rows(self, defaults: Sequence[str] = ()) -> list[TableRow]:
         """Every table entry that a controller can write, without constant ones; default entries of these tables too.
@@ -329,7 +227,7 @@ class Session:
         decode = self.artifact.decode
         # Of a constant table a switch may send what the program has, of any table its default entry.
         most = self.artifact.capacity + len(self.artifact.tables)
-        async for entity in self._read(request, most):
+        async for entity in self._calls.read(request, most):
             message = entity.table_entry
             table = message.table_id
             wanted = table in asked if message.is_default_action else table not in constant and not message.is_const
@@ -350,11 +248,11 @@ class Session:
         request = self._write_request()
         request.atomicity = p4r.WriteRequest.DATAPLANE_ATOMIC
         try:
-            await self._call("Write", request)
+            await self._calls.call("Write", request)
         except P4ClientError as error:
             if error.code == GRPCStatusCode.UNIMPLEMENTED:
                 return False
-            raise self._error(error) from None
+            raise self._calls.error(error) from None
         return True
 
     async def write(self, updates: Sequence[Update], *, atomic: bool = True) -> None:
@@ -371,9 +269,9 @@ class Session:
         request = self._write_request(atomic=atomic)
         request.updates.extend([self.artifact.update(update) for update in updates])
         try:
-            await self._call("Write", request)
+            await self._calls.call("Write", request)
         except P4ClientError as error:
-            raise self._error(error, updates) from None
+            raise self._calls.error(error, updates) from None
 
     async def write_messages(self, updates: Iterable[p4r.Update]) -> None:
         """Write what isn't of the session's artifact, or is no table entry; one by one.
@@ -385,8 +283,8 @@ class Session:
         request = self._write_request(atomic=False)
         request.updates.extend(updates)
         if request.updates:
-            async with self._refusals():
-                await self._call("Write", request)
+            async with self._calls.refusals():
+                await self._calls.call("Write", request)
 
     # -- counters and registers ---------------------------------------------
 
@@ -409,7 +307,7 @@ class Session:
                 if index is not None:
                     cell.index.index = index
             cells = range(counter.size) if batch == [None] else frozenset(batch)
-            async for entity in self._read(request, len(batch) if indexes is not None else counter.size):
+            async for entity in self._calls.read(request, len(batch) if indexes is not None else counter.size):
                 data, cell_index = entity.counter_entry.data, entity.counter_entry.index.index
                 self._check_asked(cell_index in cells, name, cell_index)
                 if data.packet_count or data.byte_count:
@@ -447,7 +345,7 @@ class Session:
                 cell.index.index = index if index is not None else 0
             cells = frozenset(batch)
             try:
-                async for entity in self._entities(request, len(batch)):
+                async for entity in self._calls.entities(request, len(batch)):
                     cell = entity.register_entry
                     value = cell.data.bitstring
                     self._check_asked(cell.index.index in cells and len(value) <= WIDEST, name, cell.index.index)
@@ -455,7 +353,7 @@ class Session:
             except P4ClientError as error:
                 if error.code == GRPCStatusCode.UNIMPLEMENTED:
                     return None
-                raise self._error(error) from None
+                raise self._calls.error(error) from None
         return None if asked and not result else result
 
     # -- inside -------------------------------------------------------------
@@ -472,105 +370,11 @@ class Session:
             atomicity=atomicity,
         )
 
-    async def _call(self, method: str, request: Any) -> Any:
-        try:
-            return await getattr(self._stub, method)(request)
-        except grpc.RpcError as error:
-            raise self._failed(error, method, self.timeout_s) from None
-
-    async def _read(self, request: p4r.ReadRequest, most: int) -> AsyncIterator[p4r.Entity]:
-        async with self._refusals():
-            async for entity in self._entities(request, most):
-                yield entity
-
-    async def _entities(self, request: p4r.ReadRequest, most: int) -> AsyncIterator[p4r.Entity]:
-        """Give what the switch answers, one by one, at most so many.
-
-        Raises:
-            P4ClientError: It refused.
-            SwitchError: It fell silent, doesn't end, or says more than it can hold.
-
-        """
-        call = self._stub.Read(request, timeout=PATIENCE * self.timeout_s)
-        clock = asyncio.get_running_loop().time
-        until = clock() + self.timeout_s
-        left = most
-        try:
-            while True:
-                async with asyncio.timeout_at(until):
-                    response = await call.read()
-                if response is grpc.aio.EOF:
-                    return
-                left -= len(response.entities)
-                if left < 0:
-                    raise SwitchError(self.address, f"the switch answered Read with more than {most} entries or cells")
-                # A message with nothing in it is no progress.
-                if response.entities:
-                    until = clock() + self.timeout_s
-                for entity in response.entities:
-                    yield entity
-        except TimeoutError:
-            raise self._silent("Read", self.timeout_s) from None
-        except grpc.RpcError as error:
-            raise self._failed(error, "Read", PATIENCE * self.timeout_s) from None
-        finally:
-            call.cancel()
-
-    def _failed(self, error: grpc.RpcError, method: str, seconds: float) -> P4ClientError | SwitchError:
-        """A call's end as an error: the switch's refusal, or that it never came to one."""
-        if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-            return self._silent(method, seconds)
-        if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (error.details() or ""):
-            return SwitchError(self.address, f"an answer to {method} of more than {LARGEST_MESSAGE >> 20} MiB")
-        try:
-            return P4ClientError(error, method)
-        except (DecodeError, ValueError, TypeError):
-            return SwitchError(
-                self.address, f"the switch refused {method} in words that make no sense ({error.code().name})"
-            )
-
     def _check_asked(self, fits: bool, name: str, index: int) -> None:
         if not fits:
             raise SwitchError(
                 self.address, f"the switch answered with cell {index} of '{name}', which wasn't asked for"
             )
-
-    def _silent(self, method: str, seconds: float) -> SwitchError:
-        return SwitchError(self.address, f"no answer to {method} within {seconds:g} s (--timeout)")
-
-    @asynccontextmanager
-    async def _refusals(self) -> AsyncIterator[None]:
-        try:
-            yield
-        except P4ClientError as error:
-            raise self._error(error) from None
-
-    def _error(self, error: P4ClientError, updates: Sequence[Update] = ()) -> SwitchError:
-        try:
-            with understood(self.address):
-                return self._refusal(error, updates)
-        except SwitchError as odd:
-            return odd
-
-    def _refusal(self, error: P4ClientError, updates: Sequence[Update]) -> SwitchError:
-        if error.code == GRPCStatusCode.UNAVAILABLE:
-            words = _brief(error.message) if self._tls is None else self._tls.explain(_brief(error.message))
-            return SwitchError(self.address, f"the switch can't be reached ({words})")
-        refusals = []
-        for index, detail in sorted(error.details.items()):
-            # The rest of an atomic batch is reported as aborted; the user wants the cause.
-            if detail.canonical_code == GRPCStatusCode.ABORTED and len(error.details) > 1:
-                continue
-            words = f"{detail.canonical_code.name}: {_brief(detail.message)}"
-            what = describe_update(updates[index], self.artifact) if index < len(updates) else f"update {index}"
-            refusals.append(f"{what}: {words}")
-        message = f"the switch refused: {error.code.name}" + (f": {_brief(error.message)}" if error.message else "")
-        return SwitchError(self.address, message, refusals)
-
-
-def _brief(words: str) -> str:
-    """A switch's words, which the history keeps, as long as a person reads them."""
-    return words if len(words) <= LONGEST_WORDS else f"{words[:LONGEST_WORDS]}..."
 
 
 def _batches(indexes: Iterable[int] | None) -> Iterable[list[int | None]]:

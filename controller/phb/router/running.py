@@ -58,6 +58,7 @@ async def serve(place: Place, artifact: Artifact, tell: Teller, agent: Agent | N
     agent = agent or Agent()
     told = ""
     while True:
+        packets = Inbox()
         try:
             async with Session(
                 place.address,
@@ -67,9 +68,8 @@ async def serve(place: Place, artifact: Artifact, tell: Teller, agent: Agent | N
                 role=place.role,
                 tls=place.tls,
                 timeout_s=place.timeout_s,
+                on_packet=packets.put,
             ) as session:
-                packets = Inbox()
-                session.on_packet = packets.put
                 await session.arbitrate()
                 told = ""
                 await _answer(session, agent, packets, tell)

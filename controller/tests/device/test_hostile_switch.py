@@ -14,6 +14,7 @@ from finsy.proto import gnmi, gnmi_grpc, p4r, p4r_grpc, rpc_status
 from google.protobuf import any_pb2
 
 from phb import SwitchError
+from phb.device import calls as calls_module
 from phb.device import session as session_module
 from phb.device.session import Session
 
@@ -283,7 +284,7 @@ async def test_a_drip_ends(hostile, artifact, monkeypatch):
             yield p4r.ReadResponse(entities=[entry(switch.table)])
 
     monkeypatch.setattr(Hostile, "table", artifact.table("PhbIngress.classify.multi_field_ipv4").number, raising=False)
-    monkeypatch.setattr(session_module, "PATIENCE", 2)
+    monkeypatch.setattr(calls_module, "PATIENCE", 2)
     async with Session(hostile(Read=drip), 1, artifact, timeout_s=0.3) as session:
         with pytest.raises(SwitchError, match=r"no answer to Read within 0\.6 s"):
             await session.rows()

@@ -182,7 +182,7 @@ def test_backup_controller_may_not_push(start_switch, wfq):
 
 
 def test_switch_that_says_nothing(start_switch, wfq, monkeypatch):
-    monkeypatch.setattr("phb.device.session.ARBITRATION_TIMEOUT", 0.1)
+    monkeypatch.setattr("phb.device.stream.ARBITRATION_TIMEOUT", 0.1)
     switch = start_switch(silent=True)
     with pytest.raises(SwitchError, match=r"no answer to arbitration within 0\.1 s"):
         push(switch, wfq)
