@@ -16,7 +16,7 @@
 //! - `idle`: entries that no packet has met for long;
 //! - [`replication`]: multicast groups and clone sessions;
 //! - [`statistics`]: the counters, and the law that they obey;
-//! - [`write`]: batches of control-plane changes, undone as a whole where asked;
+//! - [`mod@write`]: batches of control-plane changes, undone as a whole where asked;
 //! - [`packet_in`] and [`digests`]: frames and messages on their way to a controller;
 //! - [`packet_log`]: a log of what happens to packets;
 //! - [`realtime`]: the runner on ports and the monotonic clock.

@@ -1,7 +1,7 @@
 //! Runs a node on ports, by the monotonic clock: a switch, or whatever else is a [`LiveNode`].
 //!
 //! One thread waits for frames and for the node's next tick. Each time it wakes it reads the clock once, takes the
-//! node's lock once, and hands up to [`BATCH`] frames per port to the node, out of the memory in which the kernel has
+//! node's lock once, and hands up to `BATCH` frames per port to the node, out of the memory in which the kernel has
 //! put them; sending happens outside the lock, once per port. A frame that leaves the node later waits here for its
 //! time. A frame that the kernel does not take is counted, never retried: the line's rate is the node's business, not
 //! the interface's.

@@ -48,6 +48,14 @@ pub(crate) fn big_endian(words: &[u64], bits: u32) -> Vec<u8> {
     bytes
 }
 
+/// A big-endian number without its leading zero bytes, and the number of its bits.
+pub(crate) fn magnitude(bytes: &[u8]) -> (&[u8], usize) {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    let bytes = &bytes[zeros..];
+    let unused = bytes.first().map_or(0, |first| first.leading_zeros());
+    (bytes, bytes.len() * 8 - unused as usize)
+}
+
 /// Appends bit strings to a byte buffer, first bit into the most significant place.
 pub(crate) struct Writer<'a> {
     out: &'a mut Vec<u8>,

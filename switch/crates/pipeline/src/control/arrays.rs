@@ -1,6 +1,6 @@
 //! Counter, register and meter arrays by name.
 
-use crate::bits::big_endian;
+use crate::bits::{big_endian, magnitude};
 use crate::error::{Code, Result, WriteError, invalid};
 use crate::pipeline::Pipeline;
 use crate::program::words_of;
@@ -114,11 +114,7 @@ impl Pipeline {
         if index >= register.size() {
             return Err(out_of_range("register", name, index, register.size()));
         }
-        let zeros = value.iter().take_while(|byte| **byte == 0).count();
-        let value = &value[zeros..];
-        let bits = value
-            .first()
-            .map_or(0, |first| value.len() * 8 - first.leading_zeros() as usize);
+        let (value, bits) = magnitude(value);
         if bits > width as usize {
             return invalid(format!(
                 "register {name}: a value of {bits} bits does not fit {width}"
@@ -171,40 +167,23 @@ impl Pipeline {
     }
 
     fn counter_number(&self, name: &str) -> Result<usize> {
-        find(
-            "counter",
-            name,
-            self.program
-                .counters
-                .iter()
-                .position(|shape| shape.name == name),
-        )
+        let shapes = self.program.counters.iter();
+        find("counter", name, shapes.map(|shape| &shape.name))
     }
 
     fn register_number(&self, name: &str) -> Result<usize> {
-        find(
-            "register",
-            name,
-            self.program
-                .registers
-                .iter()
-                .position(|shape| shape.name == name),
-        )
+        let shapes = self.program.registers.iter();
+        find("register", name, shapes.map(|shape| &shape.name))
     }
 
     fn meter_number(&self, name: &str) -> Result<usize> {
-        find(
-            "meter",
-            name,
-            self.program
-                .meters
-                .iter()
-                .position(|shape| shape.name == name),
-        )
+        let shapes = self.program.meters.iter();
+        find("meter", name, shapes.map(|shape| &shape.name))
     }
 }
 
-fn find(what: &str, name: &str, found: Option<usize>) -> Result<usize> {
+fn find<'a>(what: &str, name: &str, mut names: impl Iterator<Item = &'a String>) -> Result<usize> {
+    let found = names.position(|known| known == name);
     found.ok_or_else(|| WriteError::new(Code::NotFound, format!("no {what} is called {name}")))
 }
 

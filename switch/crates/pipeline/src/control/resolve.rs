@@ -1,6 +1,7 @@
 //! Entries as the control plane writes them become entries of a table, and back.
 
 use super::entry::{Entry, Indirect, Match, Param, WeightedAction};
+use crate::bits::magnitude;
 use crate::error::{Result, invalid};
 use crate::pipeline::Pipeline;
 use crate::program::{
@@ -366,12 +367,7 @@ fn number_of(bytes: &[u8], bits: u32, place: impl Fn() -> String) -> Result<Vec<
     if bytes.is_empty() {
         return invalid(format!("{}: an empty value; expected {bits} bits", place()));
     }
-    let start = bytes.iter().take_while(|&&byte| byte == 0).count();
-    let magnitude = &bytes[start..];
-    let width = match magnitude.first() {
-        Some(first) => magnitude.len() * 8 - first.leading_zeros() as usize,
-        None => 0,
-    };
+    let (magnitude, width) = magnitude(bytes);
     if width > bits as usize {
         let digits: String = magnitude.iter().map(|byte| format!("{byte:02x}")).collect();
         return invalid(format!(

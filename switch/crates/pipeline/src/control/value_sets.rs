@@ -2,6 +2,7 @@
 
 use super::entry::Match;
 use super::info::ValueSetInfo;
+use crate::bits::magnitude;
 use crate::error::{Code, Result, WriteError, invalid};
 use crate::pipeline::Pipeline;
 use crate::program::{MaskedWords, ValueSetShape};
@@ -144,13 +145,8 @@ fn resolve(set: &ValueSetShape, member: &[Match]) -> Result<MaskedWords> {
 
 /// Big-endian bytes as the words of a field, most significant first; none if the field is too short.
 fn sized(bytes: &[u8], bits: u32) -> Option<Vec<u64>> {
-    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-    let bytes = &bytes[zeros..];
-    let used = match bytes.first() {
-        Some(first) => bytes.len() as u32 * 8 - first.leading_zeros(),
-        None => 0,
-    };
-    if used > bits {
+    let (bytes, used) = magnitude(bytes);
+    if used > bits as usize {
         return None;
     }
     let mut words = vec![0; bits.div_ceil(64) as usize];

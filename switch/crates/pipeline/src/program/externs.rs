@@ -31,17 +31,19 @@ pub(crate) struct MeterShape {
     pub(crate) unit: Unit,
 }
 
-/// Bytes of memory that each kind of cell takes.
 impl CounterShape {
+    /// Bytes of memory per cell.
     pub(crate) const CELL: usize = 16;
 }
 
 impl RegisterShape {
+    /// Bytes of memory per cell of a width.
     pub(crate) fn cell(bits: u32) -> usize {
         bits.div_ceil(64) as usize * 8
     }
 }
 
 impl MeterShape {
+    /// Bytes of memory per cell.
     pub(crate) const CELL: usize = 80;
 }
