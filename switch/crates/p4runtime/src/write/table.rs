@@ -66,25 +66,7 @@ pub(super) fn entry(
         Some(Choice::Indirect(indirect)) => changed.indirect = Some(indirect),
         None => {}
     }
-    let table_name = name.clone();
-    let change = match operation {
-        Operation::Insert => Change::Insert {
-            table: table_name,
-            entry: changed,
-        },
-        _ if keeps_action && table.idle_timeout => Change::IdleTimeout {
-            table: table_name,
-            entry: changed,
-        },
-        _ if keeps_action => Change::Find {
-            table: table_name,
-            entry: changed,
-        },
-        _ => Change::Modify {
-            table: table_name,
-            entry: changed,
-        },
-    };
+    let change = change_of(operation, table, changed, keeps_action);
     let changes = std::iter::once(change).chain(resources).collect();
     let profile = table.profile;
     Ok(Step::new(changes, move |store| {
@@ -101,6 +83,17 @@ pub(super) fn entry(
         count_style(store, profile, before.as_ref(), Some(&entry));
         store.put(identity, &entry);
     }))
+}
+
+fn change_of(operation: Operation, table: &Table, entry: Entry, keeps_action: bool) -> Change {
+    let ages = table.idle_timeout;
+    let table = table.name.clone();
+    match operation {
+        Operation::Insert => Change::Insert { table, entry },
+        _ if keeps_action && ages => Change::IdleTimeout { table, entry },
+        _ if keeps_action => Change::Find { table, entry },
+        _ => Change::Modify { table, entry },
+    }
 }
 
 fn deletion(table: &Table, entry: Entry, identity: Box<[u8]>) -> Step {
