@@ -4,6 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
+from phb.formats.ios.language.vocabulary import Vocabulary
 from phb.formats.ios.statements.ignored import BLOCKS, GLOBAL_PHRASES, GLOBALS, INTERFACES
 from phb.model import Dialect
 
@@ -126,3 +127,10 @@ def test_reserved_bandwidth_means_nothing_since_hqf(ios):
 def test_reservation_protocol_is_listed(ios):
     text = "interface Fa0/0\n random-detect\n random-detect precedence rsvp 20 30\n"
     assert [str(notice) for notice in ios(text).notices] == ["f:3: 'rsvp' has no effect: phb doesn't speak RSVP"]
+
+
+def test_statement_stands_in_one_place():
+    mode = Vocabulary("a mode")
+    mode.statement("mtu")(lambda configuration, subject, words: None)
+    with pytest.raises(ValueError, match="a mode has 'mtu' already"):
+        mode.statement("speed", "mtu")(lambda configuration, subject, words: None)

@@ -74,14 +74,12 @@ def _numbered(configuration: Configuration, _: object, words: Words) -> None:
         access_list.errors.append(error)
 
 
-@GLOBAL.statement("ip access-list standard")
-def _standard(configuration: Configuration, _: object, words: Words) -> Mode:
-    return _named(configuration, words, extended=False)
-
-
-@GLOBAL.statement("ip access-list extended")
-def _extended(configuration: Configuration, _: object, words: Words) -> Mode:
-    return _named(configuration, words, extended=True)
+@GLOBAL.statement("ip access-list standard", "ip access-list extended")
+def _named(configuration: Configuration, _: object, words: Words) -> Mode:
+    extended = words.phrase == "ip access-list extended"
+    access_list = _list(configuration, words.name("an access list's name"), extended, words.line)
+    words.done()
+    return Mode(EXTENDED if extended else STANDARD, access_list)
 
 
 @GLOBAL.statement("ipv6 access-list")
@@ -89,12 +87,6 @@ def _ipv6(configuration: Configuration, _: object, words: Words) -> Mode:
     access_list = _list(configuration, words.name("an IPv6 access list's name"), True, words.line, version=6)
     words.done()
     return Mode(IPV6, access_list)
-
-
-def _named(configuration: Configuration, words: Words, *, extended: bool) -> Mode:
-    access_list = _list(configuration, words.name("an access list's name"), extended, words.line)
-    words.done()
-    return Mode(EXTENDED if extended else STANDARD, access_list)
 
 
 def _list(configuration: Configuration, name: str, extended: bool, line: Line, version: int = 4) -> AccessList:

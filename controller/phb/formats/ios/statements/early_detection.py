@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phb.formats.ios.configuration import Configuration, RandomDetect
+from phb.formats.ios.configuration import Configuration, Interface, PolicyClass, RandomDetect
 from phb.formats.ios.language.lines import Words
 from phb.formats.ios.language.names import DSCPS, take_named, take_precedence
 
@@ -10,8 +10,9 @@ from phb.formats.ios.language.names import DSCPS, take_named, take_precedence
 DENOMINATOR = 10
 
 
-def take_random_detect(configuration: Configuration, detect: RandomDetect, words: Words) -> None:
+def take_random_detect(configuration: Configuration, subject: Interface | PolicyClass, words: Words) -> None:
     """One ``random-detect`` statement, added to what was said before."""
+    detect = subject.random_detect = subject.random_detect or RandomDetect(words.origin)
     match words.maybe(
         "discard-class", "discard-class-based", "dscp", "dscp-based", "ecn", "exponential-weighting-constant", "flow",
         "prec-based", "precedence", "precedence-based",

@@ -24,10 +24,13 @@ def _version(configuration: Configuration, _: object, words: Words) -> None:
     """Accept it: the dialect was read from it before."""
 
 
-@GLOBAL.statement("ip route")
+@GLOBAL.statement("ip route", "ipv6 route")
 def _route(configuration: Configuration, _: object, words: Words) -> None:
     if words.maybe("vrf"):
         configuration.note(words.origin, "a route of a VRF has no effect: phb has one routing table")
+        return
+    if words.phrase == "ipv6 route":
+        _towards(configuration, take_ipv6_network(words, words.next("a destination such as 2001:DB8::/32")), words)
         return
     if words.maybe_blotted():
         configuration.note(words.origin, "a route has no effect: its destination is blotted out; write it in YAML")
@@ -38,14 +41,6 @@ def _route(configuration: Configuration, _: object, words: Words) -> None:
     if network.network_address != address:
         words.line.fail(f"'{address}' with the mask of /{length}", f"'{network.network_address}'")
     _towards(configuration, network, words)
-
-
-@GLOBAL.statement("ipv6 route")
-def _ipv6_route(configuration: Configuration, _: object, words: Words) -> None:
-    if words.maybe("vrf"):
-        configuration.note(words.origin, "a route of a VRF has no effect: phb has one routing table")
-        return
-    _towards(configuration, take_ipv6_network(words, words.next("a destination such as 2001:DB8::/32")), words)
 
 
 def _towards(configuration: Configuration, network: IPv4Network | IPv6Network, words: Words) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from phb.formats.ios.configuration import Amount, Configuration, FlowFairness, Interface, RandomDetect, Shape
+from phb.formats.ios.configuration import Amount, Configuration, FlowFairness, Interface, Shape
 from phb.formats.ios.language.interface_names import PHYSICAL, take_interface
 from phb.formats.ios.language.lines import Words
 from phb.formats.ios.language.modes import GLOBAL, INTERFACE, MQC
 from phb.formats.ios.language.names import VLANS, take_address, take_prefix_length
 from phb.formats.ios.language.vocabulary import Mode
 from phb.formats.ios.statements.early_detection import take_random_detect
-from phb.formats.ios.statements.rates import KILOBITS, SHAPED, note_bursts, take_bursts
+from phb.formats.ios.statements.rates import KILOBITS, SHAPED, note_bursts, take_bursts, take_conversations
 from phb.model import Dialect
 from phb.values import UNTAGGED
 
@@ -115,9 +115,7 @@ def _fair_queue(configuration: Configuration, interface: Interface, words: Words
     # "fair-queue (WFQ)" in the Cisco IOS Quality of Service Solutions Command Reference. The bounds of the threshold
     # differ by release; the source's 150 is within 11.3's and the pipeline's.
     threshold = words.maybe_number(1, 4096, "a congestive discard threshold in packets")
-    conversations = words.maybe_number(16, 4096, "a number of dynamic queues") if threshold is not None else None
-    if conversations is not None and conversations & (conversations - 1):
-        words.line.fail(f"'{conversations}'", "a power of two from 16 to 4096")
+    conversations = take_conversations(words, "a number of dynamic queues") if threshold is not None else None
     reservable = words.maybe_number(0, 1000, "a number of reservable queues") if conversations is not None else None
     words.done()
     interface.fair_queue = FlowFairness(words.origin, threshold, conversations, reservable or 0)
@@ -148,9 +146,7 @@ def _random_detect(configuration: Configuration, interface: Interface, words: Wo
         words.done()
         interface.random_detect = None
         return
-    if interface.random_detect is None:
-        interface.random_detect = RandomDetect(words.origin)
-    take_random_detect(configuration, interface.random_detect, words)
+    take_random_detect(configuration, interface, words)
 
 
 @INTERFACE.statement("traffic-shape rate")
@@ -186,20 +182,13 @@ def _service_policy(configuration: Configuration, interface: Interface, words: W
     interface.policies[direction] = (name, words.origin)
 
 
-@INTERFACE.statement("ip access-group")
+@INTERFACE.statement("ip access-group", "ipv6 traffic-filter")
 def _access_group(configuration: Configuration, interface: Interface, words: Words) -> None:
-    name = words.name("an access list's name or number")
+    ipv6 = words.phrase == "ipv6 traffic-filter"
+    name = words.name("an IPv6 access list's name" if ipv6 else "an access list's name or number")
     direction = words.keyword("in", "out")
     words.done()
-    interface.access_groups[direction] = (name, words.origin)
-
-
-@INTERFACE.statement("ipv6 traffic-filter")
-def _traffic_filter(configuration: Configuration, interface: Interface, words: Words) -> None:
-    name = words.name("an IPv6 access list's name")
-    direction = words.keyword("in", "out")
-    words.done()
-    interface.access_groups[f"ipv6 {direction}"] = (name, words.origin)
+    interface.access_groups[f"ipv6 {direction}" if ipv6 else direction] = (name, words.origin)
 
 
 @INTERFACE.statement("ip policy route-map", negatable=True)

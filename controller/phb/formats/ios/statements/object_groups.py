@@ -33,17 +33,9 @@ _WITH_PORTS = {
 _PORT_OPERATORS = tuple(operator for operator in OPERATORS if operator != "neq")
 
 
-@GLOBAL.statement("object-group network")
-def _network(configuration: Configuration, _: object, words: Words) -> Mode:
-    return Mode(NETWORK, _group(configuration, words, "networks"))
-
-
-@GLOBAL.statement("object-group service")
-def _service(configuration: Configuration, _: object, words: Words) -> Mode:
-    return Mode(SERVICE, _group(configuration, words, "services"))
-
-
-def _group(configuration: Configuration, words: Words, kind: str) -> ObjectGroup:
+@GLOBAL.statement("object-group network", "object-group service")
+def _group(configuration: Configuration, _: object, words: Words) -> Mode:
+    mode, kind = (NETWORK, "networks") if words.phrase == "object-group network" else (SERVICE, "services")
     name = words.name("an object group's name")
     words.done()
     group = configuration.object_groups.setdefault(name, ObjectGroup(name, kind, words.origin))
@@ -51,7 +43,7 @@ def _group(configuration: Configuration, words: Words, kind: str) -> ObjectGroup
         words.line.fail(
             f"object group '{name}' of {kind}", f"another name than that of the {group.kind} at {group.origin}"
         )
-    return group
+    return Mode(mode, group)
 
 
 @NETWORK.statement("group-object")

@@ -11,7 +11,6 @@ from phb.formats.ios.configuration import (
     PolicyMap,
     Priority,
     QueueLimit,
-    RandomDetect,
     Shape,
     Share,
 )
@@ -20,7 +19,7 @@ from phb.formats.ios.language.modes import GLOBAL, HQF, MQC, POLICY_CLASS, POLIC
 from phb.formats.ios.language.names import take_dscp, take_precedence
 from phb.formats.ios.language.vocabulary import Mode
 from phb.formats.ios.statements.early_detection import take_random_detect
-from phb.formats.ios.statements.rates import KILOBITS, SHAPED, note_bursts, take_bursts
+from phb.formats.ios.statements.rates import KILOBITS, SHAPED, note_bursts, take_bursts, take_conversations
 from phb.model import DEFAULT_CLASS, Copied, Dialect
 
 # Bounds of "priority" and "queue-limit" in the Cisco IOS Quality of Service Solutions Command Reference.
@@ -141,22 +140,13 @@ def _fair_queue(configuration: Configuration, policy_class: PolicyClass, words: 
     _once(policy_class.fair_queue, words)
     if policy_class.name != DEFAULT_CLASS and configuration.dialect is Dialect.IOS_12:
         words.line.fail("'fair-queue'", f"it in {DEFAULT_CLASS} only; other classes have it since {HQF[1]}")
-    policy_class.fair_queue = FlowFairness(words.origin, conversations=_conversations(words))
+    policy_class.fair_queue = FlowFairness(words.origin, conversations=take_conversations(words, "a number of queues"))
     words.done()
-
-
-def _conversations(words: Words) -> int | None:
-    number = words.maybe_number(16, 4096, "a number of queues")
-    if number is not None and number & (number - 1):
-        words.line.fail(f"'{number}'", "a power of two from 16 to 4096")
-    return number
 
 
 @POLICY_CLASS.statement("random-detect")
 def _random_detect(configuration: Configuration, policy_class: PolicyClass, words: Words) -> None:
-    if policy_class.random_detect is None:
-        policy_class.random_detect = RandomDetect(words.origin)
-    take_random_detect(configuration, policy_class.random_detect, words)
+    take_random_detect(configuration, policy_class, words)
 
 
 @POLICY_CLASS.statement("queue-limit")

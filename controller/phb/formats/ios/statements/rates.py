@@ -1,4 +1,4 @@
-"""Rates and bursts, as several statements have them."""
+"""Rates, bursts and numbers of queues, as several statements have them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ def take_bursts(words: Words) -> tuple[int | None, int | None]:
     committed = words.maybe_number(*BURST_BITS, "a burst in bits")
     excess = words.maybe_number(0, BURST_BITS[1], "a burst in bits") if committed is not None else None
     return committed, excess
+
+
+def take_conversations(words: Words, what: str) -> int | None:
+    """Take a number of dynamic queues, if one follows."""
+    number = words.maybe_number(16, 4096, what)
+    if number is not None and number & (number - 1):
+        words.line.fail(f"'{number}'", "a power of two from 16 to 4096")
+    return number
 
 
 def note_bursts(configuration: Configuration, shape: Shape) -> None:
