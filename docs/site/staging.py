@@ -73,14 +73,14 @@ class Staging:
             return
         if source.is_dir():
             below = [Path(each).name for each in self._tracked if str(Path(each).parent) == path]
-            text = f"# {path}\n\n" + "".join(f"- [{name}]({name})\n" for name in below)
+            text = f"{_UNSEARCHED}# {path}\n\n" + "".join(f"- [{name}]({name})\n" for name in below)
         else:
             text = source.read_text(encoding="utf-8")
         if source.is_dir() or source.suffix == ".md":
             text = linked(text, lambda target: self._follow(path, target))
         else:
-            text = f"# {path}\n\n````{_LANGUAGES.get(source.suffix, 'text')}\n{text.rstrip()}\n````\n"
-        page.write_text(f"{_UNSEARCHED if page_of(path).startswith('source/') else ''}{text}", encoding="utf-8")
+            text = f"{_UNSEARCHED}# {path}\n\n````{_LANGUAGES.get(source.suffix, 'text')}\n{text.rstrip()}\n````\n"
+        page.write_text(text, encoding="utf-8")
 
     def _follow(self, path: str, target: str) -> str:
         folder = Path(path) if (ROOT / path).is_dir() else Path(path).parent
@@ -96,7 +96,8 @@ def stage(folder: Path) -> None:
     for path in [ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]:
         staging.add(str(path.relative_to(ROOT)))
     (folder / "assets").mkdir()
-    shutil.copy(Path(__file__).with_name("iframe-worker.js"), folder / "assets")
+    for name in ("iframe-worker.js", "site.css"):
+        shutil.copy(Path(__file__).with_name(name), folder / "assets")
     for name, text in reference_pages().items():
         page = folder / "reference" / name
         page.parent.mkdir(parents=True, exist_ok=True)
