@@ -39,7 +39,7 @@ const port_t CPU_PORT = 510;
 #define ACCOUNTS 8192
 
 // The upper bits of a rank are a strict level, the lower bits a finish tag, which starts anew whenever the port is empty;
-// see docs/limits.md for how long a port may be busy before it saturates.
+// see docs/operate/limits.md for how long a port may be busy before it saturates.
 #define LEVEL_BITS 4
 #define FINISH_BITS 60
 typedef bit<LEVEL_BITS>  level_t;

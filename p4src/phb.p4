@@ -9,7 +9,7 @@
  *
  * The program decides everything about a packet, including when it is due; the traffic manager sorts by meta.tm.rank
  * and knows no policy. One stage, one file, one control; input, output and queue apply them, and return where a packet is
- * dropped. docs/pipeline.md lists every table.
+ * dropped. docs/inside/pipeline.md lists every table.
  */
 #include "headers.p4"
 #include "state.p4"

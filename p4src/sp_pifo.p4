@@ -5,7 +5,7 @@
  * bound its rank reaches, and raises that bound to its rank (push-up): what comes with a smaller rank finds a higher queue.
  * If it is below the bound of the highest queue as well, it joins that queue, behind packets with larger ranks; then all
  * bounds are lowered by what it missed (push-down). The order is that of a PIFO as far as the bounds fit the ranks that
- * come; docs/scheduling.md has how far.
+ * come; docs/inside/scheduling.md has how far.
  *
  * Part of stage schedule, for the packets of one level: those of strict levels have queues of their own, which are exact.
  */

@@ -65,7 +65,7 @@ def test_every_page_is_in_the_navigation():
 
 def test_documents_named_in_the_tree_exist():
     listed = subprocess.run(
-        ["git", "grep", "-hoP", r"(?<![\w/-]|bmv2: )docs/[\w/-]+\.(?:md|yang)", "--", ":!p4src"],
+        ["git", "grep", "-hoP", r"(?<![\w/-]|bmv2: )docs/[\w/-]+\.(?:md|yang)"],
         cwd=ROOT,
         capture_output=True,
         text=True,
