@@ -20,6 +20,7 @@ from phb.entries import MatchField, TableRow
 from phb.errors import PhbError
 from phb.intent import NodeIntent
 from phb.pushing.priorities import kept_priorities
+from phb.pushing.slots import with_slots
 
 Numbers = dict[int, int]
 
@@ -99,7 +100,7 @@ def renumber(
         current = _remapped(current, space, numbers[space], references)
         if space == "traffic_class":
             pairs = pairs + _pairs_by_key(current, installed, references)
-    current, slots = _with_slots(current, installed, pairs, references)
+    current, slots = with_slots(current, installed, dict(pairs), references)
     if not in_place:
         for space in reversed(OWNERS):
             moved = chooser.moved(space, _changed(space, current, installed, references))
@@ -349,76 +350,3 @@ def _remapped(current: list[TableRow], space: str, numbers: Numbers, references:
             row = row._replace(match=match, parameters=parameters)
         result.append(row)
     return result
-
-
-# ---------------------------------------------------------------------------
-# Slots of conversations
-# ---------------------------------------------------------------------------
-
-# First slot and how many.
-_Slots = tuple[int, int]
-
-
-def _with_slots(
-    current: list[TableRow], installed: Collection[TableRow], pairs: _Pairs, references: References
-) -> tuple[list[TableRow], Mapping[int, int]]:
-    """Queues keep their slots, so that a queue elsewhere that grows doesn't move the packets of all others."""
-    held = {slots: None for row in installed if (slots := references.slots_of(row)) is not None}
-    if not held or not references.slots_in_all:
-        return current, {}
-    partners = dict(pairs)
-    wanted: dict[_Slots, _Slots | None] = {}
-    for place, row in enumerate(current):
-        slots = references.slots_of(row)
-        if slots is not None:
-            partner = partners.get(place)
-            before = references.slots_of(partner) if partner is not None else None
-            if wanted.get(slots) is None:
-                wanted[slots] = before if before is not None and before[1] == slots[1] else None
-    chosen = _allocate(wanted, list(held), references.slots_in_all)
-    if chosen is None:
-        return current, {}
-    result = []
-    for row in current:
-        slots = references.slots_of(row)
-        if slots is not None and chosen[slots] != slots:
-            position = references.slots[row.action][0]
-            parameters = (*row.parameters[:position], chosen[slots][0], *row.parameters[position + 1 :])
-            row = row._replace(parameters=parameters)
-        result.append(row)
-    return result, {fresh[0]: now[0] for fresh, now in chosen.items()}
-
-
-def _allocate(
-    wanted: Mapping[_Slots, _Slots | None], held: Sequence[_Slots], limit: int
-) -> dict[_Slots, _Slots] | None:
-    """Slots for each of the compiler's; None where only the compiler's own arrangement fits."""
-    chosen: dict[_Slots, _Slots] = {}
-    for slots, kept in wanted.items():
-        if kept is not None and not any(_overlap(kept, other) for other in chosen.values()):
-            chosen[slots] = kept
-    start = min(first for first, _ in wanted) if wanted else 0
-    for slots in wanted:
-        if slots not in chosen:
-            # Where nobody's packets are queued now, if there is room.
-            taken = list(chosen.values())
-            first = _first_fit(slots[1], [*taken, *held], start, limit)
-            if first is None:
-                first = _first_fit(slots[1], taken, start, limit)
-            if first is None:
-                return None
-            chosen[slots] = first, slots[1]
-    return chosen
-
-
-def _first_fit(count: int, taken: Iterable[_Slots], start: int, limit: int) -> int | None:
-    first = start
-    for other, length in sorted(taken):
-        if first + count <= other:
-            break
-        first = max(first, other + length)
-    return first if first + count <= limit else None
-
-
-def _overlap(one: _Slots, other: _Slots) -> bool:
-    return one[0] < other[0] + other[1] and other[0] < one[0] + one[1]

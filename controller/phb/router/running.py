@@ -16,8 +16,9 @@ from phb.errors import SwitchError
 from phb.intent import Entry, Exact
 from phb.origin import UNKNOWN
 from phb.pipeline_names import ForwardingException
-from phb.router.agent import Agent, Key
+from phb.router.agent import Agent
 from phb.router.inbox import Inbox
+from phb.router.neighbours import Key
 from phb.router.view import LOOKED_AT, MAPPED, NEIGHBOUR, View, decoded
 
 EXCEPTION = "PhbIngress.forward.exception"
@@ -92,10 +93,10 @@ async def _answer(session: Session, agent: Agent, packets: Inbox, tell: Teller) 
         if mastership.primary != primary:
             primary, answering, look_at = mastership.primary, False, 0.0
             kept = _Kept(session.artifact)
-            agent.changed |= agent.neighbours.keys()
+            agent.neighbours.changed |= agent.neighbours.known.keys()
             tell("primary" if primary else "standby", f"in role '{session.role}'")
         if not primary:
-            agent.forget_all()
+            agent.neighbours.forget_all()
             packets.clear()
             await asyncio.sleep(TICK_S)
             continue
@@ -104,9 +105,9 @@ async def _answer(session: Session, agent: Agent, packets: Inbox, tell: Teller) 
             await kept.look(session, agent)
             looked = time.monotonic()
             look_at = looked + max(LOOK_S, LOOK_SHARE * (looked - now))
-            for (port, address), mac in agent.duplicates.items():
+            for (port, address), mac in agent.neighbours.duplicates.items():
                 tell("duplicate", f"{ip_address(address)} at port {port} is also the address of {mac.hex(':')}")
-            agent.duplicates.clear()
+            agent.neighbours.duplicates.clear()
         out = []
         if now >= tick_at:
             tick_at = now + TICK_S
@@ -138,7 +139,7 @@ class _Kept:
     async def look(self, session: Session, agent: Agent) -> None:
         """Read what the router is, and put right what the switch holds of ours."""
         if not await session.runs_artifact():
-            agent.look(View())
+            agent.neighbours.look(View())
             self.is_router, self.looked_at = False, None
             return
         rows = await session.rows()
@@ -146,32 +147,32 @@ class _Kept:
         tables = {self.artifact.table(name).number for name in LOOKED_AT}
         looked_at = [row for row in rows if row.table in tables]
         if looked_at != self.looked_at:
-            agent.look(View.of(decoded(looked_at, self.artifact)))
+            agent.neighbours.look(View.of(decoded(looked_at, self.artifact)))
             self.looked_at = looked_at
         self.is_router = bool(agent.view.interfaces)
         held = [row for row in rows if row.table in own]
         known = set(self.neighbours.values())
-        agent.adopt(_neighbours([row for row in held if row not in known], self.artifact, agent.view))
+        agent.neighbours.adopt(_neighbours([row for row in held if row not in known], self.artifact, agent.view))
         self._catch_up(agent)
         exceptions = [self.artifact.encode(entry) for entry in _exceptions()] if self.is_router else []
         await session.write(difference(held, [*exceptions, *self.neighbours.values()]), atomic=False)
 
     async def write(self, session: Session, agent: Agent) -> None:
         """Write what has changed since, once there is a router."""
-        if self.is_router and agent.changed:
+        if self.is_router and agent.neighbours.changed:
             await session.write(difference(*self._catch_up(agent)), atomic=False)
 
     def _catch_up(self, agent: Agent) -> tuple[list[TableRow], list[TableRow]]:
         """The rows of changed neighbours, before and after."""
         before, after = [], []
-        for key in agent.changed:
+        for key in agent.neighbours.changed:
             if (row := self.neighbours.pop(key, None)) is not None:
                 before.append(row)
-            known = agent.neighbours.get(key)
+            known = agent.neighbours.known.get(key)
             if known is not None and known.mac is not None:
                 row = self.neighbours[key] = self.artifact.encode(_reach(key, known.mac))
                 after.append(row)
-        agent.changed.clear()
+        agent.neighbours.changed.clear()
         return before, after
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import struct
 
+from phb.values.martians import MARTIAN_SOURCES
+
+_MARTIANS = tuple((int(each.network_address), int(each.netmask)) for each in MARTIAN_SOURCES if each.version == 6)
+
 ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86DD
 ICMP, UDP, ICMPV6, NOTHING = 1, 17, 58, 59
 _FRAGMENT = 44
@@ -74,3 +78,13 @@ def upper_layer(datagram: bytes) -> tuple[int, int, int]:
 def frame(destination: bytes, source: bytes, kind: int, payload: bytes) -> bytes:
     """An Ethernet frame without check sequence, padded to what Ethernet asks for."""
     return (destination + source + kind.to_bytes(2) + payload).ljust(60, b"\0")
+
+
+def is_martian(source: bytes) -> bool:
+    """Whether no packet may come from this address."""
+    if source[:2] == b"\xfe\x80":
+        return False
+    if len(source) == 4:
+        return source[0] in (0, 127) or source[0] >= 224
+    number = int.from_bytes(source)
+    return any(number & mask == prefix for prefix, mask in _MARTIANS)

@@ -21,7 +21,8 @@ from scapy.layers.l2 import ARP, Ether
 
 import phb
 from phb.pipeline_names import ForwardingException as Reason
-from phb.router.agent import ASK_TIMES, CONFIRM_EVERY_S, MOST_ASKED_AT_ONCE, MOST_ASKED_FOR, MOST_WAITING, Agent
+from phb.router.agent import Agent
+from phb.router.neighbours import ASK_TIMES, CONFIRM_EVERY_S, MOST_ASKED_AT_ONCE, MOST_ASKED_FOR, MOST_WAITING
 from phb.router.view import View
 
 MAC, HOST, FAR = "02:00:00:00:01:fe", "02:00:00:00:01:01", "02:00:00:00:02:01"
@@ -44,11 +45,11 @@ def view(write_file, artifact, text=POLICY):
 def agent(write_file, artifact):
     """One that knows the host at port 1."""
     agent = Agent(view(write_file, artifact))
-    agent.adopt(
+    agent.neighbours.adopt(
         ((1, bytes(each)), bytes.fromhex(HOST.replace(":", "")))
         for each in (b"\x0a\0\x01\x01", bytes.fromhex("20010db8000100000000000000000001"))
     )
-    for known in agent.neighbours.values():
+    for known in agent.neighbours.known.values():
         known.confirmed = 0.0
     return agent
 
@@ -83,7 +84,7 @@ def test_a_next_hop_is_asked_for_and_then_reached(agent):
 def test_a_next_hop_that_never_answers_is_told_about_and_forgotten(agent):
     agent.packet_in(0, 1, Reason.NO_NEIGHBOUR, TO_FAR)
     assert [len(agent.tick(0.5 + each)) for each in range(ASK_TIMES + 1)] == [0, 1, 1, 1]
-    assert (2, b"\x0a\x02\x02\x01") not in agent.neighbours
+    assert (2, b"\x0a\x02\x02\x01") not in agent.neighbours.known
     agent.packet_in(5, 1, Reason.NO_NEIGHBOUR, TO_FAR)
     (told,) = [frame for each in range(5) for _, frame in sent(agent.tick(5.5 + each)) if ICMP in frame]
     assert (told[ICMP].type, told[ICMP].code, told[IP].dst) == (3, 1, "10.0.1.1")
@@ -98,7 +99,7 @@ def test_a_neighbour_is_confirmed_and_forgotten_when_it_is_silent(agent):
     agent.packet_in(CONFIRM_EVERY_S, 1, Reason.FOR_ROUTER, arp_from("10.0.1.1", HOST))
     for each in range(1, ASK_TIMES + 1):
         agent.tick(CONFIRM_EVERY_S + each)
-    assert [len(address) for _, address in agent.neighbours] == [4]
+    assert [len(address) for _, address in agent.neighbours.known] == [4]
 
 
 @pytest.mark.parametrize(("override", "learnt"), [(1, "02:00:00:00:07:07"), (0, HOST)])
@@ -106,7 +107,7 @@ def test_an_advertisement_replaces_a_mac_address_only_where_it_says_so(agent, ov
     message = ICMPv6ND_NA(tgt="2001:db8:1::1", S=1, O=override) / ICMPv6NDOptDstLLAddr(lladdr="02:00:00:00:07:07")
     datagram = IPv6(src="2001:db8:1::1", dst="2001:db8:1::fe", hlim=255) / message
     agent.packet_in(1, 1, Reason.FOR_ROUTER, packet(datagram))
-    (known,) = [each for (_, address), each in agent.neighbours.items() if len(address) == 16]
+    (known,) = [each for (_, address), each in agent.neighbours.known.items() if len(address) == 16]
     assert known.mac == bytes.fromhex(learnt.replace(":", ""))
 
 
@@ -115,7 +116,7 @@ def test_who_asks_from_off_the_link_is_answered_and_not_learnt(agent, asker, ans
     asked = ARP(op=1, hwsrc=FAR, psrc=asker, pdst="10.0.1.254")
     out = sent(agent.packet_in(1, 1, Reason.FOR_ROUTER, packet(asked)))
     assert [(frame.dst, frame[ARP].pdst) for _, frame in out] == [(FAR, asker)] * answers
-    assert len(agent.neighbours) == 2
+    assert len(agent.neighbours.known) == 2
 
 
 @pytest.mark.parametrize("mac", [MAC, "00:00:00:00:00:00", "01:00:5e:00:00:01"])
@@ -126,7 +127,7 @@ def test_no_neighbour_has_the_routers_address_none_or_a_groups(agent, mac):
     agent.packet_in(
         1, 1, Reason.FOR_ROUTER, packet(IPv6(src="2001:db8:1::9", dst="2001:db8:1::fe", hlim=255) / solicited)
     )
-    assert len(agent.neighbours) == 2
+    assert len(agent.neighbours.known) == 2
 
 
 @pytest.mark.parametrize(
@@ -142,9 +143,9 @@ def test_no_neighbour_has_the_routers_address_none_or_a_groups(agent, mac):
 def test_who_claims_an_address_of_ours_is_noted(agent, claim, address):
     agent.packet_in(1, 1, Reason.FOR_ROUTER, packet(claim, MAC))
     if ARP not in claim:
-        assert agent.duplicates == {}
+        assert agent.neighbours.duplicates == {}
     agent.packet_in(1, 1, Reason.FOR_ROUTER, packet(claim, FAR))
-    assert agent.duplicates == {(1, ip_address(address).packed): bytes.fromhex(FAR.replace(":", ""))}
+    assert agent.neighbours.duplicates == {(1, ip_address(address).packed): bytes.fromhex(FAR.replace(":", ""))}
 
 
 @pytest.mark.parametrize("reason", [Reason.TTL_EXPIRED, Reason.OPTIONS])
@@ -155,7 +156,7 @@ def test_nothing_is_told_about_a_directed_broadcast(agent, reason, to):
 
 
 def test_who_has_only_an_address_of_the_link_is_told_too(agent):
-    agent.adopt([((1, ip_address("fe80::1").packed), bytes.fromhex(HOST.replace(":", "")))])
+    agent.neighbours.adopt([((1, ip_address("fe80::1").packed), bytes.fromhex(HOST.replace(":", "")))])
     frame = packet(IPv6(src="fe80::1", dst="2001:db8:1::fe") / UDP())
     ((port, out),) = sent(agent.packet_in(1, 1, Reason.FOR_ROUTER, frame))
     assert (port, out.dst, out[IPv6].src, out[ICMPv6DestUnreach].code) == (1, HOST, "fe80::ff:fe00:1fe", 4)
@@ -169,8 +170,8 @@ def test_groups_that_the_router_is_in_are_answered(agent, group, answers):
 
 
 def test_what_is_behind_no_port_any_more_is_forgotten(agent, write_file, artifact):
-    agent.look(view(write_file, artifact, POLICY.replace("10.0.1.254/24", "10.7.1.254/24")))
-    assert [len(address) for _, address in agent.neighbours] == [16]
+    agent.neighbours.look(view(write_file, artifact, POLICY.replace("10.0.1.254/24", "10.7.1.254/24")))
+    assert [len(address) for _, address in agent.neighbours.known] == [16]
 
 
 def test_a_scan_of_a_network_is_bounded(agent):
@@ -178,12 +179,12 @@ def test_a_scan_of_a_network_is_bounded(agent):
     for number in range(3 * MOST_ASKED_FOR):
         datagram = IP(src="10.0.1.1", dst=f"10.2.{3 + number // 250}.{number % 250}") / UDP()
         agent.packet_in(1, 1, Reason.NO_NEIGHBOUR, packet(datagram))
-    assert len(agent.neighbours) == MOST_ASKED_FOR + 2
+    assert len(agent.neighbours.known) == MOST_ASKED_FOR + 2
     assert len(agent.tick(2)) == MOST_ASKED_AT_ONCE
     for each in range(200):
         agent.tick(3 + each)
     agent.packet_in(300, 1, Reason.NO_NEIGHBOUR, TO_FAR)
-    assert (2, b"\x0a\x02\x02\x01") in agent.neighbours
+    assert (2, b"\x0a\x02\x02\x01") in agent.neighbours.known
 
 
 @pytest.mark.parametrize(
@@ -214,7 +215,7 @@ def test_a_protocol_that_the_router_has_not(agent, kind, named):
 
 
 def test_an_answer_too_long_for_its_link_is_sent_in_fragments(agent):
-    agent.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
+    agent.neighbours.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
     frame = packet(IP(src="10.2.2.1", dst="10.2.2.254", id=9) / ICMP() / bytes(1400))
     assert [each[IP].len for _, each in sent(agent.packet_in(1, 2, Reason.FOR_ROUTER, frame))] == [1300, 148]
 
@@ -231,7 +232,7 @@ def test_an_answer_too_long_for_its_link_is_sent_in_fragments(agent):
     ],
 )
 def test_source_routes(agent, option, goes, error):
-    agent.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
+    agent.neighbours.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
     frame = packet(IP(src="10.0.1.1", dst="10.0.1.254", options=[option]) / UDP())
     ((port, out),) = sent(agent.packet_in(1, 1, Reason.OPTIONS, frame))
     if error is not None:
@@ -243,7 +244,7 @@ def test_source_routes(agent, option, goes, error):
 
 
 def test_a_source_route_may_lead_through_two_addresses_of_the_router(agent):
-    agent.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
+    agent.neighbours.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
     route = IPOption_LSRR(routers=["10.2.2.254", "10.9.0.1"])
     ((_, out),) = sent(
         agent.packet_in(1, 1, Reason.OPTIONS, packet(IP(src="10.0.1.1", dst="10.0.1.254", options=[route]) / UDP()))
@@ -254,7 +255,7 @@ def test_a_source_route_may_lead_through_two_addresses_of_the_router(agent):
 
 
 def test_an_echo_goes_back_the_way_that_it_came(agent):
-    agent.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
+    agent.neighbours.adopt([((2, b"\x0a\x02\x02\x01"), bytes.fromhex(FAR.replace(":", "")))])
     route = IPOption_LSRR(routers=["10.9.0.7", "10.9.0.8"], pointer=12)
     frame = packet(IP(src="10.0.1.1", dst="10.0.1.254", options=[route]) / ICMP())
     ((port, out),) = sent(agent.packet_in(1, 1, Reason.OPTIONS, frame))

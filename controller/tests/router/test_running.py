@@ -97,13 +97,13 @@ def test_what_an_agent_before_has_learnt_is_kept(switch):
     held, second = list(switch.held), Agent()
     asyncio.run(answered(switch, second, []))
     assert switch.held == held
-    assert [address for _, address in second.neighbours] == [bytes((10, 0, 0, 7))]
+    assert [address for _, address in second.neighbours.known] == [bytes((10, 0, 0, 7))]
 
 
 def test_who_claims_the_routers_address_is_named(switch, monkeypatch):
     monkeypatch.setattr(running, "LOOK_S", 0.1)
     agent = Agent()
-    agent.duplicates[1, bytes((10, 0, 0, 254))] = bytes.fromhex("020000000909")
+    agent.neighbours.duplicates[1, bytes((10, 0, 0, 254))] = bytes.fromhex("020000000909")
     said = asyncio.run(answered(switch, agent, []))
     assert ("duplicate", "10.0.0.254 at port 1 is also the address of 02:00:00:00:09:09") in said
     assert len([event for event, _ in said if event == "duplicate"]) == 1
