@@ -38,7 +38,7 @@ fn run(switch: &mut SwitchNode, bytes: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a table holds: its entries in the order of their keys, and its default action.
+/// The content of a table: its entries in the order of their keys, and its default action.
 #[derive(Debug, PartialEq)]
 struct Table {
     name: String,

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: the committed artifacts, values drawn from the fuzzer's bytes, and a switch to drive.
+//! Shared by the fuzz targets: the committed artifacts, values drawn from the fuzzer's bytes, and a switch to drive.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
