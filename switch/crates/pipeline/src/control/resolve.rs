@@ -5,8 +5,8 @@ use crate::bits::magnitude;
 use crate::error::{Result, invalid};
 use crate::pipeline::Pipeline;
 use crate::program::{
-    ActionChoice, Key, MatchKind, Parameter, TableAction, column_mask, columns_of, prefix_words,
-    words_of,
+    ActionChoice, Key, MatchKind, Parameter, TableAction, TableShape, column_mask, columns_of,
+    prefix_words, words_of,
 };
 use crate::state::tables::{Choice, SetMember, Table, TableEntry};
 
@@ -19,36 +19,7 @@ impl Pipeline {
     ) -> Result<TableEntry> {
         let table = &self.state.tables[number];
         let name = &table.shape.name;
-        if table.shape.keys.is_empty() {
-            return invalid(format!(
-                "table {name} has no key and so no entries, only a default action"
-            ));
-        }
-        for (position, (field, _)) in entry.matches.iter().enumerate() {
-            if !table
-                .shape
-                .keys
-                .iter()
-                .any(|key| same_field(&key.name, field))
-            {
-                let known: Vec<&str> = table
-                    .shape
-                    .keys
-                    .iter()
-                    .map(|key| key.name.as_str())
-                    .collect();
-                return invalid(format!(
-                    "table {name} has no key field {field}; it has {}",
-                    known.join(", ")
-                ));
-            }
-            if entry.matches[..position]
-                .iter()
-                .any(|(earlier, _)| earlier == field)
-            {
-                return invalid(format!("table {name}, field {field}: given twice"));
-            }
-        }
+        check_fields(&table.shape, entry)?;
         let mut words = Vec::with_capacity(table.shape.keys.len() * 2);
         let mut prefix = 0;
         for key in &table.shape.keys {
@@ -77,8 +48,23 @@ impl Pipeline {
         if entry.idle_timeout_ns != 0 && with_action && !table.shape.timeouts {
             return invalid(format!("table {name} has no idle timeouts"));
         }
-        let choice = match &entry.indirect {
-            _ if !with_action => Choice::None,
+        let choice = if with_action {
+            self.resolve_choice(number, entry)?
+        } else {
+            Choice::None
+        };
+        Ok(TableEntry {
+            words: words.into(),
+            prefix,
+            priority: entry.priority,
+            choice,
+            idle_timeout: entry.idle_timeout_ns,
+        })
+    }
+
+    /// The action, member, group or set of an entry.
+    fn resolve_choice(&self, number: usize, entry: &Entry) -> Result<Choice> {
+        Ok(match &entry.indirect {
             None => Choice::Action(self.resolve_action(number, &entry.action, &entry.params)?),
             Some(Indirect::Member(id)) => Choice::Member(*id),
             Some(Indirect::Group(id)) => Choice::Group(*id),
@@ -92,13 +78,6 @@ impl Pipeline {
                 };
                 Choice::Set(set.iter().map(member).collect::<Result<_>>()?)
             }
-        };
-        Ok(TableEntry {
-            words: words.into(),
-            prefix,
-            priority: entry.priority,
-            choice,
-            idle_timeout: entry.idle_timeout_ns,
         })
     }
 
@@ -260,6 +239,32 @@ impl Pipeline {
         }
         entry
     }
+}
+
+/// Refuses entries that name a key field the table does not have, or one twice.
+fn check_fields(table: &TableShape, entry: &Entry) -> Result<()> {
+    let name = &table.name;
+    if table.keys.is_empty() {
+        return invalid(format!(
+            "table {name} has no key and so no entries, only a default action"
+        ));
+    }
+    for (position, (field, _)) in entry.matches.iter().enumerate() {
+        if !table.keys.iter().any(|key| same_field(&key.name, field)) {
+            let known: Vec<&str> = table.keys.iter().map(|key| key.name.as_str()).collect();
+            return invalid(format!(
+                "table {name} has no key field {field}; it has {}",
+                known.join(", ")
+            ));
+        }
+        if entry.matches[..position]
+            .iter()
+            .any(|(earlier, _)| earlier == field)
+        {
+            return invalid(format!("table {name}, field {field}: given twice"));
+        }
+    }
+    Ok(())
 }
 
 /// p4c's artifact calls `h.isValid()` `h.$valid$`; its P4Info does not.

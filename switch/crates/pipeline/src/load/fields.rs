@@ -102,82 +102,50 @@ pub(super) fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadErr
         };
         let signed = parts.get(2).map_or(Ok(false), Json::flag)?;
         let saturating = parts.get(3).map_or(Ok(false), Json::flag)?;
-        if width.value.as_str() == Some("*") {
-            if variable
-                .replace((header_type.fields.len(), field.clone()))
-                .is_some()
-            {
+        let fixed = width.value.as_str() != Some("*");
+        let bits = if fixed { width.number()? } else { 0 };
+        let slot = if !fixed {
+            let place = (header_type.fields.len(), field.clone());
+            if variable.replace(place).is_some() {
                 return field.refuse("a header has at most one field of variable length");
             }
-            header_type
-                .by_name
-                .insert(name.text()?.to_owned(), header_type.fields.len());
-            let slot = Slot::Variable {
+            Slot::Variable {
                 byte: layout.bytes,
                 capacity: 0,
                 length_word: layout.words,
-            };
-            layout.words += 1;
-            header_type.fields.push(TypeField {
-                name: name.text()?.to_owned(),
-                slot,
-                bits: 0,
-                signed: false,
-                saturating: false,
-            });
-            continue;
-        }
-        let bits = width.number()?;
-        if bits == 0 || bits > LONGEST_HEADER * 8 {
+            }
+        } else if bits == 0 || bits > LONGEST_HEADER * 8 {
             return width.refuse(format!("a field of {bits} bits"));
-        }
-        let slot = match bits {
-            ..=64 => Slot::Word { word: layout.words },
-            _ => Slot::Wide {
+        } else if bits <= 64 {
+            Slot::Word { word: layout.words }
+        } else {
+            Slot::Wide {
                 word: layout.words,
                 words: bits.div_ceil(64),
-            },
+            }
         };
-        layout.words += bits.div_ceil(64);
+        layout.words += bits.div_ceil(64).max(1);
         fixed_bits += bits;
-        if layout.bytes > LONGEST_HEADER || fixed_bits > LONGEST_HEADER * 8 {
+        if fixed_bits > LONGEST_HEADER * 8 {
             return item.refuse("the header is too long");
         }
+        let name = name.text()?.to_owned();
         header_type
             .by_name
-            .insert(name.text()?.to_owned(), header_type.fields.len());
+            .insert(name.clone(), header_type.fields.len());
         header_type.fields.push(TypeField {
-            name: name.text()?.to_owned(),
+            name,
             slot,
             bits,
-            signed,
-            saturating,
+            signed: signed && fixed,
+            saturating: saturating && fixed,
         });
     }
     layout.length = fixed_bits.div_ceil(8);
     layout.max_length = layout.length;
-    if let Some((index, field)) = variable {
+    if let Some((index, at)) = variable {
         let longest = item.get("max_length")?.number()?;
-        if longest < layout.length || longest > LONGEST_HEADER {
-            return field.refuse(format!(
-                "max_length {longest} does not fit a header of at least {}",
-                layout.length
-            ));
-        }
-        layout.max_length = longest;
-        let capacity = longest - layout.length;
-        // The varbit gets the last bytes of the instance.
-        let Slot::Variable { length_word, .. } = header_type.fields[index].slot else {
-            return field.refuse("expected a field of variable length");
-        };
-        header_type.fields[index].slot = Slot::Variable {
-            byte: layout.bytes,
-            capacity,
-            length_word,
-        };
-        header_type.fields[index].bits = capacity * 8;
-        layout.bytes += capacity;
-        layout.variable = Some(length_word);
+        give_rest(&mut header_type.fields[index], longest, &mut layout, &at)?;
     }
     layout.fields = header_type
         .fields
@@ -196,4 +164,33 @@ pub(super) fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadErr
         layout.plan = ExtractPlan::new(&layout.fields);
     }
     Ok((header_type, layout))
+}
+
+/// Gives a varbit the bytes that the other fields leave of the longest header; they are the last of the instance.
+fn give_rest(
+    field: &mut TypeField,
+    longest: u32,
+    layout: &mut Layout,
+    at: &Json<'_>,
+) -> Result<(), LoadError> {
+    if longest < layout.length || longest > LONGEST_HEADER {
+        return at.refuse(format!(
+            "max_length {longest} does not fit a header of at least {}",
+            layout.length
+        ));
+    }
+    let Slot::Variable { length_word, .. } = field.slot else {
+        return at.refuse("expected a field of variable length");
+    };
+    let capacity = longest - layout.length;
+    field.slot = Slot::Variable {
+        byte: layout.bytes,
+        capacity,
+        length_word,
+    };
+    field.bits = capacity * 8;
+    layout.max_length = longest;
+    layout.bytes += capacity;
+    layout.variable = Some(length_word);
+    Ok(())
 }
