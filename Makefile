@@ -74,10 +74,11 @@ lint: setup build/tools/bin/cargo-deny ## formatting, clippy, ruff, mypy, depend
 
 # Strict: a link or an anchor that leads nowhere is an error.
 docs: setup $(VENV)/.docs ## the documentation as a site with search, without a network: out/docs/index.html
+	@rm -rf out/docs
 	$(BIN)/python -m docs.site build/docs
 	NO_COLOR=1 $(BIN)/zensical build --strict --clean
-	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --exclude phb-python --no-deps --document-private-items --quiet
-	@rm -rf out/docs/rust && cp -r target/doc out/docs/rust
+	RUSTDOCFLAGS="--deny rustdoc::broken_intra_doc_links --allow rustdoc::private_intra_doc_links" cargo doc --workspace --exclude phb-python --no-deps --document-private-items --quiet
+	cp -r target/doc out/docs/rust
 
 $(VENV)/.docs: requirements/docs.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/docs.lock

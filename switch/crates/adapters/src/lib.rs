@@ -4,7 +4,7 @@
 //! - [`osa2`]: an OSA-2 in LCS mode on Fast Ethernet, as a node with two ports;
 //! - [`osa`]: an OSA-Express in QDIO mode with the processors that serve it, as a node with two ports;
 //! - [`sna`]: SNA stations that ask over LLC2, and a host that answers, as nodes with one port;
-//! - [`line`]: a line with a delay and losses, for nodes that have no wires of a world, as a node with two ports;
+//! - [`mod@line`]: a line with a delay and losses, for nodes that have no wires of a world, as a node with two ports;
 //! - [`statistics`]: the counters. Frames are conserved: received = sent + dropped (by reason) + held.
 //!
 //! Nothing here chooses parameters: rates, costs, buffer sizes and timers come from the caller, who knows the source

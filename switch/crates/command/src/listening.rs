@@ -103,7 +103,7 @@ pub struct Tls {
     pub bindings: Option<PathBuf>,
 }
 
-/// Whether a server could listen there: HOST:PORT, [HOST]:PORT or unix:PATH.
+/// Whether a server could listen there: HOST:PORT, \[HOST\]:PORT or unix:PATH.
 pub fn address(text: String) -> Result<String, Ended> {
     if text
         .strip_prefix("unix:")
