@@ -28,7 +28,7 @@ _OPTIONS = (
 
 
 class _Deadline(grpc.aio.UnaryUnaryClientInterceptor):
-    """Gives every call with one answer its deadline, whoever makes it."""
+    """Gives every call with one answer its deadline, also calls of gNMI."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s

@@ -115,7 +115,7 @@ NOTHING = Shaping({}, {})
 def wanted(shaping: Shaping | None, shapers: Sequence[PortShaper], address: str) -> Shaping:
     """The shaping that a policy asks for.
 
-    Whatever it is, a line isn't faster than it is, and keeps the queue's depth that it had at the start.
+    A port that the policy doesn't shape is bound to what it had at the start; a shaped one keeps its queue's depth.
 
     Raises:
         SwitchError: The switch has no such port, or doesn't speak gNMI.

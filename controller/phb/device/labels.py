@@ -1,8 +1,8 @@
 """Names of the numbers in an entry, kept with the entry by the switch itself.
 
 P4Runtime has a server keep a string of bytes with each table entry (section 9.1, `metadata`). A push writes there which
-rule, action and class the numbers that the entry hands out belong to. So whoever looks at the switch, with whatever
-files and state, knows whose counters it reads; and a push knows which of the numbers get another meaning.
+rule, action and class the numbers that the entry hands out belong to. So a command that looks at the switch
+knows whose counters it reads, without files or state; and a push knows which of the numbers get another meaning.
 
 An entry without a label, of a controller that writes none, may stand for anything.
 """

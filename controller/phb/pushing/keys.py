@@ -1,8 +1,8 @@
 """The secret keys by which a switch tells flows and connections apart.
 
 They belong to the switch, not to a policy: a push draws them where the switch has none, and leaves them alone where it
-has. So no plan shows them and no file says them, and flows stay where they are from push to push. Whoever may read
-table entries over P4Runtime can read them.
+has. So no plan shows them, no file has them, and flows stay where they are from push to push. A client that may
+read table entries over P4Runtime can read them.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Locks:
             address: The switch's.
             device_id: The switch's.
             command: What it is taken for.
-            by_force: Take it from whoever has it: a controller that the switch itself made its primary may.
+            by_force: Take it from its holder: a controller that the switch itself made its primary may.
 
         """
         lock = Lock(address, device_id, secrets.token_hex(8))
