@@ -1,4 +1,4 @@
-//! What a frame takes on an Ethernet.
+//! The length of a frame on an Ethernet.
 
 /// Preamble and start frame delimiter (IEEE 802.3, clause 3.1.1).
 const PREAMBLE: u64 = 8;

@@ -5,12 +5,12 @@
 
 use std::collections::VecDeque;
 
+use phb_hosts::ConfigError;
+use phb_hosts::{HOST_PORT, NETWORK_PORT};
 use phb_network::losses::Losses;
 use phb_network::{Frame, Node, Output, Port, Time, WireConfig};
 
 use crate::statistics::{AdapterStatistics, DirectionStatistics};
-use phb_hosts::ConfigError;
-use phb_hosts::{HOST_PORT, NETWORK_PORT};
 
 /// One direction. All of its frames take the same time, so they leave in the order in which they came.
 struct Way {

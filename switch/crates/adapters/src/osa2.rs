@@ -7,6 +7,9 @@
 
 use std::collections::VecDeque;
 
+use phb_hosts::ConfigError;
+use phb_hosts::frame::ETHERNET_HEADER;
+use phb_hosts::{HOST_PORT, NETWORK_PORT};
 use phb_network::{Frame, Node, Output, Port, Time};
 use phb_traffic_manager::Shaper;
 use serde::Deserialize;
@@ -14,9 +17,6 @@ use serde::Deserialize;
 use crate::ethernet::wire_bytes;
 use crate::queue::is_full;
 use crate::statistics::{AdapterStatistics, DirectionStatistics};
-use phb_hosts::ConfigError;
-use phb_hosts::frame::ETHERNET_HEADER;
-use phb_hosts::{HOST_PORT, NETWORK_PORT};
 
 /// The parameters of an OSA-2 and its Ethernet.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -61,9 +61,9 @@ pub struct AdapterStatistics {
     /// Blocks that the channel has moved (CIP only).
     pub channel_blocks: u64,
     /// How long the channel was busy, in ns (CIP only).
-    pub channel_busy: Time,
+    pub channel_busy_ns: Time,
     /// How long the CPU was busy, in ns (CIP only).
-    pub cpu_busy: Time,
+    pub cpu_busy_ns: Time,
     /// LLC2 connections that are open (CIP in CSNA mode only).
     pub llc2_sessions: u64,
     /// LLC2 connections that were refused because the adapter had no memory for them (same).

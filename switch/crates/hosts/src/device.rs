@@ -1,4 +1,4 @@
-//! What smoltcp calls a device: where it finds the datagram that came and leaves those that go.
+//! The device of a host's smoltcp: it gives the datagram that came and takes those that go.
 
 use smoltcp::phy::{self, Checksum, DeviceCapabilities, Medium};
 use smoltcp::time::Instant;

@@ -8,7 +8,7 @@ use crate::configuration::ConfigError;
 /// Sends frames as told, whatever happens, and keeps every frame that arrives with its time.
 #[derive(Debug)]
 pub struct Replay {
-    /// What is left to send, the next one last.
+    /// The frames left to send, the next one last.
     waiting: Vec<(Time, Frame)>,
     received: Vec<(Time, Frame)>,
 }
@@ -32,7 +32,7 @@ impl Replay {
         })
     }
 
-    /// What has arrived, with its times in ns.
+    /// The frames that have arrived, each with its time in ns.
     #[must_use]
     pub fn received(&self) -> &[(Time, Frame)] {
         &self.received

@@ -76,7 +76,7 @@ impl Script {
         }
     }
 
-    /// The script of a connection that a client has opened to a service. With `relays` somebody else is asked for the
+    /// The script of a connection that a client has opened to a service. With `relays` its replies wait for those of the
     /// replies.
     pub fn of_server(service: &Service, relays: bool) -> Self {
         match service.answers {

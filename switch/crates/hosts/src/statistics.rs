@@ -2,7 +2,7 @@
 
 use phb_network::Time;
 
-/// What a host has seen and done. `frames_received = segments_received + datagrams_received + dropped()`.
+/// The counters of a host. `frames_received = segments_received + datagrams_received + dropped()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostStatistics {
     /// Ethernet frames that reached the host.
@@ -52,7 +52,7 @@ pub struct HostStatistics {
 }
 
 impl HostStatistics {
-    /// Frames dropped, for whatever reason.
+    /// Frames dropped for any reason.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped_other_mac
@@ -64,7 +64,7 @@ impl HostStatistics {
     }
 }
 
-/// What one client of a host has done.
+/// The counters of one client of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowStatistics {
     /// Connections it has opened.
@@ -82,7 +82,7 @@ pub struct FlowStatistics {
 /// Nanoseconds in a second.
 const SECOND: Time = 1_000_000_000;
 
-/// What a sink has received of one flow.
+/// The delivery of one flow at its sink.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// Datagrams, each counted once; 0 for a stream, whose packets are TCP's.
@@ -117,7 +117,7 @@ pub struct Transaction {
     pub end: Time,
 }
 
-/// What a host's scripts write down.
+/// The counters and records of a host and its scripts.
 #[derive(Debug, Default)]
 pub(crate) struct Books {
     pub host: HostStatistics,

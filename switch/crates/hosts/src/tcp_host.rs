@@ -38,7 +38,7 @@ const LAST_STARTING_PORT: u16 = 5000;
 enum Timer {
     Client(usize),
     Connection(usize),
-    /// What has come at one time has been taken.
+    /// All segments that came at one time have been taken.
     Batch,
 }
 

@@ -39,7 +39,7 @@ pub struct Ends {
 pub struct Flow {
     /// Where and when.
     pub ends: Ends,
-    /// What the client does.
+    /// Its traffic.
     pub traffic: Traffic,
 }
 

@@ -15,7 +15,7 @@ use crate::configuration::HostConfig;
 use crate::frame::{ETHERNET_HEADER, Endpoints, Refusal, address_frame, set_tos};
 use crate::traffic::{Flow, Pattern, STAMP_BYTES, Traffic};
 
-/// What a datagram says of itself.
+/// The number and the time of sending in a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub sequence: u64,

@@ -1,11 +1,11 @@
-//! What can go wrong with a world.
+//! The errors of a world.
 
 use std::path::PathBuf;
 use std::{fmt, io};
 
 use crate::node::{Port, Time};
 
-/// What can go wrong when a world is built or run.
+/// An error when a world is built or run.
 #[derive(Debug)]
 pub enum WorldError {
     /// A node with this name exists already.
@@ -31,7 +31,7 @@ pub enum WorldError {
     Capture {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's reason.
         error: io::Error,
     },
 }

@@ -9,8 +9,8 @@
 //! - [`node`]: [`Time`], [`Frame`], [`Node`], and [`Output`], through which a node sends;
 //! - [`world`]: the event loop, the wires and their counters;
 //! - [`losses`]: which frames a wire loses;
-//! - [`error`]: what can go wrong with both;
-//! - [`pcap`]: what a tap on a wire writes;
+//! - [`error`]: the errors of both;
+//! - [`pcap`]: the captures of taps;
 //! - [`random`]: the seeded generator for everything that needs chance.
 //!
 //! The same nodes, wires and seeds give the same events in the same order: events are ordered by (time, sequence

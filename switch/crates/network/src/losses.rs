@@ -3,7 +3,7 @@
 use crate::error::WorldError;
 use crate::random::SplitMix64;
 
-/// A million, of which so many frames are lost.
+/// Losses are given in frames of a million.
 const MILLION: u64 = 1_000_000;
 
 /// Draws for each frame of one direction by itself whether it is lost.

@@ -1,4 +1,4 @@
-//! What a node is: frames and ticks in, frames out, time as an argument.
+//! Nodes: frames and ticks in, frames out, time as an argument.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,8 +11,8 @@ pub type Port = u16;
 /// One Ethernet frame, without preamble and frame check sequence.
 ///
 /// IP datagrams travel in Ethernet frames on every wire of a [`World`](crate::World), also where the modelled medium is
-/// PPP or a channel: there the 14 bytes of Ethernet header stand for the router's internal encapsulation, and whoever
-/// computes transmission times corrects for them.
+/// PPP or a channel: there the 14 bytes of Ethernet header stand for the router's internal encapsulation, and
+/// transmission times are computed without them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Frame {
     /// The frame, from the destination address to the end of the payload.
@@ -59,7 +59,7 @@ pub struct Transmission {
 /// Buffers kept for frames to come: more than a burst over every port of a large switch sends at one time.
 const SPARE_BUFFERS: usize = 1024;
 
-/// Where a node puts the frames it sends. Whoever runs the node owns it and reuses it from call to call.
+/// The frames that a node sends. The runner of the node owns it and reuses it from call to call.
 ///
 /// It is also where their memory goes round: a node makes frames in buffers from [`buffer`](Self::buffer), and a frame
 /// that has come to its end goes back by [`recycle`](Self::recycle), or by staying in here until the next
@@ -114,7 +114,7 @@ impl Output {
         self.sent.drain(..)
     }
 
-    /// What has been sent since [`begin`](Self::begin), in the order of sending.
+    /// The frames sent since [`begin`](Self::begin), in the order of sending.
     #[must_use]
     pub fn sent(&self) -> &[Transmission] {
         &self.sent
@@ -159,7 +159,7 @@ impl<N: Node + ?Sized> Node for Box<N> {
 }
 
 /// A node that others read or program between calls, such as a switch with a P4Runtime server in front. The lock is
-/// taken once per call and, while a world runs, nobody else holds it for long.
+/// taken once per call; while a world runs, others hold it only for moments.
 impl<N: Node + ?Sized> Node for Arc<Mutex<N>> {
     fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {
         self.lock()

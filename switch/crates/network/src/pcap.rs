@@ -23,7 +23,7 @@ impl<W: Write> PcapWriter<W> {
     /// Starts a capture by writing its header to `sink`.
     ///
     /// # Errors
-    /// What writing to `sink` gives.
+    /// Writing to `sink` fails.
     pub fn new(mut sink: W) -> io::Result<Self> {
         sink.write_all(&MAGIC_NANOSECONDS.to_le_bytes())?;
         sink.write_all(&2u16.to_le_bytes())?; // format version 2.4
@@ -37,8 +37,8 @@ impl<W: Write> PcapWriter<W> {
     /// Adds a frame that was seen at `now` (ns since the start of the run).
     ///
     /// # Errors
-    /// What writing to the sink gives, and `InvalidInput` for a time after 2106 or a frame beyond 4 GiB, which the
-    /// format can't say.
+    /// Writing to the sink fails; `InvalidInput` for a time after 2106 or a frame beyond 4 GiB, for which the format has no
+    /// room.
     pub fn write(&mut self, now: Time, frame: &[u8]) -> io::Result<()> {
         let too_large = |_| io::Error::from(io::ErrorKind::InvalidInput);
         let seconds = u32::try_from(now / NANOSECONDS_PER_SECOND).map_err(too_large)?;
@@ -54,7 +54,7 @@ impl<W: Write> PcapWriter<W> {
     /// Hands everything written so far to the operating system.
     ///
     /// # Errors
-    /// What flushing the sink gives.
+    /// Flushing the sink fails.
     pub fn flush(&mut self) -> io::Result<()> {
         self.sink.flush()
     }

@@ -33,7 +33,7 @@ pub enum Ended {
     Stopped,
 }
 
-/// What has passed one port of a node. Over a wire, the frames sent at one end are those received at the other, those
+/// The counters of one port of a node. Over a wire, the frames sent at one end are those received at the other, those
 /// lost, and those still on their way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
+use phb_hosts::frame::ETHERNET_HEADER;
 use phb_network::{Frame, Time};
 use phb_traffic_manager::Shaper;
 
 use super::config::CipConfig;
 use crate::queue::is_full;
-use phb_hosts::frame::ETHERNET_HEADER;
 
 const BITS_PER_BYTE: u64 = 8;
 
@@ -28,7 +28,7 @@ impl Direction {
     }
 }
 
-/// Which way the channel moves what it moves, and until when (ns).
+/// A transfer: its direction, and when it ends (ns).
 struct Task {
     end: Time,
     direction: Direction,
@@ -43,16 +43,16 @@ pub(crate) struct Channel {
     coming: usize,
     shaper: Shaper,
     task: Option<Task>,
-    /// What the task moves.
+    /// The packets that the task moves.
     moving: Vec<Frame>,
     turn: Direction,
     blocks_in_turn: u64,
-    /// What the host's read program has taken in since the host was last interrupted, and the blocks of it.
+    /// The packets that the host's read program has taken in since the last interrupt, and their blocks.
     read: Vec<Frame>,
     read_blocks: u64,
 }
 
-/// What a channel has moved with the start of a transfer.
+/// The start of a transfer.
 #[derive(Default)]
 pub(crate) struct Started {
     pub blocks: u64,
@@ -198,7 +198,7 @@ impl Channel {
     }
 }
 
-/// What a packet takes of a block: all of it behind the Ethernet header.
+/// The length of a packet in a block: all of it behind the Ethernet header.
 fn length(frame: &Frame) -> u64 {
     frame.len().saturating_sub(ETHERNET_HEADER) as u64
 }

@@ -20,7 +20,7 @@ pub enum Mode {
     },
     /// Serves TN3270.
     Tn3270 {
-        /// What the CPU needs for a transaction beside its TCP segments and SNA messages, in ns.
+        /// CPU time of a transaction beside its TCP segments and SNA messages, in ns.
         cpu_ns_per_transaction: Time,
     },
 }
@@ -35,7 +35,7 @@ pub struct CipConfig {
     /// ESCON channels, 1 or 2. Channel n has port 2n towards its host and port 2n + 1 towards the network.
     #[serde(default = "one")]
     pub channels: u16,
-    /// What a channel moves in one direction at a time, in byte/s.
+    /// Rate of a channel, which moves one direction at a time, in byte/s.
     pub channel_bytes_per_s: u64,
     /// Size of a block, in bytes: the buffer size of the DEVICE statement.
     pub block_bytes: u64,

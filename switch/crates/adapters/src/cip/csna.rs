@@ -5,9 +5,8 @@
 
 use std::collections::HashSet;
 
-use phb_network::Frame;
-
 use phb_hosts::sna::{self, Kind, Mac};
+use phb_network::Frame;
 
 /// The outcome for a frame that has come from the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

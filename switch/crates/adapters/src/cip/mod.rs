@@ -31,13 +31,13 @@
 
 use std::collections::VecDeque;
 
+use phb_hosts::ConfigError;
+use phb_hosts::NETWORK_PORT;
+use phb_hosts::frame::ETHERNET_HEADER;
 use phb_network::{Frame, Node, Output, Port, Time};
 
 use crate::queue::is_full;
 use crate::statistics::{AdapterStatistics, DirectionStatistics};
-use phb_hosts::ConfigError;
-use phb_hosts::NETWORK_PORT;
-use phb_hosts::frame::ETHERNET_HEADER;
 
 mod channel;
 mod config;
@@ -83,13 +83,13 @@ pub struct Cip {
     channels: Vec<Channel>,
     sessions: Sessions,
     cpu_queue: VecDeque<Work>,
-    /// What goes before it: TCP segments of a TN3270 server.
+    /// The queue that is served before it: TCP segments of a TN3270 server.
     cpu_first: VecDeque<Work>,
-    /// What the CPU is busy with, and until when (ns).
+    /// The packet that the CPU works on, and until when (ns).
     cpu_task: Option<(Time, Work)>,
-    /// What the host is interrupted for; empty between two events.
+    /// The packets of an interrupt of the host; empty between two events.
     interrupt: Vec<Frame>,
-    /// What the host has written; empty between two events.
+    /// The packets that the host has written; empty between two events.
     written: Vec<Frame>,
     statistics: AdapterStatistics,
     by_second: Vec<Busy>,
@@ -134,7 +134,7 @@ impl Cip {
         }
     }
 
-    /// What the adapter was busy with in each second of the run. Work that goes on into the next second counts where it
+    /// How long CPU and channels were busy in each second of the run. Work that goes on into the next second counts where it
     /// has begun.
     #[must_use]
     pub fn by_second(&self) -> &[Busy] {
@@ -197,7 +197,7 @@ impl Cip {
         let state = &mut self.channels[usize::from(channel)];
         if let Some(started) = state.start(&self.config, now, &mut interrupt) {
             self.statistics.channel_blocks += started.blocks;
-            self.statistics.channel_busy += started.busy;
+            self.statistics.channel_busy_ns += started.busy;
             self.second(now).channel += started.busy;
         }
         for frame in interrupt.drain(..) {
@@ -241,7 +241,7 @@ impl Cip {
             return;
         };
         let cost = self.cost(&work);
-        self.statistics.cpu_busy += cost;
+        self.statistics.cpu_busy_ns += cost;
         self.second(now).cpu += cost;
         let end = now
             .saturating_add(cost)
@@ -295,7 +295,7 @@ impl Cip {
         }
     }
 
-    /// What comes in by a port, and which way it goes.
+    /// The way and the direction of a packet that comes in by a port.
     fn way(&self, port: Port) -> (Way, Direction) {
         if matches!(self.config.mode(), Mode::Tn3270 { .. }) {
             return match port {

@@ -1,7 +1,7 @@
+use phb_hosts::HOST_PORT;
 use phb_network::Transmission;
 
 use super::*;
-use phb_hosts::HOST_PORT;
 
 /// 4 kbyte/s and 1 ms per packet: a block takes a second, the CPU a thousandth of it.
 fn config() -> CipConfig {
@@ -67,8 +67,8 @@ fn a_small_datagram_costs_the_channel_as_much_as_a_large_one() {
         ]
     );
     assert_eq!(cip.statistics().channel_blocks, 2);
-    assert_eq!(cip.statistics().channel_busy, 2 * SECOND);
-    assert_eq!(cip.statistics().cpu_busy, 2 * MILLISECOND);
+    assert_eq!(cip.statistics().channel_busy_ns, 2 * SECOND);
+    assert_eq!(cip.statistics().cpu_busy_ns, 2 * MILLISECOND);
 }
 
 #[test]
@@ -184,8 +184,8 @@ fn channels_are_apart_and_share_the_cpu() {
     cip.receive(0, 2, frame(20), &mut out);
     let left = finish(&mut cip, &mut out);
     assert_eq!(left, [(2 * SECOND, 1, 24), (3 * SECOND, 3, 34)]);
-    assert_eq!(cip.statistics().channel_busy, 2 * SECOND);
-    assert_eq!(cip.statistics().cpu_busy, 2 * SECOND);
+    assert_eq!(cip.statistics().channel_busy_ns, 2 * SECOND);
+    assert_eq!(cip.statistics().cpu_busy_ns, 2 * SECOND);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn bytes_cost_the_cpu_time_and_waiting_is_not_work() {
     cip.receive(0, HOST_PORT, frame(1000), &mut out);
     let work = MILLISECOND + 2_000;
     assert_eq!(finish(&mut cip, &mut out), [(2 * SECOND + work, 1, 1014)]);
-    assert_eq!(cip.statistics().cpu_busy, work);
+    assert_eq!(cip.statistics().cpu_busy_ns, work);
 }
 
 /// SABME, or an information frame of 100 bytes, from a station of that number.
@@ -268,7 +268,7 @@ fn a_tn3270_servers_segments_pass_the_cpu_alone_and_first_and_its_requests_cost_
         ]
     );
     assert_eq!(cip.statistics().channel_blocks, 2);
-    assert_eq!(cip.statistics().cpu_busy, 25 * MILLISECOND);
+    assert_eq!(cip.statistics().cpu_busy_ns, 25 * MILLISECOND);
     check_conservation(&cip.statistics());
 }
 
@@ -287,7 +287,7 @@ fn what_the_adapter_has_no_buffer_for_costs_its_cpu_nothing() {
     cip.receive(MILLISECOND, NETWORK_PORT, frame(40), &mut out);
     cip.receive(MILLISECOND, NETWORK_PORT, frame(40), &mut out);
     finish(&mut cip, &mut out);
-    assert_eq!(cip.statistics().cpu_busy, 2 * MILLISECOND);
+    assert_eq!(cip.statistics().cpu_busy_ns, 2 * MILLISECOND);
     assert_eq!(cip.statistics().inbound.dropped_queue_full, 2);
     check_conservation(&cip.statistics());
 }

@@ -1,4 +1,4 @@
-//! What a stack forwards: the sysplex distributor's packets, by the stack or by the QDIO accelerator.
+//! Forwarding of the sysplex distributor's packets, by the stack or by the QDIO accelerator.
 //!
 //! A distributing stack owns the distributed addresses and sends what comes for them to target stacks, each packet
 //! inside another for the target's own address (VIPAROUTE: GRE, RFC 2784). By the stack it costs a processor the path
@@ -7,17 +7,17 @@
 
 use std::net::Ipv4Addr;
 
+use phb_hosts::frame::ETHERNET_HEADER;
 use phb_network::Frame;
 use smoltcp::wire::Ipv4Packet;
 
 use super::headers::{Packet, parse};
-use phb_hosts::frame::ETHERNET_HEADER;
 
 const IPV4_HEADER: usize = 20;
 /// Flags and version 0, and the type of what is inside: IPv4 (RFC 2784, section 2).
 const GRE_HEADER: [u8; 4] = [0, 0, 0x08, 0x00];
 const PROTOCOL_GRE: u8 = 47;
-/// What the encapsulation adds to a datagram.
+/// The length that the encapsulation adds to a datagram.
 pub(super) const OVERHEAD: usize = IPV4_HEADER + GRE_HEADER.len();
 const TTL: u8 = 64;
 

@@ -1,4 +1,4 @@
-//! What an OSA and its host look at in a packet.
+//! The headers of a packet, as far as an OSA and its host read them.
 
 use std::net::Ipv4Addr;
 
@@ -25,7 +25,7 @@ impl Segment {
     }
 }
 
-/// An IPv4 packet; everything else is `None` to [`parse`] and goes the way of what nobody knows.
+/// The headers of an IPv4 packet; of anything else [`parse`] gives `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet {
     pub tos: u8,

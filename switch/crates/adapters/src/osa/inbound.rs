@@ -1,4 +1,4 @@
-//! What comes from the network: input queues, and which packet joins which.
+//! The way in from the network: input queues, and which packet joins which.
 //!
 //! Without inbound workload queueing (IWQ) there is the primary queue only. With it, packets of connections that the
 //! host has registered as streaming join the bulk queue, those for a distributed address the sysplex distributor's,
@@ -138,7 +138,7 @@ impl Inbound {
 
     pub fn statistics(&self) -> [InboundQueueStatistics; QUEUES] {
         std::array::from_fn(|number| InboundQueueStatistics {
-            lan_idle: self.queues[number].timer.current(),
+            lan_idle_ns: self.queues[number].timer.current(),
             ..self.queues[number].statistics
         })
     }

@@ -22,14 +22,14 @@
 
 use std::collections::VecDeque;
 
+use phb_hosts::ConfigError;
+use phb_hosts::frame::ETHERNET_HEADER;
+use phb_hosts::{HOST_PORT, NETWORK_PORT};
 use phb_network::{Frame, Node, Output, Port, Time};
 use phb_traffic_manager::Shaper;
 
 use crate::ethernet::wire_bytes;
 use crate::statistics::DirectionStatistics;
-use phb_hosts::ConfigError;
-use phb_hosts::frame::ETHERNET_HEADER;
-use phb_hosts::{HOST_PORT, NETWORK_PORT};
 
 pub mod accelerator;
 pub mod configuration;

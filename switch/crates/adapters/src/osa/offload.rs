@@ -4,11 +4,10 @@
 //! consecutive segments that TCP gives at a time are put together here, cost the host one send, and are cut by the
 //! adapter. A host that hands over large segments itself (a kernel's) is taken at its word.
 
+use phb_hosts::frame::ETHERNET_HEADER;
 use phb_network::Frame;
 use phb_ports::segment;
 use smoltcp::wire::{Ipv4Packet, TcpPacket};
-
-use phb_hosts::frame::ETHERNET_HEADER;
 
 /// The largest IPv4 datagram.
 const MAX_DATAGRAM: usize = 65_535;

@@ -65,8 +65,8 @@ impl Outbound {
         for (queue, statistics) in self.queues.iter_mut().zip(&mut self.statistics) {
             if let Some(waiting) = queue.pop_front() {
                 let delay = now - waiting.since;
-                statistics.delay_sum += delay;
-                statistics.delay_max = statistics.delay_max.max(delay);
+                statistics.delay_sum_ns += delay;
+                statistics.delay_max_ns = statistics.delay_max_ns.max(delay);
                 let end = self.wire.send(now, wire_bytes(waiting.frame.len()));
                 self.passing = Some((end, waiting.frame));
                 return;
@@ -113,7 +113,7 @@ mod tests {
             while !left.is_empty() {
                 let soonest = left.iter().map(|i| arrivals[*i].0).min().expect("not empty");
                 let begin = free.max(soonest);
-                // an idle wire takes whoever comes first; a busy one looks at all that have come when it gets free
+                // an idle wire takes the first to come; a busy one looks at all that have come when it gets free
                 let chosen = if soonest > free {
                     left.iter().min()
                 } else {

@@ -7,12 +7,13 @@
 //! one overtake the earlier ones of the other. A queue that is served in order (the bulk queue of IWQ) has one SRB at
 //! most: what comes meanwhile is appended to its work, without an interrupt.
 //!
-//! What TCP sends while an SRB gives it a packet is that SRB's work: acknowledgements at once, data when the SRB has
-//! taken the last packet of its interrupt. Data of a connection leave in TCP's order, whoever sends them. Everything
-//! else that is sent is work of its own.
+//! Segments that TCP sends while an SRB gives it a packet are that SRB's work: acknowledgements at once, data when the
+//! SRB has taken the last packet of its interrupt. Data of a connection leave in TCP's order, by whichever work. Other
+//! segments are work of their own.
 
 use std::collections::{HashMap, VecDeque};
 
+use phb_hosts::frame::Endpoints;
 use phb_network::random::SplitMix64;
 use phb_network::{Frame, Time};
 
@@ -22,7 +23,6 @@ use super::inbound::Arrived;
 use super::offload::LargeSend;
 use super::statistics::ProcessorStatistics;
 use super::streaming::WorkId;
-use phb_hosts::frame::Endpoints;
 
 const PICOSECONDS_PER_NANOSECOND: u64 = 1_000;
 const PERCENT: u64 = 100;
@@ -56,7 +56,7 @@ struct Work {
     acknowledgements: VecDeque<Frame>,
     /// Connections to send the data of that wait.
     data: VecDeque<Endpoints>,
-    /// What an application sends first, and whether it has to be woken for it.
+    /// The first message of an application, and whether it has to be woken for it.
     message: Option<(LargeSend, bool)>,
     /// The connection that an application sends on.
     sends_on: Option<Endpoints>,
@@ -274,12 +274,12 @@ impl Processors {
         let running = self.running[number].take_if(|running| running.end <= due)?;
         let took = running.end - running.began;
         match &running.step {
-            Step::Interrupt => self.statistics.interrupt += took,
-            Step::Receive(_) => self.statistics.receive += took,
-            Step::Forward(_) => self.statistics.forward += took,
+            Step::Interrupt => self.statistics.interrupt_ns += took,
+            Step::Receive(_) => self.statistics.receive_ns += took,
+            Step::Forward(_) => self.statistics.forward_ns += took,
             Step::Send { application, .. } => {
-                self.statistics.application += application;
-                self.statistics.send += took - application;
+                self.statistics.application_ns += application;
+                self.statistics.send_ns += took - application;
             }
         }
         self.unlock(running.connection);
@@ -413,7 +413,7 @@ impl Processors {
     /// The connection that the next step of a piece of work is about; an application's own time needs none.
     fn next_connection(&mut self, id: WorkId) -> Option<Endpoints> {
         let work = self.works.get_mut(&id)?;
-        // What another has sent meanwhile needs nobody any more.
+        // Other work may have sent the data of a connection meanwhile.
         while let Some(connection) = work.data.front()
             && !self.pending.contains_key(connection)
         {
@@ -453,7 +453,7 @@ impl Processors {
         self.config.application_ns - spread + drawn
     }
 
-    /// What a number of bytes takes beside the packet they are in.
+    /// The time of a number of bytes, beside that of their packet.
     fn bytes(&self, length: usize) -> Time {
         let checksum_ps = if self.config.checksum_offload {
             0

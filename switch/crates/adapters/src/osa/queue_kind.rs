@@ -25,7 +25,7 @@ impl QueueKind {
         Self::EnterpriseExtender,
     ];
 
-    /// What VTAM's display of a TRLE calls it, in small letters.
+    /// Its name in VTAM's display of a TRLE, in small letters.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

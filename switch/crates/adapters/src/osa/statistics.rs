@@ -13,9 +13,9 @@ pub struct OutboundQueueStatistics {
     /// Packets that found it full.
     pub dropped: u64,
     /// How long packets waited for the wire, all together, in ns.
-    pub delay_sum: Time,
+    pub delay_sum_ns: Time,
     /// The longest wait, in ns.
-    pub delay_max: Time,
+    pub delay_max_ns: Time,
 }
 
 /// One input queue.
@@ -30,22 +30,22 @@ pub struct InboundQueueStatistics {
     /// How often that took an interrupt; it takes none while an SRB that serves the queue alone is at work.
     pub interrupts: u64,
     /// The present value of its LAN-idle timer, in ns.
-    pub lan_idle: Time,
+    pub lan_idle_ns: Time,
 }
 
 /// The time that the processors spent, by purpose, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorStatistics {
     /// Interrupts.
-    pub interrupt: Time,
+    pub interrupt_ns: Time,
     /// Packets on their way up.
-    pub receive: Time,
+    pub receive_ns: Time,
     /// Segments on their way down.
-    pub send: Time,
+    pub send_ns: Time,
     /// Applications that exchange messages.
-    pub application: Time,
+    pub application_ns: Time,
     /// Packets forwarded.
-    pub forward: Time,
+    pub forward_ns: Time,
 }
 
 /// The counters of an OSA-Express. `held` counts the packets with the host's processors, too.

@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
+use phb_hosts::frame::Endpoints;
 use phb_network::Time;
 
 use super::headers::{Packet, Segment};
-use phb_hosts::frame::Endpoints;
 
 /// The number of an SRB, or of an application that sends, in the order of being scheduled.
 pub(super) type WorkId = u64;

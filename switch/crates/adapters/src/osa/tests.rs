@@ -120,8 +120,8 @@ fn a_lone_packet_waits_for_the_timer_then_for_the_interrupt_then_for_its_own_pat
         );
         let statistics = osa.statistics();
         assert_eq!(statistics.inbound_queues[0].interrupts, 1);
-        assert_eq!(statistics.processors.interrupt, 5 * MICROSECOND);
-        assert_eq!(statistics.processors.receive, 3 * MICROSECOND);
+        assert_eq!(statistics.processors.interrupt_ns, 5 * MICROSECOND);
+        assert_eq!(statistics.processors.receive_ns, 3 * MICROSECOND);
     }
 }
 
@@ -343,8 +343,8 @@ fn a_message_costs_its_application_and_large_segments_cost_one_send() {
         }
         let statistics = osa.statistics();
         assert_eq!(statistics.large_sends, large_sends);
-        assert_eq!(statistics.processors.send, send * MICROSECOND);
-        assert_eq!(statistics.processors.application, 10 * MICROSECOND);
+        assert_eq!(statistics.processors.send_ns, send * MICROSECOND);
+        assert_eq!(statistics.processors.application_ns, 10 * MICROSECOND);
         check_conservation(&statistics);
     }
 }
@@ -382,7 +382,7 @@ fn checksums_cost_the_host_what_the_adapter_does_not_do() {
         let mut out = Output::new();
         osa.receive(0, NETWORK_PORT, data(1, 0, 946), &mut out);
         finish(&mut osa, &mut out);
-        osa.statistics().processors.receive
+        osa.statistics().processors.receive_ns
     };
     assert_eq!(cost(false) - cost(true), MICROSECOND, "1,000 bytes at 1 ns");
 }
@@ -409,10 +409,10 @@ fn a_distributed_packet_goes_to_its_target_inside_another_and_never_to_the_stack
     );
     let statistics = distributor.statistics();
     assert_eq!(
-        (statistics.forwarded, statistics.processors.receive),
+        (statistics.forwarded, statistics.processors.receive_ns),
         (1, 0)
     );
-    assert_eq!(statistics.processors.forward, MICROSECOND);
+    assert_eq!(statistics.processors.forward_ns, MICROSECOND);
     assert_eq!(statistics.outbound_queues[0].packets, 1);
     check_conservation(&statistics);
 
@@ -513,7 +513,7 @@ fn workload() -> impl Strategy<Value = Vec<(u64, bool, u16, usize)>> {
 }
 
 proptest! {
-    /// Whatever happens: what came in has left, was dropped, or is inside; nothing is inside in the end.
+    /// Each packet that came in has left, was dropped, or is inside; none is inside in the end.
     #[test]
     fn packets_are_conserved(
         packets in workload(), workload_queueing in any::<bool>(), segmentation_offload in any::<bool>(),
@@ -555,7 +555,7 @@ proptest! {
         }
     }
 
-    /// What is put together is cut into the very same frames, but for the identification and PSH.
+    /// A large segment is cut into the very frames it was put together from, but for the identification and PSH.
     #[test]
     fn a_large_send_is_cut_into_what_it_was_made_of(sizes in (1usize..1400, 1usize..40), last in 1usize..1400) {
         let (size, count) = sizes;

@@ -1,8 +1,8 @@
 //! A mainframe with an application that answers every request at once (ITPECHO).
 
+use phb_hosts::sna::{DAF, Kind, OAF, information, read};
 use phb_network::{Frame, Node, Output, Port, Time};
 
-use phb_hosts::sna::{DAF, Kind, OAF, information, read};
 use serde::Deserialize;
 
 use super::statistics::SnaStatistics;
@@ -24,7 +24,7 @@ pub struct SnaHost {
 }
 
 impl SnaHost {
-    /// A host that nobody has asked yet.
+    /// A host that has received nothing yet.
     #[must_use]
     pub fn new(config: SnaHostConfig) -> Self {
         Self {

@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use phb_network::{Frame, Node, Output, Port, Time};
-
-use phb_hosts::sna::{ADAPTER, DAF, Kind, Mac, connect, information, read};
-use serde::Deserialize;
-
-use super::statistics::SnaStatistics;
 use phb_hosts::ConfigError;
 use phb_hosts::HOST_PORT;
 use phb_hosts::Transaction;
+use phb_hosts::sna::{ADAPTER, DAF, Kind, Mac, connect, information, read};
+use phb_network::{Frame, Node, Output, Port, Time};
+
+use serde::Deserialize;
+
+use super::statistics::SnaStatistics;
 
 const SECOND: Time = 1_000_000_000;
 /// The local address in a transmission header has eight bits, and 0 is the physical unit itself.

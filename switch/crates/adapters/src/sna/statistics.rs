@@ -11,6 +11,6 @@ pub struct SnaStatistics {
     pub sessions: u64,
     /// LLC2 connections that were refused.
     pub refused: u64,
-    /// Answers that nobody had asked for. Always 0, unless something is broken.
+    /// Answers without a request. Always 0, unless something is broken.
     pub unexpected: u64,
 }

@@ -1,7 +1,6 @@
-use phb_network::{Frame, Node, Output, Time, Transmission};
-
 use phb_hosts::HOST_PORT;
 use phb_hosts::sna::{Kind, answer, information, read};
+use phb_network::{Frame, Node, Output, Time, Transmission};
 
 use super::*;
 

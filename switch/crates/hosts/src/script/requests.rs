@@ -153,7 +153,7 @@ impl Server {
         std::mem::take(&mut self.to_relay).then_some(self.request_bytes)
     }
 
-    /// What was relayed has been answered.
+    /// Has the server reply to the request that was relayed.
     pub fn answer(&mut self) {
         if self.relays && self.thinks_until.is_some() {
             self.thinks_until = Some(0);

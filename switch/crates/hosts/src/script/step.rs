@@ -1,6 +1,6 @@
 //! The outcome of a step of a script.
 
-/// What its host does after a step of a script.
+/// The outcome of a step of a script, for its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Nothing more to do until a segment or a timer comes.

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 
-/// What happened to a node: (time, what).
+/// The events of a node: (time, what).
 type Log = Arc<Mutex<Vec<(Time, String)>>>;
 
 /// Logs everything, sends each frame back after `answer_after` (ns), and ticks at the given times.

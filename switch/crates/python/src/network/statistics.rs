@@ -1,4 +1,4 @@
-//! What a network has counted, for Python. Every dictionary is in the order in which things were added.
+//! The counters of a network, for Python. Every dictionary is in the order in which things were added.
 
 use std::sync::PoisonError;
 
@@ -12,6 +12,24 @@ use pyo3::types::{PyDict, PyList};
 
 use super::member::Member;
 use super::traffic::NamedFlow;
+
+/// A dictionary of some counters of a struct, under their names there.
+macro_rules! counters {
+    ($py:expr, $counted:expr, $($counter:ident)*) => {{
+        let counters = PyDict::new($py);
+        $(counters.set_item(stringify!($counter), $counted.$counter)?;)*
+        counters
+    }};
+}
+
+/// A dictionary of the frames that a struct has counted as dropped, by reason.
+macro_rules! dropped {
+    ($py:expr, $counted:expr, $($reason:literal $counter:ident)*) => {{
+        let dropped = PyDict::new($py);
+        $(dropped.set_item($reason, $counted.$counter)?;)*
+        dropped
+    }};
+}
 
 fn host(world: &World<Member>, id: NodeId) -> Option<&TcpHost> {
     match world.node(id) {
@@ -63,7 +81,7 @@ pub(crate) fn transactions(
     all.into_iter().map(named).collect()
 }
 
-/// What streams and datagrams brought to their ends, in the order in which they were added.
+/// The deliveries of streams and datagrams, in the order in which they were added.
 pub(crate) fn deliveries<'py>(
     py: Python<'py>,
     world: &World<Member>,
@@ -78,13 +96,11 @@ pub(crate) fn deliveries<'py>(
         let (Some(received), Some(sent)) = (received, sent) else {
             continue;
         };
-        let entries = [
-            ("sent_packets", sent.packets_sent),
-            ("sent_bytes", sent.bytes_sent),
-            ("received_packets", received.packets),
-            ("received_bytes", received.bytes),
-        ];
-        let delivery = numbers(py, &entries)?;
+        let delivery = PyDict::new(py);
+        delivery.set_item("sent_packets", sent.packets_sent)?;
+        delivery.set_item("sent_bytes", sent.bytes_sent)?;
+        delivery.set_item("received_packets", received.packets)?;
+        delivery.set_item("received_bytes", received.bytes)?;
         delivery.set_item("flow", &flow.name)?;
         delivery.set_item("group", &flow.group)?;
         delivery.set_item("received_by_second", &received.by_second)?;
@@ -157,77 +173,42 @@ pub(crate) fn all<'py>(
     Ok(statistics)
 }
 
-fn numbers<'py>(py: Python<'py>, entries: &[(&str, u64)]) -> PyResult<Bound<'py, PyDict>> {
-    let numbers = PyDict::new(py);
-    for (name, value) in entries {
-        numbers.set_item(*name, *value)?;
-    }
-    Ok(numbers)
-}
-
 fn of_host<'py>(py: Python<'py>, host: &HostStatistics) -> PyResult<Bound<'py, PyDict>> {
-    let dropped = [
-        ("other_mac", host.dropped_other_mac),
-        ("other_address", host.dropped_other_address),
-        ("other_protocol", host.dropped_other_protocol),
-        ("malformed", host.dropped_malformed),
-        ("too_large", host.dropped_too_large),
-        ("no_listener", host.dropped_no_listener),
-    ];
-    let entries = [
-        ("frames_received", host.frames_received),
-        ("frames_sent", host.frames_sent),
-        ("segments_received", host.segments_received),
-        ("datagrams_received", host.datagrams_received),
-        ("segments_retransmitted", host.segments_retransmitted),
-        ("resets_sent", host.resets_sent),
-        ("resets_received", host.resets_received),
-        ("connections_opened", host.connections_opened),
-        ("connections_accepted", host.connections_accepted),
-        ("connections_failed", host.connections_failed),
-        ("connections_open", host.connections_open),
-        ("request_bytes_sent", host.request_bytes_sent),
-        ("request_bytes_received", host.request_bytes_received),
-        ("reply_bytes_sent", host.reply_bytes_sent),
-        ("reply_bytes_received", host.reply_bytes_received),
-        ("bytes_corrupted", host.bytes_corrupted),
-    ];
-    let statistics = numbers(py, &entries)?;
-    statistics.set_item("dropped", numbers(py, &dropped)?)?;
+    let statistics = counters!(py, host,
+        frames_received frames_sent segments_received datagrams_received
+        segments_retransmitted resets_sent resets_received connections_opened
+        connections_accepted connections_failed connections_open request_bytes_sent
+        request_bytes_received reply_bytes_sent reply_bytes_received bytes_corrupted
+    );
+    let dropped = dropped!(py, host,
+        "other_mac" dropped_other_mac
+        "other_address" dropped_other_address
+        "other_protocol" dropped_other_protocol
+        "malformed" dropped_malformed
+        "too_large" dropped_too_large
+        "no_listener" dropped_no_listener
+    );
+    statistics.set_item("dropped", dropped)?;
     Ok(statistics)
 }
 
 fn of_sna<'py>(py: Python<'py>, sna: &SnaStatistics) -> PyResult<Bound<'py, PyDict>> {
-    let entries = [
-        ("frames_sent", sna.frames_sent),
-        ("frames_received", sna.frames_received),
-        ("sessions", sna.sessions),
-        ("refused", sna.refused),
-        ("unexpected", sna.unexpected),
-    ];
-    numbers(py, &entries)
+    Ok(counters!(py, sna, frames_sent frames_received sessions refused unexpected))
 }
 
 fn of_direction<'py>(
     py: Python<'py>,
     direction: &DirectionStatistics,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let dropped = [
-        ("queue_full", direction.dropped_queue_full),
-        ("cpu_full", direction.dropped_cpu_full),
-        ("too_large", direction.dropped_too_large),
-        ("no_session", direction.dropped_no_session),
-        ("loss", direction.dropped_loss),
-    ];
-    let entries = [
-        ("received", direction.received),
-        ("received_bytes", direction.received_bytes),
-        ("sent", direction.sent),
-        ("sent_bytes", direction.sent_bytes),
-        ("held", direction.held),
-    ];
-    let statistics = numbers(py, &entries)?;
-    statistics.set_item("dropped", numbers(py, &dropped)?)?;
+    let statistics = counters!(py, direction, received received_bytes sent sent_bytes held);
+    let dropped = dropped!(py, direction,
+        "queue_full" dropped_queue_full
+        "cpu_full" dropped_cpu_full
+        "too_large" dropped_too_large
+        "no_session" dropped_no_session
+        "loss" dropped_loss
+    );
+    statistics.set_item("dropped", dropped)?;
     Ok(statistics)
 }
 
@@ -236,15 +217,8 @@ fn of_adapter<'py>(
     kind: &str,
     adapter: &AdapterStatistics,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let entries = [
-        ("channel_blocks", adapter.channel_blocks),
-        ("channel_busy_ns", adapter.channel_busy),
-        ("cpu_busy_ns", adapter.cpu_busy),
-        ("llc2_sessions", adapter.llc2_sessions),
-        ("llc2_refused", adapter.llc2_refused),
-    ];
     let statistics = if kind == "cip" {
-        numbers(py, &entries)?
+        counters!(py, adapter, channel_blocks channel_busy_ns cpu_busy_ns llc2_sessions llc2_refused)
     } else {
         PyDict::new(py)
     };
@@ -255,57 +229,33 @@ fn of_adapter<'py>(
 }
 
 fn of_osa<'py>(py: Python<'py>, osa: &OsaStatistics) -> PyResult<Bound<'py, PyDict>> {
-    let entries = [
-        ("out_of_order", osa.out_of_order),
-        ("large_sends", osa.large_sends),
-        ("forwarded", osa.forwarded),
-        ("streaming_connections", osa.streaming_connections),
-        ("interrupt_ns", osa.processors.interrupt),
-        ("receive_ns", osa.processors.receive),
-        ("send_ns", osa.processors.send),
-        ("application_ns", osa.processors.application),
-        ("forward_ns", osa.processors.forward),
-    ];
-    let statistics = numbers(py, &entries)?;
+    let statistics = counters!(py, osa, out_of_order large_sends forwarded streaming_connections);
+    let processors =
+        counters!(py, osa.processors, interrupt_ns receive_ns send_ns application_ns forward_ns);
+    statistics.update(processors.as_mapping())?;
     statistics.set_item("kind", "osa")?;
     statistics.set_item("outbound", of_direction(py, &osa.outbound)?)?;
     statistics.set_item("inbound", of_direction(py, &osa.inbound)?)?;
     let outbound_queues = PyList::empty(py);
     for queue in osa.outbound_queues {
-        let entries = [
-            ("packets", queue.packets),
-            ("dropped", queue.dropped),
-            ("delay_sum_ns", queue.delay_sum),
-            ("delay_max_ns", queue.delay_max),
-        ];
-        outbound_queues.append(numbers(py, &entries)?)?;
+        outbound_queues.append(counters!(py, queue, packets dropped delay_sum_ns delay_max_ns))?;
     }
     statistics.set_item("outbound_queues", outbound_queues)?;
     let inbound_queues = PyDict::new(py);
     for (kind, queue) in QueueKind::ALL.iter().zip(osa.inbound_queues) {
-        let entries = [
-            ("packets", queue.packets),
-            ("dropped", queue.dropped),
-            ("hand_overs", queue.hand_overs),
-            ("interrupts", queue.interrupts),
-            ("lan_idle_ns", queue.lan_idle),
-        ];
-        inbound_queues.set_item(kind.name(), numbers(py, &entries)?)?;
+        inbound_queues.set_item(
+            kind.name(),
+            counters!(py, queue, packets dropped hand_overs interrupts lan_idle_ns),
+        )?;
     }
     statistics.set_item("inbound_queues", inbound_queues)?;
     Ok(statistics)
 }
 
 fn of_port<'py>(py: Python<'py>, port: &PortCounters) -> PyResult<Bound<'py, PyDict>> {
-    let entries = [
-        ("sent_frames", port.sent_frames),
-        ("sent_bytes", port.sent_bytes),
-        ("lost_frames", port.lost_frames),
-        ("received_frames", port.received_frames),
-        ("received_bytes", port.received_bytes),
-        ("unconnected_frames", port.unconnected_frames),
-    ];
-    numbers(py, &entries)
+    Ok(
+        counters!(py, port, sent_frames sent_bytes lost_frames received_frames received_bytes unconnected_frames),
+    )
 }
 
 fn of_flows<'py>(
@@ -320,12 +270,7 @@ fn of_flows<'py>(
         else {
             continue;
         };
-        let entries = [
-            ("connections", counted.connections),
-            ("failures", counted.failures),
-            ("transactions", counted.transactions),
-        ];
-        let statistics = numbers(py, &entries)?;
+        let statistics = counters!(py, counted, connections failures transactions);
         statistics.set_item("group", &flow.group)?;
         all.set_item(&flow.name, statistics)?;
     }

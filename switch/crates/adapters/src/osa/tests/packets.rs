@@ -2,14 +2,13 @@
 
 use std::net::Ipv4Addr;
 
+use phb_hosts::frame::ETHERNET_HEADER;
 use phb_network::Frame;
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     IpAddress, IpProtocol, Ipv4Packet, Ipv4Repr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber,
     UdpRepr,
 };
-
-use phb_hosts::frame::ETHERNET_HEADER;
 
 type End = (Ipv4Addr, u16);
 
