@@ -138,7 +138,7 @@ capabilities: setup ## try what each target can do (bmv2 where installed), write
 	$(BIN)/python -m phb.targets docs/evidence/recorded/targets.md
 
 readme: setup ## measure README's picture and the tables of docs/networks/index.md anew
-	$(BIN)/python -m phb_lab.report.markdown .
+	$(BIN)/python -m phb_lab.readme .
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) target out build *.egg-info switch/python/phb_switch/*.so

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import phb
-from phb_lab.report import markdown
+from phb_lab import readme
 
 ROOT = Path(__file__).parents[1]
 SECURITY = ROOT / "SECURITY.md"
@@ -22,7 +22,7 @@ DOCUMENTS = sorted(
 
 def test_the_tables_of_networks_are_what_this_tree_measures():
     page = (ROOT / "docs" / "networks" / "index.md").read_text()
-    assert page == markdown.rewrite(page, markdown.run_all()), "run `make readme`"
+    assert page == readme.rewrite(page, readme.run_all()), "run `make readme`"
 
 
 def test_every_table_of_the_pipeline_is_documented_with_its_key_and_actions():

@@ -6,7 +6,7 @@ import pytest
 
 from phb_lab import registry
 from phb_lab.figures import Figure
-from phb_lab.report.markdown import HEADLINES
+from phb_lab.readme import HEADLINES
 
 IDS = [f"{row.network}/{row.test}/{row.quantity}" for row in HEADLINES]
 
