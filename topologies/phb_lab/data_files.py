@@ -37,13 +37,13 @@ def adapter_sources() -> dict[str, dict[str, str]]:
 
 @cache
 def results_schema() -> dict[str, Any]:
-    """JSON schema of the least that a results file holds, whoever writes it."""
+    """Read the JSON schema of the least that a results file holds."""
     return _json("lab-results.schema.json")
 
 
 @cache
 def run_results_schema() -> dict[str, Any]:
-    """JSON schema of all that ``phb-lab run --json`` writes."""
+    """Read the JSON schema of all that ``phb-lab run --json`` writes."""
     return _json("run-results.schema.json")
 
 

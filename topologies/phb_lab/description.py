@@ -1,4 +1,4 @@
-"""A test network as data: what a runner builds, whichever runner it is.
+"""A test network as data, which both runners build.
 
 Times are integer nanoseconds, rates bit/s, sizes bytes. Nothing here knows how a node is implemented. Nodes and flows
 have a ``kind``, and their fields are that kind's parameters in ``phb_switch.Network``.
@@ -251,7 +251,7 @@ Flow = RequestResponse | Messages | Stream | Datagrams
 
 @dataclass(frozen=True)
 class Network:
-    """Everything that a runner needs, whichever it is.
+    """Everything that a runner needs.
 
     Attributes:
         assumptions: what the source does not say and we had to choose, a sentence each.

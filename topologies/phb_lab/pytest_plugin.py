@@ -1,4 +1,4 @@
-"""QoS unit tests: the fixture ``qos`` runs networks inside anybody's pytest.
+"""QoS unit tests: the fixture ``qos`` runs networks inside pytest.
 
     def test_terminals_stay_fast_while_30_transfers_run(qos):
         run = qos.run("s390", "diffserv-wfq-cip", duration_s=60)

@@ -49,7 +49,7 @@ def leave_open(node: "Member", port: int) -> None:
 
 
 def address(node: "Member", host: Host) -> None:
-    """A host's addresses, and its way out: every other address is behind one neighbour, whom nobody has to ask for.
+    """A host's addresses, and its way out: every other address is behind one neighbour, whose MAC address is fixed.
 
     Our sockets have a congestion control each; the route's is for real tools that set none.
     """

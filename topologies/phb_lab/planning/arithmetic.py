@@ -64,8 +64,8 @@ class Plan:
         cips: planned.
         cips_needed: by the arithmetic.
         routers: with spares.
-        cips_may_fail: how many CIPs, whichever, with the load still within every capacity of each of the others.
-        routers_may_fail: how many routers, whichever, with the same.
+        cips_may_fail: how many CIPs, any of them, so that the load is within every capacity of those that are left.
+        routers_may_fail: how many routers, likewise.
         failures: what one CIP's and one router's failure leaves, and that of as many routers as may fail.
         met: whether the planned CIPs carry the load.
 

@@ -159,7 +159,7 @@ def policy_name(path: Path) -> str:
 
 
 def read(path: Path) -> ResultsFile:
-    """Read a results file of ours or of anybody who keeps to ``lab-results.schema.json``.
+    """Read a results file that follows ``lab-results.schema.json``.
 
     Raises:
         UsageError: it is no results file; the message says where and why.

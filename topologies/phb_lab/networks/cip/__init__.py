@@ -11,7 +11,7 @@ r"""Cisco's Channel Interface Processor: customers' acceptance tests of capacity
     cmpc         lpar1 ===ESCON=== cip ----------- cip ===ESCON=== lpar2         4 KB frames one way, two CIPs
 
 A CIP is a half-duplex channel that moves blocks, or two, and one CPU (``data/adapters.yaml``). Every test saturates
-something; which, is for the run to say.
+something, which the run shows.
 """
 
 from .study import STUDY as STUDY

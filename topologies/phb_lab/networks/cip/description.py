@@ -35,7 +35,7 @@ SEGMENT_BYTES = BLOCK_BYTES - 40
 # one sends less than the channel's 3,023 blocks/s and two send more. Assumption: 2,500 packets/s each.
 PING_INTERVAL_NS = 400_000
 PING_PROCESSES = 2
-# Assumption: what waits for the channel in the adapter; more is dropped, as nobody waits for a ping.
+# Assumption: packets that wait for the channel in the adapter; more are dropped.
 PING_QUEUE_PACKETS = 100
 
 # "Two Fast Ethernet-connected NT workstations, one FDDI-connected UNIX workstation, and one FDDI-connected Windows
