@@ -20,7 +20,7 @@ from phb.pipeline_names import (
 )
 
 HEADERS = (Path(phb_p4.__file__).parent / "headers.p4").read_text()
-MAIN = (Path(phb_p4.__file__).parent / "phb.p4").read_text()
+MAIN = "".join((Path(phb_p4.__file__).parent / name).read_text() for name in ("phb.p4", "input.p4"))
 
 
 def members(enum):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,39 @@ from phb.origin import Origin
 if TYPE_CHECKING:
     from phb.formats import Converted, Loss, ReadOptions
     from phb.model import PolicySet
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Where to write, and what may be lost."""
+
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write.  (default: standard output)")
+    ] = None
+    strict: Annotated[bool, typer.Option("--strict", help="Write nothing where anything would be lost.")] = False
+    lossy: Annotated[
+        bool, typer.Option("--lossy", help="Write also where packets would get something else than before.")
+    ] = False
+
+    def refuses(self, losses: Sequence[Loss]) -> bool:
+        """Whether nothing is written because of these losses."""
+        return bool(losses) if self.strict else not self.lossy and any(loss.packets for loss in losses)
+
+
+@dataclass(frozen=True)
+class FormatOptions:
+    """How files are read and written."""
+
+    format_name: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="Format of the files that are read.  (default: by each file)"),
+    ] = None
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Which IOS is read or written, where the files don't say: ios-11.3, ios-12 or ios-hqf."
+        ),
+    ] = None
 
 
 @app.command(
@@ -50,23 +84,8 @@ def convert(
     *,
     reach: ReachOptions,
     program: ProgramOptions,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write.  (default: standard output)")
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Write nothing where anything would be lost.")] = False,
-    lossy: Annotated[
-        bool, typer.Option("--lossy", help="Write also where packets would get something else than before.")
-    ] = False,
-    format_name: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="Format of the files that are read.  (default: by each file)"),
-    ] = None,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Which IOS is read or written, where the files don't say: ios-11.3, ios-12 or ios-hqf."
-        ),
-    ] = None,
+    writing: OutputOptions,
+    reading: FormatOptions,
     json: Json = False,
 ) -> None:
     """Write policy files, or what a switch holds, as one file of another format.
@@ -78,9 +97,9 @@ def convert(
     from phb import formats
     from phb.formats.format import parse_dialect
 
-    named = parse_dialect(dialect)
+    named = parse_dialect(reading.dialect)
     if from_switch is None:
-        to, policy = _asked(to), _of_files(files, format_name, formats.ReadOptions(named))
+        to, policy = _asked(to), _of_files(files, reading.format_name, formats.ReadOptions(named))
     else:
         if files:
             raise InputError(Origin(files[0]), "a policy file beside --from-switch", "one of them")
@@ -91,21 +110,21 @@ def convert(
     if from_switch is not None:
         losses = (replace(loss, origin=Origin(from_switch)) for loss in converted.losses)
         converted = replace(converted, losses=tuple(losses))
-    changing = [loss for loss in converted.losses if loss.packets]
-    refused = bool(converted.losses) if strict else bool(changing) and not lossy
-    if output is not None and not refused:
-        _write(output, converted.text)
+    refused = writing.refuses(converted.losses)
+    if writing.output is not None and not refused:
+        _write(writing.output, converted.text)
     if json:
         print_json(_as_json(to, converted, refused))
     else:
         print_notices(policy.notices)
         print_losses(converted.losses)
-        if output is None and not refused:
+        if writing.output is None and not refused:
             typer.echo(converted.text, nl=False)
-    if refused and strict:
+    if refused and writing.strict:
         raise typer.Exit(REFUSED)
     if refused:
-        found = f"losses by which packets would get something else ({len(changing)})"
+        changing = sum(bool(loss.packets) for loss in converted.losses)
+        found = f"losses by which packets would get something else ({changing})"
         raise InputError(Origin("--to"), found, "a format that says it, or --lossy")
 
 
