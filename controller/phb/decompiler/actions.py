@@ -259,7 +259,7 @@ def _meter(entry: Entry, colours: tuple[Treatment, ...]) -> Meter:
         fields["excess_burst_bytes"] = values["excess_burst_bytes"] or None
     return Meter(
         kind=kind,
-        committed_rate=rate(values["rate" if kind is MeterKind.SINGLE_RATE else "committed_rate"], basis),
+        committed_rate=rate(values["committed_rate"], basis),
         committed_burst_bytes=values["committed_burst_bytes"],
         colour_aware=bool(values["colour_aware"]),
         **fields,  # type: ignore[arg-type]
