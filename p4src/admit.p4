@@ -13,12 +13,12 @@ control Admit(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t
     @name(".PhbIngress.admit") Permission() permission;
     Connection() connection;
     policy_t limited_policy = 0;
-    bit<32> limit = 0;
+    bit<32> maximum = 0;
 
     // policy: by which number the connections are counted; both directions of a rule have one.
-    action limit_connections(policy_t policy, bit<32> max_connections) {
+    action limit_connections(policy_t policy, bit<32> maximum_connections) {
         limited_policy = policy;
-        limit = max_connections;
+        maximum = maximum_connections;
     }
 
     // `MaxConnections`: TCP connections of a policy that may exist at one time.
@@ -37,7 +37,7 @@ control Admit(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t
             if (hdr.tcp.flags & TCP_SYN != 0) {
                 connection_limit.apply();
             }
-            connection.apply(hdr, meta, standard_metadata, limited_policy, limit);
+            connection.apply(hdr, meta, standard_metadata, limited_policy, maximum);
         }
     }
 }

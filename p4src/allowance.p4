@@ -33,9 +33,9 @@ control Allowance(in headers_t hdr, inout metadata_t meta, in standard_metadata_
     apply {
         bit<32> here = (bit<32>)((bit<16>)meta.connection.slot ++ meta.connection.side);
         bit<48> now = standard_metadata.ingress_global_timestamp;
-        bit<64> rate = (bit<64>)meta.connection.max_rate;
-        if (meta.connection.min_rate > meta.connection.max_rate) {
-            rate = (bit<64>)meta.connection.min_rate;
+        bit<64> rate = (bit<64>)meta.connection.maximum;
+        if (meta.connection.minimum > meta.connection.maximum) {
+            rate = (bit<64>)meta.connection.minimum;
         }
         bit<16> payload;
         if (hdr.ipv4.isValid()) {
@@ -49,7 +49,7 @@ control Allowance(in headers_t hdr, inout metadata_t meta, in standard_metadata_
             // A new connection, or the same SYN again: nothing is earned yet.
             allowance_used.write(here, rate << TOKEN_BITS);
             allowance_time.write(here, now);
-        } else if (meta.connection.max_rate != 0 && payload != 0) {
+        } else if (meta.connection.maximum != 0 && payload != 0) {
             bit<32> ahead;
             bit<32> behind;
             bit<16> segment;

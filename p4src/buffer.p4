@@ -20,21 +20,21 @@ control Buffer(inout headers_t hdr,
     counter(QUEUES, CounterType.packets_and_bytes) conversation_tail_drops;
     counter(QUEUES, CounterType.packets_and_bytes) conversation_discards;
 
-    bit<32> most_queued = 0;     // packets at the port; 0: no limit
-    bit<32> threshold = 0;       // packets of a conversation; likewise
+    bit<32> hold_queue = 0;      // 0: no limit
+    bit<32> threshold = 0;
 
-    action set_limits(bit<32> hold_queue, bit<32> congestive_discard_threshold) {
-        most_queued = hold_queue;
-        threshold = congestive_discard_threshold;
+    action set_limits(bit<32> hold_queue_packets, bit<32> conversation_packets) {
+        hold_queue = hold_queue_packets;
+        threshold = conversation_packets;
     }
 
     // A full hold queue keeps the most urgent of what came (RFC 1812 section 5.3.6).
-    action set_limits_push_out(bit<32> hold_queue, bit<32> congestive_discard_threshold) {
-        threshold = congestive_discard_threshold;
-        meta.tm.push_out = hold_queue != 0 && meta.schedule.port_queued >= hold_queue ? 1w1 : 1w0;
+    action set_limits_push_out(bit<32> hold_queue_packets, bit<32> conversation_packets) {
+        threshold = conversation_packets;
+        meta.tm.push_out = hold_queue_packets != 0 && meta.schedule.port_queued >= hold_queue_packets ? 1w1 : 1w0;
     }
 
-    // congestive_discard_threshold: of each flow of flow_wfq; queues of classes have thresholds of their own.
+    // conversation_packets: of each flow of flow_wfq; queues of classes have thresholds of their own.
     table port_limit {
         key = { meta.schedule.profile : exact @name("profile"); }
         actions = { set_limits; set_limits_push_out; @defaultonly NoAction; }
@@ -105,7 +105,7 @@ control Buffer(inout headers_t hdr,
     }
 
     // The private buffer of a stream of which nothing came for longer than that, and nothing is queued, is the pool's.
-    action lend(bit<13> index, bit<32> private_bytes, bit<32> idle_timeout_us, bit<13> next_turn) {
+    action lend(bit<13> index, bit<32> private_bytes, bit<32> timeout_us, bit<13> next_turn) {
         bit<48> seen;
         bit<32> found_idle;
         bit<32> held;
@@ -114,7 +114,7 @@ control Buffer(inout headers_t hdr,
         stream_idle.read(found_idle, (bit<32>)index);
         stream_private.read(held, (bit<32>)index);
         stream_shared.read(held_shared, (bit<32>)index);
-        bool idle = standard_metadata.ingress_global_timestamp - seen > (bit<48>)idle_timeout_us
+        bool idle = standard_metadata.ingress_global_timestamp - seen > (bit<48>)timeout_us
                     && (meta.schedule.port_queued == 0 || (held | held_shared) == 0);
         stream_idle.write((bit<32>)index, idle ? round : 0);
         lent = idle ? lent |+| private_bytes : lent;
@@ -153,7 +153,7 @@ control Buffer(inout headers_t hdr,
         port_limit.apply();
         meta.schedule.queued = meta.schedule.port_queued;
         if (meta.schedule.discipline == Discipline.CLASS_WFQ) {
-            threshold = meta.schedule.congestive_discard_threshold;
+            threshold = meta.schedule.threshold_packets;
             if (meta.schedule.port_queued != 0) {
                 class_occupancy.read(meta.schedule.queued, meta.schedule.queue);
             }
@@ -161,10 +161,10 @@ control Buffer(inout headers_t hdr,
         if (meta.schedule.discipline != Discipline.FIFO && meta.schedule.port_queued != 0) {
             conversation_occupancy.read(queued_conversation, meta.schedule.slot);
         }
-        if (most_queued != 0 && meta.schedule.port_queued >= most_queued) {
+        if (hold_queue != 0 && meta.schedule.port_queued >= hold_queue) {
             meta.verdict.drop_reason = DropReason.HOLD_QUEUE;
             conversation_tail_drops.count(meta.schedule.slot);
-        } else if (meta.schedule.queue_limit != 0 && meta.schedule.queued >= meta.schedule.queue_limit) {
+        } else if (meta.schedule.limit_packets != 0 && meta.schedule.queued >= meta.schedule.limit_packets) {
             meta.verdict.drop_reason = DropReason.QUEUE_LIMIT;
             conversation_tail_drops.count(meta.schedule.slot);
         } else if (threshold != 0 && queued_conversation >= threshold) {

@@ -40,7 +40,7 @@ register<bit<48>>(CONNECTIONS) connection_seen;
 register<bit<64>>(CONNECTIONS) connection_addresses;
 register<bit<32>>(CONNECTIONS) connection_ports;
 register<policy_t>(CONNECTIONS) connection_policy;
-register<bit<32>>(CONNECTIONS) connection_max_connections;    // of its policy when it was opened
+register<bit<32>>(CONNECTIONS) connection_maximum;    // of its policy when it was opened
 
 // What has become of a connection, and the side that made it so. Those from 4 on count for the limit of the policy, those
 // from 5 on live long without a packet.
@@ -84,7 +84,7 @@ control Connection(inout headers_t hdr,
                    inout metadata_t meta,
                    in standard_metadata_t standard_metadata,
                    in policy_t limited_policy,
-                   in bit<32> max_connections) {
+                   in bit<32> maximum) {
 
     // SYNs that found no slot: their connections count for no limit and have no window clamp.
     counter(1, CounterType.packets_and_bytes) untracked_connections;
@@ -275,7 +275,7 @@ control Connection(inout headers_t hdr,
             }
             bit<32> open;
             connection_count.read(open, (bit<32>)limited_policy);
-            if (limited_policy != 0 && open >= max_connections) {
+            if (limited_policy != 0 && open >= maximum) {
                 meta.verdict.drop_reason = DropReason.CONNECTION_LIMIT;
             } else if (!free) {
                 untracked_connections.count(0);
@@ -289,7 +289,7 @@ control Connection(inout headers_t hdr,
                 connection_addresses.write(meta.connection.slot, addresses);
                 connection_ports.write(meta.connection.slot, ports);
                 connection_policy.write(meta.connection.slot, limited_policy);
-                connection_max_connections.write(meta.connection.slot, max_connections);
+                connection_maximum.write(meta.connection.slot, maximum);
                 connection_progress.write(meta.connection.slot, OPENING ++ meta.connection.side);
                 connection_sent.write(side, scale ++ end);
                 connection_taken.write(side, (bit<32>)hdr.tcp.window ++ 32w0);
@@ -359,7 +359,7 @@ control Connection(inout headers_t hdr,
                         bit<32> open;
                         bit<32> allowed;
                         connection_policy.read(policy, meta.connection.slot);
-                        connection_max_connections.read(allowed, meta.connection.slot);
+                        connection_maximum.read(allowed, meta.connection.slot);
                         connection_count.read(open, (bit<32>)policy);
                         if (policy != 0 && open >= allowed) {
                             // Others were faster. It may try again as long as its slot is its own.

@@ -40,14 +40,14 @@ control Conversation(inout headers_t hdr,
     }
 
     // overhead: bytes that this port's encapsulation adds to an Ethernet frame, two's complement (PPP: 4 - 14 = -10).
-    action flow_wfq(profile_t profile, bit<32> base, bit<32> dynamic_conversations, bit<32> overhead) {
+    action flow_wfq(profile_t profile, bit<32> base, bit<32> conversations, bit<32> overhead) {
         meta.schedule.discipline = Discipline.FLOW_WFQ;
         meta.schedule.profile = profile;
         meta.schedule.overhead = overhead;
         meta.schedule.queue = CONVERSATION_SLOTS + (bit<32>)standard_metadata.egress_spec;
         meta.schedule.by_precedence = 1;
         first_slot = base;
-        slots = dynamic_conversations;
+        slots = conversations;
     }
 
     action class_wfq(profile_t profile, bit<32> overhead) {
@@ -67,28 +67,28 @@ control Conversation(inout headers_t hdr,
     }
 
     // traffic_class: whose queue it is; that of class-default where the packet's class has none.
-    action single(traffic_class_t traffic_class, bit<32> slot, level_t level, bit<32> weight, bit<32> queue_limit) {
+    action single(traffic_class_t traffic_class, bit<32> slot, level_t level, bit<32> weight, bit<32> limit_packets) {
         meta.schedule.traffic_class = traffic_class;
         meta.schedule.slot = slot;
         meta.schedule.queue = slot;
         meta.schedule.level = level;
         meta.schedule.weight = weight;
-        meta.schedule.queue_limit = queue_limit;
+        meta.schedule.limit_packets = limit_packets;
     }
 
     // shared: the flows have the weight together (IOS since HQF); else each has that of its precedence (schedule.weight).
-    action flows(traffic_class_t traffic_class, bit<32> base, bit<32> dynamic_conversations, level_t level, bit<32> weight,
-                 bit<32> congestive_discard_threshold, bit<32> queue_limit, bit<1> shared) {
+    action flows(traffic_class_t traffic_class, bit<32> base, bit<32> conversations, level_t level, bit<32> weight,
+                 bit<32> threshold_packets, bit<32> limit_packets, bit<1> shared) {
         meta.schedule.traffic_class = traffic_class;
         meta.schedule.queue = base;
         meta.schedule.level = level;
         meta.schedule.weight = weight;
-        meta.schedule.congestive_discard_threshold = congestive_discard_threshold;
-        meta.schedule.queue_limit = queue_limit;
+        meta.schedule.threshold_packets = threshold_packets;
+        meta.schedule.limit_packets = limit_packets;
         meta.schedule.by_precedence = ~shared;
         meta.schedule.by_flows = shared;
         first_slot = base;
-        slots = dynamic_conversations;
+        slots = conversations;
     }
 
     // The queues of a port that has one for each class. The row without a class is class-default's.

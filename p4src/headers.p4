@@ -271,8 +271,8 @@ struct connection_t {
     bit<1>   side;               // which of its ends sent the packet
     bit<8>   scale;              // of a SYN: its window scale (RFC 7323) as 0x80 + shift, 0 without
     bit<16>  segment;            // of a SYN: the largest segment its sender takes
-    bit<36>  max_rate;           // of the packet's policy, in payload bytes per 2^20 us; 0: none
-    bit<36>  min_rate;
+    bit<36>  maximum;            // rates of the packet's policy in payload bytes per 2^20 us; 0: none
+    bit<36>  minimum;
 }
 
 struct schedule_t {
@@ -286,8 +286,8 @@ struct schedule_t {
     bit<1>     by_flows;         // the weight is that of all flows of the queue together
     level_t    level;
     bit<32>    weight;
-    bit<32>    queue_limit;      // packets of the queue of the class; 0: no limit
-    bit<32>    congestive_discard_threshold; // packets of a conversation; 0: no limit
+    bit<32>    limit_packets;    // of the queue of the class; 0: no limit
+    bit<32>    threshold_packets; // of a conversation; 0: no limit
     bit<32>    port_queued;      // packets at the port when this one came
     bit<32>    queued;           // packets in the queue when this one came
     bit<1>     early;            // early detection looks at the queue

@@ -51,9 +51,9 @@ control Mark(inout headers_t hdr, inout flow_t flow, inout connection_t connecti
     }
 
     // Rates in payload bytes per 2^20 microseconds; 0 is none.
-    action clamp(bit<36> max_rate, bit<36> min_rate) {
-        connection.max_rate = max_rate;
-        connection.min_rate = min_rate;
+    action clamp(bit<36> maximum, bit<36> minimum) {
+        connection.maximum = maximum;
+        connection.minimum = minimum;
     }
 
     // `MaxRate` and `MinRate` of each TCP connection; window.p4 keeps them.

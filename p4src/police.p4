@@ -1,12 +1,12 @@
 /*
  * Stage police: the colour of a packet by a meter of its stream, and what is done with each colour.
  *
- * Single-rate (srTCM, RFC 2697), two-rate (trTCM, RFC 2698) and two-rate with separate buckets (RFC 4115), blind to colours
- * or aware of them. Built from registers, because v1model's meter is two-rate and colour-blind only. Exact to the microsecond: a bit/s
+ * Single-rate (RFC 2697), two-rate (RFC 2698) and two-rate with separate buckets (RFC 4115), blind to colours or aware of
+ * them. Built from registers, because v1model's meter is two-rate and colour-blind only. Exact to the microsecond: a bit/s
  * gives one token, a millionth of a bit, in each; registers hold how many tokens are missing, so that a bucket is full
  * before its first packet, and a changed burst needs no new state. RFC 4115 asks for more tokens than the packet takes,
  * the others for as many: one has to be left over. No 64 bits overflow: a bucket of 2^32 bytes has less
- * than 2^55 tokens, and time beyond `full_after_us` is not counted.
+ * than 2^55 tokens, and time beyond `full_after` is not counted.
  *
  * Stands twice in the pipeline: for the input policy, and for that of the egress port.
  */
@@ -22,19 +22,19 @@
 
 // How tokens become a colour.
 enum bit<2> MeterKind {
-    SINGLE_RATE       = 0,       // srTCM, RFC 2697
-    TWO_RATE          = 1,       // trTCM, RFC 2698
+    SINGLE_RATE       = 0,       // RFC 2697
+    TWO_RATE          = 1,       // RFC 2698
     TWO_RATE_SEPARATE = 2        // RFC 4115
 }
 
 struct meter_t {
     MeterKind kind;
     bit<40>   committed_rate;    // bit/s
-    bit<48>   committed_full_after_us;
-    bit<32>   committed_burst_bytes;
+    bit<48>   committed_full_after;
+    bit<32>   committed_burst;   // bytes
     bit<40>   other_rate;        // of the excess or the peak bucket
-    bit<48>   other_full_after_us;
-    bit<32>   other_burst_bytes;
+    bit<48>   other_full_after;
+    bit<32>   other_burst;
     bit<1>    datagram;
     bit<32>   overhead;
     bit<1>    colour_aware;
@@ -72,51 +72,50 @@ control Police(in headers_t hdr,
     MeteredLength() metered_length;
     meter_t meter;
 
-    // full_after_us: in which a rate fills its bucket, or that of srTCM both; longer times are not counted.
+    // full_after: microseconds in which the rate fills both buckets; longer times are not counted.
     // datagram: whether the rate counts the IP datagram's bytes, and not the Ethernet frame's.
     // overhead: added to those bytes, two's complement.
-    action single_rate(bit<40> committed_rate, bit<48> committed_full_after_us,
-                       bit<32> committed_burst_bytes, bit<32> excess_burst_bytes,
+    action single_rate(bit<40> rate, bit<48> full_after, bit<32> committed_burst, bit<32> excess_burst,
                        bit<1> datagram, bit<32> overhead, bit<1> colour_aware) {
         meter.kind = MeterKind.SINGLE_RATE;
-        meter.committed_rate = committed_rate;
-        meter.committed_full_after_us = committed_full_after_us;
-        meter.committed_burst_bytes = committed_burst_bytes;
+        meter.committed_rate = rate;
+        meter.committed_full_after = full_after;
+        meter.committed_burst = committed_burst;
         meter.other_rate = 0;
-        meter.other_full_after_us = 0;
-        meter.other_burst_bytes = excess_burst_bytes;
+        meter.other_full_after = 0;
+        meter.other_burst = excess_burst;
         meter.datagram = datagram;
         meter.overhead = overhead;
         meter.colour_aware = colour_aware;
         meter.left_over = 0;
     }
 
-    action two_rate(bit<40> committed_rate, bit<48> committed_full_after_us, bit<32> committed_burst_bytes,
-                    bit<40> peak_rate, bit<48> peak_full_after_us, bit<32> peak_burst_bytes,
+    action two_rate(bit<40> committed_rate, bit<48> committed_full_after, bit<32> committed_burst,
+                    bit<40> peak_rate, bit<48> peak_full_after, bit<32> peak_burst,
                     bit<1> datagram, bit<32> overhead, bit<1> colour_aware) {
         meter.kind = MeterKind.TWO_RATE;
         meter.committed_rate = committed_rate;
-        meter.committed_full_after_us = committed_full_after_us;
-        meter.committed_burst_bytes = committed_burst_bytes;
+        meter.committed_full_after = committed_full_after;
+        meter.committed_burst = committed_burst;
         meter.other_rate = peak_rate;
-        meter.other_full_after_us = peak_full_after_us;
-        meter.other_burst_bytes = peak_burst_bytes;
+        meter.other_full_after = peak_full_after;
+        meter.other_burst = peak_burst;
         meter.datagram = datagram;
         meter.overhead = overhead;
         meter.colour_aware = colour_aware;
         meter.left_over = 0;
     }
 
-    action two_rate_separate(bit<40> committed_rate, bit<48> committed_full_after_us, bit<32> committed_burst_bytes,
-                             bit<40> excess_rate, bit<48> excess_full_after_us, bit<32> excess_burst_bytes,
+    action two_rate_separate(bit<40> committed_rate, bit<48> committed_full_after, bit<32> committed_burst,
+                             bit<40> excess_rate, bit<48> excess_full_after, bit<32> excess_burst,
                              bit<1> datagram, bit<32> overhead, bit<1> colour_aware) {
         meter.kind = MeterKind.TWO_RATE_SEPARATE;
         meter.committed_rate = committed_rate;
-        meter.committed_full_after_us = committed_full_after_us;
-        meter.committed_burst_bytes = committed_burst_bytes;
+        meter.committed_full_after = committed_full_after;
+        meter.committed_burst = committed_burst;
         meter.other_rate = excess_rate;
-        meter.other_full_after_us = excess_full_after_us;
-        meter.other_burst_bytes = excess_burst_bytes;
+        meter.other_full_after = excess_full_after;
+        meter.other_burst = excess_burst;
         meter.datagram = datagram;
         meter.overhead = overhead;
         meter.colour_aware = colour_aware;
@@ -182,11 +181,11 @@ control Police(in headers_t hdr,
                 meter_time.write(index, standard_metadata.ingress_global_timestamp);
                 bit<48> elapsed = standard_metadata.ingress_global_timestamp - last;
                 bit<48> counted = elapsed;
-                if (counted > meter.committed_full_after_us) {
-                    counted = meter.committed_full_after_us;
+                if (counted > meter.committed_full_after) {
+                    counted = meter.committed_full_after;
                 }
-                if (elapsed > meter.other_full_after_us) {
-                    elapsed = meter.other_full_after_us;
+                if (elapsed > meter.other_full_after) {
+                    elapsed = meter.other_full_after;
                 }
                 bit<64> gained = (bit<64>)meter.committed_rate * (bit<64>)counted;
                 bit<64> committed;
@@ -211,8 +210,8 @@ control Police(in headers_t hdr,
                 bit<64> size = (bit<64>)length * TOKENS_PER_BYTE;
                 bit<64> committed_after = committed + size;
                 bit<64> other_after = other + size;
-                bool fits_committed = committed_after + meter.left_over <= (bit<64>)meter.committed_burst_bytes * TOKENS_PER_BYTE;
-                bool fits_other = other_after + meter.left_over <= (bit<64>)meter.other_burst_bytes * TOKENS_PER_BYTE;
+                bool fits_committed = committed_after + meter.left_over <= (bit<64>)meter.committed_burst * TOKENS_PER_BYTE;
+                bool fits_other = other_after + meter.left_over <= (bit<64>)meter.other_burst * TOKENS_PER_BYTE;
 
                 meta.verdict.colour = Colour.RED;
                 if (meter.kind == MeterKind.TWO_RATE) {

@@ -54,11 +54,11 @@ control Schedule(inout headers_t hdr,
         size = 8192;
     }
 
-    // rate: bit/s. overhead: bytes that the rate counts beside an Ethernet frame, two's complement.
-    action shape(bit<64> rate, bit<32> burst_bytes, bit<32> overhead) {
+    // rate in bit/s, burst in bytes. overhead: bytes that the rate counts beside an Ethernet frame, two's complement.
+    action shape(bit<64> rate, bit<32> burst, bit<32> overhead) {
         meta.tm.bucket = meta.schedule.queue;
         meta.tm.rate = rate;
-        meta.tm.burst = burst_bytes;
+        meta.tm.burst = burst;
         meta.tm.bytes = standard_metadata.packet_length + overhead;
     }
 

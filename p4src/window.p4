@@ -27,8 +27,8 @@ const bit<48> LONGEST_SAMPLE_US = 0x3ffffff;
 // By slot ++ side, of what this side of the connection sends: the rates of its policy in payload bytes per 2^20 us,
 // the acknowledgement number that ends the running measurement, when it began (plus 1; 0: none runs), and the time
 // from here to the other side and back.
-register<bit<36>>(SIDES) window_max_rate;
-register<bit<36>>(SIDES) window_min_rate;
+register<bit<36>>(SIDES) window_maximum;
+register<bit<36>>(SIDES) window_minimum;
 register<bit<32>>(SIDES) window_timed_until;
 register<bit<48>>(SIDES) window_timed_since;
 register<bit<32>>(SIDES) window_smoothed_us;
@@ -45,8 +45,8 @@ control Window(inout headers_t hdr, inout metadata_t meta, in standard_metadata_
         bit<32> there = here ^ 1;
         bit<48> now = standard_metadata.ingress_global_timestamp;
 
-        window_max_rate.write(here, meta.connection.max_rate);
-        window_min_rate.write(here, meta.connection.min_rate);
+        window_maximum.write(here, meta.connection.maximum);
+        window_minimum.write(here, meta.connection.minimum);
 
         bit<48> since;
         bit<32> until;
@@ -111,25 +111,25 @@ control Window(inout headers_t hdr, inout metadata_t meta, in standard_metadata_
             }
         }
 
-        bit<36> max_rate;
-        window_max_rate.read(max_rate, there);
-        if (max_rate != 0 && hdr.tcp.flags & (TCP_SYN | TCP_ACK) == TCP_ACK) {
+        bit<36> maximum;
+        window_maximum.read(maximum, there);
+        if (maximum != 0 && hdr.tcp.flags & (TCP_SYN | TCP_ACK) == TCP_ACK) {
             bit<32> ahead;
             bit<32> behind;
             window_smoothed_us.read(ahead, there);
             window_least_us.read(behind, here);
             if (ahead != 0 && behind != 0) {
                 bit<64> round_trip_us = (bit<64>)ahead + (bit<64>)behind;
-                bit<36> min_rate;
+                bit<36> minimum;
                 bit<16> segment;
                 bit<8> scale;
                 bit<8> other_scale;
-                window_min_rate.read(min_rate, there);
+                window_minimum.read(minimum, there);
                 window_segment.read(segment, here);
                 window_scale.read(scale, here);
                 window_scale.read(other_scale, there);
-                bit<64> window = ((bit<64>)max_rate * round_trip_us) >> 20;
-                bit<64> least = ((bit<64>)min_rate * round_trip_us) >> 20;
+                bit<64> window = ((bit<64>)maximum * round_trip_us) >> 20;
+                bit<64> least = ((bit<64>)minimum * round_trip_us) >> 20;
                 if (window < least) {
                     window = least;
                 }

@@ -16,8 +16,6 @@ from phb.origin import Origin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
     from phb_conform.check import Check
     from phb_conform.report import Report
     from phb_conform.switches import Wanted
@@ -75,7 +73,11 @@ def conform(
     from phb_conform import switches
 
     wanted = switches.wanted(target, ports, address, interface or [])
-    _refuse_bad_destinations(json, markdown)
+    for option, path in (("--json", json), ("--markdown", markdown)):
+        if path is not None and path != Path("-") and not path.parent.is_dir():
+            raise InputError(Origin(option), f"'{path}'", "a file in a folder that exists")
+    if json == markdown == Path("-"):
+        raise InputError(Origin("--json"), "'-' of --markdown too", "standard output for one of them")
     if not list_checks:
         # Before anything has started a thread.
         wanted.prepare()
@@ -88,16 +90,15 @@ def conform(
         table.show(output, table.listing(checks))
         return
     found = _run(wanted, checks)
-    _tell(found, json, markdown, output)
+    if json is not None:
+        _write(json, found.to_json())
+    if markdown is not None:
+        from phb_conform.markdown import page
+
+        _write(markdown, page([found]))
+    if Path("-") not in (json, markdown):
+        table.show(output, table.tables(found))
     raise typer.Exit(OK if found.conforms else REFUSED)
-
-
-def _refuse_bad_destinations(json: Path | None, markdown: Path | None) -> None:
-    for option, path in (("--json", json), ("--markdown", markdown)):
-        if path is not None and path != Path("-") and not path.parent.is_dir():
-            raise InputError(Origin(option), f"'{path}'", "a file in a folder that exists")
-    if json == markdown == Path("-"):
-        raise InputError(Origin("--json"), "'-' of --markdown too", "standard output for one of them")
 
 
 def _run(wanted: Wanted, checks: Sequence[Check]) -> Report:
@@ -114,19 +115,6 @@ def _run(wanted: Wanted, checks: Sequence[Check]) -> Report:
             return report(device, results)
     except ControlError as error:
         raise PhbError(str(error)) from None
-
-
-def _tell(found: Report, json: Path | None, markdown: Path | None, output: Console) -> None:
-    from phb_conform import table
-
-    if json is not None:
-        _write(json, found.to_json())
-    if markdown is not None:
-        from phb_conform.markdown import page
-
-        _write(markdown, page([found]))
-    if Path("-") not in (json, markdown):
-        table.show(output, table.tables(found))
 
 
 def _write(path: Path, text: str) -> None:

@@ -131,11 +131,11 @@ def entries(meter: Meter) -> list[Entry]:
     """
     rates = {
         "committed_rate": meter.committed_bps,
-        "committed_full_after_us": _full_after(meter.committed_bps, meter.committed_bytes),
-        "committed_burst_bytes": meter.committed_bytes,
+        "committed_full_after": _full_after(meter.committed_bps, meter.committed_bytes),
+        "committed_burst": meter.committed_bytes,
         "excess_rate": meter.other_bps,
-        "excess_full_after_us": _full_after(meter.other_bps, meter.other_bytes),
-        "excess_burst_bytes": meter.other_bytes,
+        "excess_full_after": _full_after(meter.other_bps, meter.other_bytes),
+        "excess_burst": meter.other_bytes,
     }
     common = {"datagram": 1, "overhead": 0, "colour_aware": int(meter.aware)}
     return [

@@ -74,6 +74,6 @@ def limits(hold_queue: int, conversation: int = 0, *, profile: int = 1) -> Entry
         "buffer.port_limit",
         {"profile": profile},
         "set_limits",
-        hold_queue=hold_queue,
-        congestive_discard_threshold=conversation,
+        hold_queue_packets=hold_queue,
+        conversation_packets=conversation,
     )

@@ -126,20 +126,19 @@ class Meter:
         key = {"stream": stream}
         if self.kind is MeterKind.SINGLE_RATE:
             metered = entry(
-                f"{stage}.stream_meter", key, "single_rate",
-                committed_rate=_RATE_BPS, committed_full_after_us=_NEVER_FULL_US,
-                committed_burst_bytes=self.committed, excess_burst_bytes=self.other, **common,
+                f"{stage}.stream_meter", key, "single_rate", rate=_RATE_BPS, full_after=_NEVER_FULL_US,
+                committed_burst=self.committed, excess_burst=self.other, **common,
             )  # fmt: skip
         else:
             word = "peak" if self.kind is MeterKind.TWO_RATE else "excess"
             other = {
                 f"{word}_rate": _RATE_BPS,
-                f"{word}_full_after_us": _NEVER_FULL_US,
-                f"{word}_burst_bytes": self.other,
+                f"{word}_full_after": _NEVER_FULL_US,
+                f"{word}_burst": self.other,
             }
             metered = entry(
                 f"{stage}.stream_meter", key, self.kind.replace("-", "_"), committed_rate=_RATE_BPS,
-                committed_full_after_us=_NEVER_FULL_US, committed_burst_bytes=self.committed, **other, **common,
+                committed_full_after=_NEVER_FULL_US, committed_burst=self.committed, **other, **common,
             )  # fmt: skip
         return [
             metered,

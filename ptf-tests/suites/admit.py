@@ -94,7 +94,7 @@ LIMITED_BY_HAND = ByHand(
         *WIRES,
         TRACKING,
         *rule(7, protocol=6, destination_port=(80, 80)),
-        entry("admit.connection_limit", {"policy": 7}, "limit_connections", policy=7, max_connections=2),
+        entry("admit.connection_limit", {"policy": 7}, "limit_connections", policy=7, maximum_connections=2),
     ],
     policies={"web": 7},
 )
@@ -250,7 +250,7 @@ cases(
                 *rule(8, protocol=6, destination_port=(81, 81)),
                 *(
                     entry("admit.connection_limit", {"policy": number}, "limit_connections",
-                          policy=number, max_connections=1)
+                          policy=number, maximum_connections=1)
                     for number in (7, 8)
                 ),
             ],

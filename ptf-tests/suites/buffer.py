@@ -88,7 +88,7 @@ DISCARD = DropReason.CONGESTIVE_DISCARD
 def flow_queued(hold_queue: int) -> tuple[str, ByHand]:
     """A port of 16 conversations, of which two packets each may wait."""
     said = f"{CONNECTED}queueing: [{{port: line, schedule: {{{FLOW_QUEUE}}}, hold-queue: {hold_queue}}}]\n"
-    entries = [scheduler("flow_wfq", base=0, dynamic_conversations=SLOTS, overhead=0), limits(hold_queue, 2)]
+    entries = [scheduler("flow_wfq", base=0, conversations=SLOTS, overhead=0), limits(hold_queue, 2)]
     return said, ByHand(entries, queues={"line": 0})
 
 
@@ -110,7 +110,7 @@ CLASS_FLOWS_BY_HAND = ByHand(
         scheduler("class_wfq", overhead=0),
         entry(
             "conversation.class_queue", {"profile": 1}, "flows", priority=1, traffic_class=0, base=0,
-            dynamic_conversations=SLOTS, level=7, weight=1, congestive_discard_threshold=2, queue_limit=0, shared=1,
+            conversations=SLOTS, level=7, weight=1, threshold_packets=2, limit_packets=0, shared=1,
         ),
         limits(64),
     ],
@@ -178,7 +178,7 @@ queueing:
     queues = [
         entry(
             "conversation.class_queue", {"profile": 1} | key, "single", priority=priority,
-            traffic_class=key.get("traffic_class", 0), slot=its_slot, level=level, weight=weight, queue_limit=limit,
+            traffic_class=key.get("traffic_class", 0), slot=its_slot, level=level, weight=weight, limit_packets=limit,
         )
         for key, priority, its_slot, level, weight, limit in rows
     ]  # fmt: skip

@@ -45,7 +45,7 @@ def buffered(
     shared = {"pool": 1, "shared_bytes": pool, "holes": holes}
     entries = [
         scheduler("fifo"),
-        entry("buffer.port_limit", {"profile": 1}, "set_limits", hold_queue=hold_queue, congestive_discard_threshold=0),
+        entry("buffer.port_limit", {"profile": 1}, "set_limits", hold_queue_packets=hold_queue, conversation_packets=0),
         entry("buffer.stream_buffer", {"profile": 1}, "account", priority=1, index=0, private_bytes=0, **shared),
     ]
     for number, letter in enumerate("abc", 1):

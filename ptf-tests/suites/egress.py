@@ -82,7 +82,7 @@ CLASSES_BY_HAND = ByHand(
         *(
             entry(
                 "conversation.class_queue", {"profile": 1} | key, "single", priority=priority, traffic_class=number,
-                slot=20 + number, level=level, weight=weight, queue_limit=0,
+                slot=20 + number, level=level, weight=weight, limit_packets=0,
             )
             for key, priority, number, level, weight in (({"traffic_class": 1}, 2, 1, 0, 0), ({}, 1, 0, 7, 1))
         ),

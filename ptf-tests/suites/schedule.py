@@ -59,7 +59,7 @@ def fair(name: str, why: str, queued: QueueUp, dialect: str = "ios-11.3", basis:
     )
     overhead = OVERHEAD[basis] % (1 << 32)
     entries = [
-        scheduler("flow_wfq", base=0, dynamic_conversations=4096, overhead=overhead),
+        scheduler("flow_wfq", base=0, conversations=4096, overhead=overhead),
         *weights(WEIGHTS.get(dialect, [1] * 8)),
     ]
     return Case(name, why, [queued], policy, ByHand(entries), needs=FLOWS)

@@ -45,7 +45,7 @@ def single(name: str, level: int, weight: int) -> Entry:
     key = {"profile": 1} | ({"traffic_class": number} if number else {})
     return entry(
         "conversation.class_queue", key, "single", priority=2 if number else 1, traffic_class=number,
-        slot=100 + number, level=level, weight=weight, queue_limit=0,
+        slot=100 + number, level=level, weight=weight, limit_packets=0,
     )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def flows(name: str, base: int, weight: int) -> Entry:
     key = {"profile": 1} | ({"traffic_class": number} if number else {})
     return entry(
         "conversation.class_queue", key, "flows", priority=2 if number else 1, traffic_class=number, base=base,
-        dynamic_conversations=256, level=7, weight=weight, congestive_discard_threshold=64, queue_limit=0, shared=1,
+        conversations=256, level=7, weight=weight, threshold_packets=64, limit_packets=0, shared=1,
     )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def said(profiles: tuple[Profile, ...], weight: int) -> str:
     return f"{{average-weight: {weight}, profiles: [{listed}]}}"
 
 
-LIMIT = entry("buffer.port_limit", {"profile": 1}, "set_limits", hold_queue=64, congestive_discard_threshold=0)
+LIMIT = entry("buffer.port_limit", {"profile": 1}, "set_limits", hold_queue_packets=64, conversation_packets=0)
 # Aware of colours, and never short of tokens: a packet's colour is its code point's.
 COLOURED = Meter(MeterKind.TWO_RATE, 100_000, 100_000, aware=True)
 

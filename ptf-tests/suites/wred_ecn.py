@@ -52,7 +52,7 @@ queueing:
         ),
         entry("wred.thresholds", key, "observe", priority=1, **common),
     ]  # fmt: skip
-    limit = entry("buffer.port_limit", {"profile": 1}, "set_limits", hold_queue=64, congestive_discard_threshold=0)
+    limit = entry("buffer.port_limit", {"profile": 1}, "set_limits", hold_queue_packets=64, conversation_packets=0)
     stays = packet[0].drop is DropReason.NONE
     queued = QueueUp(
         [*flow(WAIT), *flow(RAISE, tos=CS1, drop=EARLY), *packet], leave=f"{WAIT} {packet[0].name if stays else ''}"

@@ -92,7 +92,7 @@ def test_the_policy_of_the_egress_port_sees_packets_as_the_input_policy_marked_t
 
 
 def test_a_drop_counts_once_in_all_and_once_for_each_policy(switch):
-    hold_queue = [("hold_queue", number(1)), ("congestive_discard_threshold", number(0))]
+    hold_queue = [("hold_queue_packets", number(1)), ("conversation_packets", number(0))]
     limit = [("profile", Match.exact(number(0)))]
     write(
         switch,

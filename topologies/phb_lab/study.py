@@ -118,6 +118,7 @@ class Study(ABC, Generic[T]):
         options: what ``--set`` knows.
         published: the source's figures.
         path: of its folder or file, where it was found by that and not by its name.
+        labels: words for quantities and for tests of the source, by name; the page shows them in its place.
 
     """
 
@@ -128,6 +129,7 @@ class Study(ABC, Generic[T]):
     options: tuple[Option, ...] = ()
     published: Mapping[str, Any] = {}
     path: str | None = None
+    labels: Mapping[str, str] = {}
 
     @abstractmethod
     def network(self, test: T, *, seed: int, options: Mapping[str, int]) -> Network:
@@ -169,8 +171,16 @@ class Study(ABC, Generic[T]):
         """Why figures differ from the published ones, and what was found; a sentence or two each."""
         return ()
 
+    def finding(self, runs: Sequence[Run[T]], extra: Sequence[Run[T]]) -> str:
+        """Say in one plain sentence what the runs found; empty where they are too few for it."""
+        return ""
+
+    def label(self, name: str) -> str:
+        """Name a quantity, or a test of the source, in words."""
+        return self.labels.get(name) or name.replace(".", ", ").replace("_", " ")
+
     def pictures(self, runs: Sequence[Run[T]], extra: Sequence[Run[T]], folder: Path) -> Sequence[Path]:
-        """Draw the source's figures from our runs, PNG and SVG; gives the files."""
+        """Draw the source's figures from our runs, PNG and SVG; the page begins with the first. Gives the files."""
         return ()
 
     def displays(self, run: Run[T]) -> Mapping[str, str]:

@@ -39,10 +39,10 @@ def meter_entry(table: str, stream: int, meter: Meter) -> Entry:
     key = {"stream": Exact(stream)}
     if meter.kind is MeterKind.SINGLE_RATE:
         parameters = {
-            "committed_rate": committed,
-            "committed_full_after_us": _full_after(committed, committed_burst + excess_burst),
-            "committed_burst_bytes": committed_burst,
-            "excess_burst_bytes": excess_burst,
+            "rate": committed,
+            "full_after": _full_after(committed, committed_burst + excess_burst),
+            "committed_burst": committed_burst,
+            "excess_burst": excess_burst,
         }
         return Entry(table, key, "single_rate", parameters | common, 0, origin)
     assert meter.peak_rate is not None
@@ -51,11 +51,11 @@ def meter_entry(table: str, stream: int, meter: Meter) -> Entry:
     word, burst = ("peak", meter.peak_burst_bytes or 0) if two_rate else ("excess", excess_burst)
     parameters = {
         "committed_rate": committed,
-        "committed_full_after_us": _full_after(committed, committed_burst),
-        "committed_burst_bytes": committed_burst,
+        "committed_full_after": _full_after(committed, committed_burst),
+        "committed_burst": committed_burst,
         f"{word}_rate": peak,
-        f"{word}_full_after_us": _full_after(peak, burst),
-        f"{word}_burst_bytes": burst,
+        f"{word}_full_after": _full_after(peak, burst),
+        f"{word}_burst": burst,
     }
     return Entry(table, key, "two_rate" if two_rate else "two_rate_separate", parameters | common, 0, origin)
 

@@ -143,7 +143,7 @@ class Treatments:
                 f"a limit of connections in '{action.name}', which a rule with an egress port uses",
                 "it in an action of rules without 'egress-port': connections are counted where they enter",
             )
-        parameters = {"policy": counted_as, "max_connections": action.max_connections or 0}
+        parameters = {"policy": counted_as, "maximum_connections": action.max_connections or 0}
         origin = action.origin("max_connections")
         self._admit.append(Entry(CONNECTION_LIMIT, key, "limit_connections", parameters, 0, origin))
         self.track_connections = True

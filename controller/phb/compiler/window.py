@@ -30,7 +30,7 @@ def clamp_parameters(maximum: Rate, minimum: Rate | None) -> dict[str, int]:
         InputError: A rate that the pipeline can't multiply.
 
     """
-    return {"max_rate": _scaled(maximum), "min_rate": 0 if minimum is None else _scaled(minimum)}
+    return {"maximum": _scaled(maximum), "minimum": 0 if minimum is None else _scaled(minimum)}
 
 
 def clamped_bps(scaled: int) -> int:

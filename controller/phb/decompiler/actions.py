@@ -129,10 +129,10 @@ class Actions:
             first.parameters["traffic_class"],
             blocked=permission is not None and permission.action == "block",
             counted_as=0 if limit is None else limit.parameters["policy"],
-            connections=0 if limit is None else limit.parameters["max_connections"],
+            connections=0 if limit is None else limit.parameters["maximum_connections"],
             marks=_PLAIN if remark is None else _treatment(remark),
             colours=tuple(colours.get(number, _PLAIN) for number in COLOURS),
-            rates=(0, 0) if clamp is None else (clamp.parameters["max_rate"], clamp.parameters["min_rate"]),
+            rates=(0, 0) if clamp is None else (clamp.parameters["maximum"], clamp.parameters["minimum"]),
         )
 
     def announce(self, done: Done, direction: Direction) -> None:
@@ -254,13 +254,13 @@ def _meter(entry: Entry, colours: tuple[Treatment, ...]) -> Meter:
     if kind is not MeterKind.SINGLE_RATE:
         fields["peak_rate"] = rate(values["peak_rate" if kind is MeterKind.TWO_RATE else "excess_rate"], basis)
     if kind is MeterKind.TWO_RATE:
-        fields["peak_burst_bytes"] = values["peak_burst_bytes"]
+        fields["peak_burst_bytes"] = values["peak_burst"]
     else:
-        fields["excess_burst_bytes"] = values["excess_burst_bytes"] or None
+        fields["excess_burst_bytes"] = values["excess_burst"] or None
     return Meter(
         kind=kind,
-        committed_rate=rate(values["committed_rate"], basis),
-        committed_burst_bytes=values["committed_burst_bytes"],
+        committed_rate=rate(values["rate" if kind is MeterKind.SINGLE_RATE else "committed_rate"], basis),
+        committed_burst_bytes=values["committed_burst"],
         colour_aware=bool(values["colour_aware"]),
         **fields,  # type: ignore[arg-type]
     )

@@ -91,7 +91,7 @@ def _port(
     if bounds is not None:
         known = ports.rates[port] = rate(roundest(*bounds), RateBasis.ETHERNET)
     limits = tables.limits.get(profile)
-    hold_queue = 0 if limits is None else limits.parameters["hold_queue"]
+    hold_queue = 0 if limits is None else limits.parameters["hold_queue_packets"]
     detection = None
     schedule: Schedule
     match entry.action:
@@ -143,8 +143,8 @@ def _fair_queue(entry: Entry, limits: Entry | None, weights: list[Entry]) -> Fai
     return FairQueue(
         kind="fair-queue",
         dialect=dialect,
-        congestive_discard_threshold=limits.parameters["congestive_discard_threshold"],
-        dynamic_conversations=entry.parameters["dynamic_conversations"],
+        congestive_discard_threshold=limits.parameters["conversation_packets"],
+        dynamic_conversations=entry.parameters["conversations"],
     )
 
 
@@ -188,7 +188,7 @@ def _classes(
         del numbers[0]
         sharing = [found[number] for number in numbers]
         _, factor = _dialect(flows, tables.weights.get(profile, []))
-        conversations = flows.parameters["dynamic_conversations"]
+        conversations = flows.parameters["conversations"]
         said, needed = bandwidths_beside_flows(sharing, list(numbers.values()), factor, conversations, known)
     found |= dict(zip(numbers, said, strict=True))
     return ClassBased(kind="classes", queues=tuple(found.values())), needed
@@ -205,14 +205,14 @@ def _class_queue(row: Entry, tables: _Tables, actions: Actions) -> ClassQueue:
     if row.action == "flows":
         flows = FlowQueueing(
             dialect=Dialect.IOS_HQF if values["shared"] else Dialect.IOS_12,
-            congestive_discard_threshold=values["congestive_discard_threshold"],
-            dynamic_conversations=values["dynamic_conversations"],
+            congestive_discard_threshold=values["threshold_packets"],
+            dynamic_conversations=values["conversations"],
         )
     return ClassQueue(
         traffic_class=actions.traffic_class(number),
         level=None if level == SHARED_LEVEL else level,
         fair_queue=flows,
-        queue_limit=values["queue_limit"] or None,
+        queue_limit=values["limit_packets"] or None,
         early_detection=early_detection(own),
         shaper=_class_shaper(shapers[0]) if shapers else None,
     )
@@ -220,7 +220,7 @@ def _class_queue(row: Entry, tables: _Tables, actions: Actions) -> ClassQueue:
 
 def _class_shaper(row: Entry) -> Shaper:
     values = row.parameters
-    return _shaper(row, values["rate"], values["burst_bytes"], values["overhead"])
+    return _shaper(row, values["rate"], values["burst"], values["overhead"])
 
 
 def _shaper(row: Entry, rate_bps: int, burst_bytes: int, overhead_bytes: int) -> Shaper:
@@ -255,8 +255,8 @@ def _idle_timeout_ms(rows: list[Entry], lent: list[Entry]) -> int | None:
     """After how long all private buffers of a port are lent."""
     if not lent:
         return None
-    timeout_us = lent[0].parameters["idle_timeout_us"]
-    found = [tuple(row.parameters[name] for name in ("index", "private_bytes", "idle_timeout_us")) for row in lent]
+    timeout_us = lent[0].parameters["timeout_us"]
+    found = [tuple(row.parameters[name] for name in ("index", "private_bytes", "timeout_us")) for row in lent]
     own = [
         (row.parameters["index"], row.parameters["private_bytes"], timeout_us) for row in rows if "stream" in row.match
     ]

@@ -17,7 +17,7 @@ SPACES = ("policy", "stream", "profile", "traffic_class", "index", "pool")
 # Rows under such a number are found through what hands the number out. A row under several belongs to the first here.
 OWNERS = ("profile", "stream", "policy")
 # Slots of the registers that keep conversations: one, or as many from a base as a parameter says.
-SLOT, BASE, COUNT = "slot", "base", "dynamic_conversations"
+SLOT, BASE, COUNT = "slot", "base", "conversations"
 
 VERSION = "version"
 VERSION_TABLE = "PhbIngress.version.active"

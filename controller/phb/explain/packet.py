@@ -79,8 +79,8 @@ class Schedule:
     traffic_class: int = 0
     queued: int = 0
     early: bool = False
-    queue_limit: int = 0
-    congestive_discard_threshold: int = 0
+    limit_packets: int = 0
+    threshold_packets: int = 0
     start: int = 0
     finish: int = 0
     rank: int = 0

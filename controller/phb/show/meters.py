@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from phb.device.session import CounterValue
@@ -61,20 +60,14 @@ async def read_meters(reading: Reading) -> list[MeterRow]:
 def _row(reading: Reading, table: str, entry: HeldEntry) -> MeterRow:
     stream, parameters = entry.match["stream"][0], entry.parameters
     overhead = parameters["overhead"]
-    rates = _by_bucket(parameters, "_rate")
     return MeterRow(
         stream,
         reading.names.streams.get(stream, ""),
         "output" if table.startswith("output") else "input",
         KINDS.get(entry.action, entry.action),
-        # Where there is one rate, it needs no name.
-        {"rate": rates["committed"]} if entry.action == "single_rate" else rates,
-        _by_bucket(parameters, "_burst_bytes"),
+        {name.removesuffix("_rate"): value for name, value in parameters.items() if name.endswith("rate")},
+        {name.removesuffix("_burst"): value for name, value in parameters.items() if name.endswith("_burst")},
         bool(parameters["datagram"]),
         overhead - (1 << 32) if overhead >> 31 else overhead,
         bool(parameters["colour_aware"]),
     )
-
-
-def _by_bucket(parameters: Mapping[str, int], suffix: str) -> dict[str, int]:
-    return {name.removesuffix(suffix): value for name, value in parameters.items() if name.endswith(suffix)}

@@ -102,10 +102,10 @@ def _does(entry: HeldEntry) -> str:
     if entry.action in ("block", "drop"):
         return f"{colour}{entry.action}"
     if entry.action == "limit_connections":
-        return f"at most {parameters['max_connections']} connections"
+        return f"at most {parameters['maximum_connections']} connections"
     if entry.action == "clamp":
-        least = f", at least {clamped_bps(parameters['min_rate'])}" if parameters["min_rate"] else ""
-        return f"each connection at most {clamped_bps(parameters['max_rate'])}{least} bit/s on average"
+        least = f", at least {clamped_bps(parameters['minimum'])}" if parameters["minimum"] else ""
+        return f"each connection at most {clamped_bps(parameters['maximum'])}{least} bit/s on average"
     words = []
     if entry.action.endswith("_marks"):
         return colour + ", ".join(_mark_words(parameters))

@@ -154,7 +154,7 @@ async def _port(reading: Reading, port: int, entry: HeldEntry) -> PortQueues:
     queues = []
     for place in places(reading, port, entry):
         queues.append(await _queue(reading, entry, place))
-    hold_queue = limits.parameters["hold_queue"] if limits is not None else 0
+    hold_queue = limits.parameters["hold_queue_packets"] if limits is not None else 0
     return PortQueues(port, reading.names.port(port), STRATEGIES[entry.action], hold_queue or None, tuple(queues))
 
 
@@ -164,7 +164,7 @@ def places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[QueuePlace
     if entry.action == "fifo":
         yield QueuePlace(None, CONVERSATION_SLOTS + port, 1, 0, None, 0)
     elif entry.action == "flow_wfq":
-        yield QueuePlace(None, entry.parameters["base"], entry.parameters["dynamic_conversations"], 0, None, 0)
+        yield QueuePlace(None, entry.parameters["base"], entry.parameters["conversations"], 0, None, 0)
     else:
         rows = [row for row in reading.held.table(CLASS_QUEUE) if row.match["profile"][0] == profile]
         for row in sorted(rows, key=lambda row: (row.parameters["level"], row.parameters["traffic_class"])):
@@ -174,10 +174,10 @@ def places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[QueuePlace
             yield QueuePlace(
                 parameters["traffic_class"],
                 parameters["slot" if single else "base"],
-                1 if single else parameters["dynamic_conversations"],
+                1 if single else parameters["conversations"],
                 parameters["level"],
                 parameters["weight"] if weighs else None,
-                parameters["queue_limit"],
+                parameters["limit_packets"],
             )
 
 

@@ -25,7 +25,7 @@ TABLES = {
     SCHEDULER: ([("version", 1, KINDS.TERNARY), ("egress_port", 8, KINDS.EXACT)], {"classes": {"profile": 6}}),
     QUEUE: (
         [("profile", 6, KINDS.EXACT), ("traffic_class", 4, KINDS.EXACT)],
-        {"single": {"slot": 16, "weight": 8}, "flows": {"base": 16, "dynamic_conversations": 16, "weight": 8}},
+        {"single": {"slot": 16, "weight": 8}, "flows": {"base": 16, "conversations": 16, "weight": 8}},
     ),
     ROUTE: ([("destination", 8, KINDS.LPM)], {"to": {"port": 8}}),
 }
@@ -106,7 +106,7 @@ def compiled(policy, program=SMALL):
             if slots == 1:
                 entries.append(Entry(QUEUE, key, "single", {"slot": slot, "weight": weight}, 0, origin))
             else:
-                flows = {"base": slot, "dynamic_conversations": slots, "weight": weight}
+                flows = {"base": slot, "conversations": slots, "weight": weight}
                 entries.append(Entry(QUEUE, key, "flows", flows, 0, origin))
             slot += slots
     for destination, port in policy.routes:

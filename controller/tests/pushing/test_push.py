@@ -113,7 +113,7 @@ def test_refused_entry_leaves_the_switch_as_it_was(start_switch, wfq, fifo, atom
         push(switch, fifo)
     assert held(switch) == before
     assert caught.value.refusals == (
-        f"{refused} -> set_limits(hold_queue=150, congestive_discard_threshold=0): "
+        f"{refused} -> set_limits(hold_queue_packets=150, conversation_packets=0): "
         "RESOURCE_EXHAUSTED: table is full, says the switch",
     )
     assert str(caught.value).startswith(f"{switch.address}: the switch refused: UNKNOWN: some updates failed")

@@ -40,7 +40,7 @@ MISTAKES = {
     ),
     "a priority is ignored": lambda entry: replace(entry, priority=5) if "multi_field" in entry.table else entry,
     "a committed burst is a byte larger": lambda entry: with_parameter(
-        entry, "committed_burst_bytes", lambda value: value + 1
+        entry, "committed_burst", lambda value: value + 1
     ),
     "a meter counts the Ethernet header": lambda entry: (
         with_parameter(entry, "datagram", lambda value: 0) if "stream_meter" in entry.table else entry
@@ -53,7 +53,7 @@ MISTAKES = {
     "a class has another number": lambda entry: (
         with_parameter(entry, "traffic_class", lambda value: value ^ 1) if entry.action == "set_class" else entry
     ),
-    "one connection more": lambda entry: with_parameter(entry, "max_connections", lambda value: value + 1),
+    "one connection more": lambda entry: with_parameter(entry, "maximum_connections", lambda value: value + 1),
     "blocked is allowed": lambda entry: replace(entry, action="allow") if entry.action == "block" else entry,
     "the pool is smaller": lambda entry: with_parameter(entry, "shared_bytes", lambda value: value // 2),
 }

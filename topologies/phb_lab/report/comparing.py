@@ -113,7 +113,7 @@ def table(comparison: Comparison, within: float | None) -> Table:
             shown.add_section()
             shown.add_row(Name(figure.test, "bold"))
         shown.add_row(
-            Name(judging.quantity(figure), indent=2),
+            Name(judging.with_unit(figure.quantity, figure.unit), indent=2),
             "-" if figure.published is None else judging.number(figure.published, figure.unit),
             *(judging.number(each.measured, each.unit) for each in row.figures),
             *(judging.ratio(ratio) for ratio in row.ratios),

@@ -96,7 +96,7 @@ def asked(figure: Figure) -> str:
     return f"\u2264 {high}" if high is not None else ""
 
 
-def quantity(figure: Figure) -> str:
-    """The quantity with its unit, unless the unit is what is counted."""
+def with_unit(name: str, unit: str) -> str:
+    """A quantity's name and its unit, unless the unit is what is counted."""
     counted = {"transactions", "bytes", "packets", "messages", ""}
-    return figure.quantity if figure.unit in counted else f"{figure.quantity} [{figure.unit}]"
+    return name if unit in counted else f"{name} [{unit}]"

@@ -1,6 +1,6 @@
 """Pictures as PNG and SVG, and bars of published figures beside ours."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,19 +16,34 @@ from phb_lab.report.judging import number
 BAR = 0.38
 
 
-def draw_bars(title: str, figures: Sequence[Figure], destination: Path) -> list[Path]:
-    """One pair of bars per figure; PNG and SVG."""
+def draw_bars(
+    title: str, figures: Sequence[Figure], destination: Path, *, label: Callable[[str], str] = str
+) -> list[Path]:
+    """Draw a pair of bars per figure, one where nothing is published; PNG and SVG.
+
+    Args:
+        title: of the picture.
+        figures: from top to bottom.
+        destination: of both files, without a suffix.
+        label: names a test or a quantity in words (:meth:`phb_lab.study.Study.label`).
+
+    """
     picture, axes = plt.subplots(figsize=(9, 1.2 + 0.55 * len(figures)))
     places = range(len(figures))
     bars = (
-        ("published", [figure.published or 0.0 for figure in figures], "tab:gray", -BAR / 2),
+        ("published", [figure.published for figure in figures], "tab:gray", -BAR / 2),
         ("measured", [figure.measured for figure in figures], "tab:blue", BAR / 2),
     )
-    for label, values, colour, shift in bars:
-        drawn = axes.barh([place + shift for place in places], values, BAR, label=label, color=colour)
-        shown = [number(value, figure.unit) for value, figure in zip(values, figures, strict=True)]
+    for side, values, colour, shift in bars:
+        lengths = [value or 0.0 for value in values]
+        drawn = axes.barh([place + shift for place in places], lengths, BAR, label=side, color=colour)
+        shown = [
+            "" if value is None else number(value, figure.unit) for value, figure in zip(values, figures, strict=True)
+        ]
         axes.bar_label(drawn, shown, padding=3, fontsize="small")
-    axes.set_yticks(list(places), [f"{figure.test} {figure.quantity}" for figure in figures], fontsize="small")
+    axes.set_yticks(
+        list(places), [f"{label(figure.test)}: {label(figure.quantity)}" for figure in figures], fontsize="small"
+    )
     axes.invert_yaxis()
     axes.set_title(title)
     axes.margins(x=0.12)

@@ -66,7 +66,7 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure], *, ev
         table.add_row(Name(test, "bold"))
         for figure in found:
             table.add_row(
-                Name(judging.quantity(figure), indent=2),
+                Name(judging.with_unit(figure.quantity, figure.unit), indent=2),
                 "-" if figure.published is None else judging.number(figure.published, figure.unit),
                 judging.number(figure.measured, figure.unit),
                 judging.ratio(figure.ratio),

@@ -32,6 +32,8 @@ TESTS = (
     Queueing("fifo", "one queue", duration_s=60, policy="fifo.yaml"),
     Queueing("priority", "terminals first", duration_s=60, policy="priority.yaml"),
 )
+# Words for what is measured, which the page shows.
+LABELS = {"response": "response of the terminals", "transfer": "rate of the transfer"}
 
 
 def describe(test: Queueing, seed: int, terminals: int) -> Network:
@@ -92,6 +94,7 @@ class OwnStudy(Study[Queueing]):
     title = "terminals beside a transfer over 1 Mbit/s"
     source = "none: a network of our own"
     tests = TESTS
+    labels = LABELS
     options = (Option("terminals", 5, 1, 100, "connections that ask"),)
 
     def network(self, test: Queueing, *, seed: int, options: Mapping[str, int]) -> Network:
@@ -114,6 +117,11 @@ class OwnStudy(Study[Queueing]):
                 Figure(test.name, "transfer", "kbit/s", transfer.throughput_bps / 1000),
             )
         )
+
+    def finding(self, runs: Sequence[Run[Queueing]], extra: Sequence[Run[Queueing]]) -> str:
+        """Say in one sentence what was found; the page begins with it."""
+        waits = [f"{run.figure('response').measured:.3f} s with {run.test.title}" for run in runs]
+        return f"Terminals wait {' and '.join(waits)}."
 
     def conclusions(self, runs: Sequence[Run[Queueing]], extra: Sequence[Run[Queueing]]) -> Sequence[str]:
         """Say what was found, with the figures of these runs."""

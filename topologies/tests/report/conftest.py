@@ -27,6 +27,8 @@ FIGURES = (
     Figure("gone", "packets", "packets", 0, 0),
 )
 
+LABELS = {"interactive.avg": "response of the interactive traffic"}
+
 SHOWN = "Serial1/0/0 is up\n  Queueing strategy: weighted fair <b>\n"
 
 
@@ -37,6 +39,10 @@ class MadeUp(Study):
     title = "a made-up network"
     source = "Nobody, Nothing (1999)"
     tests = (Test("fifo", "first in, first out", 300), Test("wfq", "fair", 300))
+    labels = LABELS
+
+    def finding(self, runs, extra):
+        return "Fair queueing helps those who wait."
 
     def network(self, test, *, seed, options):
         server = RequestResponse(

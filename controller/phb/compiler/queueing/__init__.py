@@ -135,7 +135,7 @@ class _Compiler:
                 scheduler = _Scheduler("flow_wfq")
                 count = schedule.dynamic_conversations
                 base = self.slots.take(count, port, None, queueing.origin("schedule"))
-                scheduler.parameters.update(base=base, dynamic_conversations=count)
+                scheduler.parameters.update(base=base, conversations=count)
                 rows = flow_weights(schedule, profile, 0, self.artifact)
                 self.result.notices += notices_of_flows(schedule)
             case ClassBased():

@@ -81,7 +81,7 @@ def _idle_streams(buffers: Buffers, profile: int, private: Sequence[Entry]) -> l
     """Give a row for each private buffer that may lie idle: the pipeline checks them in turn."""
     if buffers.idle_timeout_ms is None:
         return []
-    timeout = {"idle_timeout_us": 1000 * buffers.idle_timeout_ms}
+    timeout = {"timeout_us": 1000 * buffers.idle_timeout_ms}
     return [
         Entry(
             IDLE_STREAM,

@@ -151,7 +151,7 @@ def _row(queue: ClassQueue, number: int, weight: int, *, port: NumberedPort, pro
     if number:
         match["traffic_class"] = Exact(number)
     level = SHARED_LEVEL if queue.level is None else queue.level
-    parameters = {"traffic_class": number, "level": level, "weight": weight, "queue_limit": queue.queue_limit or 0}
+    parameters = {"traffic_class": number, "level": level, "weight": weight, "limit_packets": queue.queue_limit or 0}
     flows = queue.fair_queue
     count = 1 if flows is None else flows.dynamic_conversations
     first = slots.take(count, port, queue.traffic_class, queue.origin())
@@ -161,8 +161,8 @@ def _row(queue: ClassQueue, number: int, weight: int, *, port: NumberedPort, pro
         return Entry(CLASS_QUEUE, match, "single", {**parameters, "slot": first}, priority, queue.origin())
     parameters |= {
         "base": first,
-        "dynamic_conversations": count,
-        "congestive_discard_threshold": flows.congestive_discard_threshold,
+        "conversations": count,
+        "threshold_packets": flows.congestive_discard_threshold,
         "shared": int(_by_precedence(queue) is None),
     }
     return Entry(CLASS_QUEUE, match, "flows", parameters, priority, queue.origin())

@@ -81,6 +81,6 @@ def port_limits(queueing: Queueing, profile: int) -> list[Entry]:
     threshold = schedule.congestive_discard_threshold if isinstance(schedule, FairQueue) else 0
     if queueing.hold_queue is None and not threshold:
         return []
-    parameters = {"hold_queue": queueing.hold_queue or 0, "congestive_discard_threshold": threshold}
+    parameters = {"hold_queue_packets": queueing.hold_queue or 0, "conversation_packets": threshold}
     action = "set_limits_push_out" if queueing.push_out else "set_limits"
     return [Entry(PORT_LIMIT, {"profile": Exact(profile)}, action, parameters, 0, queueing.origin("hold_queue"))]

@@ -35,7 +35,7 @@ def class_shaper(shaper: Shaper, number: int, profile: int, artifact: Artifact) 
     bits, overhead = _bits_and_overhead(shaper)
     parameters = {
         "rate": bits,
-        "burst_bytes": shaper.burst_bytes or 0,
+        "burst": shaper.burst_bytes or 0,
         "overhead": overhead % (1 << artifact.bits(SHAPER, "shape", "overhead")),
     }
     match = {"profile": Exact(profile), "traffic_class": Exact(number)}

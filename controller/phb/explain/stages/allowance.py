@@ -19,7 +19,7 @@ def allow(packet: TracedPacket, state: PipelineState) -> None:
     here = state.windows[connection.slot, connection.side]
     there = state.windows[connection.slot, connection.side ^ 1]
     entry = connection.clamp
-    rate = 0 if entry is None else max(entry.parameters["max_rate"], entry.parameters["min_rate"])
+    rate = 0 if entry is None else max(entry.parameters["maximum"], entry.parameters["minimum"])
     if packet.tcp_flags & SYN:
         here.used, here.used_at = rate * _TOKEN, now
         return

@@ -18,10 +18,10 @@ def buffer(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     schedule, port = packet.schedule, packet.egress_port
     assert port is not None
     limits = tables.lookup(_PORT_LIMIT, {"profile": schedule.profile})
-    hold_queue = limits.parameters["hold_queue"] if limits is not None else 0
-    threshold = limits.parameters["congestive_discard_threshold"] if limits is not None else 0
+    hold_queue = limits.parameters["hold_queue_packets"] if limits is not None else 0
+    threshold = limits.parameters["conversation_packets"] if limits is not None else 0
     if schedule.discipline is Discipline.CLASS_WFQ:
-        threshold = schedule.congestive_discard_threshold
+        threshold = schedule.threshold_packets
     queued = state.queued[port]
     in_class = state.queues[schedule.queue].queued if schedule.discipline is Discipline.CLASS_WFQ else 0
     schedule.queued = in_class if schedule.discipline is Discipline.CLASS_WFQ else queued
@@ -31,8 +31,8 @@ def buffer(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
     if full and not packet.push_out:
         assert limits is not None
         packet.drop(STAGE, DropReason.HOLD_QUEUE, f"the hold queue of {hold_queue} packets is full", limits.origin)
-    elif schedule.queue_limit and in_class >= schedule.queue_limit:
-        packet.drop(STAGE, DropReason.QUEUE_LIMIT, f"the class's queue of {schedule.queue_limit} packets is full")
+    elif schedule.limit_packets and in_class >= schedule.limit_packets:
+        packet.drop(STAGE, DropReason.QUEUE_LIMIT, f"the class's queue of {schedule.limit_packets} packets is full")
     elif threshold and in_conversation >= threshold:
         words = f"the conversation has {in_conversation} packets queued, its threshold is {threshold}"
         packet.drop(STAGE, DropReason.CONGESTIVE_DISCARD, words)
@@ -94,7 +94,7 @@ def _lend(packet: TracedPacket, tables: Tables, state: PipelineState) -> int:
         state.turns[pool] = entry.parameters["next_turn"]
         index = entry.parameters["index"]
         other = state.accounts[index]
-        if now_us - other.seen_us > entry.parameters["idle_timeout_us"] and not other.private and not other.shared:
+        if now_us - other.seen_us > entry.parameters["timeout_us"] and not other.private and not other.shared:
             lenders[index] = entry.parameters["private_bytes"]
     return sum(lenders.values())
 

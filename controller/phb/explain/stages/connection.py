@@ -184,7 +184,7 @@ def _open(
 ) -> None:
     entry = tables.lookup(_LIMIT, {"policy": packet.policy})
     policy = entry.parameters["policy"] if entry is not None else 0
-    maximum = entry.parameters["max_connections"] if entry is not None else 0
+    maximum = entry.parameters["maximum_connections"] if entry is not None else 0
     # Slots are looked at before the limit is asked: what is given up may count for it.
     free = packet.connection.slot if packet.connection.known else _free_slot(state, candidates, now)
     counted = state.connections_open[policy]

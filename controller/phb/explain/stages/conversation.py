@@ -34,7 +34,7 @@ def converse(packet: TracedPacket, tables: Tables, state: PipelineState) -> None
     if entry.action == "flow_wfq":
         schedule.discipline = Discipline.FLOW_WFQ
         schedule.by_precedence = True
-        base, conversations = entry.parameters["base"], entry.parameters["dynamic_conversations"]
+        base, conversations = entry.parameters["base"], entry.parameters["conversations"]
         origin = entry.origin
     else:
         schedule.discipline = Discipline.CLASS_WFQ
@@ -45,14 +45,14 @@ def converse(packet: TracedPacket, tables: Tables, state: PipelineState) -> None
         origin = row.origin
         parameters = row.parameters
         schedule.level, schedule.weight = parameters["level"], parameters["weight"]
-        schedule.queue_limit = parameters["queue_limit"]
+        schedule.limit_packets = parameters["limit_packets"]
         schedule.traffic_class = parameters["traffic_class"]
         if row.action == "single":
             schedule.slot = schedule.queue = parameters["slot"]
         else:
-            base, conversations = parameters["base"], parameters["dynamic_conversations"]
+            base, conversations = parameters["base"], parameters["conversations"]
             schedule.queue = base
-            schedule.congestive_discard_threshold = parameters["congestive_discard_threshold"]
+            schedule.threshold_packets = parameters["threshold_packets"]
             schedule.by_precedence, schedule.by_flows = not parameters["shared"], bool(parameters["shared"])
     if conversations:
         _choose(packet, state, base, conversations)

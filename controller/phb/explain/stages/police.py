@@ -63,11 +63,11 @@ def _meter(stage: str, packet: TracedPacket, entry: Entry, meter: MeterBuckets, 
     counted = packet.datagram_length if parameters["datagram"] else packet.length
     size = max(0, counted + (overhead - (1 << 32) if overhead >> 31 else overhead)) * TOKENS_PER_BYTE
     before = incoming if parameters["colour_aware"] else GREEN
-    committed_burst = parameters["committed_burst_bytes"] * TOKENS_PER_BYTE
+    committed_burst = parameters["committed_burst"] * TOKENS_PER_BYTE
     other = "peak" if entry.action == "two_rate" else "excess"
-    other_burst = parameters[f"{other}_burst_bytes"] * TOKENS_PER_BYTE
+    other_burst = parameters[f"{other}_burst"] * TOKENS_PER_BYTE
     if entry.action == "single_rate":
-        gained = parameters["committed_rate"] * min(elapsed, parameters["committed_full_after_us"])
+        gained = parameters["rate"] * min(elapsed, parameters["full_after"])
         meter.other = max(0, meter.other - max(0, gained - meter.committed))
         meter.committed = max(0, meter.committed - gained)
     else:
@@ -102,5 +102,5 @@ def _meter(stage: str, packet: TracedPacket, entry: Entry, meter: MeterBuckets, 
 
 
 def _refilled(missing: int, entry: Entry, bucket: str, elapsed: int) -> int:
-    gained = entry.parameters[f"{bucket}_rate"] * min(elapsed, entry.parameters[f"{bucket}_full_after_us"])
+    gained = entry.parameters[f"{bucket}_rate"] * min(elapsed, entry.parameters[f"{bucket}_full_after"])
     return max(0, missing - gained)

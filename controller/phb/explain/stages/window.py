@@ -87,8 +87,8 @@ def _offer(packet: TracedPacket, here: WindowSide, there: WindowSide) -> None:
         return
     round_trip_us = there.smoothed_us + here.least_us
     window = max(
-        entry.parameters["max_rate"] * round_trip_us >> _SCALE,
-        entry.parameters["min_rate"] * round_trip_us >> _SCALE,
+        entry.parameters["maximum"] * round_trip_us >> _SCALE,
+        entry.parameters["minimum"] * round_trip_us >> _SCALE,
         here.segment,
     )
     shift = here.scale & 0xF if here.scale and there.scale else 0

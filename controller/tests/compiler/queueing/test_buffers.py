@@ -50,7 +50,7 @@ def test_private_buffers_are_lent_after_a_timeout(artifact):
     intent = compiled(artifact, (4, f"shared-bytes: 1, idle-timeout-ms: 30, {private}"), (7, "shared-bytes: 100"))
     rows = [(entry.match, entry.action, entry.parameters) for entry in of_table(intent, "idle_stream")]
     # Each stream with a private buffer has its turn; what has none lends nothing.
-    parameters = {"index": 0, "private_bytes": 900, "idle_timeout_us": 30_000, "next_turn": 0}
+    parameters = {"index": 0, "private_bytes": 900, "timeout_us": 30_000, "next_turn": 0}
     assert rows == [({"profile": Exact(1), "turn": Exact(0)}, "lend", parameters)]
 
 

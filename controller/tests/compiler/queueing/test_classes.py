@@ -23,7 +23,7 @@ def rows(intent):
 
 def single(traffic_class, slot, level, weight, limit=0):
     parameters = {"traffic_class": traffic_class, "slot": slot, "level": level, "weight": weight}
-    return ("single", {**parameters, "queue_limit": limit}, 2 if traffic_class else 1)
+    return ("single", {**parameters, "limit_packets": limit}, 2 if traffic_class else 1)
 
 
 def test_a_strict_level_shares_and_the_default_class(compiled):
@@ -43,11 +43,11 @@ def test_flows_that_share_their_class(compiled):
         {
             "traffic_class": 2,
             "base": 0,
-            "dynamic_conversations": 64,
+            "conversations": 64,
             "level": 7,
             "weight": 1,
-            "congestive_discard_threshold": 32,
-            "queue_limit": 128,
+            "threshold_packets": 32,
+            "limit_packets": 128,
             "shared": 1,
         },
         2,

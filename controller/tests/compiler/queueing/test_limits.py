@@ -11,10 +11,12 @@ def limits(intent):
         entry.parameters["profile"]: entry.match["egress_port"].value for entry in of_table(intent, "port_scheduler")
     }
     holds = {
-        ports[entry.match["profile"].value]: entry.parameters["hold_queue"] for entry in of_table(intent, "port_limit")
+        ports[entry.match["profile"].value]: entry.parameters["hold_queue_packets"]
+        for entry in of_table(intent, "port_limit")
     }
     classes = {
-        entry.parameters["traffic_class"]: entry.parameters["queue_limit"] for entry in of_table(intent, "class_queue")
+        entry.parameters["traffic_class"]: entry.parameters["limit_packets"]
+        for entry in of_table(intent, "class_queue")
     }
     return holds, classes
 

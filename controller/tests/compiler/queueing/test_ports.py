@@ -56,8 +56,8 @@ def test_rows_of_a_port_hang_on_its_profile(compiled):
     assert intent.profiles == (Profile(1, 1, "p1"), Profile(2, 2, "p2"))
     limits = [(entry.match, entry.parameters) for entry in of_table(intent, "port_limit")]
     assert limits == [
-        ({"profile": Exact(1)}, {"hold_queue": 40, "congestive_discard_threshold": 0}),
-        ({"profile": Exact(2)}, {"hold_queue": 0, "congestive_discard_threshold": 64}),
+        ({"profile": Exact(1)}, {"hold_queue_packets": 40, "conversation_packets": 0}),
+        ({"profile": Exact(2)}, {"hold_queue_packets": 0, "conversation_packets": 64}),
     ]
     assert {entry.match["profile"] for entry in of_table(intent, "weight")} == {Exact(2)}
 

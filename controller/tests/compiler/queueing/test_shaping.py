@@ -29,7 +29,7 @@ def test_a_class_is_shaped_by_a_row(compiled, basis, overhead, burst, burst_byte
     intent = compiled(CLASS.format(256, basis, burst))
     (row,) = [entry for entry in intent.entries if entry.table == SHAPER]
     assert row.match == {"profile": Exact(1), "traffic_class": Exact(0)}
-    assert row.parameters == {"rate": 256_000, "burst_bytes": burst_bytes, "overhead": overhead % 2**32}
+    assert row.parameters == {"rate": 256_000, "burst": burst_bytes, "overhead": overhead % 2**32}
     assert intent.shapers == ()
 
 

@@ -283,7 +283,7 @@ fn qos() -> Pipeline {
             &[
                 ("profile", u64::from(port)),
                 ("base", u64::from(port) * 1024),
-                ("dynamic_conversations", 256),
+                ("conversations", 256),
                 ("overhead", 24),
             ],
         );
@@ -293,7 +293,7 @@ fn qos() -> Pipeline {
             0,
             vec![("profile", exact(port.into()))],
             "PhbIngress.buffer.set_limits",
-            &[("hold_queue", 1000), ("congestive_discard_threshold", 64)],
+            &[("hold_queue_packets", 1000), ("conversation_packets", 64)],
         );
         weights(&mut pipeline, port.into());
     }

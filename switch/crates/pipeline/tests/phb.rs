@@ -141,7 +141,7 @@ fn ranks_are_self_clocked_fair_queueing() {
         &[
             ("profile", 1),
             ("base", 4096),
-            ("dynamic_conversations", 4096),
+            ("conversations", 4096),
             ("overhead", u32::MAX as u128 - 6),
         ],
     );
@@ -232,7 +232,7 @@ fn time_per_packet() {
         &[
             ("profile", 1),
             ("base", 4096),
-            ("dynamic_conversations", 4096),
+            ("conversations", 4096),
             ("overhead", 0),
         ],
     );

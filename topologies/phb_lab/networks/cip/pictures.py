@@ -1,6 +1,6 @@
 """Figures 10 to 24: rate and CPU as bars."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from phb_lab.report.pictures import draw_bars
@@ -9,7 +9,7 @@ from phb_lab.study import Run
 from .tests import Load
 
 
-def pictures(runs: Sequence[Run[Load]], folder: Path) -> list[Path]:
+def pictures(runs: Sequence[Run[Load]], folder: Path, label: Callable[[str], str]) -> list[Path]:
     """Rate and CPU as bars, published beside ours, as figures 10 to 24 show them."""
     written: list[Path] = []
     for title, name, units in (
@@ -19,5 +19,5 @@ def pictures(runs: Sequence[Run[Load]], folder: Path) -> list[Path]:
     ):
         bars = [figure for run in runs for figure in run.figures if figure.unit in units]
         if bars:
-            written += draw_bars(title, bars, folder / name)
+            written += draw_bars(title, bars, folder / name, label=label)
     return written

@@ -32,6 +32,7 @@ class Cip(Study[Load]):
     source = "Cisco Systems, Customer Performance Testing of Cisco's Channel Interface Processor"
     tests = TESTS
     published = PUBLISHED
+    labels = words.LABELS
     options = (
         Option("window", WINDOW_BYTES, 4_096, 1_048_576, "TCP window of partitions and workstations, in bytes"),
         Option("blocks_per_interrupt", 15, 1, 15, "blocks that a host reads before it is interrupted, IP datagram"),
@@ -80,9 +81,13 @@ class Cip(Study[Load]):
         """Which figures are predictions, and why some are off."""
         return words.conclusions(runs)
 
+    def finding(self, runs: Sequence[Run[Load]], extra: Sequence[Run[Load]]) -> str:
+        """Say how many predictions hold."""
+        return words.finding(runs)
+
     def pictures(self, runs: Sequence[Run[Load]], extra: Sequence[Run[Load]], folder: Path) -> Sequence[Path]:
         """Figures 10 to 24: rate and CPU as bars."""
-        return pictures.pictures(runs, folder)
+        return pictures.pictures(runs, folder, self.label)
 
 
 STUDY = Cip()

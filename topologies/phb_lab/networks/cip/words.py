@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from phb_lab.figures import Figure
 from phb_lab.study import Run
 
 from .evaluation import ASKED, PREDICTED
@@ -30,10 +31,56 @@ _REASONS: Mapping[str, str] = {
 }
 
 
+LABELS = {
+    "escon_channel": "the ESCON channel",
+    "ip_datagram": "IP datagrams",
+    "csna": "CSNA",
+    "tn3270_server": "the TN3270 server",
+    "ping_one_channel_MBps": "rate of pings, one channel",
+    "ping_two_channels_MBps": "rate of pings, two channels",
+    "tcp_stream_two_channels_MBps": "rate of TCP streams, two channels",
+    "tcp_stream_per_channel_MBps": "rate of TCP streams, per channel",
+    "cip_cpu_percent_at_max": "CIP's CPU at the channel's maximum",
+    "cip_cpu_percent_tcp": "CIP's CPU with TCP streams",
+    "cip_cpu_percent": "CIP's CPU",
+    "rsp_cpu_percent": "route processor's CPU",
+    "rsp_cpu_percent_16000_lu": "route processor's CPU, 16,000 logical units",
+    "ftp_MBps": "rate of file transfers",
+    "ping_MBps": "rate of pings",
+    "channel_percent": "time in which the channel is busy",
+    "pus": "physical units",
+    "lus": "logical units",
+    "pps_6000_pu": "packet rate, 6,000 physical units",
+    "pps_16000_lu": "packet rate, 16,000 logical units",
+    "transactions_per_s": "transaction rate",
+    "bulk_MBps_at_half_cpu": "rate of bulk frames at half of the CPU",
+    "lus_1000_tps": "transaction rate, 1,000 sessions",
+    "lus_16000_tps": "transaction rate, 16,000 sessions",
+    "two_cip_32000_lus_tps": "transaction rate, two CIPs, 32,000 sessions",
+    "MBps": "rate of frames",
+}
+
+
+def finding(runs: Sequence[Run[Load]]) -> str:
+    """Say how many predictions hold; empty where nothing was predicted."""
+    predicted = _predicted([figure for run in runs for figure in run.figures])
+    if not predicted:
+        return ""
+    met = sum(bool(figure.met) for figure in predicted)
+    return (
+        f"Costs per byte, frame and transaction, taken from a few of the published figures, predict {met} of "
+        f"{len(predicted)} others within {ASKED:.0%}."
+    )
+
+
+def _predicted(figures: Sequence[Figure]) -> list[Figure]:
+    return [figure for figure in figures if (figure.note or "").startswith(PREDICTED) and figure.low is not None]
+
+
 def conclusions(runs: Sequence[Run[Load]]) -> list[str]:
     """Which figures are predictions, and why those that are off are."""
     figures = [figure for run in runs for figure in run.figures]
-    predicted = [figure for figure in figures if (figure.note or "").startswith(PREDICTED) and figure.low is not None]
+    predicted = _predicted(figures)
     lines = []
     if predicted:
         met = sum(bool(figure.met) for figure in predicted)

@@ -17,13 +17,13 @@ _WIDTH = 0.2
 def pictures(runs: Sequence[Run[Setting]], folder: Path) -> list[Path]:
     """Figures 2, 3 and 4 of the source from our runs, and a histogram of delays per measurement point."""
     drawn: list[Path] = []
-    for run in runs:
-        drawn += _draw_shares(run, folder / f"{run.test.name}-shares")
-        drawn += _draw_histogram(run, folder / f"{run.test.name}-delays")
     for key, number in (("delay_ms_by_mtu", 3), ("delay_ms_by_mtu_large_buffers", 4)):
         chosen = [run for run in runs if _delay_key(run) == key]
         if chosen:
             drawn += _draw_delays(chosen, number, folder / f"delay-by-mtu-figure-{number}")
+    for run in runs:
+        drawn += _draw_shares(run, folder / f"{run.test.name}-shares")
+        drawn += _draw_histogram(run, folder / f"{run.test.name}-delays")
     return drawn
 
 

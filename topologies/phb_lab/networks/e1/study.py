@@ -32,6 +32,7 @@ class E1(Study[Setting]):
     source = "Y. Araya et al., IBM Diffserv Implementation Experiments, draft-nadas-diffserv-experience-01 (1999)"
     tests = TESTS
     published = PUBLISHED
+    labels = words.LABELS
     options = (
         Option("holes", 1, 1, 256, "N of the rule that a stream takes at most 1/N of what is free of the shared pool"),
         Option("window", WINDOW_BYTES, 2048, 65_535, "bytes of each TCP connection's buffers"),
@@ -79,6 +80,10 @@ class E1(Study[Setting]):
     def conclusions(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]]) -> Sequence[str]:
         """Say which figures aren't as asked, and by how much."""
         return words.conclusions(runs)
+
+    def finding(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]]) -> str:
+        """Compare the delays of EF and of the streams that share buffers."""
+        return words.finding(runs)
 
     def pictures(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]], folder: Path) -> Sequence[Path]:
         """The source's figures 2, 3 and 4, and a histogram of delays per point."""

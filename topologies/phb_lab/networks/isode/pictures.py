@@ -11,6 +11,7 @@ from phb_lab.study import Run
 
 from .tables import details_of
 from .tests import Setting
+from .words import label
 
 # Throughput is averaged over this much time: a window of packets that leave together shall not look like a rate.
 BIN_S = 2
@@ -68,7 +69,7 @@ def draw_rates(figures: Sequence[Figure], destination: Path) -> list[Path]:
         color="tab:blue",
         label="measured",
     )
-    axes.set_yticks(places, [_label(figure) for figure in shown], fontsize="small")
+    axes.set_yticks(places, [f"{label(figure.test)}: {label(figure.quantity)}" for figure in shown], fontsize="small")
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("throughput of the message [kbit/s]")
@@ -78,19 +79,16 @@ def draw_rates(figures: Sequence[Figure], destination: Path) -> list[Path]:
     return save(picture, destination)
 
 
-def _label(figure: Figure) -> str:
-    """The last two parts of the test's path, and the message."""
-    places = ": ".join(figure.test.split(".")[-2:])
-    return f"{places}: {figure.quantity.removesuffix('.kbps')}".replace("_", " ")
-
-
 def pictures(runs: Sequence[Run[Setting]], limits_kbps: Sequence[float], folder: Path) -> list[Path]:
-    """Throughput over time of each run, below the rate of its line or shaper, and published beside measured rates."""
-    drawn = draw_rates([figure for run in runs for figure in run.figures], folder / "rates")
-    for run, limit_kbps in zip(runs, limits_kbps, strict=True):
+    """Throughput over time of each run, below the rate of its line or shaper, and published beside measured rates.
+
+    The answer to the source's open question comes first.
+    """
+    drawn = []
+    for run, limit_kbps in sorted(zip(runs, limits_kbps, strict=True), key=lambda pair: pair[0].test.name != "answer"):
         carried: dict[str, Sequence[int]] = dict(details_of(run).carried)
         for delivery in run.outcome.deliveries:
             carried[delivery.flow] = delivery.received_by_second
         if carried:
             drawn += draw_throughput(f"{run.test.name}: {run.test.title}", carried, limit_kbps, folder / run.test.name)
-    return drawn
+    return drawn + draw_rates([figure for run in runs for figure in run.figures], folder / "rates")

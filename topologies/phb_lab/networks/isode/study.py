@@ -106,6 +106,14 @@ class Isode(Study[Setting]):
         """Why the source's settings failed and ours do not."""
         return words.conclusions(runs)
 
+    def label(self, name: str) -> str:
+        """Name a quantity by its message, or a test of the source, in words."""
+        return words.label(name)
+
+    def finding(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]]) -> str:
+        """Say what one queue keeps of a message's rate beside the load."""
+        return words.finding(runs)
+
     def pictures(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]], folder: Path) -> Sequence[Path]:
         """Throughput over time of each test, and the published rates beside ours."""
         shaped_bps = PUBLISHED["router"]["shape_bps"]

@@ -1,5 +1,6 @@
 """Why the source's settings failed and ours do not."""
 
+import re
 from collections.abc import Sequence
 
 from phb_lab.study import Run
@@ -7,6 +8,49 @@ from phb_lab.study import Run
 from .evaluation import Transfer
 from .tables import details_of
 from .tests import Setting
+
+_SIZE = re.compile(r"(?P<number>\d+)(?P<unit>[kM])")
+_UNITS = {"k": "kByte", "M": "MByte"}
+_MEASURES = {
+    "s": "time of {}",
+    "kbps": "rate of {}",
+    "of_base": "rate of {} beside the load, as a share of the unloaded one",
+    "background_utilisation_bps": "rate of the load",
+}
+_TESTS = {
+    "round1_unshaped_2mbps.single": "messages alone, unshaped",
+    "round2_shaped_512k": "the load alone, shaped to 512 kbit/s",
+    "round2_shaped_512k.single": "messages alone, shaped to 512 kbit/s",
+    "round2_shaped_512k.two_queues_cs1_50_cs2_50.message_vs_message": "a queue per class: message beside message",
+    "round2_shaped_512k.two_queues_cs1_50_cs2_50.with_cs1_background": "a queue per class: messages beside the load",
+    "round2_shaped_512k.single_queue_ordered_dropping.cs1_background_vs_cs2_1M": (
+        "one queue, ordered dropping: a CS2 message beside the CS1 load"
+    ),
+}
+_PARALLEL = "round1_unshaped_2mbps.parallel_10M_s."
+
+
+def label(name: str) -> str:
+    """Name a quantity (``immediate_1M_alone.kbps``) or a test of the source in words."""
+    if name in _TESTS:
+        return _TESTS[name]
+    if name.startswith(_PARALLEL):
+        return f"{int(name.removeprefix(_PARALLEL)) + 2} messages of 10 MByte at once, unshaped"
+    message, _, measure = name.rpartition(".") if "." in name else (name, "", "s")
+    words = [_SIZE.sub(lambda size: f"{size['number']} {_UNITS[size['unit']]}", word) for word in message.split("_")]
+    return _MEASURES.get(measure, f"{measure} of {{}}").format(" ".join(words))
+
+
+def finding(runs: Sequence[Run[Setting]]) -> str:
+    """Say what the answer to the source's open question keeps of a message's rate."""
+    for run in runs:
+        if run.test.name == "answer":
+            kept = run.figure("immediate_1M.of_base").measured
+            return (
+                "One queue is enough where the load's excess is marked down and dropped first: a message beside the "
+                f"load keeps {kept:.0%} of its unloaded rate, which the source had left open."
+            )
+    return ""
 
 
 def conclusions(runs: Sequence[Run[Setting]]) -> list[str]:

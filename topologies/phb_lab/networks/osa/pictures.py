@@ -40,6 +40,7 @@ def bars(title: str, found: Sequence[Bar], path: Path) -> list[Path]:
                 axis.bar_label(drawn, fmt=partial(judging.number, unit=unit), fontsize=7)
             axis.set_xticks(range(len(workloads)), workloads)
             axis.set_ylabel(unit)
+            axis.margins(y=0.2)
             axis.legend(fontsize=7)
         picture.suptitle(title, fontsize=9)
         picture.tight_layout()
@@ -47,7 +48,7 @@ def bars(title: str, found: Sequence[Bar], path: Path) -> list[Path]:
         png, svg = path.with_suffix(".png"), path.with_suffix(".svg")
         picture.savefig(png, dpi=100, metadata={"Software": None})
         with mpl.rc_context({"svg.hashsalt": "phb"}):
-            picture.savefig(svg, metadata={"Date": None})
+            picture.savefig(svg, metadata={"Date": None, "Title": title})
     finally:
         plt.close(picture)
     return [png, svg]

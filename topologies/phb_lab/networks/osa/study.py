@@ -30,6 +30,7 @@ class OsaStudy(Study[Setting]):
     source = "David Herr: z/OS Communications Server Performance Functions Update. SHARE, Orlando, August 2015"
     tests = TESTS
     published = PUBLISHED
+    labels = words.LABELS
 
     def network(self, test: Setting, *, seed: int, options: Mapping[str, int]) -> Network:
         """The two sides of the comparison, each on an island of its own."""
@@ -68,9 +69,14 @@ class OsaStudy(Study[Setting]):
         """How far each gain is from the published one, where it is further than asked."""
         return words.conclusions(runs)
 
+    def finding(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]]) -> str:
+        """Compare published and measured gains."""
+        return words.finding(runs)
+
     def pictures(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]], folder: Path) -> Sequence[Path]:
         """Bars, as the source draws them: one picture per test."""
-        return [path for run in runs for path in pictures.bars(run.test.title, run.details, folder / run.test.name)]
+        first = sorted(runs, key=lambda run: run.test.name != "iwq-mixed")
+        return [path for run in first for path in pictures.bars(run.test.title, run.details, folder / run.test.name)]
 
 
 STUDY = OsaStudy()

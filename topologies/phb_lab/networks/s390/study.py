@@ -34,6 +34,7 @@ class S390(Study[Setting]):
     source = "Cisco and IBM, Delivering Predictable Host Integration Services (2000)"
     tests = TESTS
     published = PUBLISHED
+    labels = words.LABELS
     options = (
         Option(
             "transmit_ring",
@@ -94,6 +95,10 @@ class S390(Study[Setting]):
     def conclusions(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]]) -> Sequence[str]:
         """Why the figures differ."""
         return words.conclusions(runs, extra)
+
+    def finding(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]]) -> str:
+        """Compare the interactive response under FIFO and under flow WFQ."""
+        return words.finding(runs)
 
     def pictures(self, runs: Sequence[Run[Setting]], extra: Sequence[Run[Setting]], folder: Path) -> Sequence[Path]:
         """Figure 8, and figures G-1 to G-16."""

@@ -8,6 +8,43 @@ from phb_lab.study import Run
 from .tables import details_of, ring_of
 from .tests import Setting
 
+_TRAFFIC = {"interactive": "the interactive traffic", "ftp": "the file transfers", "total": "all traffic"}
+_MEASURES = {
+    "n": "transactions of {}",
+    "avg": "response of {}, mean of the connections",
+    "avg_pooled": "response of {}, mean of all transactions",
+    "min": "shortest response of {}",
+    "max": "longest response of {}",
+    "pair_min_n": "fewest transactions of a connection of {}",
+    "bytes_sent": "bytes sent by {}",
+    "bytes_received": "bytes received by {}",
+}
+LABELS = {
+    f"{group}.{measure}": words.format(traffic)
+    for group, traffic in _TRAFFIC.items()
+    for measure, words in _MEASURES.items()
+} | {
+    "show_queue.weight": "weight of a conversation in show queue",
+    "show_queue.tos": "type of service of a conversation in show queue",
+    "show_queue.length": "packet length in show queue",
+}
+
+
+def finding(runs: Sequence[Run[Setting]]) -> str:
+    """Compare the interactive response under both queueing disciplines; empty where one did not run."""
+    measured, published = {}, {}
+    for queueing in ("fifo", "wfq"):
+        figures = [run.figure("interactive.avg") for run in runs if run.test.queueing == queueing]
+        if not figures:
+            return ""
+        measured[queueing] = fmean(figure.measured for figure in figures)
+        published[queueing] = fmean(figure.published or 0.0 for figure in figures)
+    return (
+        f"People at terminals wait {measured['fifo']:.1f} s for an answer under FIFO and {measured['wfq']:.1f} s under "
+        f"flow WFQ, with the same line and the same file transfers (published: {published['fifo']:.1f} s and "
+        f"{published['wfq']:.1f} s)."
+    )
+
 
 def conclusions(main: Sequence[Run[Setting]], others: Sequence[Run[Setting]]) -> list[str]:
     """Explain the differences, with the figures of this very run."""

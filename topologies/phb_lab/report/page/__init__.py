@@ -7,7 +7,7 @@ It holds nothing that changes from one run of a seed to the next, so the same se
 import re
 import tempfile
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,14 @@ def page(
     else:
         shown = content.pictures(pictures)
     figures = [figure for run in runs for figure in run.figures]
+    titles = {run.test.name: run.test.title for run in runs}
+
+    def label(name: str) -> str:
+        return titles.get(name) or study.label(name)
+
     groups = [
-        (name, [content.figure_row(figure) for figure in found]) for name, found in judging.by_test(figures).items()
+        (name, label(name), [content.figure_row(figure, label) for figure in found])
+        for name, found in judging.by_test(figures).items()
     ]
     return _template().render(
         study=study,
@@ -49,13 +55,13 @@ def page(
         first=runs[0],
         shorter=_shorter(runs),
         tally=judging.tally(figures),
-        titles={run.test.name: run.test.title for run in runs},
+        finding=study.finding(runs, extra),
         groups=groups,
-        ratios=[row for _, rows in groups for row in rows if row.track is not None],
+        ratios=[row for _, _, rows in groups for row in rows if row.track is not None],
         ratio_ticks=[charts.Tick(charts.ratio_at(value), label) for value, label in _RATIOS],
         near=(charts.ratio_at(1 - judging.EXPLAINED_BEYOND), charts.ratio_at(1 + judging.EXPLAINED_BEYOND)),
-        charts=charts.charts(figures),
-        describe=charts.describe,
+        charts=charts.charts(figures, label),
+        describe=partial(charts.describe, label=label),
         number=judging.number,
         verdict=judging.verdict,
         pictures=shown,

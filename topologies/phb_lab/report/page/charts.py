@@ -5,9 +5,9 @@ their text however narrow the page, and tell each mark's value where the pointer
 without a script. Pictures of whole runs, with thousands of points, stay matplotlib's (:mod:`phb_lab.report.pictures`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import count, pairwise
 from math import ceil, floor, log, log10
 
 from matplotlib.ticker import LogLocator, MaxNLocator
@@ -17,6 +17,9 @@ from phb_lab.report import judging
 
 # The ratio axis of the tables: from a quarter to four times the published figure.
 RATIO_LIMIT = 4.0
+# How wide the page's style makes a digit of an axis, and the narrowest axis of a chart.
+_DIGIT_PX = 6.5
+_AXIS_PX = 150
 # Values that are further apart than this can't be told on a linear axis.
 _LOG_BEYOND = 40.0
 
@@ -67,6 +70,8 @@ class Chart:
     rows: tuple[ChartRow, ...]
 
 
+# Names a quantity or a test in words.
+Label = Callable[[str], str]
 # Labelled figures by the title and unit of their chart.
 _Groups = dict[tuple[str, str], list[tuple[str, Figure]]]
 
@@ -97,9 +102,19 @@ class Axis:
         return round(100 * min(max(share, 0.0), 1.0), 2)
 
     def ticks(self) -> tuple[Tick, ...]:
-        """Lines to draw; of many decades every second or third."""
-        step = 1 + (len(self.values) - 1) // 6
-        return tuple(Tick(self.at(value), _short(value)) for value in self.values[::step])
+        """Lines to draw: as many, evenly, as have room for their numbers."""
+        every = [Tick(self.at(value), _short(value)) for value in self.values]
+        return next(tuple(every[::step]) for step in count(1) if _have_room(every[::step]))
+
+
+def _have_room(ticks: Sequence[Tick]) -> bool:
+    """Whether no number touches the next, where the first and the last stand inside the axis (the page's ``axis``)."""
+    spans = []
+    for tick in ticks:
+        width = 100 * len(tick.label) * _DIGIT_PX / _AXIS_PX
+        left = tick.at if tick.at < 2 else tick.at - width if tick.at > 98 else tick.at - width / 2
+        spans.append((left, left + width))
+    return all(one[1] + 100 * _DIGIT_PX / _AXIS_PX <= other[0] for one, other in pairwise(spans))
 
 
 def ratio_track(figure: Figure) -> RatioTrack | None:
@@ -122,13 +137,15 @@ def ratio_at(ratio: float) -> float:
     return round(100 * min(max(share, 0.0), 1.0), 2)
 
 
-def charts(figures: Sequence[Figure]) -> list[Chart]:
+def charts(figures: Sequence[Figure], label: Label) -> list[Chart]:
     """The published figures beside ours: a chart per quantity that several tests have, or one per test and unit.
 
     Whichever gives fewer charts: many tests of few quantities and one test of many both read best so.
     """
     published = [figure for figure in figures if figure.published is not None]
-    return [_chart(title, unit, found) for (title, unit), found in min(_groupings(published), key=len).items()]
+    return [
+        _chart(label(name), unit, found, label) for (name, unit), found in min(_groupings(published), key=len).items()
+    ]
 
 
 def _groupings(figures: Sequence[Figure]) -> tuple[_Groups, _Groups]:
@@ -155,39 +172,28 @@ def _short(value: float) -> str:
     return f"{value:,.10g}"
 
 
-def _chart(title: str, unit: str, labelled: Sequence[tuple[str, Figure]]) -> Chart:
+def _chart(title: str, unit: str, named: Sequence[tuple[str, Figure]], label: Label) -> Chart:
     values = [
         value
-        for _, figure in labelled
+        for _, figure in named
         for value in (figure.measured, figure.published, figure.low, figure.high)
         if value is not None
     ]
     axis = Axis(values)
-    shared = _shared([label for label, _ in labelled])
     rows = []
-    for full, figure in labelled:
-        label = full[len(shared) :]
+    for name, figure in named:
         band = None
         if figure.met is not None:
             low = axis.low if figure.low is None else figure.low
             band = (axis.at(low), axis.at(axis.high if figure.high is None else figure.high))
         assert figure.published is not None
-        rows.append(ChartRow(label, figure, axis.at(figure.published), axis.at(figure.measured), band))
-    title = f"{title}: {shared.rstrip('.')}" if shared else title
+        rows.append(ChartRow(label(name), figure, axis.at(figure.published), axis.at(figure.measured), band))
     return Chart(title, unit, axis.logarithmic, axis.ticks(), tuple(rows))
 
 
-def _shared(labels: Sequence[str]) -> str:
-    """Give the words that all labels begin with, which go into the title; none of a single label."""
-    if len(labels) < 2:
-        return ""
-    columns = zip(*(label.split(".")[:-1] for label in labels), strict=False)
-    return "".join(f"{words[0]}." for words in takewhile(lambda words: len(set(words)) == 1, columns))
-
-
-def describe(figure: Figure) -> str:
+def describe(figure: Figure, label: Label) -> str:
     """Give the text that a mark shows where the pointer rests."""
-    parts = [f"{figure.test} {figure.quantity}: measured {judging.number(figure.measured, figure.unit)}"]
+    parts = [f"{label(figure.test)}, {label(figure.quantity)}: measured {judging.number(figure.measured, figure.unit)}"]
     if figure.published is not None:
         parts.append(f"published {judging.number(figure.published, figure.unit)}")
     if figure.ratio is not None:

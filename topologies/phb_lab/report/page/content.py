@@ -21,9 +21,10 @@ from phb_lab.study import Run
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A figure as the table shows it."""
+    """A figure as the table shows it: ``label`` is its quantity in words."""
 
     quantity: str
+    label: str
     published: str
     measured: str
     ratio: str
@@ -79,11 +80,12 @@ _TITLE = ".//{http://creativecommons.org/ns#}Work/{http://purl.org/dc/elements/1
 _WORDS = {"met": "as asked", "missed": "not as asked", "near": "within 25 %", "off": "further off", "unpublished": ""}
 
 
-def figure_row(figure: Figure) -> FigureRow:
+def figure_row(figure: Figure, label: charts.Label) -> FigureRow:
     """One row of the table."""
     verdict = judging.verdict(figure)
     return FigureRow(
-        quantity=judging.quantity(figure),
+        quantity=figure.quantity,
+        label=judging.with_unit(label(figure.quantity), figure.unit),
         published="" if figure.published is None else judging.number(figure.published, figure.unit),
         measured=judging.number(figure.measured, figure.unit),
         ratio="" if figure.ratio is None else judging.ratio(figure.ratio),
@@ -92,7 +94,7 @@ def figure_row(figure: Figure) -> FigureRow:
         word=_WORDS[verdict],
         note=figure.note,
         track=charts.ratio_track(figure),
-        description=charts.describe(figure),
+        description=charts.describe(figure, label),
     )
 
 

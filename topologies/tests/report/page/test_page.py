@@ -40,6 +40,15 @@ def test_every_element_is_closed_and_every_id_is_there_once(study, runs):
     assert asked <= set(ids)
 
 
+def test_it_begins_with_what_was_found_and_a_picture_and_speaks_in_words(study, runs):
+    text = page(study, runs, ())
+    places = [text.index(part) for part in ("Fair queueing helps those who wait.", "<img", "<table")]
+    assert places == sorted(places)
+    assert text.count("<img") == 1
+    assert '<th scope="row" title="interactive.avg">response of the interactive traffic [s]</th>' in text
+    assert '<caption title="fifo">first in, first out <span>fifo</span></caption>' in text
+
+
 def test_datagrams_in_flight_are_told_from_lost_ones(study, runs):
     load = Delivery("load-1", "load", 1_000, 125_000, 990, 123_750, (), in_flight_packets=7)
     stream = Delivery("stream", "bulk", 0, 9_000, 0, 9_000, ())
