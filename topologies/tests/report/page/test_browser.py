@@ -227,7 +227,8 @@ def test_a_screen_reader_meets_headings_tables_and_drawings_with_names(viewer, m
     tree = tab.locator("body").aria_snapshot()
     for wanted in (
         'heading "a made-up network" [level=1]', 'navigation "Sections"', 'region "Published and measured"',
-        'img "fair, response of the interactive traffic: measured 0.390, published 1.003, ratio 0.39, asked ≤ 0.350 (s)"',
+        'img "fair, response of the interactive traffic: measured 0.390, published 1.003, ratio 0.39, '
+        'asked ≤ 0.350 (s)"',
         'img "os390 to cip; cip to c3640, 256 kbit/s; c3640 to branch"',
         'checkbox "only figures that are further off or not as asked"',
     ):  # fmt: skip
