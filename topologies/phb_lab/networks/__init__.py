@@ -1,4 +1,1 @@
-"""The published test networks, a folder each, with nothing that a network of a user's own can't have.
-
-:mod:`phb_lab.registry` finds them.
-"""
+"""The published test networks, a folder each, made as a user's own network would be."""

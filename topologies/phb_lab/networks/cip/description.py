@@ -25,7 +25,6 @@ from .tests import BULK_LUS, STREAMS, Load
 
 PUBLISHED = read_published(__file__)
 
-
 SECOND = 1_000_000_000
 # "A 4-KB packet size was selected because it is the maximum packet size from a Token Ring": a block.
 BLOCK_BYTES = 4_096
@@ -52,8 +51,7 @@ TRANSFERS = 3
 TRANSFER_BYTES = 100_000_000
 # "A single copy of the ping test": the router's own packets come from a port of their own.
 RSP4_PORT = 8
-# The source gives no TCP parameters. OS/390's default buffers, as in the S/390 network; 200 ms is BSD's delayed
-# acknowledgement. The window is an option of the study.
+# The source gives no TCP parameters: OS/390's default buffers, as in s390, and BSD's delayed acknowledgement.
 WINDOW_BYTES = 16_384
 DELAYED_ACK_NS = 200_000_000
 # 12 and 32 Dominos; "each Domino is capable of supporting 500 sessions and transmitting 500 frames per second".
@@ -63,8 +61,8 @@ LUS_PER_PU = 5
 # NetMarks' load is given: 7.4 MB/s. Frames of 4 KB (as in MCI's own tests) fill a block; LLC, TH and RH are 13 bytes.
 BULK_BYTES_PER_S = 7_400_000
 SNA_HEADERS = 13
-# CMPC carries High Performance Routing, of whose rate the source prints "in excess of 10.85 MBps" only. Two partitions'
-# worth of the channel's blocks are offered, so that the rate is what channel and CPU let through.
+# CMPC carries High Performance Routing; the source prints its rate as "in excess of 10.85 MBps" only. Twice the blocks
+# of a channel are offered, so that the rate is what channel and CPU let through.
 CMPC_FRAMES_PER_S = 6_000
 # A TN3270 server's and a PC's TCP with small messages: IOS's default window; no source gives one.
 SESSION_WINDOW_BYTES = 4_128

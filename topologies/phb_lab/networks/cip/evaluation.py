@@ -13,14 +13,13 @@ from phb_lab.study import Evaluation
 
 PUBLISHED = read_published(__file__)
 
-
 # "Within 5 %".
 ASKED = 0.05
 BYTES_PER_MB = 1_000_000
 BLOCK_BYTES = 4_096
 # One parameter of the router's own processor, calibrated with 6 % at 6,200 packets/s (CSNA, 6,000 PUs).
 RSP_NS_PER_PACKET = 9_677
-# What a figure is: only the last kind says anything about the model.
+# Kinds of figures: only the last says anything about the model.
 _CALIBRATED = "calibrated: a parameter was taken from it, or from one that it follows from"
 _CONFIGURED = "configured: so many were set up, and all of them were kept"
 PREDICTED = "prediction"
@@ -34,13 +33,9 @@ _CMPC = "the source prints a lower bound, 'in excess of 10.85 MBps', and nothing
 
 @dataclass(frozen=True)
 class Details:
-    """Utilisation from the warm-up on, in percent; the mean over adapters.
+    """Means over adapters from the warm-up on: percent of the time that the CIP's CPU and a channel were busy.
 
-    Attributes:
-        rate: what the test counts, per second, in ``unit``.
-        cpu: of the CIP's CPU.
-        channel: of a channel.
-
+    ``rate`` is the test's count per second, in ``unit``.
     """
 
     rate: float
@@ -56,17 +51,10 @@ def cips(network: Network) -> list[Adapter]:
 
 @dataclass(frozen=True)
 class Measured:
-    """What all tests count, from the warm-up on.
+    """Counts of a test from the warm-up on.
 
-    Attributes:
-        network: what ran.
-        outcome: what it gave.
-        cpu: of the CIP's CPU, in percent; the mean over adapters.
-        channel: of a channel, in percent.
-        rsp: of the router's own processor, in percent.
-        transactions: per second.
-        megabytes: payload that came, in MB/s; ``transfers`` is that of file transfers.
-
+    ``cpu`` (of the CIP), ``channel`` and ``rsp`` (the router's own processor) are percent of the time, means over
+    adapters; ``transactions`` are per second; ``megabytes`` is payload in MB/s, ``transfers`` that of file transfers.
     """
 
     network: Network
@@ -89,7 +77,6 @@ def evaluate(name: str, warm_up_s: int, network: Network, outcome: Outcome, *, d
 
     Raises:
         LabError: the run is no longer than the warm-up.
-
     """
     if duration_s <= warm_up_s:
         raise LabError(f"{name}: {duration_s} s are no longer than its warm-up of {warm_up_s} s")
@@ -130,7 +117,7 @@ def _ping_2(measured: Measured) -> _Evaluated:
 
 
 def _tcp_stream(measured: Measured) -> _Evaluated:
-    # As the source counts: what one channel carries and the other, too.
+    # As the source counts: on both channels.
     rate = 2 * measured.megabytes
     return (
         rate,
@@ -267,7 +254,6 @@ def _figure(
 
 
 def _megabytes(deliveries: Sequence[Delivery], from_s: int, to_s: int) -> float:
-    """Payload per second."""
     return sum(each.throughput_bps(from_s, to_s) for each in deliveries) / 8 / BYTES_PER_MB
 
 
@@ -281,7 +267,6 @@ def _busy(adapters: Sequence[Mapping[str, object]], key: str, from_s: int, to_s:
 
 
 def _sessions(outcome: Outcome) -> int:
-    """LLC2 connections that were open in the end."""
     counts: list[Any] = [counted["llc2_sessions"] for counted in outcome.adapters.values()]
     return sum(counts)
 

@@ -7,7 +7,7 @@ from phb_lab.study import Test
 
 # "12 client/server connections between the two LPARs".
 STREAMS = 12
-# NetMarks ran "multiple instances": as many logical units as send in turn; it makes no difference to the adapter.
+# NetMarks ran "multiple instances": so many logical units send in turn; the adapter sees no difference.
 BULK_LUS = 12
 
 
@@ -16,11 +16,9 @@ class Load(Test):
     """One test.
 
     Attributes:
-        kind: which of the networks above.
+        kind: which network of :mod:`phb_lab.networks.cip.description`.
         size: channels, pings, physical or logical units, or sessions of a CIP, whatever counts in it.
-        cips: how many there are.
-        warm_up_s: from when on it is measured.
-
+        warm_up_s: when measuring begins.
     """
 
     kind: Literal["ping", "tcp", "ftp", "csna", "csna-bulk", "tn3270", "cmpc"] = "ping"

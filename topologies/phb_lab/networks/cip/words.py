@@ -1,4 +1,4 @@
-"""Which figures are predictions, and why some are off."""
+"""Names of figures in words, how many predictions hold, and why some figures are off."""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,7 +29,6 @@ _REASONS: Mapping[str, str] = {
         "two CIPs: the source says approximately 1,500 and, of each, approximately 711, which is 1,422 together"
     ),
 }
-
 
 LABELS = {
     "escon_channel": "the ESCON channel",
@@ -78,7 +77,7 @@ def _predicted(figures: Sequence[Figure]) -> list[Figure]:
 
 
 def conclusions(runs: Sequence[Run[Load]]) -> list[str]:
-    """Which figures are predictions, and why those that are off are."""
+    """Count the predictions that hold, and explain the figures that are off."""
     figures = [figure for run in runs for figure in run.figures]
     predicted = _predicted(figures)
     lines = []
@@ -95,7 +94,6 @@ def conclusions(runs: Sequence[Run[Load]]) -> list[str]:
 
 
 def _unpublished(run: Run[Load]) -> str | None:
-    """Sum up a test for which the source prints no figure."""
     match run.test.name:
         case "ftp":
             return (

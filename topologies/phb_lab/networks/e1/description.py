@@ -14,7 +14,7 @@ from .tests import EXAMPLES, Setting
 SECOND = 1_000_000_000
 LINE_BPS = 2_048_000
 # RFC 1662: address, control and protocol (4 bytes) instead of Ethernet's header, and FCS (2) and one flag (1) that the
-# router doesn't count. Bit stuffing is left out: it depends on the data.
+# router doesn't count. Without bit stuffing, which depends on the data.
 PPP_HEADER = 4
 PPP_OVERHEAD = -14 + PPP_HEADER + 2 + 1
 # IEEE 802.3: preamble and delimiter (8), FCS (4), inter-frame gap (12). The source has "10 Mbps or 100 Mbps".
@@ -28,8 +28,7 @@ EF_INTERVAL_NS = (EF_PAYLOAD + 28 + PPP_HEADER) * 8 * SECOND * 5 // LINE_BPS
 # "Low frequency MGEN packets" beside each TCP connection: the source gives no number.
 PROBE_PAYLOAD = EF_PAYLOAD
 PROBE_INTERVAL_NS = SECOND // 5
-# Larger than what a stream can hold of the larger buffers (AF1: 22 KB), or the window would share the line and not the
-# buffers.
+# More than a stream can hold of the larger buffers (AF1: 22 KB): buffers shall share the line, not windows.
 WINDOW_BYTES = 32_768
 # FreeBSD acknowledges every second segment at once, and a single one with its next 200 ms timer.
 DELAYED_ACK_NS = 200_000_000
@@ -39,7 +38,7 @@ PROBE_PORT = 5002
 
 @dataclass(frozen=True)
 class Receiver:
-    """Who receives a stream; the place in :data:`RECEIVERS` is the number in its address and the far router's port."""
+    """Receiver of a stream; its place in :data:`RECEIVERS` is the number in its address and the far router's port."""
 
     stream: str
     host: str
@@ -65,15 +64,7 @@ SENDER = "192.0.2.2"
 
 
 def network(test: Setting, *, seed: int, holes: int = 1, window_bytes: int = WINDOW_BYTES) -> Network:
-    """Describe one measurement point.
-
-    Args:
-        test: buffers and MTU.
-        seed: draws when each flow starts.
-        holes: N of the rule for the shared pool.
-        window_bytes: of the TCP connections.
-
-    """
+    """Describe one measurement point; ``seed`` draws flows' starts, ``holes`` is N of the rule for the shared pool."""
     ibm2212 = Switch(
         "ibm2212",
         1,
@@ -166,7 +157,7 @@ def _datagrams(
 
 
 def _with_holes(buffers: Path, holes: int) -> Path:
-    """The same policy file with another N, as a file of its own; files ship with N = 1."""
+    """The policy file with another N, as a file of its own; files ship with N = 1."""
     text = buffers.read_text()
     if f"holes: {holes}\n" in text:
         return buffers

@@ -14,11 +14,11 @@ from phb_lab.outcome import NANOSECONDS, Delays, Outcome
 from phb_lab.study import Evaluation
 
 STREAMS = ("EF", "AF1", "AF2", "AF3", "AF4", "BE")
-# Connections find their place in the buffers within the first seconds; the source says of its two minutes only that
-# points were repeated "to check for stability".
+# Connections find their place in the buffers within the first seconds. The source says only that points of two minutes
+# were repeated "to check for stability".
 WARM_UP_S = 10
 THROUGHPUT = "throughput_percent_of_link"
-# What is asked: at least the policy, and within a point of policy + expected share (the source was up to a point off).
+# Asked: at least the policy, and within a point of policy + expected share (the source was up to a point off).
 POINTS = 1.0
 # Table 2 has one decimal: 18.96 is its 19.0.
 ROUNDING = 0.05
@@ -34,11 +34,10 @@ class Details:
 
     Attributes:
         router: percent of the line per stream, IP and PPP headers included.
-        application: the same of what arrived in the applications.
+        application: percent of the line per stream, of payload that arrived.
         delays: one-way delays per stream; of the probes, where the stream is TCP.
         silent: percent of the time that the TCP connection of a stream waited for its retransmission timer.
         dropped: packets that the 2212 dropped, by reason.
-
     """
 
     router: Mapping[str, float]
@@ -76,21 +75,12 @@ def evaluate(
 ) -> Evaluation:
     """Make figures of one measurement point.
 
-    Args:
-        name: the test's.
-        outcome: what it gave.
-        published: the source's figures.
-        delays_key: which of its tables of delays.
-        mtu: of all hosts, in bytes.
-        line: capture of the router's port to the line.
-        line_bps: the line's rate.
-        link_bytes: what the link's header has more than Ethernet's (negative: less).
-        receivers: address of the receiver per stream.
-        duration_s: how long the test ran.
+    ``published`` has the source's figures, with the delays under ``delays_key``. ``line`` is the capture of the
+    router's port to the line; ``link_bytes`` is by how much the link's header is longer than Ethernet's (negative:
+    shorter); ``receivers`` are addresses by stream.
 
     Raises:
         LabError: so short that nothing but the warm-up ran.
-
     """
     if duration_s <= WARM_UP_S:
         raise LabError(f"{name}: {duration_s} s are no more than the {WARM_UP_S} s that count for nothing")

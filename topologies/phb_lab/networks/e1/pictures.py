@@ -69,7 +69,6 @@ def _draw_delays(runs: Sequence[Run[Setting]], number: int, destination: Path) -
 
 
 def _draw_histogram(run: Run[Setting], destination: Path) -> list[Path]:
-    """How often each delay was met: EF on its own scale, the streams of the other queue on theirs."""
     picture, (premium, assured) = plt.subplots(1, 2, figsize=(11, 4))
     premium.hist([delay / 1e6 for delay in run.details.delays["EF"].sorted_ns], bins=50, color="C0", density=True)
     for place, stream in enumerate(STREAMS[1:], 1):

@@ -18,7 +18,6 @@ from .tests import TESTS, Setting
 
 PUBLISHED = read_published(__file__)
 
-
 # The readings of the source's rule for the shared pool. No more than it leaves free itself (1): half of what the others
 # leave, so a sixth for each of five. Half of what is free (2). 1/N of what is free, with the six streams (6).
 SHOWN_HOLES = (2, 6)

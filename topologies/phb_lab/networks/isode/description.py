@@ -10,7 +10,6 @@ from .tests import PARALLEL_STAGGER_S, Setting
 
 PUBLISHED = read_published(__file__)
 
-
 SECOND = 1_000_000_000
 # IEEE 802.3: preamble and delimiter (8), FCS (4), inter-frame gap (12).
 ETHERNET_OVERHEAD = 8 + 4 + 12
@@ -35,7 +34,7 @@ PRECEDENCE_SHIFT = 5
 # that it loses from the 10 MByte row.
 DELAY_US = 13_300
 LOSS_PER_MILLION = 30_000
-# What a message's submission is drawn from: a person clicks.
+# A message's submission is drawn from it: a person clicks.
 SUBMISSION_SPREAD_NS = SECOND
 
 

@@ -18,17 +18,16 @@ from .tests import NOTHING, Asked, Sending
 
 PUBLISHED = read_published(__file__)
 
-
 _ETHERNET_HEADER = 14
 # The load's rate is counted from the first whole second in which all of it has reached the queue.
 _SETTLING_S = 5
-# A message that has had so much time and is not delivered is said to be so; one that has had less says nothing.
+# A message that is not delivered within so much time becomes a figure; with less time it says nothing.
 _PATIENCE_S = 60
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """One message, and what its packets went through at the router.
+    """One message, and its data segments at the router.
 
     Attributes:
         transaction: from its submission to the receiver's answer; None while it was under way when the run ended.
@@ -38,7 +37,6 @@ class Transfer:
         inside_s: mean time in the router of those that left.
         passed_bytes: payload of those that left.
         ip_bytes: of the IP packets that left.
-
     """
 
     sending: Sending
@@ -56,7 +54,6 @@ class Transfer:
 
         Raises:
             ValueError: it isn't complete.
-
         """
         if self.transaction is None:
             raise ValueError(f"{self.sending.quantity} is under way")
@@ -75,13 +72,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Details:
-    """Messages and carried bytes of a run, beyond its figures.
-
-    Attributes:
-        transfers: its messages, in order of their connections.
-        carried: IP bytes that the router sent to the WAN in each second, by precedence.
-
-    """
+    """The run's transfers, and IP bytes that the router sent to the WAN in each second, by precedence."""
 
     transfers: tuple[Transfer, ...]
     carried: Mapping[str, Sequence[int]]
@@ -99,18 +90,11 @@ def evaluate(
 ) -> Evaluation:
     """Make figures of one test.
 
-    Args:
-        published_path: of its figures in the published data.
-        sendings: what was sent.
-        network: what ran.
-        outcome: what it gave.
-        captures: of the router's ports where messages come in and go out; None where there are none.
-        destination: address of the receiving agent.
-        duration_s: how long the test ran.
+    ``captures`` are of the router's ports where messages come in and go out, ``destination`` is the receiving agent's
+    address.
 
     Raises:
         LabError: so short that there is no figure.
-
     """
     packets = None if captures is None else Bottleneck(*captures, destination)
     transfers = tuple(_transfers(sendings, network, outcome, packets, duration_s))
@@ -193,9 +177,9 @@ def _message_figures(path: str, transfers: Sequence[Transfer], duration_s: int) 
 
 
 def _load_figures(path: str, test: str, outcome: Outcome, duration_s: int) -> Iterator[Figure]:
-    """Give the rate of the loads that arrived, in bit/s of UDP payload.
+    """Rate of the loads that arrived, in bit/s of UDP payload.
 
-    It is published of the load alone. Elsewhere the test's own name stands before it, for several fill one table.
+    Only the load alone has a published one. Others bear the test's name, because several tests fill one table.
     """
     rates = []
     for delivery in outcome.deliveries:
@@ -235,7 +219,7 @@ _CALIBRATED = {
 
 
 def _look_up(path: str, quantity: str) -> object:
-    """Look up a published value by a path of keys and places in lists; None where there is none."""
+    """A published value by a path of keys and places in lists; None where there is none."""
     value: Any = PUBLISHED
     for key in path.split("."):
         if isinstance(value, list) and key.isdecimal():

@@ -13,7 +13,7 @@ from .tables import details_of
 from .tests import Setting
 from .words import label
 
-# Throughput is averaged over this much time: a window of packets that leave together shall not look like a rate.
+# Throughput is averaged over this time, or a window of packets that leave together would look like a rate.
 BIN_S = 2
 
 _COLOURS = {
@@ -28,15 +28,7 @@ _COLOURS = {
 def draw_throughput(
     title: str, carried: Mapping[str, Sequence[int]], limit_kbps: float, destination: Path
 ) -> list[Path]:
-    """Throughput over time, a line for each connection and for the load.
-
-    Args:
-        title: of the picture.
-        carried: bytes in each second, by precedence or the name of a load.
-        limit_kbps: rate of the line or its shaper.
-        destination: file, whose suffix is replaced.
-
-    """
+    """Throughput over time, a line for each connection or load of ``carried`` (bytes in each second)."""
     picture, axes = plt.subplots(figsize=(9, 4.5))
     for name, seconds in carried.items():
         bins = range(0, len(seconds), BIN_S)

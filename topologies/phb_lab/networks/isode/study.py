@@ -18,8 +18,7 @@ from .tests import DEFAULTS, PRINTED, SHAPED, TESTS, THREE_QUEUES, UNSHAPED, Set
 
 PUBLISHED = read_published(__file__)
 
-
-# The source's, as the published data calls them.
+# The source's routers, as the published data calls them.
 _ROUTERS = {
     UNSHAPED: "default",
     SHAPED: "shaper",
@@ -28,7 +27,7 @@ _ROUTERS = {
     PRINTED: "one queue",
 }
 
-# Under which the answer to the open question is run as well: where it holds, and where it does not.
+# Options under which the answer to the open question is run, too: where it holds, and where it does not.
 CIRCUMSTANCES: tuple[Mapping[str, int], ...] = (
     {"load_class": 2},
     {"loads": 2},

@@ -51,7 +51,6 @@ def transfer_table(runs: Sequence[Run[Setting]]) -> Table:
 
 
 def _counts(transfer: Transfer) -> tuple[str, ...]:
-    """Cells about the segments; empty where nothing was captured."""
     if not transfer.segments:
         return ("", "", "", "")
     return f"{transfer.segments}", f"{transfer.lost}", f"{transfer.repeated}", judging.number(transfer.inside_s, "s")

@@ -9,7 +9,6 @@ from phb_lab.study import Test
 
 PUBLISHED = read_published(__file__)
 
-
 EXAMPLES = Path(phb_examples.__file__).parent
 PORTS = EXAMPLES / "ios" / "sar2811-ports.yaml"
 LOAD = EXAMPLES / "isode" / "load.ios"
@@ -46,10 +45,9 @@ class Sending:
         precedence: of the message; chooses its connection.
         size: as the source writes it: ``1k`` is 1,000 bytes, ``10M`` 10,000,000.
         at_s: when it is submitted.
-        quantity: what its figures are called. Of several messages with the same one, the fastest counts.
+        quantity: name of its figures. Of several messages with the same one, the fastest counts.
         base: quantity of the message whose rate is the unloaded one.
         asked: of its rate as a share of the unloaded one, where it has a base; else of its rate in kbit/s.
-
     """
 
     precedence: str
@@ -73,10 +71,9 @@ class Setting(Test):
         published: path of the test's figures in the published data.
         policies: of the router.
         sendings: messages in order of time.
-        load_s: from when on the dummy load runs; None is without it.
+        load_s: when the dummy load begins; None is without it.
         lossy: whether the WAN loses frames. It does not where the published unloaded rate leaves no room for losses.
-        captured: whether the router's ports are captured; not where hours of load would fill a disk and say nothing.
-
+        captured: whether the router's ports are captured; not where hours of load would fill a disk.
     """
 
     published: str = ""
@@ -87,7 +84,7 @@ class Setting(Test):
     captured: bool = True
 
 
-# What is asked of the policy that the source did not find: 90 % of the unloaded rate for CS2 ...
+# Asked of the policy that the source did not find: 90 % of the unloaded rate for CS2 ...
 KEPT = Asked(low=0.9)
 # ... and progress of CS0 and CS1: more than the 3 kbit/s that CS0 had beside the source's reserved queues.
 PROGRESS = Asked(low=3.0)

@@ -22,7 +22,6 @@ from .tests import Setting
 
 PUBLISHED = read_published(__file__)
 
-
 EXAMPLES = Path(phb_examples.__file__).parent / "osa"
 # PriorityTosMapping of the S/390 source's Policy Agent (appendix B), under SubnetTosMask 11100000.
 PRIORITY_MASK = 0b1110_0000

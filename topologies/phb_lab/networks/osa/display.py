@@ -47,7 +47,6 @@ def displays(network: Network, outcome: Outcome) -> dict[str, str]:
 
 
 def _queues(adapter: Adapter, counted: Mapping[str, Any]) -> list[tuple[int, str, Mapping[str, int]]]:
-    """Read queue number, type and counts of the input queues that the interface has."""
     queues = [(number, name, found) for number, (name, found) in enumerate(counted["inbound_queues"].items(), start=1)]
     return queues if adapter.parameters.get("workload_queueing") else queues[:1]
 

@@ -17,21 +17,14 @@ from .tests import Setting
 
 PUBLISHED = read_published(__file__)
 
-
 WARM_UP_NS = 30 * MILLISECOND
-# "10 points" is what the lab asks of a published gain.
+# A measured gain is asked to be this near to the published one.
 POINTS = 0.10
 
 
 @dataclass(frozen=True)
 class Rates:
-    """A workload's transactions per second, and their mean response time.
-
-    Attributes:
-        transactions: per second; of a stream its MB per second.
-        response_s: mean; 0 for a stream.
-
-    """
+    """A workload's transactions per second (of a stream, MB per second) and mean response time (of a stream, 0)."""
 
     transactions: float
     response_s: float = 0.0
@@ -42,7 +35,6 @@ def asked(outcome: Outcome, label: str, *, start_ns: int = 0, stop_ns: int = STO
 
     Raises:
         LabError: there were none.
-
     """
     begin = start_ns + WARM_UP_NS
     counted = [
@@ -57,7 +49,7 @@ def asked(outcome: Outcome, label: str, *, start_ns: int = 0, stop_ns: int = STO
 
 
 def streamed(outcome: Outcome, label: str, *, start_ns: int = 0, stop_ns: int = STOP_NS) -> Rates:
-    """MB per second of an island's stream, the start included: half a window's worth of it is slow start."""
+    """MB per second of an island's stream, from its start: half a window's worth of it is slow start."""
     seconds = (stop_ns - start_ns) / NANOSECONDS
     return Rates(outcome.delivery(f"{label}-str").received_bytes / seconds / 1e6)
 
@@ -70,7 +62,7 @@ def processor_ns(outcome: Outcome, adapter: str) -> int:
 
 
 def gain(new: float, old: float) -> float:
-    """By which share something has grown."""
+    """Growth as a share of the old value."""
     return new / old - 1
 
 

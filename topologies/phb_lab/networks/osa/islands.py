@@ -17,12 +17,12 @@ from phb_lab.description import (
 )
 
 MILLISECOND = 1_000_000
-# Traffic starts at once and no exchange begins after this time; what came before the warm-up is not counted.
+# Traffic starts at once; no exchange begins after this time.
 STOP_NS = 300 * MILLISECOND
 # "Send buffer size: 180K for streaming workloads" (segmentation offload).
 WINDOW_BYTES = 180 * 1024
 MTU_BYTES = 1492
-# What 200 ms are to s390: the delayed acknowledgement of BSD-derived stacks.
+# The delayed acknowledgement of BSD-derived stacks, as in s390.
 DELAYED_ACK_NS = 200_000_000
 REQUEST_BYTES, REPLY_BYTES = 100, 800
 
@@ -50,7 +50,7 @@ class Parts:
     islands: int = 0
 
     def host(self, name: str, addresses: Sequence[str], parameters: Mapping[str, Any], *, window: int) -> None:
-        """A host behind its adapter, which is an OSA if it has processors."""
+        """Add a host behind its adapter, which is an OSA if it has processors."""
         self.hosts.append(Host(name, tuple(addresses), parameters["mtu_bytes"], window, DELAYED_ACK_NS, nagle=False))
         kind: Any = "osa" if "processors" in parameters else "osa2"
         self.adapters.append(Adapter(f"{name}-adapter", kind, parameters))
@@ -66,7 +66,7 @@ class Parts:
         far_window: int | None = None,
         delay_ns: int = 0,
     ) -> "Island":
-        """Two hosts, ``LABEL-near`` and ``LABEL-far``, on one LAN."""
+        """Add two hosts, ``LABEL-near`` and ``LABEL-far``, on one LAN."""
         self.islands += 1
         island = Island(self, label, f"10.{self.islands}.0.1", f"10.{self.islands}.0.2")
         self.host(island.near, [island.near_address], near, window=window)
@@ -89,7 +89,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Island:
-    """Two hosts on a LAN of their own. ``near`` is the z/OS whose adapter is looked at."""
+    """Two hosts on a LAN of their own; ``near`` is the z/OS with the adapter under test."""
 
     parts: Parts
     label: str

@@ -37,7 +37,7 @@ class OsaStudy(Study[Setting]):
         return NETWORKS[test.name](test)
 
     def virtual_time_only(self, test: Setting) -> str | None:
-        """All of them: they are about what no process is in time for."""
+        """All of them: a process is too slow for what they compare."""
         return "it compares microseconds of processors at gigabits; each wake-up of a process takes longer than they do"
 
     def evaluate(

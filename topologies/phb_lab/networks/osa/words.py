@@ -1,4 +1,4 @@
-"""How far a gain is from the published one, and why."""
+"""Names of figures in words, and why some gains are far from the published ones."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,6 @@ REASONS = {
     "mixed_streaming_gain": "Here the stream is limited by the processor that receives it, with and without requests.",
     "pure_streaming_gain_zos": "A sender that waits for its own processors fills the receiver's less often.",
 }
-
 
 _GAINS = {
     "inbperf": "INBPERF",

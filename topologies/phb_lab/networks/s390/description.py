@@ -12,7 +12,6 @@ from .tests import Setting
 
 PUBLISHED = read_published(__file__)
 
-
 SECOND = 1_000_000_000
 # RFC 1662: the IOS display counts address, control and protocol (4 bytes) into a packet's length; FCS (2) and one flag
 # (1) follow on the line. The bit-synchronous line's stuffing is left out: it depends on the data and adds about 1 % to
@@ -39,7 +38,7 @@ def bottleneck(test: Setting) -> tuple[str, int, int]:
 
 
 def c7513_files(test: Setting) -> tuple[Path, ...]:
-    """Give the 7513's policy files: its printed configuration has WFQ; the one without is not printed."""
+    """Give the 7513's policy files; the source prints the configuration with WFQ, not the one without."""
     route = S390_EXAMPLES / f"c7513-routes-{test.adapter}.yaml"
     if test.queueing == "wfq":
         return EXAMPLES / "ios" / "c7513.ios", EXAMPLES / "ios" / "c7513-ports.yaml", route
@@ -47,13 +46,9 @@ def c7513_files(test: Setting) -> tuple[Path, ...]:
 
 
 def network(test: Setting, *, seed: int, transmit_ring: int) -> Network:
-    """Describe one test.
+    """Describe one test; ``seed`` draws the start times of the file transfers.
 
-    Args:
-        test: which of the eight.
-        seed: draws the start times of the file transfers.
-        transmit_ring: packets that the 7513's serial interface takes from its scheduler ahead of the line.
-
+    ``transmit_ring`` is the packets that the 7513's serial interface takes from its scheduler ahead of the line.
     """
     rate = PUBLISHED["link"]["rate_bps"]
     addresses = PUBLISHED["addresses"]

@@ -16,7 +16,6 @@ from .tests import Setting
 
 PUBLISHED = read_published(__file__)
 
-
 # A conversation as `phb show queue` prints it, which is how the source's router printed it.
 _CONVERSATION = re.compile(
     r"\(depth/weight/discards/tail drops/interleaves\) (?P<depth>\d+)/(?P<weight>\d+)/(?P<discards>\d+)/"
@@ -42,7 +41,7 @@ class Conversation:
     source_port: int
 
 
-# Figure E-1 of the source, by marking. Its transfers, which wait beside these, are not printed.
+# Figure E-1 of the source, by marking. It does not print the transfers that wait beside these.
 PRINTED = {
     marking: tuple(
         Conversation(depth, weight, 0, 0, 0, 1444, tos, "133.10.30.1", source_port)
@@ -89,7 +88,7 @@ def figures(test: str, snapshots: Mapping[str, str]) -> list[Figure]:
     for quantity, published in {"weight": marking["wfq_weight"], "tos": marking["tos"]}.items():
         furthest = max((getattr(each, quantity) for each in shown), key=lambda value: abs(value - published))
         found.append(Figure(test, f"show_queue.{quantity}", "", furthest, published, low=published, high=published))
-    # Of most: a reply that TCP sends again may come in two pieces.
+    # The most frequent one: a reply that TCP sends again may come in two pieces.
     (length, _), *_ = Counter(each.length for each in shown).most_common()
     whole = PUBLISHED["display"]["interactive_packet_length"]
     found.append(Figure(test, "show_queue.length", "bytes", length, whole, low=whole, high=whole))

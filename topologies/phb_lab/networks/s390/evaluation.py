@@ -14,13 +14,12 @@ from phb_lab.study import Evaluation
 
 PUBLISHED = read_published(__file__)
 
-
 GROUPS = ("ftp", "interactive")
 
 
 @dataclass(frozen=True)
 class Longest:
-    """The longest transaction of a group, and what the packets of its server say about it."""
+    """The longest transaction of a group, and what its server's packets say about it."""
 
     transaction: Transaction
     silence: Silence
@@ -28,15 +27,12 @@ class Longest:
 
 @dataclass(frozen=True)
 class Details:
-    """Packets of the 7513 in one test, from its captures.
+    """Packets of the 7513 in one test, from its captures; ``passages`` and ``longest`` are by group.
 
     Attributes:
-        passages: what the data segments of a group went through.
-        longest: the longest transaction per group.
         shared: packets that shared a conversation slot with another flow.
         queue_at_start: packets in the 7513 when the interactive traffic joined.
         utilisation: share of the time that the line was sending.
-
     """
 
     passages: dict[str, GroupPassage]
@@ -60,20 +56,11 @@ def evaluate(
 ) -> Evaluation:
     """Make figures of one test.
 
-    Args:
-        name: the test's.
-        network: what ran.
-        outcome: what it gave.
-        entered: capture of the port where replies enter the bottleneck.
-        left: capture of the port where they leave it.
-        switch: the bottleneck's name.
-        line_overhead: bytes that the line adds to an Ethernet frame.
-        interactive_start_ns: when the interactive traffic joins.
-        duration_s: how long the test ran.
+    ``entered`` and ``left`` are captures of the ports where replies enter the bottleneck ``switch`` and leave it;
+    ``line_overhead`` is bytes that the line adds to an Ethernet frame.
 
     Raises:
         LabError: so short that a group completed no transaction.
-
     """
     flows = [flow for flow in network.flows if isinstance(flow, RequestResponse)]
     for group in GROUPS:

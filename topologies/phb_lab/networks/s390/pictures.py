@@ -18,15 +18,14 @@ from .tests import Setting
 
 PUBLISHED = read_published(__file__)
 
-
-# Pictures average over this much time, as the source's tool draws lines and not dots. It gives no value: assumption.
+# Pictures average over this time, as the source's tool draws lines and not dots. Assumption: it gives no value.
 BIN_S = 10
 _GROUP_LABELS = {"interactive": "interactive", "ftp": "file transfers"}
 _GROUP_COLOURS = {"interactive": "tab:red", "ftp": "tab:blue"}
 
 
 def _bins(trim_s: float, duration_s: float) -> list[int]:
-    """The bins of which nothing lies in the first or last ``trim_s`` seconds."""
+    """Bins outside the first and last ``trim_s`` seconds."""
     return list(range(ceil(trim_s / BIN_S), floor((duration_s - trim_s) / BIN_S)))
 
 
@@ -51,8 +50,8 @@ def throughput_over_time(
 ) -> tuple[list[float], list[float]]:
     """Reply kbit/s in each bin, by the bin's middle (s).
 
-    A transaction's reply counts evenly over the time from its start to its end: counting it at its end would show the
-    rhythm of thirty transfers that end together.
+    A reply counts evenly over its transaction's time: counted at the end, it would show the rhythm of thirty transfers
+    that end together.
     """
     kilobits = dict.fromkeys(_bins(trim_s, duration_s), 0.0)
     for transaction in transactions:

@@ -19,8 +19,7 @@ from .tests import TESTS, Setting
 
 PUBLISHED = read_published(__file__)
 
-
-# Looks at the serial line's queue, evenly over the test: the source prints one, of an unknown time.
+# Displays of the serial line's queue, evenly over the test: the source prints one, of an unknown time.
 DISPLAYS = 5
 # The source's own limit is 1; 0 and 6 show what a transmit ring after the scheduler does to its figures.
 SHOWN_RINGS = (0, 6)

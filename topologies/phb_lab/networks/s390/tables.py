@@ -57,7 +57,7 @@ def packet_table(runs: Sequence[Run[Setting]]) -> Table:
 
 
 def ring_table(runs: Sequence[Run[Setting]]) -> Table:
-    """Average responses by transmit ring: how many packets the line takes from the scheduler in advance."""
+    """Average responses by transmit ring (packets that the line takes from the scheduler in advance)."""
     rings = sorted({ring_of(run) for run in runs})
     table = Table(
         title="The same tests by transmit ring (packets after the scheduler): average response [s]",

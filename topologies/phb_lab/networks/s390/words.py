@@ -1,4 +1,4 @@
-"""Why the figures differ, with those of the very run."""
+"""Why the figures differ, with those of the run."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -47,7 +47,7 @@ def finding(runs: Sequence[Run[Setting]]) -> str:
 
 
 def conclusions(main: Sequence[Run[Setting]], others: Sequence[Run[Setting]]) -> list[str]:
-    """Explain the differences, with the figures of this very run."""
+    """Explain the differences, with the figures of this run."""
     fair = [run for run in main if "-wfq-" in run.test.name]
     said = []
     if fair:
