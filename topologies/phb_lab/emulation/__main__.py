@@ -30,7 +30,6 @@ def run_study(
 
     Raises:
         InterruptedRunError: Ctrl-C was pressed.
-
     """
     runs, failed = [], 0
     for test in study.tests:

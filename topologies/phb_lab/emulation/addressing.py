@@ -1,7 +1,7 @@
-"""Which MAC address a host's interface must have: the one that the router in front of it writes.
+"""MAC addresses of hosts' interfaces: those that the router in front of each writes.
 
-A kernel takes only frames for its own address, and the address is in the policies: in the routes of the first router
-on the way from the host, past adapters and past switches that are a wire between two ports.
+A kernel takes only frames for its own address. The policies have it: in the routes of the first router on the way from
+the host, past adapters and past switches that are a wire between two ports.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +12,9 @@ from phb.model.policy_set import PolicySet
 from phb_lab.description import Host, Network
 from phb_lab.errors import UsageError
 
-# What hosts send to. A router of ours takes frames for any address; this is the one that virtual time uses.
+# Hosts send to it, as in virtual time; a router of ours takes frames for any address.
 GATEWAY_MAC = "02:00:00:00:00:00"
-# Link-local (RFC 3927), and only a name for the neighbour above.
+# Link-local (RFC 3927); only a name for the neighbour with that MAC address.
 GATEWAY_ADDRESS = "169.254.0.1"
 
 _Place = tuple[str, int]
@@ -26,7 +26,6 @@ def host_macs(network: Network) -> dict[str, str]:
     Raises:
         UsageError: routers write two addresses for one host.
         phb.InputError: a policy file is wrong.
-
     """
     policies = {switch.name: read_files(switch.policy_files) for switch in network.switches}
     peers = _peers(network)

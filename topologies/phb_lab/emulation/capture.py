@@ -1,7 +1,7 @@
 """Captures what arrives at an interface: `python -m phb_lab.emulation.capture INTERFACE FILE`, and merges captures.
 
-What a port of the lab sends passes no tap of its own interface (the switch and the adapters bypass it), so it is
-captured where it arrives, at the other end of the veth pair.
+Frames that a port of the lab sends pass no tap of its own interface (the switch and the adapters bypass it), so they
+are captured where they arrive, at the other end of the veth pair.
 """
 
 import select
@@ -28,7 +28,7 @@ _RECEIVE_BUFFER = 32 << 20
 
 
 def merge(captures: Iterable[Path], into: Path, zero_realtime_ns: int) -> None:
-    """One capture of several, by time, counted from the start of the run; what was before is left out."""
+    """Merge captures by time, counted from the start of the run; frames before it are left out."""
     records = sorted(record for capture in captures for record in _records(capture))
     with into.open("wb") as file:
         file.write(_HEADER)

@@ -21,8 +21,8 @@ class Span:
         return self.end_ns - self.zero_ns
 
     def of_realtime(self, realtime_ns: int) -> int:
-        """A time of CLOCK_REALTIME, which the kernel stamps packets with, in ns since the start of the run.
+        """A time of CLOCK_REALTIME, the kernel's stamps of packets, in ns since the start of the run.
 
-        The difference of the two clocks is read each time, because one of them may be set.
+        The difference of the two clocks is read each time, because CLOCK_REALTIME may be set.
         """
         return realtime_ns - time.time_ns() + self.now()

@@ -1,7 +1,7 @@
 """The traffic of one host, over kernel sockets: `python -m phb_lab.emulation.endpoint JOB REPORT`.
 
-It listens, says so, reads the start and the end of the run from standard input, runs its flows, and writes what
-happened. It ends at once when standard input does, because then the runner is gone.
+It listens, prints `ready`, reads the start and the end of the run from standard input, runs its flows, and writes a
+report. It ends at once when standard input does, because then the runner is gone.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from phb_lab.emulation.tools.tool import Context
 READY = "ready"
 
 _SECOND = 1_000_000_000
-# For datagrams that are on their way at the end of the run; what comes later counts as lost.
+# For datagrams on their way at the end of the run; those that come later count as lost.
 _DRAIN_NS = 2 * _SECOND
 # As virtual time's hosts: how long a client waits before it opens a connection again.
 _RECONNECT_NS = 1 * _SECOND
@@ -111,7 +111,7 @@ class Endpoint:
         return self._report
 
     def _ours(self, flows: Mapping[int, Flow]) -> dict[int, Flow]:
-        """Those that no tool takes."""
+        """Flows without a tool."""
         return {number: flow for number, flow in flows.items() if tool_for(flow, self._job.tools) is None}
 
     def _start_tools(self) -> None:
@@ -219,7 +219,7 @@ class Endpoint:
             await loop.sock_sendall(connection, data[len(data) - held_back :])
 
     async def _receive(self, connection: socket.socket, octets: int) -> bytes:
-        """Read so many octets; the first eight of them are given back, the rest is nothing but length."""
+        """Read so many octets; gives the first eight."""
         loop = asyncio.get_running_loop()
         head = b""
         while octets > 0:
@@ -232,7 +232,7 @@ class Endpoint:
         return head
 
     async def _again(self, attempt: Callable[[], Awaitable[bool]]) -> None:
-        """Repeat until it says that it is done; a broken connection is counted, and opened again after a while."""
+        """Repeat until done; a broken connection is counted, and opened again after a while."""
         while True:
             try:
                 if await attempt():
@@ -321,7 +321,7 @@ class Endpoint:
                 if ahead > 0:
                     time.sleep(ahead / _SECOND)
                 numbers = number.to_bytes(4, "big") + sequence.to_bytes(4, "big")
-                # Refused: an earlier one found nobody, and ICMP has said so. It is sent all the same.
+                # ICMP has reported that an earlier one was refused; this one is sent all the same.
                 with suppress(ConnectionRefusedError):
                     udp.send(numbers + self._span.now().to_bytes(8, "big") + padding)
                 sequence += 1
@@ -345,7 +345,7 @@ def main() -> None:
 
 def _end_with_input() -> None:
     sys.stdin.read()
-    # The runner is gone, or has enough: nobody reads a report any more.
+    # The runner is gone or has enough; a report would not be read.
     os._exit(1)
 
 

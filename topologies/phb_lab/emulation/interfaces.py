@@ -8,11 +8,11 @@ from phb_lab.emulation.addressing import GATEWAY_ADDRESS, GATEWAY_MAC
 if TYPE_CHECKING:
     from phb_lab.emulation.nodes import Member
 
-# What a veth pair leaves to hardware that it doesn't have: frames are as on a cable without it.
+# Without them, frames are as on a cable: a veth pair has no hardware to do their work.
 _OFFLOADS = "rx off tx off sg off tso off gso off gro off"
 
-# Of the namespace alone. Segments carry no options, as in virtual time and in the sources' stacks (a timestamp would
-# take 12 bytes of each); connections learn nothing from those before them; no neighbour discovery among the traffic.
+# Segments carry no options, as in virtual time and in the sources' stacks (a timestamp would take 12 bytes of each);
+# connections learn nothing from those before them; no neighbour discovery among the traffic.
 _SETTINGS = {
     "net/ipv4/tcp_timestamps": "0",
     "net/ipv4/tcp_no_metrics_save": "1",
@@ -32,24 +32,24 @@ _TBF_LIMIT_BYTES = 1_000_000
 
 
 def settle(node: "Member") -> None:
-    """The kernel's settings of a namespace; before its interfaces are there."""
+    """Set the kernel's options of a namespace, before its interfaces are there."""
     for name, value in _SETTINGS.items():
         node.quiet(f"test ! -e /proc/sys/{name} || echo {value} > /proc/sys/{name}")
 
 
 def set_up(node: "Member", port: int, mtu_bytes: int) -> None:
-    """A port's interface: MTU, no offloads, up."""
+    """Set a port's interface up: MTU, no offloads."""
     name = f"eth{port}"
     node.quiet(f"ethtool -K {name} {_OFFLOADS} > /dev/null 2>&1; ip link set {name} mtu {mtu_bytes} up")
 
 
 def leave_open(node: "Member", port: int) -> None:
-    """A port without a wire: a switch wants its interface all the same."""
+    """Make the interface of a port without a wire, which a switch needs all the same."""
     node.quiet(f"ip link add eth{port} type veth peer name open{port}")
 
 
 def address(node: "Member", host: Host) -> None:
-    """A host's addresses, and its way out: every other address is behind one neighbour, whose MAC address is fixed.
+    """Set a host's addresses and its default route, to one neighbour with a fixed MAC address.
 
     Our sockets have a congestion control each; the route's is for real tools that set none.
     """
@@ -63,9 +63,9 @@ def address(node: "Member", host: Host) -> None:
 
 
 def limit_rate(node: "Member", port: Port) -> None:
-    """Give a port the line rate that its switch can't: behind it, in a queue that the program doesn't see.
+    """Limit a port behind the switch, in a queue that its program doesn't see.
 
-    What the line adds to a frame can't be less than nothing here, so a negative overhead is left out.
+    tc's overhead can't be negative, so a negative one is left out.
     """
     if port.rate_bps is not None:
         overhead = f" overhead {port.overhead_bytes}" if port.overhead_bytes > 0 else ""

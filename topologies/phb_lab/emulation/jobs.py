@@ -19,15 +19,9 @@ FlowType = TypeVar("FlowType", RequestResponse, Messages, Stream, Datagrams)
 
 @dataclass(frozen=True)
 class HostJob:
-    """The work of one host.
+    """The work of one host: flows by number that it starts (``clients``) and that it answers (``servers``).
 
-    Attributes:
-        host: its options: window, Nagle, congestion control, acknowledgements.
-        clients: flows by number that it starts.
-        servers: flows by number that it answers.
-        seed: of intervals that are drawn.
-        tools: real tools that take flows from our generators, by name.
-
+    ``seed`` is that of drawn intervals; ``tools`` are real tools that take flows from our generators, by name.
     """
 
     host: Host
@@ -38,7 +32,7 @@ class HostJob:
 
     @classmethod
     def of(cls, network: Network, host: Host, seed: int, tools: Sequence[str] = ()) -> "HostJob":
-        """Everything that a network's flows ask of a host."""
+        """The work that a network's flows give a host."""
         numbered = dict(enumerate(network.flows))
         return cls(
             host,
@@ -49,7 +43,7 @@ class HostJob:
         )
 
     def write(self, path: Path) -> None:
-        """As JSON."""
+        """Write it as JSON."""
         document = {
             "host": asdict(self.host),
             "clients": {number: _flow_as_json(flow) for number, flow in self.clients.items()},
@@ -92,7 +86,7 @@ class Received:
     late: int = 0
 
     def count(self, now_ns: int, octets: int) -> None:
-        """Octets that came now."""
+        """Count octets that came now."""
         second = max(now_ns, 0) // 1_000_000_000
         self.by_second.extend([0] * (second + 1 - len(self.by_second)))
         self.by_second[second] += octets
@@ -101,14 +95,9 @@ class Received:
 
 @dataclass
 class Report:
-    """An endpoint's report at its end.
+    """An endpoint's report: ``sent`` and ``received`` by flow number, ``failures`` (broken connections) by reason.
 
-    Attributes:
-        transactions: (flow number, start, end) in ns since the start of the run.
-        sent: by flow number.
-        received: by flow number.
-        failures: connections that broke, by reason.
-
+    ``transactions`` are (flow number, start, end) in ns since the start of the run.
     """
 
     transactions: list[tuple[int, int, int]] = field(default_factory=list)
@@ -117,11 +106,11 @@ class Report:
     failures: dict[str, int] = field(default_factory=dict)
 
     def fail(self, reason: str) -> None:
-        """A connection broke."""
+        """Count a broken connection."""
         self.failures[reason] = self.failures.get(reason, 0) + 1
 
     def write(self, path: Path) -> None:
-        """As JSON."""
+        """Write it as JSON."""
         path.write_text(json.dumps(asdict(self)))
 
     @classmethod
@@ -140,7 +129,7 @@ class Report:
 
 
 def of_kind(flows: Mapping[int, Flow], kind: type[FlowType]) -> Sequence[tuple[int, FlowType]]:
-    """The flows of one kind, with their numbers."""
+    """Flows of one kind, with their numbers."""
     return [(number, flow) for number, flow in flows.items() if isinstance(flow, kind)]
 
 

@@ -1,8 +1,8 @@
 """A run's marked processes and its folder, found again after a run that was killed.
 
-Everything a run makes lives in network namespaces of its own, which end with their last process: no interface of ours
-is ever in the machine's own namespace. So processes are what may be left, and each has the run's mark in its
-environment. The kernel ends them when the runner dies (PR_SET_PDEATHSIG); this is the second line.
+A run's interfaces are in network namespaces of its own, which end with their last process. So only processes may be
+left; each has the run's mark in its environment. The kernel ends them when the runner dies (PR_SET_PDEATHSIG); this is
+the second line of defence.
 """
 
 import os
@@ -20,7 +20,7 @@ _PATIENCE_S = 5.0
 
 
 def own_mark() -> str:
-    """The mark of runs of this process: its number, and when it started, because numbers come again."""
+    """The mark of runs of this process: its number and its start, because numbers are used again."""
     return f"{os.getpid()}-{_start_ticks(os.getpid())}"
 
 

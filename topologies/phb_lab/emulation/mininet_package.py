@@ -1,8 +1,8 @@
 """Mininet, where Debian's package has put it.
 
 Debian's `mininet` belongs to the system's Python; ours is a virtual environment, perhaps of another one. Mininet is
-plain Python, so exactly that package is imported from there, and nothing else of the system's. PyPI's `mininet` is an
-old snapshot without `mnexec`, the C program that makes namespaces; Debian's package has both.
+plain Python, so exactly that package is imported from there. PyPI's `mininet` is an old snapshot without `mnexec`, the
+C program that makes namespaces.
 """
 
 import sys
@@ -29,7 +29,6 @@ def load() -> None:
 
     Raises:
         MissingMininetError: it isn't installed, or this Python can't import it.
-
     """
     if not is_there():
         raise MissingMininetError("Mininet is not installed (Debian: apt-get install mininet)")

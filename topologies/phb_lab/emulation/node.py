@@ -1,8 +1,8 @@
 """A node of virtual time by the clock: `python -m phb_lab.emulation.node DESCRIPTION`.
 
-It is one that has no counterpart on real interfaces: a host adapter, SNA stations and their host, a wire with a delay
-or losses. Its ports are the interfaces `ethN` of its namespace. It says that they are open, reads the start of the run
-from standard input, begins with it, and says when standard input ends what it has counted.
+For what has no counterpart on real interfaces: a host adapter, SNA stations and their host, a wire with a delay or
+losses. Its ports are the interfaces `ethN` of its namespace. It prints `ready`, reads the start of the run from
+standard input, begins with it, and prints its counts when standard input ends.
 """
 
 import json
@@ -26,12 +26,7 @@ LINE_ENDS = (0, 1)
 class NodeDescription:
     """Description of a node's process, which gets it as JSON.
 
-    Attributes:
-        kind: as :meth:`phb_switch.Network.add` knows it.
-        parameters: of that kind.
-        ports: those that have a wire.
-        seed: of what the node draws.
-
+    ``kind`` is as :meth:`phb_switch.Network.add` knows it; ``ports`` are those that have a wire.
     """
 
     name: str
@@ -42,17 +37,17 @@ class NodeDescription:
 
     @classmethod
     def of(cls, node: Adapter | SnaStations | SnaHost, ports: Sequence[int], seed: int) -> Self:
-        """A described node."""
+        """Describe a node."""
         return cls(node.name, node.kind, dict(parameters_of(node)), ports, seed)
 
     @classmethod
     def of_wire(cls, name: str, wire: Wire, seed: int) -> Self:
-        """A wire with a delay or losses, as a node."""
+        """Describe a wire with a delay or losses."""
         parameters = {"delay_ns": wire.delay_ns, "loss_per_million": wire.loss_per_million}
         return cls(name, "line", parameters, LINE_ENDS, seed)
 
     def as_json(self) -> str:
-        """For the command line."""
+        """Give it as text for the command line."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -62,7 +57,7 @@ class NodeDescription:
 
 
 def build(described: NodeDescription) -> Network:
-    """A network of nothing but this node."""
+    """A network of this node alone."""
     network = Network(described.seed)
     network.add(described.kind, described.name, **described.parameters)
     return network

@@ -16,7 +16,7 @@ from mininet.node import Node, Switch
 
 from phb_lab.emulation.leftovers import MARK, own_mark
 
-# What runs in real time goes first where other work shares the machine.
+# Runs in real time go before other work of the machine.
 _NICENESS = "-10"
 
 _PATIENCE_S = 5.0
@@ -36,7 +36,7 @@ class Member(Node):  # type: ignore[misc]
         return started
 
     def run(self, command: Sequence[str], *, log: Path) -> "subprocess.Popen[bytes]":
-        """Start a process in the namespace; what it says on standard error goes into a file."""
+        """Start a process in the namespace, with its standard error in a file."""
         with log.open("wb") as stderr:
             child: subprocess.Popen[bytes] = self.popen(
                 list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
@@ -49,7 +49,6 @@ class Member(Node):  # type: ignore[misc]
 
         Raises:
             RuntimeError: it printed something.
-
         """
         printed = self.cmd(command).strip()
         if printed:

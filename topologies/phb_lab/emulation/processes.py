@@ -17,13 +17,7 @@ class EmulationError(LabError):
 
 @dataclass(frozen=True)
 class Process:
-    """A process in a node's namespace.
-
-    Attributes:
-        what: what it is, for messages.
-        log: where its standard error goes.
-
-    """
+    """A process in a node's namespace; ``what`` names it in messages, ``log`` has its standard error."""
 
     what: str
     child: "subprocess.Popen[bytes]"
@@ -34,7 +28,6 @@ class Process:
 
         Raises:
             EmulationError: it ended, or said something else.
-
         """
         assert self.child.stdout is not None
         if self.child.stdout.readline() != READY:
@@ -51,7 +44,6 @@ class Process:
 
         Raises:
             EmulationError: it failed, or doesn't end.
-
         """
         try:
             printed, _ = self.child.communicate(timeout=patience_s)
@@ -66,7 +58,6 @@ class Process:
 
         Raises:
             EmulationError: it failed, or doesn't end.
-
         """
         try:
             self.child.wait(patience_s)
@@ -79,7 +70,6 @@ class Process:
 
         Raises:
             EmulationError: it failed.
-
         """
         if self.child.poll():
             raise self.failed()

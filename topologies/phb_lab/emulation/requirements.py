@@ -41,7 +41,6 @@ def require(target: str = "phb-switch") -> None:
 
     Raises:
         UnavailableError: something is missing; the message says what, and how to get it.
-
     """
     reason = missing(target)
     if reason is not None:

@@ -1,7 +1,7 @@
-"""Runs a described network in Mininet: what virtual time does with nodes, this does with processes.
+"""Runs a described network in Mininet.
 
-Every node is a network namespace: hosts with the kernel's own TCP, switches and host adapters as processes between
-veth interfaces. The controller pushes to the switches as to any; then the endpoints of the hosts run the flows.
+Every node is a network namespace: hosts with the kernel's own TCP, switches and host adapters as processes between veth
+interfaces. The controller pushes to the switches as to any; then the endpoints of the hosts run the flows.
 """
 
 import asyncio
@@ -40,27 +40,23 @@ if TYPE_CHECKING:
 
 _START_S = 60.0
 _CONNECT_S = 0.5
-# From when the endpoints are told to the start of the run.
+# Between telling the endpoints the start of the run and the start itself.
 _SETTLE_NS = NANOSECONDS // 4
 _STEP_S = 0.1
 _END_S = 30.0
-# Room in the interfaces for what is not a host's: an SNA frame of a whole block, in Ethernet's own framing.
+# Of interfaces that aren't a host's: room for an SNA frame of a whole block, in Ethernet's own framing.
 _LEAST_MTU = 1_500
 
 
 class EmulatedRun:
     """One network, built, programmed and run once; a context manager, because it holds namespaces and processes.
 
-    Args:
-        network: what to build.
-        seed: of what is drawn: intervals of Poisson traffic, the P4 random extern.
-        target: the switch.
-        tools: real tools in place of our generators, by name.
+    ``seed`` is that of Poisson traffic's intervals and the P4 random extern; ``tools`` are real tools in place of our
+    generators, by name.
 
     Raises:
         UnavailableError: Mininet can't run here.
         UnsupportedError: the target, or the kernel, can't do what the network asks.
-
     """
 
     def __init__(
@@ -87,7 +83,7 @@ class EmulatedRun:
         self._taps: dict[Path, tuple[str, int]] = {}
         self._folder = leftovers.make_folder()
         with ExitStack() as stack:
-            # One loop for all that is asked of the switches: gRPC's threads would wake a loop that is closed.
+            # One loop for all calls to the switches: gRPC's threads would wake a closed one.
             self._asyncio = stack.enter_context(asyncio.Runner())
             stack.callback(shutil.rmtree, self._folder, ignore_errors=True)
             _refuse(network)
@@ -148,7 +144,6 @@ class EmulatedRun:
             self._running[name] = self._start(f"node {name}", name, "node", described.as_json())
 
     def _describe(self, attached: Set[tuple[str, int]]) -> None:
-        """Our own nodes, by the ports that they have; one without a wire has nothing to do."""
         ports: dict[str, list[int]] = {}
         for name, port in sorted(attached):
             ports.setdefault(name, []).append(port)
@@ -200,7 +195,6 @@ class EmulatedRun:
         Raises:
             phb.PhbError: a policy file is wrong, or asks for what the target can't do, or a switch refuses an entry.
             EmulationError: a switch or an adapter doesn't start.
-
         """
         for process in self._running.values():
             process.wait_until_ready()
@@ -230,16 +224,10 @@ class EmulatedRun:
         self._taps[path] = (node, port)
 
     def run(self, duration_ns: int, progress: Callable[[int], None], snapshots: Sequence[Snapshot] = ()) -> Outcome:
-        """Let time pass.
-
-        Args:
-            duration_ns: how much of it.
-            progress: called with the time several times a second; it may raise to stop.
-            snapshots: what to ask of the switches on the way, while the traffic goes on.
+        """Let time pass; ``progress`` is called with it (ns) several times a second, and may raise to stop.
 
         Raises:
             EmulationError: a process of the run failed.
-
         """
         captures = self._start_captures()
         endpoints = {host.name: self._start_endpoint(host) for host in self._network.hosts if self._has_flows(host)}
@@ -265,7 +253,7 @@ class EmulatedRun:
             time.sleep(min(_STEP_S, (duration_ns - now) / NANOSECONDS))
         progress(duration_ns)
         for endpoint in endpoints.values():
-            # Its standard input stays open, for its end means that the runner is gone.
+            # Its standard input stays open: its end would mean that the runner is gone.
             endpoint.wait(_END_S)
         for path, pair in captures.items():
             for process in pair.values():
@@ -287,7 +275,7 @@ class EmulatedRun:
         return self._folder / f"{host}.report.json"
 
     def _start_captures(self) -> Mapping[Path, Mapping[Path, Process]]:
-        """Per tap the two captures of its wire's ends: each has what came out of the other."""
+        """Start two captures per tap, one at each end of its wire: each has what the other end sends."""
         started = {}
         for number, (path, place) in enumerate(self._taps.items()):
             pair = {}
@@ -347,7 +335,6 @@ class EmulatedRun:
         return tuple(deliveries)
 
     async def _shared(self) -> dict[str, int]:
-        """Packets per switch that shared a conversation slot with another flow, as the P4 program counts them."""
         shared = {}
         for switch in self._network.switches:
             counters = await phb.read_counters(
@@ -367,12 +354,7 @@ def _own_nodes(network: Network) -> list[Adapter | SnaStations | SnaHost]:
 
 
 def _refuse(network: Network) -> None:
-    """Refuse what this machine's kernel, or our endpoints, can't do.
-
-    Raises:
-        UnsupportedError: something of the network.
-
-    """
+    """Refuse what this machine's kernel, or our endpoints, can't do."""
     for host in network.hosts:
         if host.relays:
             raise UnsupportedError(

@@ -1,4 +1,4 @@
-"""Kernel sockets as a described host has them: everything is set per socket, nothing is the machine's default."""
+"""Kernel sockets as a described host has them: every option is set per socket, none is the machine's default."""
 
 import fcntl
 import socket
@@ -8,11 +8,11 @@ import termios
 
 from phb_lab.description import Host
 
-# Linux: net/sock.h doubles SO_RCVBUF and SO_SNDBUF for its own book-keeping, which short segments need more of than
-# that. So the buffer is four times the window, and the window itself is clamped.
+# Linux (net/sock.h) doubles SO_RCVBUF and SO_SNDBUF for its own book-keeping; short segments need more than that. So
+# the buffer is four times the window, and the window itself is clamped.
 _BUFFER_FACTOR = 4
 
-# linux/tcp.h and asm-generic/socket.h; Python has no names for them.
+# asm-generic/socket.h; Python has no name for it.
 _SO_TIMESTAMPNS = 35
 
 
@@ -23,7 +23,7 @@ class Options:
         self._host = host
 
     def tcp(self, tos: int) -> socket.socket:
-        """A TCP socket, not bound yet. What a listening one has its connections inherit."""
+        """A TCP socket, not bound yet. Connections inherit the options of a listening one."""
         made = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         host = self._host
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, host.congestion_control.encode())
@@ -38,9 +38,9 @@ class Options:
     def after_read(self, connection: socket.socket) -> None:
         """Set the options that the kernel forgets.
 
-        It forgets the clamp: once segments come, tcp_measure_rcv_mss() of Linux 6.6 and later finds out what share of
-        their memory is payload, and sets the clamp to what the whole buffer would hold (net/ipv4/tcp_input.c). A window
-        of 17,520 bytes became 65,535. Until the first read there may be a segment or two more than described.
+        Once segments come, tcp_measure_rcv_mss() of Linux 6.6 and later (net/ipv4/tcp_input.c) finds out what share of
+        their memory is payload, and sets the clamp to what the whole buffer would hold: a window of 17,520 bytes became
+        65,535. Until the first read there may be a segment or two more than described.
         """
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, self._host.window_bytes)
         if self._host.delayed_ack_ns is None:
@@ -48,10 +48,10 @@ class Options:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
     def held_back(self, connection: socket.socket, octets: int) -> int:
-        """How much of a write has to wait until everything before it is acknowledged.
+        """Octets at the end of a write that have to wait until everything before them is acknowledged.
 
         Nagle's algorithm (RFC 896) holds back a last short segment while anything is on its way. Linux holds it back
-        only while another short one is (Minshall's variant, net/ipv4/tcp_output.c), so the rest is up to us.
+        only while another short one is (Minshall's variant, net/ipv4/tcp_output.c), so we do the rest.
         """
         if not self._host.nagle:
             return 0

@@ -8,17 +8,17 @@ from phb_lab.description import Switch
 
 Target = Literal["phb-switch", "bmv2"]
 
-# As docs/evidence/targets.md starts it; a program's packets to controllers leave here.
+# As in docs/operate/limits.md; packets to controllers leave here.
 _CPU_PORT = 510
 _BMV2_QUEUES = 8
 _BMV2_THRIFT_PORT = 9090
 
 
 def command(target: Target, switch: Switch, address: str, seed: int) -> list[str]:
-    """How to start a described switch whose port N is the interface `ethN`.
+    """The command that starts a described switch, whose port N is the interface `ethN`.
 
-    bmv2 is told neither rates nor transmit rings: what limits its ports is a queue behind them
-    (:func:`phb_lab.emulation.interfaces.limit_rate`), which is first in, first out as a transmit ring is.
+    bmv2 gets neither rates nor transmit rings: queues behind its ports limit them
+    (:func:`phb_lab.emulation.interfaces.limit_rate`), first in, first out as a transmit ring is.
     """
     interfaces = [argument for port in switch.ports for argument in ("-i", f"{port.number}@eth{port.number}")]
     if target == "bmv2":
@@ -34,7 +34,7 @@ def command(target: Target, switch: Switch, address: str, seed: int) -> list[str
 
 def _bmv2(switch: Switch, interfaces: list[str], address: str) -> list[str]:
     arguments = ["simple_switch_grpc", "--no-p4", "--device-id", str(switch.device_id), *interfaces]
-    # Not every build has Thrift. Each switch has a namespace of its own, so the port may be the same for all.
+    # Not every build has Thrift. Each switch has its own namespace, so all may use one port.
     told = subprocess.run([arguments[0], "--help"], capture_output=True, text=True, check=False).stdout
     if "--thrift-port" in told:
         arguments += ["--thrift-port", str(_BMV2_THRIFT_PORT)]

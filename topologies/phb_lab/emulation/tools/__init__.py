@@ -1,7 +1,7 @@
 """Real tools in place of our generators: one module each, by the name that `--tool` takes.
 
-A tool takes the flows of one kind. Its processes run in the namespaces of the flow's hosts, as children of the hosts'
-endpoints, and what they print becomes the same report.
+A tool takes the flows of one kind. Its processes are children of the endpoints of the flow's hosts, in their
+namespaces, and what they print becomes the same report.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,6 @@ def chosen(names: Sequence[str]) -> tuple[Tool, ...]:
 
     Raises:
         UsageError: there is no such tool, or it isn't installed.
-
     """
     for name in names:
         if name not in TOOLS:
@@ -31,7 +30,7 @@ def chosen(names: Sequence[str]) -> tuple[Tool, ...]:
 
 
 def tool_for(flow: Flow, names: Sequence[str]) -> Tool | None:
-    """Which of these tools takes a flow; None leaves it to our generators."""
+    """The tool that takes a flow; None leaves it to our generators."""
     return next((TOOLS[name] for name in names if TOOLS[name].takes(flow)), None)
 
 
@@ -40,7 +39,6 @@ def check(network: Network, names: Sequence[str]) -> None:
 
     Raises:
         UsageError: it hasn't, or can't.
-
     """
     for name in names:
         flows = [flow for flow in network.flows if tool_for(flow, names) is TOOLS[name]]

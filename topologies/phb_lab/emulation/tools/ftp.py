@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from phb_lab.description import Flow, RequestResponse
 from phb_lab.emulation.tools.tool import SECOND, Context, Tool, end, start
 
-# What the lab calls a file transfer: anything that doesn't fit a screen.
+# The least reply of a file transfer: more than fits a screen.
 _LEAST_BYTES = 4_000
 _AGAIN_S = 1.0
 
@@ -15,8 +15,8 @@ _AGAIN_S = 1.0
 class Ftp(Tool):
     """A server per flow, and a client that fetches a file of the reply's length over and over.
 
-    A control connection lives for the flow's records per connection; each file has a data connection of its own, as FTP
-    wants it. The route gives both ends their congestion control, for neither has an option.
+    A control connection lives for the flow's records per connection; each file has a data connection of its own (FTP).
+    The route gives both ends their congestion control, for neither has an option.
     """
 
     name = "ftp"
@@ -55,7 +55,7 @@ class Ftp(Tool):
         command = ["curl", "--silent", "--no-buffer", "--interface", flow.client_address]
         one = ["--output", "/dev/null", f"ftp://{flow.server_address}:{flow.server_port}/record"]
         fetched = one * flow.records_per_connection
-        # Standard error, for a pipe of standard output is filled before anybody reads it.
+        # On standard error: curl writes standard output to a pipe only when its buffer is full.
         command += ["--write-out", "%{stderr}%{time_total} %{size_download}\n"]
         while context.span.now() < context.stop_ns(flow):
             process = await start([*command, *fetched], stderr=asyncio.subprocess.PIPE)

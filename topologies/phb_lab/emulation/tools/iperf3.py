@@ -8,7 +8,7 @@ from phb_lab.description import Flow, Stream
 from phb_lab.emulation.jobs import Received, Sent
 from phb_lab.emulation.tools.tool import SECOND, Context, Tool, end, start
 
-# It reports when it is done, and that passes the same queue as its data: it has to be done before the run is.
+# Its report at the end passes the same queue as its data, and has to be there before the run ends.
 _MARGIN_S = 5
 _AGAIN_S = 0.2
 
@@ -25,7 +25,7 @@ class Iperf3(Tool):
         return isinstance(flow, Stream)
 
     async def serve(self, number: int, flow: Flow, context: Context) -> None:
-        """One test, then its report."""
+        """Serve one test, then read its report."""
         received = context.report.received[number] = Received()
         command = ["iperf3", "--server", "--one-off", "--json"]
         command += ["--bind", flow.server_address, "--port", str(flow.server_port)]
@@ -40,7 +40,7 @@ class Iperf3(Tool):
         take(json.loads(said), flow.start_ns, received)
 
     async def ask(self, number: int, flow: Flow, context: Context) -> None:
-        """The same test, from its other end; again until the server listens."""
+        """Run the same test from its other end; again until the server listens."""
         assert isinstance(flow, Stream)
         sent = context.report.sent[number] = Sent()
         await context.until(flow.start_ns)

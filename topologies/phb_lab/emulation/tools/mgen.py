@@ -55,7 +55,7 @@ class Mgen(Tool):
 
 
 def take(log: Path, span: Span, received: Received) -> None:
-    """Arrivals that a receiver has logged; its times are those of the day (UTC)."""
+    """Read arrivals from a receiver's log; its times are those of the day (UTC)."""
     seen = set()
     midnight = span.of_realtime(_midnight_ns())
     for line in _lines(log):

@@ -17,7 +17,7 @@ _AGAIN_S = 1.0
 
 
 class Tn3270(Tool):
-    """A terminal per flow: text into a field, Enter, and the reply is there when the keyboard is free again."""
+    """A terminal per flow: text into a field, Enter; the reply is complete when the keyboard is free again."""
 
     name = "tn3270"
     what = "interactive traffic (replies that fit a screen)"
@@ -37,7 +37,7 @@ class Tn3270(Tool):
             await server.serve_forever()
 
     async def ask(self, number: int, flow: Flow, context: Context) -> None:
-        """Enter over and over; a connection carries as many records as described."""
+        """Press Enter over and over; a connection carries as many records as described."""
         assert isinstance(flow, RequestResponse)
         await context.until(flow.start_ns)
         typed = "X" * max(min(flow.request_bytes - _FRAMING - _FIELD, screen.INPUT_BYTES), 1)
@@ -63,7 +63,7 @@ class Tn3270(Tool):
 
 
 async def _do(process: asyncio.subprocess.Process, action: str) -> bool:
-    """One action of s3270; whether it went well (its answer ends in `ok` or `error`)."""
+    """Do one action of s3270; its answer ends in `ok` or `error`."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(action.encode() + b"\n")

@@ -16,13 +16,7 @@ SECOND = 1_000_000_000
 
 @dataclass(frozen=True)
 class Context:
-    """Where a tool works.
-
-    Attributes:
-        host: whose endpoint it is.
-        folder: for files of its own.
-
-    """
+    """Where a tool works: ``host`` is that of its endpoint, ``folder`` is for files of its own."""
 
     host: Host
     span: Span
@@ -46,8 +40,7 @@ class Tool(ABC):
     Attributes:
         name: what `--tool` calls it.
         what: the flows that it takes, for messages.
-        commands: what has to be installed, by Debian's package.
-
+        commands: Debian's package by each command that it needs.
     """
 
     name: str
