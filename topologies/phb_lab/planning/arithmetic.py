@@ -19,12 +19,11 @@ class Step:
     """One line of the calculation.
 
     Attributes:
-        name: what a solution's ``published`` calls it.
+        name: its key in a solution's ``published``.
         label: in words.
         arithmetic: as one would write it down; empty for what is given.
         published: the source's own result.
-        origin: where a capacity comes from.
-
+        origin: of a capacity.
     """
 
     name: str
@@ -43,10 +42,9 @@ class Failure:
     Attributes:
         unit: ``CIP`` or ``router``.
         failed: how many of them.
-        cips_left: that share the load.
-        use: of each CIP that is left, by kind of :data:`KINDS`: what it gets, and the most it can do.
-        carried: whether none gets more than that.
-
+        cips_left: how many share the load.
+        use: load and limit of each CIP that is left, by kind of :data:`KINDS`.
+        carried: whether each load is within its limit.
     """
 
     unit: str
@@ -66,9 +64,8 @@ class Plan:
         routers: with spares.
         cips_may_fail: how many CIPs, any of them, so that the load is within every capacity of those that are left.
         routers_may_fail: how many routers, likewise.
-        failures: what one CIP's and one router's failure leaves, and that of as many routers as may fail.
+        failures: of one CIP, of one router, and of as many routers as may fail.
         met: whether the planned CIPs carry the load.
-
     """
 
     requirement: Requirement
@@ -85,7 +82,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Demand:
-    """One kind of load: how much, what a CIP is planned for, and what it could do at most."""
+    """One kind of load: how much, what a CIP is planned for, and its limit."""
 
     kind: str
     amount: Fraction
@@ -95,8 +92,6 @@ class _Demand:
 
 
 class _Sheet:
-    """The steps as they are written down."""
-
     def __init__(self, requirement: Requirement) -> None:
         self._published = requirement.published or {}
         self.steps: list[Step] = []
@@ -113,8 +108,7 @@ def plan(requirement: Requirement, capacities: Capacities) -> Plan:
     """Work out a requirement.
 
     Raises:
-        UsageError: it asks for something that is not known of this mode.
-
+        UsageError: it needs a capacity that is not known of this mode.
     """
     sheet = _Sheet(requirement)
     demands = _demands(requirement, capacities, sheet)
@@ -166,14 +160,14 @@ def plan(requirement: Requirement, capacities: Capacities) -> Plan:
 
 
 def _left_by_routers(total: int, per_router: int, failed: int) -> int:
-    """CIPs of the other routers when the fullest fail. Only the last one isn't full; spare ones are, and take load."""
+    """CIPs of the other routers when the fullest fail. Spare routers are full, too, and take load."""
     return max(0, total - failed * per_router)
 
 
 def _use(
     requirement: Requirement, capacities: Capacities, amounts: Mapping[str, Fraction], cips: int
 ) -> dict[str, tuple[Fraction, Fraction]]:
-    """By kind, what each of so many CIPs gets, and the most it can do with that many sessions."""
+    """By kind, load and limit of each of so many CIPs; the limit is that with as many sessions."""
     sessions = amounts["lus"] / cips if "lus" in amounts else None
     return {
         kind: (amount / cips, _find(requirement, capacities, kind, sessions).value) for kind, amount in amounts.items()
@@ -181,10 +175,7 @@ def _use(
 
 
 def _most(units: int, carried: Callable[[int], bool]) -> int:
-    """How many units may fail: one more would leave too few, or the plan carries nothing to begin with.
-
-    The fewer are left the more each gets, so it is found by halving.
-    """
+    """How many units may fail, by halving: the fewer are left, the more each gets."""
     enough, too_many = 0, units + 1
     while too_many - enough > 1:
         middle = (enough + too_many) // 2
@@ -257,7 +248,7 @@ def _rated(kind: str, amount: Fraction, capacity: Capacity, sheet: _Sheet) -> _D
 
 
 def _find(requirement: Requirement, capacities: Capacities, kind: str, sessions: Fraction | None = None) -> Capacity:
-    """The capacity measured with at least that many sessions; the one with most where none was, or none are told."""
+    """The capacity measured with at least so many sessions, or with the most there are."""
     if kind not in capacities:
         known = ", ".join(KINDS[each][0] for each in capacities)
         raise UsageError(f"mode {requirement.mode}: {KINDS[kind][0]} are not known of it, only {known}")
@@ -280,7 +271,6 @@ def _needed(demand: _Demand, sheet: _Sheet) -> int:
 
 
 def _show_use(demand: _Demand, cips: int, requirement: Requirement, sheet: _Sheet) -> None:
-    """Work out the planned CIPs' rates and times for a load."""
     unit, scale = KINDS[demand.kind]
     most = demand.most / scale
     arithmetic = f"{cips:,} x {in_digits(most)} {unit}"
@@ -335,13 +325,9 @@ def _remarks(requirement: Requirement, demands: list[_Demand], cips: int, needed
 
 
 def in_digits(value: Fraction | float, *, decimals: int = 2, whole: bool = True) -> str:
-    """With separators, and no more digits than it has: 250, 16,000, 36.8, 132.48; but three of what is small: 0.000125.
+    """Format with separators and no needless digits: 250, 16,000, 36.8, 132.48; three of what is small: 0.000125.
 
-    Args:
-        value: to be shown.
-        decimals: of what isn't small.
-        whole: leave out zeros behind the point.
-
+    Without ``whole``, zeros behind the point stay.
     """
     if 0 < value < 0.1:
         decimals = 2 - floor(log10(value))

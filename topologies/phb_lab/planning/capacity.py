@@ -12,7 +12,7 @@ from yaml import CSafeLoader, load
 
 from phb_lab.errors import UsageError
 
-# What a capacity is of, and the unit it is shown in, with that many of the stored ones.
+# Kinds of capacities: the unit shown, and how many stored units it is.
 KINDS = {
     "bytes_per_s": ("MB/s", 1_000_000),
     "transactions_per_s": ("transactions/s", 1),
@@ -20,7 +20,7 @@ KINDS = {
     "pus": ("physical units", 1),
 }
 
-# Where a results file of `phb-lab run cip` has a capacity: mode, kind, sessions -> quantity, and its unit in ours.
+# Capacities in a results file of `phb-lab run cip`: (mode, kind, sessions) -> quantity, and its unit in ours.
 _MEASURED = {
     ("ip-datagram", "bytes_per_s", None): ("ip_datagram.tcp_stream_two_channels_MBps", 1_000_000),
     ("csna", "transactions_per_s", None): ("csna.transactions_per_s", 1),
@@ -31,14 +31,7 @@ _MEASURED = {
 
 @dataclass(frozen=True)
 class Capacity:
-    """One figure of one CIP.
-
-    Attributes:
-        value: byte/s, transactions/s, or a count.
-        at: how many sessions it had, where that matters.
-        origin: where the figure comes from.
-
-    """
+    """One figure of one CIP, in byte/s, transactions/s or a count; ``at`` so many sessions, where that matters."""
 
     value: Fraction
     at: int | None
@@ -56,14 +49,11 @@ def modes() -> tuple[str, ...]:
 def of_mode(mode: str, results: Path | None = None, given: Mapping[str, Fraction] | None = None) -> Capacities:
     """Capacities of one CIP in a mode, by kind.
 
-    Args:
-        mode: one of :func:`modes`.
-        results: a results file of ``phb-lab run cip``, whose figures take the place of the published ones.
-        given: figures that take the place of either, by kind.
+    Figures of ``results``, a file of ``phb-lab run cip``, take the place of the published ones; ``given`` that of
+    either.
 
     Raises:
         UsageError: the mode or the file is none of these.
-
     """
     if mode not in modes():
         raise UsageError(f"mode {mode}: expected one of: {', '.join(modes())}")
@@ -85,7 +75,6 @@ def of_mode(mode: str, results: Path | None = None, given: Mapping[str, Fraction
 
 @cache
 def _published() -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """Read the published capacities, by mode and kind; each entry names its place in the source."""
     found: dict[str, dict[str, list[dict[str, Any]]]] = load(
         (Path(__file__).parent / "capacities.yaml").read_text(), CSafeLoader
     )
@@ -93,7 +82,6 @@ def _published() -> dict[str, dict[str, list[dict[str, Any]]]]:
 
 
 def _read(path: Path) -> dict[str, Fraction]:
-    """Figures of a results file, by test and quantity."""
     try:
         document: Any = json.loads(path.read_text())
         if document["network"] != "cip":

@@ -1,4 +1,4 @@
-"""Requirements of a data centre: the source's solutions, those of a file, or options of the command."""
+"""Requirements of a data centre: the source's solutions, a file's, or those of the command's options."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from phb_lab.planning.capacity import modes
 _BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
 _FACTORS = {"": 1, "k": 1_000, "M": 1_000_000}
-# Numbers are kept as they are written: 57 % of 100,000 are 57,000, and not a little more, which would take another CIP.
+# Fractions keep numbers as written: 57 % of 100,000 are 57,000, and not a little more, which would take another CIP.
 _NUMBER = r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*"
 _LARGEST_COUNT = 10**9
 
@@ -27,19 +27,16 @@ class Requirement:
     """A load, and how it is to be carried.
 
     Attributes:
-        name: of the solution or file.
-        mode: what the CIPs are used for.
+        mode: use of the CIPs.
         data_bytes: to be moved within ``window_s``.
         transactions_per_s: at the same time.
         lus: logical units, of which ``active`` (0 to 1) are in session.
         pus: physical units.
-        lus_per_cip: sessions that each CIP is planned for, to leave room for those of a failed one; None is its limit.
+        lus_per_cip: sessions planned for each CIP, to leave room for those of a failed one; None is its limit.
         cips: CIPs that are there or planned; None is as many as it takes.
-        cips_per_router: how many a router takes.
         spare_routers: beside those it takes.
         published: the source's own numbers, by step.
-        remarks: what is to be known of them.
-
+        remarks: on those numbers.
     """
 
     name: str
@@ -69,7 +66,6 @@ def solution(name: str) -> Requirement:
 
     Raises:
         UsageError: there is none of that name.
-
     """
     if name not in names():
         raise UsageError(f"solution {name}: expected one of: {', '.join(names())}")
@@ -83,11 +79,10 @@ def _solutions() -> dict[str, dict[str, Any]]:
 
 
 def from_file(path: Path) -> Requirement:
-    """A file of one's own.
+    """Read a user's own file.
 
     Raises:
         UsageError: it is no YAML, or has other keys or values than a requirement.
-
     """
     try:
         data = load(path.read_text(), CSafeLoader)
@@ -99,11 +94,10 @@ def from_file(path: Path) -> Requirement:
 
 
 def capacity(text: str) -> tuple[str, Fraction]:
-    """Read what one CIP can do: the kind that :mod:`phb_lab.planning.capacity` calls it, and how much.
+    """Read one CIP's capacity: its kind in :mod:`phb_lab.planning.capacity`, and how much.
 
     Raises:
         UsageError: it is none of the three.
-
     """
     expected = "such as 20MB/s, 711/s or 16000 sessions"
     units = {f"{unit}/s": Fraction(count) for unit, count in _BYTES.items()}
@@ -119,7 +113,6 @@ def parse(name: str, data: Mapping[Any, Any], place: str) -> Requirement:
 
     Raises:
         UsageError: names the key, what was found, and what was expected.
-
     """
     found: dict[str, Any] = {}
     for key, value in data.items():

@@ -19,12 +19,9 @@ from phb_lab.report.table import Name
 
 @dataclass(frozen=True)
 class ComparedFigure:
-    """One figure in several runs.
+    """One figure in several runs, in the order of the files.
 
-    Attributes:
-        figures: of each file, in their order.
-        reference: what the others are compared with: the first file's value, or of a single file the published one.
-
+    ``reference`` is the first file's value, or of a single file the published one.
     """
 
     figures: tuple[Figure, ...]
@@ -32,7 +29,7 @@ class ComparedFigure:
 
     @property
     def ratios(self) -> tuple[float | None, ...]:
-        """Of each value that is compared to the reference; None where that is nothing or 0."""
+        """Each value that is compared, over the reference; None where that is nothing or 0."""
         return tuple(value / self.reference if self.reference else None for value in self._compared)
 
     def differs(self, within: float) -> bool:
@@ -60,15 +57,10 @@ class Comparison:
 
 
 def compare(files: Sequence[ResultsFile], only: Sequence[str] = ()) -> Comparison:
-    """Put files side by side.
-
-    Args:
-        files: of one network.
-        only: quantities to compare, with ``*`` and ``?`` as in file names; a figure is also found by ``TEST QUANTITY``.
+    """Put files of one network side by side; ``only`` are quantities, or ``TEST QUANTITY``, with ``*`` and ``?``.
 
     Raises:
         UsageError: they are of different networks, or have no figure in common.
-
     """
     first = files[0]
     for file in files[1:]:

@@ -1,4 +1,4 @@
-"""Runs as the JSON document that ``phb-lab run --json`` writes, and such documents read again.
+"""Writes runs as the JSON document of ``phb-lab run --json``, and reads such documents.
 
 ``data/lab-results.schema.json`` is the least that every results file holds; ``data/run-results.schema.json`` is all
 that ours hold. Everything but ``wall_s`` follows from the seed.
@@ -102,7 +102,7 @@ def results(
     figures: Iterable[Figure],
     more: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The results document; everything but ``wall_s`` follows from the seed."""
+    """The results document."""
     return {
         "network": network,
         "mode": mode,
@@ -128,7 +128,7 @@ def _as_json(figure: Figure) -> dict[str, Any]:
 
 
 def _rounded(value: float) -> float:
-    """To a millionth, or to six digits of what is smaller than one: a delay in microseconds keeps them."""
+    """Round to a millionth, or to six digits if smaller than one: a delay in microseconds keeps them."""
     return round(value, 6 if value == 0 or abs(value) >= 1 else 5 - floor(log10(abs(value))))
 
 
@@ -147,7 +147,7 @@ def assumptions(runs: Sequence[Run[Any]]) -> list[str]:
 
 
 def policy_name(path: Path) -> str:
-    """A policy file as the documentation names it: those that come with phb below ``examples/``, others as given."""
+    """A policy file's name in documents: those that come with phb below ``examples/``, others as given."""
     if is_generated(path):
         return path.name
     if (own := relative(path)) is not None:
@@ -163,7 +163,6 @@ def read(path: Path) -> ResultsFile:
 
     Raises:
         UsageError: it is no results file; the message says where and why.
-
     """
     try:
         data = json.loads(path.read_text(), parse_constant=_no_number)

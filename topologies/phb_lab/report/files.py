@@ -15,8 +15,7 @@ def write_text(path: Path, text: str) -> None:
     """Write a file, making its folder; the old file stays whole until the new one is.
 
     Raises:
-        OSError: it can't be written, a full disk for one; names the file, and leaves nothing of the new one.
-
+        OSError: it can't be written, as on a full disk; names the file, and leaves nothing of the new one.
     """
     special = path.exists() and not path.is_file()  # a device or a pipe: there is nothing to replace
     target = path if special else path.resolve()

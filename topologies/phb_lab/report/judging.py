@@ -1,4 +1,4 @@
-"""How a figure stands to the published one and to what is asked of it, in the words that every report uses."""
+"""Distances of figures from the published ones and from what is asked, in the words that every report uses."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Verdict = Literal["met", "missed", "near", "off", "unpublished"]
 
 @dataclass(frozen=True)
 class Tally:
-    """How many figures of a run stand how; each number is one of ``figures``."""
+    """Counts of a run's figures; ``within`` are within :data:`EXPLAINED_BEYOND`, ``met`` of those ``asked``."""
 
     figures: int
     published: int
@@ -67,7 +67,7 @@ def tally(figures: Sequence[Figure]) -> Tally:
 
 
 def number(value: float, unit: str) -> str:
-    """A value as people read it: seconds to the millisecond or three digits, counts whole, the rest to four digits."""
+    """A value for people: seconds to the millisecond or three digits, counts whole, the rest to four digits."""
     if unit == "s":
         decimals = 3 if abs(value) >= 0.01 or value == 0 else 2 - floor(log10(abs(value)))
         return f"{value:,.{decimals}f}"

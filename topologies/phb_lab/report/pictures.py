@@ -19,14 +19,9 @@ BAR = 0.38
 def draw_bars(
     title: str, figures: Sequence[Figure], destination: Path, *, label: Callable[[str], str] = str
 ) -> list[Path]:
-    """Draw a pair of bars per figure, one where nothing is published; PNG and SVG.
+    """Draw a pair of bars per figure, one where nothing is published, from top to bottom; PNG and SVG.
 
-    Args:
-        title: of the picture.
-        figures: from top to bottom.
-        destination: of both files, without a suffix.
-        label: names a test or a quantity in words (:meth:`phb_lab.study.Study.label`).
-
+    ``destination`` has no suffix; ``label`` names a test or a quantity in words (:meth:`phb_lab.study.Study.label`).
     """
     picture, axes = plt.subplots(figsize=(9, 1.2 + 0.55 * len(figures)))
     places = range(len(figures))

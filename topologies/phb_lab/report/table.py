@@ -12,7 +12,7 @@ from rich.text import Text
 from phb_lab.figures import Figure
 from phb_lab.report import judging
 
-# How a verdict looks. Without colour the words and the star say the same.
+# Without colour, the words and the star say the same.
 _VERDICTS = {
     "met": Text("met", "green"),
     "missed": Text("MISSED", "bold red"),
@@ -48,9 +48,9 @@ class Name:
 
 
 def print_figures(console: Console, title: str, figures: Sequence[Figure], *, every: bool = False) -> None:
-    """Print every figure that the source publishes or of which something is asked, a section per test.
+    """Print every figure that is published or has limits, a section per test; ``every`` prints the others, too.
 
-    Figures that are off carry a star. Notes follow the table, once each. ``every`` prints the others, too.
+    Figures that are off carry a star. Notes follow the table, once each.
     """
     shown = [figure for figure in figures if every or judging.verdict(figure) != "unpublished"]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
@@ -98,7 +98,7 @@ def print_table(console: Console, table: Table) -> None:
 
 
 def summary(figures: Sequence[Figure]) -> str:
-    """In a line: how many figures are published, how many of ours are near, how many are as asked."""
+    """In a line: figures published, near to those, and as asked."""
     counts = judging.tally(figures)
     parts = []
     if counts.published:

@@ -10,7 +10,7 @@ from typing import Any
 from phb_lab.errors import LabError, UsageError
 from phb_lab.sweeping.job import Job, Sample, run_job
 
-# A scheduler that is there answers at once; a mistyped address should not take a user's half minute.
+# A running scheduler answers at once; a mistyped address should not take half a minute.
 _CONNECT_S = 10
 # How often a sweep looks whether the user asked to stop.
 _LOOK_S = 0.5
@@ -18,16 +18,12 @@ _LOOK_S = 0.5
 
 @contextmanager
 def cluster(scheduler: str | None, workers: int) -> Iterator["Cluster"]:
-    """A cluster to run jobs on.
+    """A cluster to run jobs on: a running ``scheduler`` (``tcp://host:8786``), or ``workers`` processes here.
 
-    Args:
-        scheduler: address of a running scheduler (``tcp://host:8786``), whose workers have phb installed; None starts
-            worker processes here, and ends them with the context.
-        workers: how many processes here.
+    The scheduler's workers must have phb installed; processes here end with the context.
 
     Raises:
-        UsageError: nobody answers at the address, or distributed isn't installed.
-
+        UsageError: no answer from the address, or distributed isn't installed.
     """
     try:
         from distributed import Client, LocalCluster
@@ -35,7 +31,7 @@ def cluster(scheduler: str | None, workers: int) -> Iterator["Cluster"]:
         raise UsageError("sweep: distributed is not installed, expected pip install 'phb[sweep]'") from None
     if scheduler is None:
         with _deaf_to_ctrl_c():
-            # What a run ends with comes with its result. Workers would report heartbeats that the end cut short.
+            # Errors come with results; workers would only report heartbeats that the end cut short.
             local = LocalCluster(  # type: ignore[no-untyped-call]
                 n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
             )
@@ -73,13 +69,10 @@ class Cluster:
     def run(self, jobs: Sequence[Job], check: Callable[[], None]) -> Iterator[Sample]:
         """Run all jobs at once; gives samples as they come, in any order.
 
-        Args:
-            jobs: what to run.
-            check: called over and over while samples are waited for; what it raises ends the sweep.
+        ``check`` is called over and over meanwhile; what it raises ends the sweep.
 
         Raises:
             LabError: a worker died over and over, or phb isn't what it is here.
-
         """
         from distributed import wait
 

@@ -1,4 +1,4 @@
-"""One run of a sweep as plain data, which may travel to another machine."""
+"""One run of a sweep as plain data, for any machine."""
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,10 +19,7 @@ from phb_lab.study import Study, Test
 class PolicyChoice:
     """Policy files for some switches under one label, with their contents: the files need not be where a job runs.
 
-    Attributes:
-        label: what tables call it.
-        files: (switch, ((file name, content), ...)) of each switch.
-
+    ``files`` are (switch, ((file name, content), ...)) of each switch.
     """
 
     label: str
@@ -30,12 +27,7 @@ class PolicyChoice:
 
     @classmethod
     def read(cls, label: str, policies: Mapping[str, Sequence[Path]]) -> "PolicyChoice":
-        """Read the files.
-
-        Raises:
-            OSError: one can't be read.
-
-        """
+        """Read the files."""
         return cls(
             label,
             tuple(
@@ -49,7 +41,7 @@ OWN_POLICIES = PolicyChoice("own", ())
 
 @dataclass(frozen=True)
 class Job:
-    """One run: everything that decides what it gives."""
+    """One run: everything that its values depend on."""
 
     network: str
     test: str
@@ -70,13 +62,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Sample:
-    """The values of one job.
+    """The values of one job, by group and name (see :meth:`phb_lab.measures.Group.values`).
 
-    Attributes:
-        values: by group and name, see :meth:`phb_lab.measures.Group.values`.
-        figures: those beside the published ones, by ``test.quantity``.
-        error: why there are none; None when there are.
-
+    ``figures`` are those beside the published ones, by ``test.quantity``; ``error`` says why there are no values.
     """
 
     job: Job
@@ -108,7 +96,7 @@ def jobs(
 
 
 def run_job(job: Job) -> Sample:
-    """Run it here. What is wrong with a policy or a run becomes the sample's error; anything else is raised."""
+    """Run it here. An error in a policy or a run becomes the sample's; any other is raised."""
     study = registry.find(job.network)
     with tempfile.TemporaryDirectory(prefix="phb-sweep-") as folder:
         try:
@@ -139,7 +127,7 @@ def _unpack(policy: PolicyChoice, folder: Path) -> dict[str, tuple[Path, ...]]:
     for switch, files in policy.files:
         own = folder / switch
         own.mkdir()
-        # Numbered, for two files of different folders may have one name; errors show the name.
+        # Numbered, because files of different folders may have one name; errors show the name.
         for number, (name, content) in enumerate(files):
             (own / f"{number}").mkdir()
             (own / f"{number}" / name).write_text(content)

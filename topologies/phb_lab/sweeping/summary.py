@@ -25,7 +25,7 @@ class MeanRow:
 
 
 def rows(samples: Sequence[Sample]) -> list[MeanRow]:
-    """In the order of the settings; samples with errors are left out."""
+    """Means in the order of the settings, without samples that have errors."""
     found: defaultdict[tuple[str, str, str, tuple[tuple[str, int], ...], str, str], list[float]] = defaultdict(list)
     for sample in sorted(samples, key=lambda sample: (sample.job.setting, sample.job.seed)):
         for group, values in sample.values.items():
@@ -35,7 +35,7 @@ def rows(samples: Sequence[Sample]) -> list[MeanRow]:
 
 
 def as_csv(samples: Sequence[Sample]) -> str:
-    """Every single value, a line each: what a notebook wants."""
+    """Every single value, a line each, as for a notebook."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["network", "test", "policy", "options", "seed", "group", "quantity", "value"])

@@ -43,13 +43,10 @@ def decode_address(coded: bytes) -> int:
 def write(text: str, octets: int | None = None) -> bytes:
     """A screen: text from the top, and a field to fill in near the bottom, with the cursor in it.
 
-    Args:
-        text: what it shows; what has no room is left out.
-        octets: how long the data stream is; it is filled with text up to there. None is as long as it gets.
+    Text without room is left out; the data stream is filled with dots up to ``octets``.
 
     Raises:
         ValueError: the field alone is longer, or the screen has no room for so much.
-
     """
     where = _INPUT_ROW * COLUMNS + _INPUT_COLUMN
     start = bytes([ERASE_WRITE, _WCC, SET_BUFFER_ADDRESS]) + encode_address(0) + bytes([START_FIELD, _PROTECTED])
@@ -83,7 +80,6 @@ def read(data: bytes) -> Entered:
 
     Raises:
         ValueError: it is none.
-
     """
     if len(data) < 3:
         if len(data) == 1:

@@ -12,10 +12,7 @@ _READ_BYTES = 4096
 class Session:
     """One terminal: octets in, octets out; no sockets, no clock.
 
-    Args:
-        number: gives the logical unit's name.
-        reply_octets: length of the answering data stream; None is as long as the text makes it.
-
+    ``number`` gives the logical unit's name, ``reply_octets`` the length of the answer; None is that of its text.
     """
 
     def __init__(self, number: int, reply_octets: int | None = None) -> None:
@@ -27,7 +24,7 @@ class Session:
 
     @property
     def ended(self) -> bool:
-        """The server has nothing more to say."""
+        """Whether the server has nothing more to send."""
         return self._negotiation.ended
 
     def begin(self) -> bytes:
@@ -39,7 +36,6 @@ class Session:
 
         Raises:
             ValueError: the client sent something that isn't TN3270E.
-
         """
         said = b""
         for event in self._decoder.feed(data):

@@ -56,7 +56,7 @@ class _State(Enum):
 
 
 class Decoder:
-    """Takes octets as they come, and gives events as they are whole."""
+    """Takes octets as they come, and gives events when they are whole."""
 
     def __init__(self) -> None:
         self._state = _State.DATA
@@ -127,7 +127,6 @@ def body(received: bytes) -> tuple[int, bytes]:
 
     Raises:
         ValueError: it is too short to have one.
-
     """
     if len(received) < _HEADER_BYTES:
         raise ValueError(f"a record of {len(received)} octets, expected at least {_HEADER_BYTES}")
@@ -138,11 +137,7 @@ def body(received: bytes) -> tuple[int, bytes]:
 class Negotiation:
     """The server's half of RFC 2355, sections 7.1 and 7.2; basic functions only.
 
-    Attributes:
-        lu_name: which logical unit the client gets.
-        done: the session may begin.
-        ended: the client doesn't speak TN3270E, and the server nothing else.
-
+    ``lu_name`` is the client's logical unit. ``ended``: the client doesn't speak TN3270E, and the server nothing else.
     """
 
     lu_name: bytes

@@ -11,13 +11,9 @@ Values = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Change:
-    """One quantity of one class.
+    """One quantity of one class: means over the seeds; None where the class had none of it.
 
-    Attributes:
-        current: mean over the seeds; None where the class had none of it.
-        proposed: the same, with the proposed policy.
-        difference: proposed minus current over the seeds where both have it.
-
+    ``difference`` is proposed minus current over the seeds where both have it.
     """
 
     traffic_class: str
@@ -28,7 +24,7 @@ class Change:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the seeds tell the difference from none."""
+        """Whether the difference is significant over the seeds."""
         return self.difference is not None and self.difference.excludes_zero
 
 

@@ -1,8 +1,8 @@
 """A policy on a capture: the packets that came, at the times they came, through one switch.
 
-The traffic doesn't answer: TCP of a capture has already answered to the network it was taken in. What a policy drops is
-not sent again, what it lets through faster is not followed by more. For short queues that is what happens; for a policy
-that changes how much TCP sends, run a network.
+The traffic doesn't answer: TCP of a capture has already answered to the network it was taken in. Packets that a policy
+drops are not sent again, and none follow earlier where it lets them through faster. For short queues that is what
+happens; for a policy that changes how much TCP sends, run a network.
 """
 
 from collections import defaultdict
@@ -35,8 +35,7 @@ class Capture:
     Attributes:
         frames: (time in ns from the first packet, ingress port, Ethernet frame) in order of time.
         at: when the first packet was captured (UTC); rules are judged at this moment.
-        duration_s: from the first packet to the last.
-
+        duration_s: from the first packet to the last, at least 1.
     """
 
     frames: tuple[tuple[int, int, bytes], ...]
@@ -45,17 +44,13 @@ class Capture:
 
 
 def read(path: Path, policy_files: Sequence[Path], port: str | None) -> tuple[Capture, tuple[Arrival, ...]]:
-    """Read a capture.
+    """Read a pcap or pcapng file; parts of frames that it lacks are filled with zeros.
 
-    Args:
-        path: pcap or pcapng file; what was cut off when it was taken is filled with zeros.
-        policy_files: they know the ports' names.
-        port: where packets arrive that don't say it.
+    ``policy_files`` know the ports' names; packets that have none arrive at ``port``.
 
     Raises:
         phb.InputError: no capture, or a policy file is wrong.
         UsageError: no packet in it, or one arrives at a port that the policy doesn't know.
-
     """
     policy = read_sources([str(file) for file in policy_files])
     arrivals = tuple(sorted(read_capture(path), key=lambda arrival: arrival.time_ns))
@@ -81,11 +76,10 @@ def read(path: Path, policy_files: Sequence[Path], port: str | None) -> tuple[Ca
 def classify(
     arrivals: Sequence[Arrival], policy_files: Sequence[Path], at: datetime, by: By, port: str | None
 ) -> list[str]:
-    """Name the class of each packet: what these policy files make of it.
+    """Name the class of each packet under these policy files.
 
     Raises:
         phb.PhbError: the files don't compile.
-
     """
     policy = read_sources([str(file) for file in policy_files])
     artifact = Artifact.load(phb_p4.artifact_path(), phb_p4.p4info_path())
@@ -112,23 +106,14 @@ def run(
     seed: int,
     progress: Callable[[float], None],
 ) -> Values:
-    """Send a capture through one switch with these policies.
+    """Send a capture through one switch with these policies; gives values by class and name.
 
-    Args:
-        capture: what arrives.
-        classes: the class of each packet.
-        policy_files: what is pushed to the switch.
-        rates: how fast ports send, by number; the others send at once.
-        seed: of early drops.
-        progress: called with the share that is done.
-
-    Returns:
-        Values by class and name.
+    ``classes`` has the class of each packet, ``rates`` those of ports by number; the other ports send at once. ``seed``
+    is that of early drops; ``progress`` is called with the share that is done.
 
     Raises:
         phb.PhbError: the files are wrong, or the switch refuses them.
         LabError: packets are unaccounted for.
-
     """
     policy = read_sources([str(file) for file in policy_files])
     numbers = sorted({port.number for port in policy.ports if port.number is not None})

@@ -1,4 +1,4 @@
-"""A policy on a published network: its own closed-loop traffic, which answers to what the policy does."""
+"""A policy on a published network: its own closed-loop traffic, which reacts to the policy."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -29,22 +29,10 @@ def run(
     duration_s: int,
     progress: Callable[[float], None],
 ) -> Values:
-    """Run a test once with these policies on one switch.
+    """Run a test once with these policies on one switch; None leaves those of the network.
 
-    Args:
-        study: the network.
-        test: which of its tests.
-        switch: the node whose policy is in question.
-        policies: its policy files; None leaves those of the network.
-        options: the study's.
-        seed: of everything that is drawn.
-        duration_s: seconds of virtual time.
-        progress: called with the share that is done.
-
-    Returns:
-        Values by class and name. Classes are the groups of the network's traffic, end to end, and each group's packets
-        through the switch, in either direction.
-
+    Gives values by class and name. Classes are the groups of the network's traffic, end to end, and each group's
+    packets through the switch, in either direction.
     """
     network = study.network(test, seed=seed, options=options)
     if policies is not None:
@@ -73,7 +61,7 @@ def run(
 
 
 def _classifier(network: Network, switch: str) -> Callable[[PacketIdentity], str | None]:
-    """The group of a packet and where it goes, by the server's address and port."""
+    """The group of a packet and its direction, by the server's address and port."""
     services: dict[tuple[bytes, int, bytes], tuple[str, str, str]] = {}
     for flow in network.flows:
         protocol = 17 if isinstance(flow, Datagrams) else 6

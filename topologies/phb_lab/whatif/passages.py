@@ -19,7 +19,7 @@ _TCP, _UDP = 6, 17
 
 @dataclass(frozen=True)
 class Seen:
-    """A frame at a port of the switch; time in ns, ``place`` is its own in whatever it comes from."""
+    """A frame at a port of the switch; ``place`` is its number in the capture that it comes from."""
 
     at_ns: int
     port: int
@@ -40,11 +40,8 @@ class Passage:
 class PacketIdentity:
     """The parts of a frame that no switch changes.
 
-    Attributes:
-        conversation: addresses, protocol and ports.
-        rest: what tells the packets of a conversation apart. Marks, TTL, checksums and the TCP window, which a clamp
-            changes, are not in it.
-
+    ``conversation`` is addresses, protocol and ports; ``rest`` tells its packets apart. Marks, TTL, checksums and the
+    TCP window, which a clamp changes, are not in it.
     """
 
     conversation: tuple[bytes, int, bytes]
@@ -78,7 +75,7 @@ def identify(frame: bytes) -> PacketIdentity | None:
 def pair(entered: Iterable[Seen], left: Iterable[Seen]) -> list[tuple[Seen, PacketIdentity, Passage]]:
     """Give every IP packet that entered its passage, in order of arrival.
 
-    The copies of a packet that was sent again look alike; each departure is matched, from the last one back, with the
+    Copies of a packet that was sent again look alike; each departure is matched, from the last one back, with the
     latest entry that lies before it and before the entry of the departure after it.
     """
     departures: defaultdict[PacketIdentity, list[int]] = defaultdict(list)
@@ -122,14 +119,10 @@ def of_captures(captures: Mapping[int, Path]) -> list[tuple[Seen, PacketIdentity
 
 
 def measure(passages: Sequence[Passage], duration_s: float, *, cut_off_ns: int | None = None) -> dict[str, float]:
-    """Measure a class of packets; values by name, with units in the names.
+    """Measure a class of packets, at least one; values by name, with units in the names.
 
-    Args:
-        passages: of the class, at least one.
-        duration_s: how long packets came.
-        cut_off_ns: when the run ended with packets waiting: what hasn't left by then counts as lost only if it came
-            longer before than any packet of the class stayed. None where everything that waited was sent.
-
+    ``cut_off_ns`` is when the run ended with packets waiting: a packet that hasn't left by then is lost only if it came
+    longer before than any packet of the class stayed. None where everything that waited was sent.
     """
     stayed = [each.left_ns - each.arrived_ns for each in passages if each.left_ns is not None]
     waits_since = math.inf if cut_off_ns is None else cut_off_ns - max(stayed, default=0)

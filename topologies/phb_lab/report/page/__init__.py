@@ -1,7 +1,7 @@
 """One self-contained HTML page of a network: the published figures beside ours, why they differ, and how it was run.
 
-The page needs nothing but itself: no script, no font, no address. Its content security policy says so to the browser.
-It holds nothing that changes from one run of a seed to the next, so the same seed gives the same bytes.
+The page has no script, font or address; its content security policy tells the browser so. The same seed gives the same
+bytes.
 """
 
 import re
@@ -27,12 +27,7 @@ def page(
 ) -> str:
     """The page of tests of one study, run the same way.
 
-    Args:
-        study: whose.
-        runs: the tests.
-        extra: further runs, which the study's own tables show.
-        pictures: those that the study has drawn of these runs; None draws them.
-
+    The study's own tables show the runs of ``extra``, too. Without ``pictures``, the study draws them.
     """
     if pictures is None:
         with tempfile.TemporaryDirectory(prefix="phb-lab-") as scratch:
@@ -87,7 +82,6 @@ def breakable(name: str) -> Markup:
 
 
 def _shorter(runs: Sequence[Run[Any]]) -> list[str]:
-    """Runs that are shorter than their tests, a line per duration."""
     found: dict[int, list[str]] = {}
     for run in runs:
         if run.duration_s < run.test.duration_s:

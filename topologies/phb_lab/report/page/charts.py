@@ -1,8 +1,8 @@
-"""Where the marks of the page's charts lie, in percent of a chart's width.
+"""Positions of the marks in the page's charts, in percent of a chart's width.
 
 The charts are SVG of our own rather than matplotlib's: they take the page's colours, light or dark, keep the size of
-their text however narrow the page, and tell each mark's value where the pointer rests. Percent positions do that
-without a script. Pictures of whole runs, with thousands of points, stay matplotlib's (:mod:`phb_lab.report.pictures`).
+their text however narrow the page, and tell each mark's value under the pointer. Percent positions need no script.
+Pictures of whole runs, with thousands of points, are matplotlib's (:mod:`phb_lab.report.pictures`).
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from phb_lab.report import judging
 
 # The ratio axis of the tables: from a quarter to four times the published figure.
 RATIO_LIMIT = 4.0
-# How wide the page's style makes a digit of an axis, and the narrowest axis of a chart.
+# Width of a digit of an axis in the page's style, and the narrowest axis of a chart.
 _DIGIT_PX = 6.5
 _AXIS_PX = 150
 # Values that are further apart than this can't be told on a linear axis.
@@ -26,7 +26,7 @@ _LOG_BEYOND = 40.0
 
 @dataclass(frozen=True)
 class Tick:
-    """A line of the axis and what it says."""
+    """A line of the axis and its label."""
 
     at: float
     label: str
@@ -40,7 +40,6 @@ class RatioTrack:
         at: of the measured figure; at an edge when it lies beyond.
         beyond: ``low`` or ``high`` when it does, else empty.
         band: from and to of what is asked, None where nothing is.
-
     """
 
     at: float
@@ -102,7 +101,7 @@ class Axis:
         return round(100 * min(max(share, 0.0), 1.0), 2)
 
     def ticks(self) -> tuple[Tick, ...]:
-        """Lines to draw: as many, evenly, as have room for their numbers."""
+        """Lines to draw: as many, evenly, as have room for their labels."""
         every = [Tick(self.at(value), _short(value)) for value in self.values]
         return next(tuple(every[::step]) for step in count(1) if _have_room(every[::step]))
 
@@ -118,7 +117,7 @@ def _have_room(ticks: Sequence[Tick]) -> bool:
 
 
 def ratio_track(figure: Figure) -> RatioTrack | None:
-    """Where a measured figure stands to the published one; None where there is no ratio that can be drawn."""
+    """The track of a figure; None where there is no ratio that can be drawn."""
     published, ratio = figure.published, figure.ratio
     if published is None or ratio is None or ratio <= 0:
         return None
@@ -140,7 +139,7 @@ def ratio_at(ratio: float) -> float:
 def charts(figures: Sequence[Figure], label: Label) -> list[Chart]:
     """The published figures beside ours: a chart per quantity that several tests have, or one per test and unit.
 
-    Whichever gives fewer charts: many tests of few quantities and one test of many both read best so.
+    Whichever gives fewer charts: so both many tests of few quantities and one test of many read best.
     """
     published = [figure for figure in figures if figure.published is not None]
     return [
@@ -149,7 +148,7 @@ def charts(figures: Sequence[Figure], label: Label) -> list[Chart]:
 
 
 def _groupings(figures: Sequence[Figure]) -> tuple[_Groups, _Groups]:
-    """Figures with their labels by chart title and unit: across tests where they share quantities, and by test."""
+    """Labelled figures by chart title and unit: across tests where they share quantities, and by test."""
     tests: dict[str, set[str]] = {}
     for figure in figures:
         tests.setdefault(figure.quantity, set()).add(figure.test)

@@ -48,7 +48,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an adapter, and the place it rests on."""
+    """A parameter of an adapter, and its source."""
 
     name: str
     value: str
@@ -74,7 +74,7 @@ class PlainTable:
     rows: tuple[tuple[str, ...], ...]
 
 
-# Where RDF metadata says what a picture is called; the program that drew it has a title too, deeper down.
+# A picture's title in RDF metadata; the program that drew it has a title too, deeper down.
 _TITLE = ".//{http://creativecommons.org/ns#}Work/{http://purl.org/dc/elements/1.1/}title"
 
 _WORDS = {"met": "as asked", "missed": "not as asked", "near": "within 25 %", "off": "further off", "unpublished": ""}
@@ -114,7 +114,7 @@ def traffic(runs: Sequence[Run[Any]]) -> dict[str, list[str]]:
 
 
 def describe_flow(flow: Flow) -> str:
-    """A flow in words, without what tells it from others of its group."""
+    """A flow in words that fit all flows like it in its group."""
     ends = f"{flow.group}, {flow.client} to {flow.server}: "
     marked = f", type of service {flow.tos:#04x}" if flow.tos else ""
     if isinstance(flow, RequestResponse):
@@ -141,7 +141,7 @@ def describe_stations(stations: SnaStations) -> str:
 
 
 def adapters(runs: Sequence[Run[Any]]) -> dict[str, list[Parameter]]:
-    """Parameters of the adapters, once for all that have the same, by their names, kind and, where not all, tests."""
+    """Parameters of the adapters, once for equal ones, by their names, kind and, where not all, tests."""
     alike: dict[tuple[str, str], tuple[Adapter, dict[str, None], dict[str, None]]] = {}
     for run in runs:
         for adapter in run.network.adapters:
@@ -161,9 +161,9 @@ def adapters(runs: Sequence[Run[Any]]) -> dict[str, list[Parameter]]:
 
 
 def _source(adapter: Adapter, parameter: str) -> str:
-    """The place that a parameter's value rests on; empty where it is the network's own.
+    """The source of a parameter's value; empty where the value is the network's own.
 
-    An adapter may have the parameters of several entries of the data file: what it has most of counts first.
+    An adapter may have parameters of several entries of the data file: the entry that it shares most with counts first.
     """
     entries = {name: entry for name, entry in data_files.adapters().items() if parameter in entry}
     shared = {name: len(entry.items() & _plain(adapter).items()) for name, entry in entries.items()}

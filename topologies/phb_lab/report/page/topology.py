@@ -106,7 +106,7 @@ def _columns(network: Network) -> list[list[str]]:
 
 
 def rate(bits_per_second: int) -> str:
-    """A rate as people write it."""
+    """A rate with its unit."""
     for size, unit in ((1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1000, "kbit/s")):
         if bits_per_second >= size:
             return f"{bits_per_second / size:g} {unit}"
