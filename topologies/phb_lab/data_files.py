@@ -19,7 +19,7 @@ def adapters() -> dict[str, dict[str, int]]:
 
 @cache
 def adapter_sources() -> dict[str, dict[str, str]]:
-    """The place each adapter parameter rests on, by kind and parameter: the comments of its file."""
+    """Source of each adapter parameter, by kind and parameter: the comments of the data file."""
     found: dict[str, dict[str, str]] = {}
     of_kind: dict[str, str] = {}
     name = ""
@@ -37,7 +37,7 @@ def adapter_sources() -> dict[str, dict[str, str]]:
 
 @cache
 def results_schema() -> dict[str, Any]:
-    """Read the JSON schema of the least that a results file holds."""
+    """Read the JSON schema that every results file follows."""
     return _json("lab-results.schema.json")
 
 

@@ -1,7 +1,7 @@
 """A test network as data, which both runners build.
 
-Times are integer nanoseconds, rates bit/s, sizes bytes. Nothing here knows how a node is implemented. Nodes and flows
-have a ``kind``, and their fields are that kind's parameters in ``phb_switch.Network``.
+Times are integer nanoseconds, rates bit/s, sizes bytes. Nodes and flows have a ``kind``; their fields are that kind's
+parameters in ``phb_switch.Network``.
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,10 @@ class Port:
     """One port of a switch.
 
     Attributes:
-        number: the P4 port number.
-        rate_bps: line rate; None is as fast as the packets come.
+        rate_bps: line rate; None is unlimited.
         overhead_bytes: what the line adds to an Ethernet frame of header and payload. Negative for lines whose own
             header is shorter than Ethernet's 14 bytes.
         transmit_ring: frames that may wait, already scheduled, behind the one on the line.
-
     """
 
     number: int
@@ -50,11 +48,10 @@ class Host:
         window_bytes: receive and send buffer of each connection.
         delayed_ack_ns: how long an acknowledgement may wait (RFC 1122 allows up to 0.5 s); None acknowledges at once.
         batches: takes all segments that reach it at one time before it answers any, as behind an adapter that
-            interrupts it once for many blocks. Virtual time only: a kernel does as it does.
-        relays: its services ask an SNA application, by port 1, and reply when it has answered: the TCP of a TN3270
-            server. Virtual time only.
-        congestion_control: of its connections. Virtual time has Reno only, and refuses the other.
-
+            interrupts it once for many blocks. Virtual time only; a kernel ignores it.
+        relays: its services ask an SNA application, by port 1, before they reply: the TCP of a TN3270 server. Virtual
+            time only.
+        congestion_control: virtual time has Reno only, and refuses the other.
     """
 
     kind: ClassVar[str] = "host"
@@ -71,14 +68,13 @@ class Host:
 
 @dataclass(frozen=True)
 class SnaStations:
-    """Physical units on a LAN that open an LLC2 connection each, over which their logical units ask, in turn.
+    """Physical units on a LAN with an LLC2 connection each, over which their logical units ask in turn.
 
-    A node of its own with port 0, and a flow: its transactions have its name and group. Virtual time only.
+    A node of its own with port 0, and a flow: its transactions have its name and group.
 
     Attributes:
-        frames_per_s: what the generator can send for all of them together.
+        frames_per_s: limit of the generator, for all of them together.
         waits: whether a logical unit waits for its answer before it asks again.
-
     """
 
     kind: ClassVar[str] = "sna_stations"
@@ -125,7 +121,7 @@ def parameters_of(node: Node) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Wire:
-    """Joins two (node, port) pairs; ``loss_per_million`` frames of a million are lost in either direction, drawn."""
+    """Joins two (node, port) pairs; ``loss_per_million`` frames of a million are lost at random in either direction."""
 
     a: tuple[str, int]
     b: tuple[str, int]
@@ -140,10 +136,9 @@ class RequestResponse:
     Attributes:
         think_ns: between a complete request and the start of its reply (the server's).
         pause_ns: between a complete reply and the next request (the client's).
-        tos: the type-of-service octet of both ends' packets.
+        tos: type-of-service octet of both ends' packets.
         start_ns: when the first connection is opened.
-        stop_ns: from when on no request is sent any more; None is the end of the run.
-
+        stop_ns: when requests end; None is the end of the run.
     """
 
     kind: ClassVar[str] = "request_response"
@@ -168,16 +163,13 @@ class RequestResponse:
 class Messages:
     """Messages from one mail transfer agent to another, one after another over one association.
 
-    A message is done when its receiver's answer has come: it is a request of its own length with a short reply, and
-    becomes a :class:`~phb_lab.outcome.Transaction` from its submission to that answer.
+    A message is a request of its own length with a short reply. It becomes a :class:`~phb_lab.outcome.Transaction` from
+    its submission to that reply.
 
     Attributes:
         permanent: the connection is opened at ``start_ns`` and stays; otherwise each message opens its own, and the
             time of opening counts into its transfer.
-        schedule: (submission in ns, bytes) of each message, in order. One that is submitted while another is on its way
-            waits for it.
-        answer_bytes: length of the receiver's answer.
-
+        schedule: (submission in ns, bytes) of each message, in order; each waits until the one before it is done.
     """
 
     kind: ClassVar[str] = "messages"
@@ -201,8 +193,7 @@ class Stream:
 
     Attributes:
         total_bytes: the connection closes after them; None sends until ``stop_ns``.
-        write_bytes: what the application hands over at a time.
-
+        write_bytes: size of the application's writes.
     """
 
     kind: ClassVar[str] = "stream"
@@ -222,12 +213,11 @@ class Stream:
 
 @dataclass(frozen=True)
 class Datagrams:
-    """UDP datagrams at a rate that nothing changes, as MGEN sends them.
+    """UDP datagrams at a fixed rate, as MGEN sends them.
 
     Attributes:
         payload_bytes: of UDP; at least 16, for each carries its number and its time of sending.
         interval_ns: between two datagrams (MGEN's PERIODIC), or its mean (POISSON).
-
     """
 
     kind: ClassVar[str] = "datagrams"
@@ -251,12 +241,7 @@ Flow = RequestResponse | Messages | Stream | Datagrams
 
 @dataclass(frozen=True)
 class Network:
-    """Everything that a runner needs.
-
-    Attributes:
-        assumptions: what the source does not say and we had to choose, a sentence each.
-
-    """
+    """Everything that a runner needs; ``assumptions`` are sentences on what the source omits and we chose."""
 
     name: str
     switches: tuple[Switch, ...]
@@ -273,7 +258,6 @@ class Network:
 
         Raises:
             UsageError: a name is not that of a switch.
-
         """
         known = {switch.name for switch in self.switches}
         for name in policies:

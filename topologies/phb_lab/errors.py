@@ -10,8 +10,8 @@ class UsageError(LabError):
 
 
 class ConservationError(LabError):
-    """Packets in are not packets out plus packets dropped plus packets still held: a defect of ours."""
+    """Packets in are not packets out plus packets dropped plus packets held: a defect of ours."""
 
 
 class UnsupportedError(LabError):
-    """A network asks for what the target, the machine or the way to run it can't do."""
+    """The target, the machine or the way to run a network can't do what the network needs."""

@@ -1,4 +1,4 @@
-"""Coroutines from code that isn't one."""
+"""Runs coroutines from synchronous code."""
 
 import asyncio
 import atexit
@@ -16,8 +16,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end.
 
     Not with ``asyncio.run``, which makes and closes an event loop each time: gRPC hands late events of a closed loop to
-    whichever loop comes next, which then fails or complains. The main thread keeps one loop; all other threads, such as
-    the workers of a cluster, share another.
+    the next one, which then fails or complains. The main thread keeps one loop; all other threads share another.
     """
     if threading.current_thread() is threading.main_thread():
         return _main_runner().run(coroutine)
@@ -28,7 +27,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 
 @cache
 def _main_runner() -> asyncio.Runner:
-    # With a factory, the runner doesn't make its loop the thread's current one: that belongs to whoever calls us.
+    # With a factory, the runner doesn't make its loop the thread's current one: that belongs to our caller.
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
     atexit.register(runner.close)
     return runner

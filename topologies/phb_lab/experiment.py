@@ -27,7 +27,6 @@ class NetworkRun(Protocol):
 
         Raises:
             phb.PhbError: a policy file is wrong, or a switch refuses an entry.
-
         """
 
     def tap(self, node: str, port: int, path: Path) -> None:
@@ -39,14 +38,7 @@ class NetworkRun(Protocol):
 
 @dataclass(frozen=True)
 class Way:
-    """How networks are run.
-
-    Attributes:
-        mode: in virtual time, or in Mininet on real interfaces.
-        target: the switch.
-        tools: real tools in place of our traffic generators, by name; Mininet only.
-
-    """
+    """How networks are run; ``tools`` are real tools in place of our traffic generators, by name (Mininet only)."""
 
     mode: Mode = "virtual"
     target: TargetName = "phb-switch"
@@ -56,8 +48,7 @@ class Way:
         """Build a network. What was built is torn down with the context.
 
         Raises:
-            UsageError: the description isn't one of a network; the message says what of it.
-
+            UsageError: the description is wrong.
         """
         if self.mode == "virtual":
             from phb_lab.virtual import VirtualRun
@@ -85,23 +76,14 @@ def run_test(
 ) -> Run[T]:
     """Run one test.
 
-    Args:
-        study: the network.
-        test: one of its tests.
-        way: the runner; virtual time by default.
-        seed: of everything that is drawn. Each test draws from a seed of its own, which follows from this one and the
-            test's name, so that the tests of a study are independent runs.
-        options: the study's, by name; those that are left out have their defaults.
-        policies: other policy files for some switches, by the switch's name.
-        duration_s: seconds of the network; the test's own by default.
-        captures: folder that keeps the captures; None keeps none.
-        progress: called with the share of this test that is done, 0 to 1.
+    Each test draws from a seed of its own, made from ``seed`` and its name, so that the tests of a study are
+    independent runs. ``options`` that are left out have their defaults, ``policies`` are other policy files by switch,
+    ``captures`` is a folder that keeps the captures; ``progress`` is called with the share that is done, 0 to 1.
 
     Raises:
         UnsupportedError: the test can't run this way.
         LabError: too short for any figure; packets unaccounted for.
         phb.PhbError: a policy file is wrong, or a switch refuses an entry.
-
     """
     way = way or Way()
     if way.mode == "mininet" and (reason := study.virtual_time_only(test)) is not None:

@@ -16,11 +16,8 @@ from phb_lab.outcome import Transaction
 class Figure:
     """One number beside the published one; ``quantity`` is its path below the test in the published data.
 
-    Attributes:
-        note: why it differs, what it was calibrated with, or a published value that is not a number ("more than 580").
-        low: the least that is asked of it; None asks nothing.
-        high: the most that is asked of it.
-
+    ``note`` says why it differs, what it was calibrated with, or a published value that is not a number ("more than
+    580"). It is asked to lie from ``low`` to ``high``; None asks nothing.
     """
 
     test: str
@@ -48,10 +45,10 @@ class Figure:
 def group_figures(test: str, transactions: Sequence[Transaction], pairs: Mapping[str, int]) -> list[Figure]:
     """Number, average, minimum and maximum response time per group, and the totals.
 
-    ``avg`` is the mean over pairs of each pair's own average: the source's tool averages so, because each of its total
-    rows is the mean of the group averages weighted by 3 and 30 pairs, not by transactions. ``avg_pooled`` is the mean
-    over transactions. ``pair_min_n`` is the number of transactions of the pair that got least (none starved
-    if above 0); ``pairs`` says how many pairs a group has, because one that completed nothing leaves no trace.
+    ``avg`` is the mean over pairs of each pair's own average, as in the source: each of its total rows is the mean of
+    the group averages weighted by 3 and 30 pairs, not by transactions. ``avg_pooled`` is the mean over transactions.
+    ``pair_min_n`` is the transactions of the pair that got least; ``pairs`` says how many pairs a group has, because
+    one that completed nothing leaves no trace.
     """
     figures = []
     pair_averages: list[float] = []

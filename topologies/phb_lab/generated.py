@@ -1,4 +1,4 @@
-"""Policy files that a network makes out of one that ships with phb, for options that a file has one value of."""
+"""Policy files made from those that ship with phb, for options of a network."""
 
 import tempfile
 from functools import cache
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def write(name: str, text: str) -> Path:
-    """Write a file of that name into a folder that goes with the process."""
+    """Write a file of that name into a folder that is removed when the process ends."""
     path = Path(_folder().name) / name
     path.write_text(text)
     return path

@@ -12,9 +12,9 @@ class InterruptedRunError(LabError):
 
 
 class Interruption:
-    """While it is open, Ctrl-C and SIGTERM are only remembered; :meth:`check` raises it.
+    """While it is open, Ctrl-C and SIGTERM are only remembered; :meth:`check` raises the error.
 
-    A KeyboardInterrupt in the middle of a push would meet gRPC's threads in states that they don't come back from.
+    A KeyboardInterrupt in the middle of a push would break the states of gRPC's threads.
     """
 
     def __init__(self) -> None:

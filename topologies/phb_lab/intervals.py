@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist, fmean, stdev
 
-# The 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom, as printed in any table of it (e.g. NIST/SEMATECH
-# e-Handbook of Statistical Methods, 1.3.6.7.2).
+# Student's t, 97.5 % quantiles for 1 to 30 degrees of freedom (NIST/SEMATECH e-Handbook of Statistical Methods,
+# 1.3.6.7.2).
 _T_975 = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
@@ -16,14 +16,7 @@ _T_975 = (
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean, and how far on either side of it the 95 % confidence interval reaches.
-
-    Attributes:
-        mean: of the samples.
-        half_width: None where there is one sample only, which says nothing about others.
-        samples: how many.
-
-    """
+    """A mean ± the half width of its 95 % confidence interval, which is None where there is one sample only."""
 
     mean: float
     half_width: float | None
@@ -35,7 +28,6 @@ class Interval:
 
         Raises:
             ValueError: there are none.
-
         """
         if not samples:
             raise ValueError("no samples: expected at least one")

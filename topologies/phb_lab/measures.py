@@ -34,14 +34,9 @@ class Spread:
 
 @dataclass(frozen=True)
 class Group:
-    """One group of flows in one run. What it has no samples of raises LookupError rather than being 0.
+    """One group of flows in one run; a measure without samples raises LookupError rather than being 0.
 
-    Attributes:
-        name: the group's.
-        duration_s: how long the run lasted.
-        responses: of its transactions and messages; empty where it has none.
-        deliveries: of its streams and datagram flows.
-
+    ``responses`` are those of its transactions and messages, ``deliveries`` those of its streams and datagram flows.
     """
 
     name: str
@@ -144,7 +139,7 @@ class Groups(Mapping[str, Group]):
 
     @classmethod
     def of(cls, names: Sequence[str], outcome: Outcome, duration_s: int) -> "Groups":
-        """Sort an outcome into groups; ``names`` are those of the description, so that one that got nothing shows."""
+        """Sort an outcome into groups; ``names`` come from the description, so that a group without traffic shows."""
         return cls(
             {
                 name: Group(

@@ -50,10 +50,9 @@ class Delivery:
         sent_bytes: payload handed to UDP or TCP.
         received_packets: datagrams that came, each counted once.
         received_bytes: payload that came, in order for a stream.
-        received_by_second: payload bytes that came in each second of the run, from second 0.
+        received_by_second: payload bytes that came in each second of the run.
         delays_ns: of each datagram (time of arrival, one-way delay), in order of arrival. Empty for a stream.
         in_flight_packets: datagrams sent in time that came after the end of the run: neither received nor lost.
-
     """
 
     flow: str
@@ -82,7 +81,6 @@ class Delivery:
 
         Raises:
             ValueError: no second lies between them.
-
         """
         if not 0 <= from_s < to_s:
             raise ValueError(f"{from_s} to {to_s} s: expected at least one second")
@@ -125,9 +123,8 @@ class Outcome:
         conservation: an account per node; empty where a runner can't see inside its nodes.
         shared: packets per switch that shared a conversation slot with another flow.
         adapters: statistics of each host adapter, as its node counts them (``channel_busy_ns``, ``cpu_busy_ns``, ...).
-        snapshots: what was asked of the switches during the run, by label, as text (``phb show queue``).
+        snapshots: what switches showed during the run (``phb show queue``), by label.
         wall_s: how long it took, set-up excluded.
-
     """
 
     transactions: tuple[Transaction, ...]
@@ -143,7 +140,6 @@ class Outcome:
 
         Raises:
             KeyError: there is none of that name.
-
         """
         for delivery in self.deliveries:
             if delivery.flow == flow:

@@ -37,14 +37,9 @@ class Segment:
 
 @dataclass(frozen=True)
 class GroupPassage:
-    """Times, losses and repetitions of a group's data segments.
+    """Data segments of a group: how many entered, were dropped, or had entered before (sent again, needed or not).
 
-    Attributes:
-        segments: how many entered.
-        lost: how many the bottleneck dropped.
-        repeated: how many had been there before: sent again, needed or not.
-        mean_s: mean time inside, of those that left.
-        max_s: longest time inside.
+    ``mean_s`` and ``max_s`` are times inside, of those that left.
     """
 
     segments: int
@@ -63,12 +58,9 @@ class Silence:
 
 
 class Bottleneck:
-    """All segments that entered a switch for one destination, in order of arrival.
+    """All segments that entered a switch for one IPv4 address, in order of arrival.
 
-    Args:
-        entered: capture of the port where the segments come in.
-        left: capture of the port where they go out.
-        destination: IPv4 address; segments to any other are passed over.
+    ``entered`` and ``left`` are captures of the ports where they come in and go out.
     """
 
     def __init__(self, entered: Path, left: Path, destination: str) -> None:
@@ -116,7 +108,7 @@ class Bottleneck:
         return bisect_right(arrived, at_ns) - bisect_right(left, at_ns)
 
     def _is_lost(self, segment: Segment, longest_ns: int) -> bool:
-        """A segment that did not leave and arrived too long before the end to be waiting still."""
+        """Whether a segment did not leave, and arrived too long before the end to be still waiting."""
         return segment.left_ns is None and segment.arrived_ns < self._end_ns - longest_ns
 
 
@@ -131,9 +123,9 @@ def _frames(capture: Path, destination: bytes) -> Iterator[tuple[int, bytes]]:
 def _departures(entered: list[tuple[int, _Key]], left: list[tuple[int, _Key]]) -> list[int | None]:
     """When each entry left, or None.
 
-    The copies of a segment that was sent again look alike. What tells them apart is order: a connection's segments
-    leave in the order in which they came. So each connection is matched from its last departure back, every departure
-    with the latest entry that lies before the entry of the departure after it.
+    Copies of a segment that was sent again look alike, but a connection's segments leave in the order in which they
+    came. So each connection is matched from its last departure back, every departure with the latest entry that lies
+    before the entry of the departure after it.
     """
     waiting: dict[bytes, list[int]] = defaultdict(list)
     for place, (_, key) in enumerate(entered):

@@ -4,11 +4,11 @@
         run = qos.run("s390", "diffserv-wfq-cip", duration_s=60)
         assert run["interactive"].p95_s < 1
 
-A test that fails tells what every group got, and how to run the same by hand. ``--phb-seed`` runs all of them with
-another seed. The same run asked for twice is run once.
+A failed test prints the values of every group, and the command for the same run. ``--phb-seed`` is the seed of all
+runs. Equal runs are run once.
 """
 
-# pytest loads every plugin at each start: what the lab is made of is imported where a test asks for it.
+# pytest loads every plugin at each start, so the lab is imported only where a test needs it.
 from __future__ import annotations
 
 import os
@@ -88,7 +88,6 @@ class Qos:
         Raises:
             phb_lab.errors.UsageError: a name is not known.
             phb.InputError: a policy file is wrong.
-
         """
         from phb_lab import registry
         from phb_lab.experiment import run_test
@@ -123,7 +122,6 @@ class Qos:
 
         Raises:
             phb.InputError: a policy file is wrong.
-
         """
         from phb_lab.measures import Groups
         from phb_lab.outcome import NANOSECONDS
@@ -166,7 +164,7 @@ def _qos_cache() -> dict[str, QosRun]:
 @pytest.fixture
 def qos(request: pytest.FixtureRequest, _qos_cache: dict[str, QosRun]) -> Qos:
     """Run networks, and ask what each group of traffic got."""
-    # gRPC tells of each connection that ends; what matters of it comes as an exception.
+    # gRPC reports each connection that ends; errors come as exceptions, too.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     made = Qos(int(request.config.getoption("--phb-seed")), _qos_cache, request.config.rootpath)
     request.node.stash[_RUNS] = made.runs

@@ -23,14 +23,9 @@ _QUANTITIES = ("interactive.n", "interactive.avg", "ftp.n", "ftp.avg")
 
 @dataclass(frozen=True)
 class Headline:
-    """One row of the table of networks: a figure, and the test that measures it.
+    """One row of the table of networks: a figure, the test that measures it, and how its numbers are shown.
 
-    Attributes:
-        says: what it is, in words.
-        shape: format of its numbers.
-        unit: behind them.
-        scale: from the figure's own unit.
-
+    ``says`` names it in words, ``shape`` is the format of its numbers, ``scale`` converts from the figure's own unit.
     """
 
     network: str

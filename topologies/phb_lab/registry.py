@@ -1,8 +1,7 @@
 """Networks by name or by path.
 
-Packages register networks as entry points of the group ``phb_lab.networks``, whose values are studies. Those that come
-with the lab are entry points, too, written down here because the metadata of packages doesn't keep an order. Nothing
-is imported before it is asked for.
+Packages register studies as entry points of the group ``phb_lab.networks``. The lab's own entry points are written down
+here, because the metadata of packages doesn't keep an order. Nothing is imported before it is needed.
 """
 
 import sys
@@ -34,8 +33,7 @@ def registered() -> dict[str, EntryPoint]:
     """Give the entry point of each network, those of the lab first.
 
     Raises:
-        UsageError: a package has a network of a name that another one has.
-
+        UsageError: two packages have a network of one name.
     """
     found = {name: EntryPoint(name, f"phb_lab.networks.{name}:STUDY", GROUP) for name in NAMES}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
@@ -55,7 +53,6 @@ def find(text: str) -> Study[Any]:
 
     Raises:
         UsageError: there is none, or importing it fails; the message says where.
-
     """
     if (point := registered().get(text)) is not None:
         with _errors_with_place(text):
@@ -75,7 +72,7 @@ def every() -> tuple[Study[Any], ...]:
 
 
 def relative(path: Path) -> str | None:
-    """Name a file of a network that was loaded by its path, as seen from there; None for a file of no such network."""
+    """Path of a file below the network that was loaded by its path, with that folder's name; None elsewhere."""
     for where in _LOADED:
         if path.is_relative_to(where) or (where.suffix == ".py" and path.parent == where.parent):
             return str(path.relative_to(where.parent))

@@ -15,17 +15,10 @@ from phb_lab.study import Snapshot
 
 
 async def show_queue(network: Network, snapshot: Snapshot, address: str, at: datetime) -> str:
-    """Give what ``phb show queue --port PORT`` prints, with the names of the policy files.
-
-    Args:
-        network: what runs.
-        snapshot: which switch and port.
-        address: where the switch's P4Runtime server is.
-        at: when rules' validity is judged.
+    """Give what ``phb show queue --port PORT`` prints; ``at`` is when rules' validity is judged.
 
     Raises:
         UsageError: the switch has no such port.
-
     """
     described = next(switch for switch in network.switches if switch.name == snapshot.switch)
     where = inventory.Switch(

@@ -1,6 +1,6 @@
 """A network's study, which any runner runs and any report shows.
 
-A study has tests; a test is one run of one described network. What it gave becomes figures beside the published ones.
+A study has tests; a test is one run of one described network. Its outcome becomes figures beside the published ones.
 """
 
 from abc import ABC, abstractmethod
@@ -23,10 +23,9 @@ class Test:
 
     Attributes:
         name: unique in its study; what ``--test`` takes.
-        title: what it is, in a few words, for ``phb-lab list``.
-        duration_s: how long the whole test runs, in seconds of the network.
-        short_s: how long it runs where there is one minute only (``--short``); at most 60.
-
+        title: a few words for ``phb-lab list``.
+        duration_s: seconds of the network.
+        short_s: the same with ``--short``; at most 60.
     """
 
     name: str
@@ -66,11 +65,8 @@ class Run(Generic[T]):
     Attributes:
         mode: ``virtual`` or ``mininet``.
         target: ``phb-switch`` or ``bmv2``.
-        options: each of the study's, by name.
-        figures: measured, with the published ones beside them.
-        remarks: what this run itself says about its figures, a sentence or two each.
+        remarks: on this run's figures, a sentence or two each.
         details: whatever the study's own tables, pictures and conclusions need.
-
     """
 
     test: T
@@ -90,7 +86,6 @@ class Run(Generic[T]):
 
         Raises:
             KeyError: there is none.
-
         """
         for figure in self.figures:
             if figure.quantity == quantity and test in (None, figure.test):
@@ -115,11 +110,10 @@ class Study(ABC, Generic[T]):
         title: what it is, in a line.
         source: the document, as one would cite it.
         tests: in the order of the source.
-        options: what ``--set`` knows.
+        options: those of ``--set``.
         published: the source's figures.
         path: of its folder or file, where it was found by that and not by its name.
-        labels: words for quantities and for tests of the source, by name; the page shows them in its place.
-
+        labels: words for quantities and for tests of the source, by name, for the page.
     """
 
     name: str
@@ -137,22 +131,14 @@ class Study(ABC, Generic[T]):
 
     @abstractmethod
     def evaluate(self, test: T, network: Network, outcome: Outcome, *, duration_s: int, captures: Path) -> Evaluation:
-        """Make figures of an outcome.
-
-        Args:
-            test: which.
-            network: as described by :meth:`network`.
-            outcome: what the run gave.
-            duration_s: how long it ran.
-            captures: folder with the captures that :meth:`taps` asked for.
+        """Make figures of an outcome; ``captures`` is the folder with the captures that :meth:`taps` asked for.
 
         Raises:
             LabError: the run was too short for any figure.
-
         """
 
     def taps(self, test: T, network: Network) -> Mapping[str, tuple[str, int]]:
-        """Which ports to capture: file name (``NAME.pcap``) to (node, port)."""
+        """Ports to capture: file name (``NAME.pcap``) to (node, port)."""
         return {}
 
     def snapshots(self, test: T, network: Network, duration_s: int) -> Sequence[Snapshot]:
@@ -199,7 +185,7 @@ class Study(ABC, Generic[T]):
         return tables[max(found, key=len)] if found else {}
 
     def beside_its_own(self, figure: Figure, configuration: Mapping[str, object]) -> Figure:
-        """A figure without a published one where that was measured with something else than the run's."""
+        """Drop a figure's published value where the source measured it with another configuration than the run's."""
         same = all(configuration.get(name) == value for name, value in self.measured_with(figure).items())
         return figure if same else replace(figure, published=None)
 
@@ -208,7 +194,6 @@ class Study(ABC, Generic[T]):
 
         Raises:
             UsageError: there is none; the message lists them.
-
         """
         for test in self.tests:
             if test.name == name:
@@ -221,7 +206,7 @@ class Study(ABC, Generic[T]):
 
     @property
     def given_as(self) -> str:
-        """How a command line names it."""
+        """Its name on a command line."""
         return self.path or self.name
 
     def defaults(self) -> dict[str, int]:

@@ -1,8 +1,7 @@
 """Runs a described network in virtual time.
 
-Each switch of the description becomes the embedded switch with a P4Runtime server of its own on loopback; the
-controller pushes pipeline and policies to all of them over gRPC, as it would to any switch, and only then does virtual
-time start.
+Each switch is the embedded switch with a P4Runtime server of its own on loopback. The controller pushes pipeline and
+policies to all of them over gRPC, as to any switch; only then does virtual time start.
 """
 
 import asyncio
@@ -31,7 +30,7 @@ from phb_switch import P4RuntimeServer, PortConfig, Switch
 # When virtual time starts, for policy rules with a time of day: a Monday at noon, inside every window of the sources.
 EPOCH = datetime(2000, 1, 3, 12, 0)
 
-# How long the network runs on for datagrams that are on their way at the end; what still hasn't come counts as lost.
+# How long the network runs on for datagrams on their way at the end; those that haven't come by then count as lost.
 _DRAIN_STEP_NS = 1_000_000_000
 _DRAIN_STEPS = 10
 
@@ -39,14 +38,11 @@ _DRAIN_STEPS = 10
 class VirtualRun:
     """One network, built, programmed and run once; a context manager, because it holds servers.
 
-    Args:
-        network: what to build.
-        seed: of everything that draws: initial sequence numbers, ephemeral ports, Poisson processes, loss on wires, the
-            P4 random extern.
+    ``seed`` is that of initial sequence numbers, ephemeral ports, Poisson processes, loss on wires and the P4 random
+    extern.
 
     Raises:
-        UsageError: the network asks for what virtual time does not have.
-
+        UsageError: the network needs what virtual time does not have.
     """
 
     def __init__(self, network: Network, *, seed: int) -> None:
@@ -97,11 +93,10 @@ class VirtualRun:
 
         Raises:
             phb.PhbError: a policy file is wrong, or a switch refuses an entry; its own words are in the message.
-
         """
         for described in self._network.switches:
             switch = self._switches[described.name]
-            # Shapers come by gNMI, as the rest of the policy comes by P4Runtime.
+            # It serves gNMI, too, for shapers.
             self._servers.append(P4RuntimeServer(switch, device_id=described.device_id))
         addresses = [f"127.0.0.1:{server.start()}" for server in self._servers]
         self._addresses = {switch.name: at for switch, at in zip(self._network.switches, addresses, strict=True)}
@@ -134,17 +129,11 @@ class VirtualRun:
         self._taps.append(path)
 
     def run(self, duration_ns: int, progress: Callable[[int], None], snapshots: Sequence[Snapshot] = ()) -> Outcome:
-        """Let virtual time pass.
-
-        Args:
-            duration_ns: how much of it.
-            progress: called with the virtual time some dozens of times.
-            snapshots: what to ask of the switches on the way; time stands still meanwhile.
+        """Let virtual time pass; ``progress`` is called with it (ns) some dozens of times, and it stops for snapshots.
 
         Raises:
             ConservationError: a node or a wire lost count of its packets.
             UsageError: a snapshot is wanted after the end, or before policies were pushed.
-
         """
         shown = {}
         wall_s = 0.0
@@ -181,10 +170,9 @@ class VirtualRun:
         )
 
     def _deliveries(self, duration_ns: int, progress: Callable[[int], None]) -> tuple[Delivery, ...]:
-        """Give what came by the end, after the network has run on until it knows of each datagram whether it is lost.
+        """Payload that came. The network runs on until each missing datagram has come or is known to be lost.
 
-        Sources go on: as soon as one that was sent later has come, those before it have come or will not. Nothing
-        else of the run is changed by it; captures end where it ended.
+        It is lost when one sent after it has come. The rest of the outcome doesn't change; captures are cut at the end.
         """
         ended = [Delivery(**delivery) for delivery in self._native.deliveries()]
         missing = {each.flow: each.lost_packets for each in ended if each.lost_packets}
@@ -209,14 +197,13 @@ class VirtualRun:
         )
 
     def _pass(self, until_ns: int, progress: Callable[[int], None]) -> float:
-        """Run up to a time; gives the seconds that took."""
+        """Run up to a time; gives the wall seconds that took."""
         started = time.perf_counter()
         self._native.run(until_ns, progress)
         return time.perf_counter() - started
 
 
 def _pipeline_drops(switch: Switch) -> dict[str, int]:
-    """Packets that the P4 program says it dropped, by its own reasons."""
     if not switch.loaded:
         return {}
     counted = enumerate(switch.read_counter("PhbIngress.drops"))
@@ -230,7 +217,7 @@ def _shared_conversations(switch: Switch) -> int:
 
 
 def _of_switch(name: str, counted: dict[str, Any], pipeline_drops: dict[str, int]) -> Conservation:
-    """The switch counts a drop in ingress as one; the P4 program says why, and both must agree."""
+    """The switch counts drops in ingress together; the P4 program's reasons replace them, and both must agree."""
     dropped = {reason: packets for reason, packets in counted["dropped"].items() if packets and reason != "ingress"}
     return Conservation(
         node=name,

@@ -43,7 +43,6 @@ def make_folder(option: str, folder: Path) -> None:
 
     Raises:
         UsageError: it can't be made or written to.
-
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +57,6 @@ def check_result_file(option: str, path: Path) -> None:
 
     Raises:
         UsageError: it is a folder, or its folder can't be made or written to.
-
     """
     if path.is_dir():
         raise UsageError(f"{option} {path}: found a folder, expected a file")
@@ -66,7 +64,7 @@ def check_result_file(option: str, path: Path) -> None:
 
 
 def main() -> None:
-    """Entry point: turns what a user can be told into one line and an exit code."""
+    """Entry point: turns errors for users into one line and an exit code."""
     try:
         app()
     except (InputError, UsageError) as error:

@@ -14,7 +14,6 @@ def parse_options(study: Study[Any], given: Sequence[str]) -> dict[str, int]:
 
     Raises:
         UsageError: an unknown name, or a value that is no whole number or out of range.
-
     """
     known = {option.name: option for option in study.options}
     chosen: dict[str, int] = {}
@@ -45,7 +44,6 @@ def parse_policies(given: Sequence[str], option: str = "--policy") -> dict[str, 
 
     Raises:
         UsageError: not of that shape, a switch twice, or no such file.
-
     """
     chosen: dict[str, tuple[Path, ...]] = {}
     for text in given:

@@ -99,7 +99,6 @@ def _say(
 
 
 def _run(name: str, seed: int, short: bool) -> tuple[str, list[ResultsFile]]:
-    """All tests of a network in virtual time, and what they are called."""
     study, way = registry.find(name), Way()
     jobs: list[Job] = [(test, study.defaults()) for test in study.tests]
     with Interruption() as interruption:

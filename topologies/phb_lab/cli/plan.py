@@ -88,12 +88,6 @@ def plan(
 def _requirements(
     names: list[str], file: Path | None, options: Mapping[str, str | None]
 ) -> list[requirement.Requirement]:
-    """Read the requirements: from names, a file, or options, but only one of them.
-
-    Raises:
-        UsageError: it is more than one.
-
-    """
     numbers = {key: value for key, value in options.items() if value is not None}
     if bool(names) + (file is not None) + bool(numbers) > 1:
         raise UsageError("plan: expected solutions, or --file, or numbers of your own; found more than one of them")

@@ -132,7 +132,6 @@ def _check_way(way: Way) -> None:
 def _print(
     console: Console, study: Study[Any], main: Sequence[Run[Any]], others: Sequence[Run[Any]], heading: str
 ) -> None:
-    """Print figures, the network's own tables, and conclusions."""
     figures = [figure for each in main for figure in each.figures]
     print_figures(console, heading, figures, every=not study.published)
     if any(each.duration_s < each.test.duration_s for each in main):
@@ -147,7 +146,6 @@ def _print(
 
 
 def _took(wall_s: float) -> str:
-    """Seconds to the tenth, or three digits of less than one."""
     return judging.number(wall_s, "s") if wall_s < 1 else f"{wall_s:,.1f}"
 
 
@@ -160,12 +158,7 @@ def _display(console: Console, study: Study[Any], runs: Sequence[Run[Any]]) -> N
 
 
 def _possible(console: Console, study: Study[Any], tests: Sequence[Test]) -> list[Test]:
-    """Those that can run on real interfaces; the others are refused by name.
-
-    Raises:
-        UnsupportedError: none can.
-
-    """
+    """Tests that can run on real interfaces; the others are refused by name."""
     reasons = {test.name: study.virtual_time_only(test) for test in tests}
     refused = [f"{study.name} {name}: {reason}" for name, reason in reasons.items() if reason is not None]
     for each in refused:
@@ -176,7 +169,6 @@ def _possible(console: Console, study: Study[Any], tests: Sequence[Test]) -> lis
 
 
 def _conserved(runs: Sequence[Run[Any]]) -> str:
-    """Where packets were counted, and whether all of them were found; a kernel's hosts count none."""
     counted = [each for each in runs if each.outcome.conservation]
     if not counted:
         return "conservation was not checked: no node of these runs counts packets"

@@ -36,20 +36,7 @@ def run_all(
     captures: Path | None = None,
     policies: Mapping[str, tuple[Path, ...]] | None = None,
 ) -> list[Run[Any]]:
-    """Run each (test, options) and show progress on standard error.
-
-    Args:
-        study: the network.
-        jobs: tests, each with its options.
-        way: the runner.
-        seed: of everything that is drawn.
-        interruption: ends the runs when the user asks.
-        duration: seconds per test; the test's own by default.
-        short: at most a minute per test.
-        captures: folder that keeps the captures.
-        policies: other policy files for some switches, by the switch's name.
-
-    """
+    """Run each (test, options), at most a minute each if ``short``, and show progress on standard error."""
     runs = []
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:

@@ -93,7 +93,6 @@ def sweep(
 
 
 def _run(wanted: Sequence[Job], scheduler: str | None, workers: int) -> list[Sample]:
-    """Run all jobs, and show progress on standard error."""
     samples: list[Sample] = []
     with (
         Interruption() as interruption,
@@ -114,7 +113,7 @@ def _tests(text: str) -> list[tuple[Study[Any], Test]]:
 
 
 def _policies(given: Sequence[str], studies: Sequence[Study[Any]]) -> list[PolicyChoice]:
-    """Policies by label; what can't be pushed to any of the networks is found before anything runs."""
+    """Policies by label; finds what can't be pushed to one of the networks before anything runs."""
     by_label: dict[str, list[str]] = {}
     for text in given:
         label, _, rest = text.partition(":")

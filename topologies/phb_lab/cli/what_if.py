@@ -99,7 +99,6 @@ def what_if(
 
 
 def _refuse(expected: str, options: Mapping[str, object]) -> None:
-    """Refuse options that belong to the other kind of traffic."""
     for option, value in options.items():
         if value:
             raise UsageError(f"{option}: expected it with {expected} only")
@@ -108,7 +107,6 @@ def _refuse(expected: str, options: Mapping[str, object]) -> None:
 def _run_pairs(
     run: _Run, before: tuple[Path, ...] | None, after: tuple[Path, ...], seeds: Sequence[int]
 ) -> list[tuple[Values, Values]]:
-    """Run each seed with both policies, and show progress on standard error."""
     pairs: list[tuple[Values, Values]] = []
     with Interruption() as interruption, Progress(console=Console(stderr=True)) as progress:
         task = progress.add_task("what-if", total=2 * len(seeds))
