@@ -1,8 +1,6 @@
 //! Big-endian bit strings: how fields lie in a packet (network bit order, RFC 791 appendix B).
 
-/// Reads `width` bits (at most 64) that start `offset` bits into `data`.
-///
-/// Bits beyond the end of `data` read as zero, so a wrong length can never panic.
+/// Reads `width` bits (at most 64) from bit `offset` of `data`; bits beyond its end read as zero.
 pub(crate) fn read(data: &[u8], offset: usize, width: u32) -> u64 {
     if width == 0 {
         return 0;
@@ -25,7 +23,6 @@ pub(crate) fn read(data: &[u8], offset: usize, width: u32) -> u64 {
     (accumulator >> excess) as u64 & mask(width)
 }
 
-/// The low `width` bits set (all 64 from 64 on).
 pub(crate) const fn mask(width: u32) -> u64 {
     if width >= 64 {
         u64::MAX
@@ -87,7 +84,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends a value with which the accumulator is full or too small.
+    /// Appends a value that fills the accumulator or does not fit into it.
     fn push_over(&mut self, value: u64, width: u32) {
         self.flush();
         if self.pending + width > 64 {
@@ -107,8 +104,7 @@ impl<'a> Writer<'a> {
     /// Moves whole bytes to the buffer; fewer than eight bits stay.
     fn flush(&mut self) {
         if self.pending >= 8 {
-            // To the left edge of the word, so that its first bytes are the ones to write; a store of all eight is
-            // cheaper than a copy of some.
+            // Left-aligned, to write its first bytes; a store of all eight is cheaper than a copy.
             let bytes = (self.accumulator << (64 - self.pending)).to_be_bytes();
             let end = self.out.len() + (self.pending / 8) as usize;
             self.out.extend_from_slice(&bytes);
@@ -118,7 +114,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends whole bytes; cheap on a byte boundary.
     pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
         self.flush();
         if self.pending == 0 {

@@ -1,7 +1,6 @@
 //! Copies of packets: clones, multicast replicas, and packets that pass once more.
-//!
-//! Which headers and metadata each kind has, and its `instance_type`, are simple_switch's. All but replicas start with
-//! metadata of zero, so also with an ingress port of zero unless the program lists it.
+//! Headers, metadata and `instance_type` are as in simple_switch. Except replicas, copies start
+//! with zero metadata, also the ingress port, but for the fields that the program lists.
 
 use crate::packet::{Packet, Wishes};
 use crate::path::Processed;
@@ -17,8 +16,8 @@ const REPLICATION: u64 = 5;
 const RESUBMITTED: u64 = 6;
 
 impl Pipeline {
-    /// A copy, for a clone session, of the frame as it arrived: parsed once more, with the listed metadata of the packet
-    /// that asked for it. It is to be queued for egress.
+    /// A clone of the frame as it arrived, to be queued for egress: parsed once more, with the
+    /// listed metadata of `of`.
     pub fn clone_ingress(
         &mut self,
         now: Time,
@@ -36,8 +35,8 @@ impl Pipeline {
         packet
     }
 
-    /// A copy, for a clone session, of a packet after egress: its headers and payload as they are, and the listed
-    /// metadata. It is to be queued for egress.
+    /// A clone of a packet after egress, to be queued for egress: its headers and payload as they
+    /// are, and the listed metadata.
     pub fn clone_egress(&mut self, of: &Packet, fields: FieldList) -> Box<Packet> {
         let mut packet = self.duplicate(of);
         self.keep_only(&mut packet, of, fields, EGRESS_CLONE);
@@ -53,12 +52,12 @@ impl Pipeline {
         packet
     }
 
-    /// Makes a packet the one for a member of a multicast group; clones for a group stay clones.
+    /// Marks a packet as a multicast copy; clones for a group stay clones.
     pub fn mark_replicated(&self, packet: &mut Packet) {
         packet.set_field(self.program.standard.instance_type, REPLICATION);
     }
 
-    /// Tells a packet for a group or a clone session from others for the same port.
+    /// Sets the number that tells copies for the same port apart.
     pub fn set_instance(&self, packet: &mut Packet, rid: u16) {
         packet.set_field(self.program.standard.egress_rid, rid.into());
     }
@@ -75,7 +74,7 @@ impl Pipeline {
         self.again(now, port, frame, of, fields, RESUBMITTED)
     }
 
-    /// Ingress once more for a frame that [`Pipeline::deparse`] made of `of`, with the listed metadata.
+    /// Ingress once more for a frame that [`Pipeline::deparse`] made of `of`, with listed metadata.
     pub fn recirculate(
         &mut self,
         now: Time,
@@ -103,7 +102,7 @@ impl Pipeline {
         self.process(now, packet, frame)
     }
 
-    /// A packet like another one.
+    /// An equal packet, without its requests.
     pub fn duplicate(&mut self, of: &Packet) -> Box<Packet> {
         let mut packet = self.pooled();
         packet.words.clone_from(&of.words);
@@ -117,7 +116,7 @@ impl Pipeline {
         packet
     }
 
-    /// Zeroes the metadata of a copy but for the listed fields.
+    /// Zeroes the metadata of a copy except the listed fields.
     fn keep_only(&self, packet: &mut Packet, of: &Packet, fields: FieldList, instance_type: u64) {
         let program = &self.program;
         let (words, bytes) = (program.metadata_words, program.metadata_bytes);

@@ -1,6 +1,6 @@
 //! Refusals of artifacts and of control-plane calls.
 
-/// An artifact this crate does not run, with the place that says so.
+/// An artifact that this crate does not run, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("artifact {path}: {message}")]
 pub struct LoadError {
@@ -26,11 +26,11 @@ pub enum Code {
     ResourceExhausted = 8,
     /// The state does not allow it: a member or group of an action profile is in use.
     FailedPrecondition = 9,
-    /// Not done, since another change of an atomic batch failed. For callers that have batches; this crate has none.
+    /// Another change of an atomic batch failed. For callers: this crate has no batches.
     Aborted = 10,
     /// An index beyond the end of a counter, register or meter array.
     OutOfRange = 11,
-    /// Not supported by this switch. For callers; this crate does not use it.
+    /// Not supported by the switch. For callers: this crate does not use it.
     Unimplemented = 12,
     /// A bug of a caller.
     Internal = 13,
@@ -40,7 +40,7 @@ pub enum Code {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct WriteError {
-    /// Which kind of refusal.
+    /// The kind of refusal.
     pub code: Code,
     /// Names the object, the field, and what was expected.
     pub message: String,
@@ -48,7 +48,6 @@ pub struct WriteError {
 
 pub(crate) type Result<T> = std::result::Result<T, WriteError>;
 
-/// Refuses an argument.
 pub(crate) fn invalid<T>(message: String) -> Result<T> {
     Err(WriteError::new(Code::InvalidArgument, message))
 }

@@ -1,4 +1,4 @@
-//! The programmable part of the switch: loads the bmv2 JSON that p4c makes of a v1model program, and runs it.
+//! The programmable part of the switch: loads and runs the bmv2 JSON of a v1model program by p4c.
 //!
 //! ```text
 //!   artifact --load--> Program --> State
@@ -7,12 +7,12 @@
 //!            '----------------- Pipeline::ingress --------'                         ::egress   '---- ::deparse ------'
 //! ```
 //!
-//! Everything a name or a width decides is decided once, at load: fields become words, expressions instructions on words,
-//! tables, actions and parser states numbers. A construct that this crate does not run is refused then, with its JSON
-//! pointer, never when a packet meets it. The packet path does not allocate (but to grow a buffer once, and for digests and the messages of
-//! `log_msg` if they are asked for), look up a name, lock, or read a clock.
+//! Names and widths are resolved once, at load: fields become words, expressions instructions on
+//! words, tables, actions and parser states numbers. A construct that this crate does not run is
+//! refused then, with its JSON pointer. The packet path looks up no name, takes no lock, reads no
+//! clock, and allocates only to grow a buffer once, for digests, and for a `log_msg` that is kept.
 //!
-//! The parts, and who imports whom; no arrow points back:
+//! The parts and their imports, which form no cycle:
 //!
 //! ```text
 //!   control ----> pipeline (a program with its state) <---- path, copies
@@ -24,28 +24,26 @@
 //!      +------> program <---------------+        (packet: beside the program, under the state)
 //! ```
 //!
-//! - `program`: what an artifact says, as plain data: instructions, layouts of headers, parser states, tables, externs,
-//!   checksums. It imports none of the others.
-//! - `load` makes a program of an artifact, and imports nothing but it.
-//! - `state`: entries of tables, cells of counters, registers and meters, members of value sets, waiting messages. It is made
-//!   for a program, and has the look-ups that executors share.
-//! - `interpreter` executes: it runs a program on a packet with the state, in the order `parse` (with `extract`), `execute`
-//!   (with `effects` for headers and externs, and `wide` for numbers of more than a word), `checksum` (also the deparser).
-//!   Another executor is a folder beside it: it reads the same program, uses the same state, and `path` calls it.
-//! - `pipeline` holds a program and its state; `path` takes packets through it, and `copies` makes clones, multicast
-//!   replicas, and packets that pass again.
-//! - `control` is the control plane's side: it writes to the state by the names of the program, and knows no executor.
+//! - `program`: an artifact as plain data: instructions, headers, parser states, tables, externs.
+//! - `load` makes a program of an artifact.
+//! - `state`: entries, cells of arrays, members of value sets, waiting messages, with the look-ups.
+//! - `interpreter` runs a program on a packet with the state. Another executor would be a folder
+//!   beside it, with the same program and state, called by `path`.
+//! - `pipeline` holds a program and its state; `path` takes packets through it, and `copies` makes
+//!   clones, multicast replicas, and packets that pass again.
+//! - `control` is the control plane's side: it writes to the state by the names of the program.
 //!
 //! Semantics are simple_switch's, with these differences:
 //!
-//! - A `select` without a matching case ends in the error NoMatch, as the P4_16 specification says; bmv2 accepts.
-//! - Header fields start as zero for every packet. Registers read zero and ignore writes beyond their end, counters and
-//!   meters ignore such an index. An element beyond the end of a header stack reads zero and ignores writes, where bmv2
-//!   ends the process.
+//! - A `select` without a matching case ends in the error NoMatch, as the P4_16 specification says;
+//!   bmv2 accepts.
+//! - Header fields start as zero for every packet. Registers read zero and ignore writes beyond
+//!   their end, counters and meters ignore such an index. An element beyond the end of a header
+//!   stack reads zero and ignores writes, where bmv2 ends the process.
 //! - `assert` and `assume` count failures and go on.
-//! - A parser that passes 4096 states ends in ParserTimeout. Loops in actions take [`STEPS`] at most, then the packet is
-//!   dropped.
-//! - The `random` hash is a random number, and the custom CRCs have the standard ones' parameters.
+//! - A parser that passes 4096 states ends in ParserTimeout. Loops in actions take at most
+//!   [`STEPS`], then the packet is dropped.
+//! - The `random` hash is a random number, and custom CRCs have the standard ones' parameters.
 
 mod bits;
 mod control;

@@ -1,12 +1,10 @@
-//! A packet inside the pipeline: header and metadata fields in fixed slots, and the bytes no parser state took.
+//! A packet inside the pipeline: header and metadata fields in fixed slots, and the payload.
 
 use crate::bits::Writer;
 use crate::program::{FieldList, Slot, VariablePlace, WordField};
 
-/// One packet on its way through ingress, the queue, and egress.
-///
-/// Opaque outside this crate. Give it to [`crate::Pipeline::recycle`] when it is sent or dropped, so that its buffers serve
-/// the next packet.
+/// One packet on its way through ingress, queue and egress, opaque outside this crate. When it is
+/// sent or dropped, [`crate::Pipeline::recycle`] reuses its buffers.
 #[derive(Debug, Clone, Default)]
 pub struct Packet {
     pub(crate) words: Vec<u64>,
@@ -19,11 +17,11 @@ pub struct Packet {
     /// Set by `truncate`: bytes to send at most.
     pub(crate) truncate_to: Option<u64>,
     pub(crate) wishes: Wishes,
-    /// A loop of the program took more steps than there were, so its results are not used.
+    /// A loop took more steps than were left: the results are not used.
     pub(crate) exhausted: bool,
 }
 
-/// The wishes of a program besides where its packet goes; the last of each kind counts.
+/// Requests of the program besides where the packet goes; the last of each kind counts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Wishes {
     pub(crate) clone: Option<CloneRequest>,
@@ -49,7 +47,7 @@ impl Packet {
         self.received_length
     }
 
-    /// Bytes the frame has now: as received, plus headers added, minus headers removed, cut by `truncate`.
+    /// Bytes of the frame now: as received, plus headers added, minus removed, cut by `truncate`.
     #[must_use]
     pub fn length(&self) -> u32 {
         let cut = self
@@ -85,7 +83,6 @@ impl Packet {
         self.words[word as usize] = value;
     }
 
-    /// A field of `Slot::Wide`.
     pub(crate) fn wide(&self, word: u32, words: u32) -> &[u64] {
         &self.words[word as usize..(word + words) as usize]
     }
@@ -94,7 +91,6 @@ impl Packet {
         &mut self.words[word as usize..(word + words) as usize]
     }
 
-    /// The bytes of a varbit.
     pub(crate) fn variable(&self, place: VariablePlace) -> &[u8] {
         let length = (self.word(place.length_word) / 8).min(place.capacity.into()) as u32;
         self.span(place.byte, length)

@@ -1,4 +1,4 @@
-//! The packet path: `ingress`, then the traffic manager's queue (not here), then `egress`, then `deparse`.
+//! The packet path: `ingress`, the traffic manager's queue (not here), `egress`, `deparse`.
 
 use crate::interpreter::Machine;
 use crate::packet::{CloneRequest, Packet, Wishes};
@@ -12,7 +12,7 @@ use crate::time::Time;
 pub enum Verdict {
     /// Drop it.
     Drop,
-    /// Drop it: the program's loops took more than [`STEPS`](crate::STEPS).
+    /// Drop it: loops took more than [`STEPS`](crate::STEPS).
     Exhausted,
     /// Queue it for one port.
     Unicast {
@@ -27,9 +27,9 @@ pub enum Verdict {
     Multicast {
         /// `standard_metadata.mcast_grp`.
         group: u16,
-        /// As for one port; every copy has it.
+        /// As for one port, for every copy.
         rank: Option<u64>,
-        /// As for one port; every copy has it.
+        /// As for one port, for every copy.
         priority: u8,
     },
 }
@@ -39,7 +39,7 @@ pub enum Verdict {
 pub enum EgressVerdict {
     /// Drop it.
     Drop,
-    /// Drop it: the program's loops took more than [`STEPS`](crate::STEPS).
+    /// Drop it: loops took more than [`STEPS`](crate::STEPS).
     Exhausted,
     /// Deparse and send it.
     Transmit,
@@ -48,13 +48,13 @@ pub enum EgressVerdict {
 /// A packet after ingress.
 #[derive(Debug)]
 pub struct Processed {
-    /// The packet; give it back (see [`Pipeline::recycle`]), whatever the verdict.
+    /// The packet, to give back with [`Pipeline::recycle`].
     pub packet: Box<Packet>,
     /// Where it goes.
     pub verdict: Verdict,
-    /// A copy of the frame as it arrived is wanted (see [`Pipeline::clone_ingress`]), whatever the verdict.
+    /// A copy of the frame as it arrived (see [`Pipeline::clone_ingress`]), for any verdict.
     pub clone: Option<CloneRequest>,
-    /// It goes through ingress once more (see [`Pipeline::resubmit`]); then the verdict means nothing.
+    /// One more ingress (see [`Pipeline::resubmit`]); then the verdict means nothing.
     pub resubmit: Option<FieldList>,
 }
 
@@ -63,9 +63,9 @@ pub struct Processed {
 pub struct Departing {
     /// Whether it leaves.
     pub verdict: EgressVerdict,
-    /// A copy of the packet as it is now is wanted (see [`Pipeline::clone_egress`]), whatever the verdict.
+    /// A copy of the packet as it is now (see [`Pipeline::clone_egress`]), for any verdict.
     pub clone: Option<CloneRequest>,
-    /// Unless it is dropped, it is deparsed and goes to ingress again (see [`Pipeline::recirculate`]).
+    /// Unless dropped, it is deparsed and goes to ingress again (see [`Pipeline::recirculate`]).
     pub recirculate: Option<FieldList>,
 }
 
@@ -154,22 +154,21 @@ impl Pipeline {
         )
     }
 
-    /// How the program shapes the packet's class: number of the bucket, rate in bit/s, burst and length in bytes. At rate 0
-    /// it does not.
+    /// Shaping of the class, unless at rate 0: bucket, rate (bit/s), burst and length (bytes).
     #[must_use]
     pub fn shaping(&self, packet: &Packet) -> Option<(u32, u64, u32, u32)> {
         let [bucket, rate, burst, bytes] = self.program.shaping?.map(|word| packet.word(word));
         (rate != 0).then_some((bucket as u32, rate, burst as u32, bytes as u32))
     }
 
-    /// Whether the program takes the packet only in the place of the one that would be served last, itself included.
+    /// Whether there is room for it only in place of the one served last, itself included.
     #[must_use]
     pub fn pushes_out(&self, packet: &Packet) -> bool {
         let field = self.program.push_out;
         field.is_some_and(|word| packet.word(word) != 0)
     }
 
-    /// Decides where the packet goes. An exhausted one has no wishes.
+    /// Decides where the packet goes. An exhausted one loses its requests.
     fn verdict(&self, packet: &mut Packet) -> Verdict {
         if packet.exhausted {
             packet.wishes = Wishes::default();
@@ -210,7 +209,7 @@ impl Pipeline {
         packet.set_field(standard.deq_qdepth, queue.deq_qdepth.into());
         packet.set_field(standard.egress_global_timestamp, now / 1000);
         packet.set_field(standard.packet_length, packet.current_length.into());
-        // Any other value than the drop port: the value that ingress left has no meaning in egress.
+        // Not the drop port: the value that ingress left has no meaning in egress.
         packet.set_field(standard.egress_spec, u64::from(drop_port) + 1);
         machine.apply(tables, packet, program.egress);
         if packet.exhausted {
@@ -228,9 +227,9 @@ impl Pipeline {
         }
     }
 
-    /// Tells the program that a packet was dropped instead of queued, if it has the field `tm.dropped`: applies the egress
-    /// control once with that set, so that the program takes the packet off its accounts. The decision of egress has no
-    /// effect. `tm.pushed_out` tells the program that the packet was queued and another has taken its place.
+    /// Tells a program with the field `tm.dropped` that a packet was dropped instead of queued, or
+    /// (`tm.pushed_out`) gave its place to another: egress is applied with these set, so that the
+    /// program takes the packet off its accounts. The decision of egress has no effect.
     pub fn dropped(
         &mut self,
         now: Time,
@@ -253,7 +252,6 @@ impl Pipeline {
         machine.deparse(packet, out);
     }
 
-    /// The interpreter and the tables.
     #[inline]
     fn machine(&mut self, now: Time) -> (Machine<'_>, &mut [Table]) {
         let drop_port = self.options.drop_port;

@@ -1,5 +1,3 @@
-//! A loaded program with its state.
-
 use std::collections::HashMap;
 
 use crate::error::LoadError;
@@ -41,18 +39,15 @@ pub struct Pipeline {
     pub(crate) steps: u32,
 }
 
-/// Steps that the loops of a program may take for one arrival with all its passes and copies: about as many instructions.
+/// Loop steps for one arrival with all its passes and copies: about as many instructions.
 pub const STEPS: u32 = 1 << 20;
 
 /// Packets kept for reuse; more than a full buffer of a port.
 const POOL: usize = 4096;
 
 impl Pipeline {
-    /// Loads the bmv2 JSON that p4c-bm2-ss makes of a v1model program.
-    ///
-    /// # Errors
-    ///
-    /// The first construct that is malformed or not supported, with its place in the artifact.
+    /// Loads the bmv2 JSON that p4c-bm2-ss makes of a v1model program. An error names the first
+    /// construct that is malformed or not supported, and its place in the artifact.
     pub fn load(json: &str, options: Options) -> Result<Self, LoadError> {
         let program = load::load(json)?;
         let tables = program.tables.iter().enumerate();
@@ -68,7 +63,7 @@ impl Pipeline {
         })
     }
 
-    /// Gives loops all their [`STEPS`] again. Call it when packets go on for another reason than an arrival.
+    /// Gives loops all [`STEPS`] again, for packets that go on without an arrival.
     pub fn grant_steps(&mut self) {
         self.steps = STEPS;
     }

@@ -1,5 +1,3 @@
-//! Counter, register and meter arrays by name.
-
 use crate::bits::{big_endian, magnitude};
 use crate::error::{Code, Result, WriteError, invalid};
 use crate::pipeline::Pipeline;
@@ -7,6 +5,7 @@ use crate::program::words_of;
 use crate::state::externs::counter::Count;
 use crate::state::externs::meter::MeterRates;
 
+/// Errors: `NotFound` for an unknown name, `OutOfRange` for an index beyond the end.
 impl Pipeline {
     /// Names and sizes of the indirect counters.
     #[must_use]
@@ -38,11 +37,7 @@ impl Pipeline {
             .collect()
     }
 
-    /// Cells of an indirect counter.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown counter.
+    /// The number of cells of an indirect counter.
     pub fn counter_size(&self, name: &str) -> Result<usize> {
         Ok(self.state.externs.counters[self.counter_number(name)?]
             .cells()
@@ -50,10 +45,6 @@ impl Pipeline {
     }
 
     /// Packets and bytes of one cell.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown counter, `OutOfRange` beyond its end.
     pub fn counter_read(&self, name: &str, index: usize) -> Result<Count> {
         let cells = self.state.externs.counters[self.counter_number(name)?].cells();
         cells
@@ -63,19 +54,11 @@ impl Pipeline {
     }
 
     /// Packets and bytes of every cell.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown counter.
     pub fn counter_read_all(&self, name: &str) -> Result<&[Count]> {
         Ok(self.state.externs.counters[self.counter_number(name)?].cells())
     }
 
     /// Sets one cell.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pipeline::counter_read`].
     pub fn counter_write(&mut self, name: &str, index: usize, value: Count) -> Result<()> {
         let number = self.counter_number(name)?;
         let size = self.state.externs.counters[number].cells().len();
@@ -88,11 +71,7 @@ impl Pipeline {
         }
     }
 
-    /// The value of one register cell of any width, big-endian, in the whole bytes of its width.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown register, `OutOfRange` beyond its end.
+    /// One register cell of any width, big-endian, in the whole bytes of its width.
     pub fn register_read(&self, name: &str, index: usize) -> Result<Vec<u8>> {
         let number = self.register_number(name)?;
         let register = &self.state.externs.registers[number];
@@ -102,11 +81,7 @@ impl Pipeline {
         }
     }
 
-    /// Sets one register cell of any width to a big-endian value.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pipeline::register_read`], and `InvalidArgument` for a value that does not fit.
+    /// Sets one register cell to a big-endian value; `InvalidArgument` if it does not fit.
     pub fn register_write(&mut self, name: &str, index: usize, value: &[u8]) -> Result<()> {
         let number = self.register_number(name)?;
         let width = self.program.registers[number].bits;
@@ -125,11 +100,7 @@ impl Pipeline {
     }
 
     /// Sets the rates of one meter and fills its buckets; `None`: every packet is green.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown meter, `OutOfRange` beyond its end, `InvalidArgument` for a peak rate below the
-    /// committed one.
+    /// `InvalidArgument` for a peak rate below the committed one.
     pub fn meter_configure(
         &mut self,
         name: &str,
@@ -155,10 +126,6 @@ impl Pipeline {
     }
 
     /// The rates of one meter, if it is configured.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown meter, `OutOfRange` beyond its end.
     pub fn meter_rates(&self, name: &str, index: usize) -> Result<Option<MeterRates>> {
         let meter = &self.state.externs.meters[self.meter_number(name)?];
         meter

@@ -1,4 +1,4 @@
-//! The state that tables keep for each entry: direct counters, direct meters, and the time of the last hit.
+//! The state of single entries: direct counters, direct meters, and the time of the last hit.
 
 use super::entry::Entry;
 use crate::error::{Result, invalid};
@@ -7,12 +7,10 @@ use crate::state::externs::counter::Count;
 use crate::state::externs::meter::{Meter, MeterRates};
 use crate::time::Time;
 
+/// Errors: `NotFound` for an unknown table or entry, `InvalidArgument` for a table without direct
+/// counter or meter, and for a match that does not fit. The entry's action is ignored.
 impl Pipeline {
-    /// Packets and bytes of an entry's direct counter; its action is not looked at.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no such entry, `InvalidArgument` if the table has no direct counter.
+    /// Packets and bytes of an entry's direct counter.
     pub fn direct_counter_read(&self, table: &str, entry: &Entry) -> Result<Count> {
         let (number, found) = self.counted(table, entry)?;
         let count = self.state.tables[number].store().count(found);
@@ -20,10 +18,6 @@ impl Pipeline {
     }
 
     /// Sets an entry's direct counter.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pipeline::direct_counter_read`].
     pub fn direct_counter_write(&mut self, table: &str, entry: &Entry, value: Count) -> Result<()> {
         let (number, found) = self.counted(table, entry)?;
         if let Some(count) = self.state.tables[number].store_mut().count_mut(found) {
@@ -41,21 +35,14 @@ impl Pipeline {
     }
 
     /// The rates of an entry's direct meter, if it is configured.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no such entry, `InvalidArgument` if the table has no direct meter.
     pub fn direct_meter_rates(&self, table: &str, entry: &Entry) -> Result<Option<MeterRates>> {
         let (number, found) = self.metered(table, entry)?;
         let meter = self.state.tables[number].store().meter(found);
         Ok(meter.and_then(Meter::rates))
     }
 
-    /// Sets the rates of an entry's direct meter and fills its buckets; `None`: every packet is green.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pipeline::direct_meter_rates`], and `InvalidArgument` for a peak rate below the committed one.
+    /// Sets the rates of an entry's direct meter and fills its buckets; `None`: every packet is
+    /// green. `InvalidArgument` for a peak rate below the committed one.
     pub fn direct_meter_configure(
         &mut self,
         table: &str,
@@ -85,18 +72,14 @@ impl Pipeline {
         self.found(table, entry)
     }
 
-    /// When an entry was last hit, or first swept; none before that, and in a table without idle timeouts.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no such entry or table, `InvalidArgument` for what does not fit.
+    /// When an entry was last hit, or first swept; `None` before, or without idle timeouts.
     pub fn last_hit(&self, table: &str, entry: &Entry) -> Result<Option<Time>> {
         let (number, found) = self.found(table, entry)?;
         Ok(self.state.tables[number].store().last_hit(found))
     }
 
-    /// Adds the entries that have become idle to `idle`, each again after another timeout without a hit. Time starts
-    /// for an entry with the first sweep after it was written. Costs nothing while no entry has a timeout.
+    /// Adds entries that have become idle to `idle`, each again after another timeout without a
+    /// hit. An entry's time starts with the first sweep after it was written.
     pub fn sweep_idle(&mut self, now: Time, idle: &mut Vec<(String, Entry)>) {
         let mut numbers = Vec::new();
         for table in 0..self.state.tables.len() {

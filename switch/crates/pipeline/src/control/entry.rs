@@ -1,6 +1,6 @@
 //! Entries, groups and members as the control plane writes them.
 
-/// The condition of an entry on one key field. Values are big-endian and of any length that holds the field.
+/// The condition of an entry on one key field. Values are big-endian, of any sufficient length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Match {
     /// The whole value.
@@ -26,19 +26,18 @@ pub enum Match {
         /// The greatest value that matches.
         high: Vec<u8>,
     },
-    /// One value, or any. Also accepted for a ternary field, which is what p4c makes of an optional one.
+    /// One value, or any. Also accepted for a ternary field, which p4c makes of an optional one.
     Optional(Option<Vec<u8>>),
 }
 
-/// A table entry. A key field that is not named matches anything, which an exact field cannot.
+/// A table entry. A key field without a match matches anything; an exact field needs one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Entry {
     /// Key field and what it matches.
     pub matches: Vec<(String, Match)>,
-    /// Above zero in a table with ternary, range or optional fields, where the larger wins; otherwise zero.
+    /// Above zero in a table with ternary, range or optional fields (the larger wins), else zero.
     pub priority: i32,
-    /// The action, with its full name. Not looked at when an entry is deleted or its counter read, nor where
-    /// `indirect` is given.
+    /// The action's full name. Ignored with `indirect`, to delete, and to read a counter.
     pub action: String,
     /// Action parameters and their values, big-endian.
     pub params: Vec<Param>,
@@ -68,7 +67,7 @@ pub struct WeightedAction {
     pub params: Vec<Param>,
     /// How often it is picked, compared with the others; above zero.
     pub weight: u32,
-    /// The port to watch for it; kept, not looked at.
+    /// The port to watch for it; only kept.
     pub watch_port: Vec<u8>,
 }
 
@@ -90,7 +89,7 @@ pub struct GroupMember {
     pub member: u32,
     /// How often it is picked, compared with the others; above zero.
     pub weight: u32,
-    /// The port to watch for it; kept, not looked at.
+    /// The port to watch for it; only kept.
     pub watch_port: Vec<u8>,
 }
 

@@ -32,7 +32,7 @@ pub struct TableInfo {
 /// A key field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyInfo {
-    /// Name: of `@name`, or the expression in the program.
+    /// The name of `@name`, or the expression in the program.
     pub name: String,
     /// Kind; what is `optional` in the program is ternary in the artifact.
     pub kind: MatchKind,
@@ -58,7 +58,7 @@ pub struct ProfileInfo {
     pub size: u32,
     /// It has a selector, and so groups and action sets.
     pub has_selector: bool,
-    /// Tables that take their actions of it.
+    /// Tables that take their actions from it.
     pub tables: Vec<String>,
 }
 

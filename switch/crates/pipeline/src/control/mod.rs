@@ -1,5 +1,4 @@
-//! The control plane's side: entries, default actions, counters, registers, meters, value sets and messages, by the names
-//! of the program. Nothing in here is called for a packet.
+//! The control plane's side: everything by the names of the program. No packet calls it.
 
 mod arrays;
 mod direct;

@@ -1,4 +1,4 @@
-//! Action profiles by name: members and groups. Every table of a profile has its own copy; all copies change or none.
+//! Action profiles by name. Each table of a profile has its own copy; all copies change or none.
 
 use super::entry::{Group, GroupMember, Param};
 use super::info::ProfileInfo;
@@ -11,6 +11,10 @@ use crate::state::tables::{Table, WeightedMember};
 /// Id, action, and parameters of a member.
 pub type Member = (u32, String, Vec<Param>);
 
+/// Errors: `NotFound` for an unknown profile, member or group, `AlreadyExists` for an id in use,
+/// `ResourceExhausted` for a full profile or weights beyond a group's size, `FailedPrecondition` to
+/// remove what is in use, `InvalidArgument` for an action or parameter that does not fit, a weight
+/// of zero, a member given twice, and groups without a selector.
 impl Pipeline {
     /// Every action profile, in the order of the tables.
     #[must_use]
@@ -37,11 +41,6 @@ impl Pipeline {
     }
 
     /// Adds a member.
-    ///
-    /// # Errors
-    ///
-    /// `AlreadyExists` if there is one with this id, `ResourceExhausted` if the profile is full, `NotFound` or
-    /// `InvalidArgument` for what the program does not know or what does not fit.
     pub fn profile_member_insert(
         &mut self,
         profile: &str,
@@ -62,10 +61,6 @@ impl Pipeline {
     }
 
     /// Gives a member another action; entries and groups go on using it.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no such member; otherwise as [`Pipeline::profile_member_insert`].
     pub fn profile_member_modify(
         &mut self,
         profile: &str,
@@ -79,10 +74,6 @@ impl Pipeline {
     }
 
     /// Removes a member.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no such member, `FailedPrecondition` if an entry or a group uses it.
     pub fn profile_member_delete(&mut self, profile: &str, id: u32) -> Result<()> {
         let users = |profile: &Profile| profile.member_users(id);
         self.unused(profile, &format!("member {id}"), users)?;
@@ -90,10 +81,6 @@ impl Pipeline {
     }
 
     /// The members of a profile, by id.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown profile.
     pub fn profile_members(&self, profile: &str) -> Result<Vec<Member>> {
         let (table, profile) = self.first_of(profile)?;
         let describe = |(id, choice): (u32, &ActionChoice)| {
@@ -104,10 +91,6 @@ impl Pipeline {
     }
 
     /// Action and parameters of one member.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no such profile or member.
     pub fn profile_member(&self, profile: &str, id: u32) -> Result<(String, Vec<Param>)> {
         let (table, found) = self.first_of(profile)?;
         match found.members().find(|(known, _)| *known == id) {
@@ -117,12 +100,6 @@ impl Pipeline {
     }
 
     /// Adds a group.
-    ///
-    /// # Errors
-    ///
-    /// `AlreadyExists` if there is one with this id, `NotFound` for an unknown member, `ResourceExhausted` if the
-    /// weights are more than it holds, `InvalidArgument` for a weight of zero, a member given twice, and for a profile
-    /// without selector.
     pub fn profile_group_insert(&mut self, profile: &str, group: &Group) -> Result<()> {
         self.each(profile, |profile| {
             profile.add_group(group.id, members(group), group.max_size)
@@ -130,10 +107,6 @@ impl Pipeline {
     }
 
     /// Gives a group other members. A `max_size` of zero keeps the one it has.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no such group; otherwise as [`Pipeline::profile_group_insert`].
     pub fn profile_group_modify(&mut self, profile: &str, group: &Group) -> Result<()> {
         self.each(profile, |profile| {
             profile.modify_group(group.id, members(group), group.max_size)
@@ -141,10 +114,6 @@ impl Pipeline {
     }
 
     /// Removes a group.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no such group, `FailedPrecondition` if an entry uses it.
     pub fn profile_group_delete(&mut self, profile: &str, id: u32) -> Result<()> {
         let users = |profile: &Profile| profile.group_users(id);
         self.unused(profile, &format!("group {id}"), users)?;
@@ -152,20 +121,12 @@ impl Pipeline {
     }
 
     /// The groups of a profile, by id.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown profile.
     pub fn profile_groups(&self, profile: &str) -> Result<Vec<Group>> {
         let (_, profile) = self.first_of(profile)?;
         Ok(profile.groups().map(describe_group).collect())
     }
 
     /// One group of a profile.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no such profile or group.
     pub fn profile_group(&self, profile: &str, id: u32) -> Result<Group> {
         let (_, found) = self.first_of(profile)?;
         let group = found.groups().find(|(known, _)| *known == id);
@@ -180,7 +141,6 @@ impl Pipeline {
         found.ok_or_else(|| unknown(name))
     }
 
-    /// Numbers of the tables with this profile.
     fn tables_of(&self, name: &str) -> Result<Vec<usize>> {
         let has = |&number: &usize| profile_of(&self.state.tables[number], name).is_some();
         let numbers: Vec<usize> = (0..self.state.tables.len()).filter(has).collect();

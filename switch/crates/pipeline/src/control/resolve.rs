@@ -62,7 +62,6 @@ impl Pipeline {
         })
     }
 
-    /// The action, member, group or set of an entry.
     fn resolve_choice(&self, number: usize, entry: &Entry) -> Result<Choice> {
         Ok(match &entry.indirect {
             None => Choice::Action(self.resolve_action(number, &entry.action, &entry.params)?),
@@ -163,7 +162,6 @@ impl Pipeline {
         (action.name.clone(), params.collect())
     }
 
-    /// The entry of this number, as the control plane writes it.
     pub(super) fn describe_entry(&self, table: &Table, number: u32) -> Entry {
         let store = table.store();
         let words = store.words_of(number);
@@ -354,7 +352,6 @@ fn under_mask(value: Vec<u64>, mask: Vec<u64>, place: impl Fn() -> String) -> Re
     Ok((value, mask))
 }
 
-/// A number as messages show it.
 fn digits(words: &[u64]) -> String {
     let mut text = String::new();
     for word in words.iter().rev() {
@@ -383,7 +380,6 @@ fn number_of(bytes: &[u8], bits: u32, place: impl Fn() -> String) -> Result<Vec<
     Ok(words_of(magnitude, bits))
 }
 
-/// The whole bytes of a field, big-endian.
 fn bytes_of(words: &[u64], bits: u32) -> Vec<u8> {
     let length = bits.div_ceil(8) as usize;
     let mut bytes = Vec::with_capacity(words.len() * 8);

@@ -1,5 +1,3 @@
-//! Tables by name: entries and default actions.
-
 use super::entry::{Entry, Param};
 use super::info::{ActionInfo, KeyInfo, TableInfo};
 use crate::error::{Code, Result, WriteError};
@@ -7,6 +5,10 @@ use crate::pipeline::Pipeline;
 use crate::program::{HeaderTypeInfo, TableShape};
 use crate::state::tables::Table;
 
+/// Errors: `NotFound` for an unknown table or entry, `AlreadyExists` for an entry with the same
+/// match and priority, `ResourceExhausted` for a full table, `PermissionDenied` for entries or a
+/// default action that the program makes constant, `InvalidArgument` for other unknown names and
+/// for values that do not fit.
 impl Pipeline {
     /// Every table the control plane can see, in the order of the artifact.
     #[must_use]
@@ -60,12 +62,6 @@ impl Pipeline {
     }
 
     /// Adds an entry.
-    ///
-    /// # Errors
-    ///
-    /// `AlreadyExists` if the same match with the same priority is there, `ResourceExhausted` if the table is full,
-    /// `PermissionDenied` if its entries are constant, `NotFound` or `InvalidArgument` for what the program does not
-    /// know or what does not fit.
     pub fn table_insert(&mut self, table: &str, entry: &Entry) -> Result<()> {
         let number = self.writable(table)?;
         let entry = self.resolve(number, entry, true)?;
@@ -73,33 +69,20 @@ impl Pipeline {
     }
 
     /// Gives an entry another action; its counter goes on.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is no entry with this match and priority; otherwise as [`Pipeline::table_insert`].
     pub fn table_modify(&mut self, table: &str, entry: &Entry) -> Result<()> {
         let number = self.writable(table)?;
         let entry = self.resolve(number, entry, true)?;
         self.state.tables[number].modify(entry)
     }
 
-    /// Removes the entry with this match and priority; the action is not looked at.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pipeline::table_modify`].
+    /// Removes the entry with this match and priority; its action is ignored.
     pub fn table_delete(&mut self, table: &str, entry: &Entry) -> Result<()> {
         let number = self.writable(table)?;
         let entry = self.resolve(number, entry, false)?;
         self.state.tables[number].delete(&entry)
     }
 
-    /// Sets what the table does on a miss; `None` goes back to what the program says.
-    ///
-    /// # Errors
-    ///
-    /// `PermissionDenied` if the program makes it constant, `NotFound` or `InvalidArgument` for an unknown table,
-    /// action or parameter.
+    /// Sets the action of a miss; `None` restores the program's.
     pub fn set_default_action(
         &mut self,
         table: &str,
@@ -119,10 +102,6 @@ impl Pipeline {
     }
 
     /// The present default action and its parameters; `None` if a miss does nothing.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown table.
     pub fn default_action(&self, table: &str) -> Result<Option<(String, Vec<Param>)>> {
         let table = &self.state.tables[self.table_number(table)?];
         Ok(table
@@ -130,11 +109,7 @@ impl Pipeline {
             .map(|choice| self.describe_choice(table, choice)))
     }
 
-    /// Every entry of a table. Values have the whole bytes of their fields; fields that match anything are left out.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown table.
+    /// Every entry of a table. Values have whole bytes; fields that match anything are left out.
     pub fn table_entries(&self, table: &str) -> Result<Vec<Entry>> {
         let table = &self.state.tables[self.table_number(table)?];
         let numbers = table.store().numbers(0);
@@ -143,12 +118,8 @@ impl Pipeline {
             .collect())
     }
 
-    /// At most `count` entries of a table from `cursor` on, which is zero at first; and the next cursor, if more follow.
-    /// Entries that are written between two calls may be missing; entries that stay are seen once.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown table.
+    /// At most `count` entries from `cursor` (first 0) on, and the next cursor if more follow.
+    /// Entries written between two calls may be missing; entries that stay are seen once.
     pub fn table_entries_from(
         &self,
         table: &str,
@@ -164,17 +135,13 @@ impl Pipeline {
         Ok((entries, numbers.next()))
     }
 
-    /// The entry with the match and priority of `entry`, whole.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` if there is none, `InvalidArgument` for what the program does not know or what does not fit.
+    /// The whole entry with the match and priority of `entry`.
     pub fn table_entry(&self, table: &str, entry: &Entry) -> Result<Entry> {
         let (number, found) = self.found(table, entry)?;
         Ok(self.describe_entry(&self.state.tables[number], found))
     }
 
-    /// Makes look-ups fast again after changes. Call it after each batch of writes; it is cheap if there were few.
+    /// Makes look-ups fast again after changes. Call it after each batch of writes.
     pub fn settle(&mut self) {
         self.state.tables.iter_mut().for_each(Table::settle);
     }
@@ -189,8 +156,7 @@ impl Pipeline {
         }
     }
 
-    /// Restores the state after loading: the program's own entries and default actions, and every counter, register and
-    /// meter.
+    /// Restores entries, default actions, counters, registers and meters as after loading.
     pub fn clear(&mut self) {
         self.state.tables.iter_mut().for_each(Table::clear);
         self.state.externs.clear();

@@ -20,11 +20,7 @@ impl Pipeline {
         .collect()
     }
 
-    /// The members of a value set, one match per field.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown value set.
+    /// The members of a value set, one match per field; `NotFound` for an unknown set.
     pub fn value_set_read(&self, name: &str) -> Result<Vec<Vec<Match>>> {
         let number = self.value_set_number(name)?;
         let set = &self.program.value_sets[number];
@@ -51,12 +47,10 @@ impl Pipeline {
         Ok(members.map(|words| describe(words)).collect())
     }
 
-    /// Replaces the members of a value set. A member has a match for each field: exact, ternary, a prefix, or any.
-    ///
-    /// # Errors
-    ///
-    /// `NotFound` for an unknown value set, `InvalidArgument` for a member of another shape, `ResourceExhausted` for more
-    /// members than it holds. Then the set is as before.
+    /// Replaces the members of a value set. A member has a match for each field: exact, ternary, a
+    /// prefix, or any. The set stays as before after an error: `NotFound` for an unknown set,
+    /// `InvalidArgument` for a member of another shape, `ResourceExhausted` for more members than
+    /// it holds.
     pub fn value_set_write(&mut self, name: &str, members: &[Vec<Match>]) -> Result<()> {
         let number = self.value_set_number(name)?;
         let set = &self.program.value_sets[number];
@@ -84,7 +78,6 @@ impl Pipeline {
     }
 }
 
-/// All ones, in the bytes of a field.
 fn full(bits: u32) -> Vec<u8> {
     let mut bytes = vec![0xff; bits.div_ceil(8) as usize];
     if !bits.is_multiple_of(8)
@@ -95,7 +88,6 @@ fn full(bits: u32) -> Vec<u8> {
     bytes
 }
 
-/// Value and mask of each key word.
 fn resolve(set: &ValueSetShape, member: &[Match]) -> Result<MaskedWords> {
     let invalid = |message: String| invalid(format!("value set {}: {message}", set.name));
     if member.len() != set.bits.len() {
@@ -143,7 +135,7 @@ fn resolve(set: &ValueSetShape, member: &[Match]) -> Result<MaskedWords> {
     Ok(words.into())
 }
 
-/// Big-endian bytes as the words of a field, most significant first; none if the field is too short.
+/// Big-endian bytes as words, most significant first; `None` if the field is too short.
 fn sized(bytes: &[u8], bits: u32) -> Option<Vec<u64>> {
     let (bytes, used) = magnitude(bytes);
     if used > bits as usize {

@@ -12,7 +12,7 @@ impl Sum {
     fn of(&self, packet: &Packet) -> u64 {
         let mut sum = 0u64;
         if self.valid.is_none_or(|valid| packet.word(valid) != 0) {
-            // Below 2^48 each, and of a header's fields there are fewer than 2^16.
+            // No overflow: each is below 2^48, and a header has fewer than 2^16 fields.
             let words = &packet.words[..];
             for part in &self.fields {
                 let value = words.get(usize::from(part.word)).copied().unwrap_or(0);
@@ -53,7 +53,6 @@ impl Bytes {
 }
 
 impl Machine<'_> {
-    /// The result of a calculation.
     pub(crate) fn calculate(&mut self, calculation: u32, packet: &Packet) -> u64 {
         let calculation = &self.program.calculations[calculation as usize];
         if let Some(sum) = &calculation.sum {
@@ -91,7 +90,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a condition outside of controls holds.
     fn holds(&mut self, guard: Guard, packet: &mut Packet) -> bool {
         if let Some(start) = guard.start {
             self.apply(&mut [], packet, start);
@@ -99,7 +97,6 @@ impl Machine<'_> {
         packet.word(guard.word.into()) != 0
     }
 
-    /// Whether every checksum the program verifies is right.
     pub(crate) fn verify_checksums(&mut self, packet: &mut Packet) -> bool {
         let program = self.program;
         let mut correct = true;
@@ -178,7 +175,6 @@ fn write_wide(writer: &mut Writer<'_>, bytes: &[u8], bits: u32) {
     }
 }
 
-/// Appends a header.
 fn write_header(writer: &mut Writer<'_>, span: HeaderSpan, program: &Program, packet: &Packet) {
     for field in &program.layouts[span.layout as usize].fields {
         packet.write_field(writer, field.slot.of(span), field.bits);

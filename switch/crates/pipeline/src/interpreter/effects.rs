@@ -8,7 +8,6 @@ use crate::program::{Element, ExternOperation, HeaderReference, HeaderSpan, Prog
 const MOST_SESSION: u16 = 0x7fff;
 
 impl Machine<'_> {
-    /// Performs one operation.
     pub(crate) fn perform(&mut self, operation: &ExternOperation, packet: &mut Packet) {
         match operation {
             ExternOperation::LoadElement { element, to } => match place(*element, packet) {
@@ -171,7 +170,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Moves elements to lower indices.
     fn pop_front(&self, stacks: &[u32], count: u32, packet: &mut Packet) {
         for (position, stack) in stacks.iter().enumerate() {
             let stack = self.program.stacks[*stack as usize];
@@ -231,7 +229,6 @@ pub(crate) fn resolve(
     }
 }
 
-/// Element `index` of the stack that starts at `first`.
 pub(crate) fn element(first: HeaderSpan, index: u32, program: &Program) -> HeaderSpan {
     let layout = &program.layouts[first.layout as usize];
     HeaderSpan {

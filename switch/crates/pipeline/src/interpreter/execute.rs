@@ -15,7 +15,6 @@ pub(crate) struct Machine<'a> {
     /// Nanoseconds since the start of the run.
     pub(super) now: u64,
     pub(super) drop_port: u16,
-    /// Steps that loops may still take.
     pub(super) steps: &'a mut u32,
 }
 
@@ -28,7 +27,7 @@ enum Pending {
 }
 
 impl<'a> Machine<'a> {
-    /// A machine and the tables, which are apart so that a table's result can be borrowed while instructions run.
+    /// A machine, apart from the tables: a table's result is borrowed while instructions run.
     #[inline]
     pub(crate) fn new(
         program: &'a Program,
@@ -49,9 +48,7 @@ impl<'a> Machine<'a> {
         (machine, &mut state.tables)
     }
 
-    /// Runs instructions from `start` on, until an `End`.
-    ///
-    /// Every loop takes of the steps that are left, so this ends.
+    /// Runs instructions from `start` to an `End`. This ends: every loop takes from the steps left.
     pub(crate) fn apply(&mut self, tables: &mut [Table], packet: &mut Packet, start: Address) {
         let program = self.program;
         let mut at = start;
@@ -325,7 +322,6 @@ fn set(words: &mut [u64], place: Place, value: u64) {
     words[usize::from(place)] = value;
 }
 
-/// Clears the upper bits.
 #[inline(always)]
 fn cut(value: u64, upper: u8) -> u64 {
     value & u64::MAX >> (upper & 63)

@@ -37,7 +37,6 @@ impl ExtractPlan {
         }
     }
 
-    /// Appends the header.
     #[inline]
     pub(crate) fn append(&self, words: &[u64], out: &mut Vec<u8>) {
         let length = out.len() + self.length;
@@ -62,7 +61,7 @@ impl FieldRead {
     }
 }
 
-/// Eight bytes from `start` on, which the caller has seen to be there.
+/// Eight bytes from `start` on; the caller has checked the length.
 #[inline(always)]
 fn eight(data: &[u8], start: u32) -> u64 {
     let bytes = data

@@ -1,7 +1,5 @@
-//! The reference executor: runs a program, instruction by instruction, on a packet with the state.
-//!
-//! In the order a packet meets them: `parse` (with `extract`), `execute` (with `wide` for numbers of more than a word and
-//! `effects` for headers and externs), `checksum` (also the deparser).
+//! The reference executor: runs a program on a packet with the state, in the order `parse` (with
+//! `extract`), `execute` (with `wide` and `effects`), `checksum` (also the deparser).
 
 mod checksum;
 mod effects;

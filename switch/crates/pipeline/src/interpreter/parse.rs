@@ -1,7 +1,5 @@
-//! Runs the parser: a frame becomes header fields.
-//!
-//! An error ends parsing; as in bmv2, the packet goes on to ingress with what was extracted before and `parser_error`
-//! set.
+//! Runs the parser: a frame becomes header fields. An error ends parsing; as in bmv2, the packet
+//! goes on to ingress with the headers extracted before and `parser_error` set.
 
 use super::effects::{element, resolve};
 use super::execute::Machine;
@@ -12,10 +10,9 @@ use crate::program::{
     SelectCondition, Slot,
 };
 
-/// States one packet may pass before the error ParserTimeout: a parser that loops without extracting must end too.
+/// States per packet before the error ParserTimeout: a parser may loop without extracting.
 const MOST_STATES: usize = 4096;
 
-/// The end of parsing.
 pub(crate) struct Parsed {
     /// Bytes of the frame that were extracted or skipped.
     pub(crate) consumed: usize,
@@ -24,7 +21,6 @@ pub(crate) struct Parsed {
 }
 
 impl Machine<'_> {
-    /// Parses `frame` into the slots of `packet`.
     pub(crate) fn parse(&mut self, packet: &mut Packet, frame: &[u8]) -> Parsed {
         let mut consumed = 0;
         let error = self.run_states(packet, frame, &mut consumed).err();
@@ -168,7 +164,6 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Extracts a header without a varbit.
     #[inline]
     fn extract_fixed(
         &self,
@@ -264,7 +259,7 @@ fn read_fields(
     }
 }
 
-/// Reads `width` bits into words, least significant first; there are as many as the width takes.
+/// Reads `width` bits into the words they take, least significant first.
 fn read_wide(data: &[u8], offset: usize, width: u32, words: &mut [u64]) {
     let mut end = offset + width as usize;
     for (index, word) in words.iter_mut().enumerate() {

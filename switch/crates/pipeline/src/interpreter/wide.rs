@@ -25,7 +25,6 @@ impl WideOperation {
         word(words, self.right, self.right_signed, index)
     }
 
-    /// Performs the operation on the words of a packet.
     pub(crate) fn perform(&self, words: &mut [u64]) {
         let first = usize::from(self.to.first);
         let length = usize::from(self.to.words);
@@ -213,7 +212,7 @@ impl WideOperation {
 
     fn compare(&self, words: &[u64], comparison: Comparison) -> bool {
         let length = usize::from(self.left.words.max(self.right.words));
-        // The word above both is nothing but sign.
+        // The word above both is only sign.
         let sign = |value: u64| (value as i64, 0u64);
         let top = (
             sign(self.left(words, length)),

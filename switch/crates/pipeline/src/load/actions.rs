@@ -18,7 +18,6 @@ use crate::program::{
 /// The longest parameter of an action, in bits.
 const WIDEST_PARAMETER: u32 = 1 << 16;
 
-/// The names primitives refer to.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a> {
     pub(crate) headers: &'a Headers,
@@ -33,7 +32,7 @@ pub(crate) struct Additions {
     pub(crate) messages: Vec<LogMessage>,
 }
 
-/// Words that the parameters of the action with the most of them take.
+/// Words that the parameters of the largest action take.
 pub(crate) fn parameter_words(root: &Json<'_>) -> Result<u32, LoadError> {
     let mut most = 0;
     for action in root.get("actions")?.items()? {
@@ -53,7 +52,6 @@ pub(crate) fn parameter_words(root: &Json<'_>) -> Result<u32, LoadError> {
     Ok(most)
 }
 
-/// Reads one action; its instructions are beside it.
 pub(crate) fn load_action(
     json: &Json<'_>,
     names: Names<'_>,
@@ -107,7 +105,7 @@ pub(crate) fn load_primitives(
     additions: &mut Additions,
 ) -> Result<(), LoadError> {
     let items = json.items()?;
-    // Jumps by the primitive that they lead to, and where the primitives begin.
+    // Jumps by the primitive they lead to, and where the primitives begin.
     let mut waiting: HashMap<usize, Jumps> = HashMap::new();
     let mut starts: Vec<Address> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
@@ -170,7 +168,6 @@ impl<'a> Primitive<'a, '_, '_, '_> {
         }
     }
 
-    /// The name of an extern instance of the given JSON type.
     fn named(&self, index: usize, kind: &str) -> Result<Json<'a>, LoadError> {
         let argument = self.argument(index)?;
         let found = argument.get("type")?;
@@ -181,7 +178,6 @@ impl<'a> Primitive<'a, '_, '_, '_> {
         }
     }
 
-    /// An argument in a word.
     fn word(&mut self, index: usize) -> Result<Place, LoadError> {
         self.context.word(&self.argument(index)?, self.out)
     }
@@ -463,7 +459,6 @@ impl<'a> Primitive<'a, '_, '_, '_> {
     }
 }
 
-/// The number an instruction has put into words.
 pub(crate) fn wide_number(from: Span, bits: u32) -> Number {
     Number {
         range: Range::unsigned(bits),

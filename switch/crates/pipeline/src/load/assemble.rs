@@ -1,4 +1,4 @@
-//! Puts instructions one after the other: jumps, intermediate results, and the operations instructions refer to.
+//! Puts instructions in order: jumps, intermediate results, and operations that they refer to.
 
 use super::json::Json;
 use crate::error::LoadError;
@@ -7,7 +7,6 @@ use crate::program::{Address, ExternOperation, Instruction, Place, Span, Wide, W
 /// Words a packet may have: as many as a [`Place`] can name.
 pub(crate) const MOST_WORDS: u32 = 1 << 16;
 
-/// Instructions of one program.
 const MOST_INSTRUCTIONS: usize = 1 << 22;
 
 /// The words and operations that all instructions of a program refer to.
@@ -20,12 +19,11 @@ pub(crate) struct Pool {
     /// Where intermediate results begin.
     pub(crate) first: u32,
     next: u32,
-    /// Words with those that any statement needs.
+    /// Words in all, with the most that any statement needs.
     pub(crate) words: u32,
 }
 
 impl Pool {
-    /// A pool whose intermediate results follow `fields` words of fields and `parameters` of parameters.
     pub(crate) fn new(fields: u32, parameters: u32) -> Self {
         let first = fields + parameters;
         Self {
@@ -78,7 +76,6 @@ impl<'p> Assembler<'p> {
         self.code.push(instruction);
     }
 
-    /// Appends a jump to a place not known yet.
     pub(crate) fn jump(&mut self, instruction: Instruction) -> Jumps {
         self.code.push(instruction);
         Jumps(vec![self.code.len() - 1])
@@ -98,7 +95,7 @@ impl<'p> Assembler<'p> {
         }
     }
 
-    /// Lets jumps lead back to `start`, which only one instruction may do.
+    /// Lets jumps lead back to `start`; only `Repeat` goes back.
     pub(crate) fn repeat(&mut self, start: Address, jumps: Jumps) {
         let on = self.jump(Instruction::Jump(0));
         self.land(jumps);
@@ -107,7 +104,7 @@ impl<'p> Assembler<'p> {
         self.land(on);
     }
 
-    /// About how many plain instructions take as long as those from `start` on.
+    /// The cost of the instructions from `start` on, in plain instructions.
     fn steps_since(&self, start: Address) -> u32 {
         let steps = |instruction: &Instruction| match *instruction {
             Instruction::Wide(number) => {
@@ -140,7 +137,6 @@ impl<'p> Assembler<'p> {
         self.pool.wide.push(operation);
     }
 
-    /// An operation on one operand.
     pub(crate) fn wide_of(&mut self, kind: Wide, to: Span, from: Span, signed: bool) {
         self.wide(WideOperation {
             kind,
@@ -157,7 +153,6 @@ impl<'p> Assembler<'p> {
         self.pool.externs.push(operation);
     }
 
-    /// Words for an intermediate result.
     pub(crate) fn temporary(&mut self, words: u32, at: &Json<'_>) -> Result<Span, LoadError> {
         let first = self.pool.next;
         if words > MOST_WORDS || first + words > MOST_WORDS {
@@ -178,18 +173,15 @@ impl<'p> Assembler<'p> {
         self.pool.next
     }
 
-    /// Gives up the intermediate results since the mark.
     pub(crate) fn release(&mut self, mark: u32) {
         self.pool.next = mark;
     }
 
-    /// One word for an intermediate result.
     pub(crate) fn word(&mut self, at: &Json<'_>) -> Result<Place, LoadError> {
         Ok(self.temporary(1, at)?.first)
     }
 }
 
-/// Appends code at the end of a program's.
 pub(crate) fn append(
     code: &mut Vec<Instruction>,
     body: &[Instruction],

@@ -9,7 +9,7 @@ use crate::error::LoadError;
 use crate::program::{ExternOperation, HeaderReference, Instruction};
 
 impl Primitive<'_, '_, '_, '_> {
-    /// Where the header is a member of a union, the others become invalid when it becomes valid.
+    /// For a member of a union, invalidates the others when it becomes valid.
     pub(super) fn only_member(&mut self, header: HeaderReference) {
         let valid = header.first.word;
         let others = self.names.headers.unions().others(valid);

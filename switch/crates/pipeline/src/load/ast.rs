@@ -49,7 +49,6 @@ impl Range {
     }
 }
 
-/// Operators on numbers of any width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Add,
@@ -64,7 +63,6 @@ pub(crate) enum Operator {
     ShiftRight,
 }
 
-/// A number.
 #[derive(Debug, Clone)]
 pub(crate) struct Number {
     pub(crate) range: Range,
@@ -76,7 +74,7 @@ pub(crate) enum NumberKind {
     Constant(Integer),
     Field(Field),
     Parameter(u32),
-    /// A field of a stack element: the field in element zero, distance in words, number of elements, index.
+    /// A field of a stack element: that of element 0, distance in words, number of elements, index.
     Element {
         first: Field,
         stride: u32,
@@ -87,7 +85,7 @@ pub(crate) enum NumberKind {
     Not(Box<Number>),
     /// Two's complement of the given width (`two_comp_mod`).
     Wrap(Box<Number>, u32),
-    /// Limited to what an unsigned or signed number of the given width holds (`usat_cast`, `sat_cast`).
+    /// Limited to an unsigned or signed number of the given width (`usat_cast`, `sat_cast`).
     Saturate {
         operand: Box<Number>,
         bits: u32,
@@ -97,7 +95,6 @@ pub(crate) enum NumberKind {
     FromTruth(Box<Truth>),
 }
 
-/// A boolean.
 #[derive(Debug, Clone)]
 pub(crate) enum Truth {
     Constant(bool),
@@ -175,7 +172,7 @@ impl Number {
         }
     }
 
-    /// This number where every bit is inverted: -value - 1.
+    /// Inverts every bit: -value - 1.
     pub(crate) fn inverted(self) -> Self {
         let range = Range {
             negative: true,
@@ -194,7 +191,6 @@ impl Number {
         }
     }
 
-    /// The value if it is a small constant.
     pub(crate) fn as_u32(&self) -> Option<u32> {
         match &self.kind {
             NumberKind::Constant(value) => value.as_u32(),
@@ -207,7 +203,7 @@ fn shift_amount(right: &Number) -> Option<u32> {
     right.as_u32().map(|amount| amount.min(UNBOUNDED))
 }
 
-/// The number of bits if the number is a constant of nothing but low ones.
+/// The width of a constant whose bits are all ones.
 pub(super) fn low_mask(number: &Number) -> Option<u32> {
     match &number.kind {
         NumberKind::Constant(value) if !value.negative => value.is_low_mask(),
@@ -238,7 +234,6 @@ pub(super) fn is_put_together(number: &Number) -> bool {
     }
 }
 
-/// The same of a part of a number.
 fn is_part(number: &Number) -> bool {
     matches!(number.kind, NumberKind::Field(_) | NumberKind::Parameter(_))
         || is_put_together(number)

@@ -73,7 +73,6 @@ impl Lowering<'_, '_, '_, '_> {
         })
     }
 
-    /// A word that is 1 or 0.
     fn bit(&mut self, truth: &Truth) -> Result<Place, LoadError> {
         let range = Range::unsigned(1);
         let kind = NumberKind::FromTruth(Box::new(truth.clone()));
@@ -118,7 +117,6 @@ impl Lowering<'_, '_, '_, '_> {
         self.compare(comparison, number, &zero)
     }
 
-    /// Jumps if the comparison holds.
     fn compare(
         &mut self,
         comparison: Comparison,
@@ -126,7 +124,7 @@ impl Lowering<'_, '_, '_, '_> {
         right: &Number,
     ) -> Result<Jumps, LoadError> {
         let signed = left.range.negative || right.range.negative;
-        // Both in one representation: two's complement as soon as one may be negative.
+        // In one representation: two's complement as soon as one may be negative.
         let fits = |range: Range| range.bits + u32::from(signed) <= 64;
         if !fits(left.range) || !fits(right.range) {
             return self.compare_wide(comparison, left, right);

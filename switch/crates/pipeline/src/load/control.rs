@@ -18,7 +18,7 @@ pub(crate) type ActionIds = HashMap<u32, u32>;
 /// An action up to this length is put where it is called.
 const LONGEST_INLINE: usize = 32;
 
-/// A step of a control; the numbers are those of the steps that follow.
+/// A step of a control; the numbers are steps that follow.
 pub(super) enum Node<'a> {
     Condition {
         truth: Truth,
@@ -35,7 +35,6 @@ pub(super) enum Node<'a> {
     },
 }
 
-/// Reads the ingress and egress control.
 pub(crate) fn load_controls(
     root: &Json<'_>,
     names: Names<'_>,
@@ -75,7 +74,6 @@ pub(super) struct Control<'a, 'b> {
     pub(super) json: &'b Json<'a>,
     pub(super) names: Names<'b>,
     actions: &'b ActionIds,
-    /// Node numbers by name.
     nodes: HashMap<&'a str, u32>,
     /// Key fields that are computed before the table is applied, by their place in the artifact.
     keys: HashMap<String, Field>,
@@ -154,7 +152,7 @@ impl<'a> Control<'a, '_> {
         Ok(address(start, base))
     }
 
-    /// The instructions that compute those key fields of a table that are not fields.
+    /// Instructions that compute the keys of a table that are not fields.
     fn compute_keys(
         &mut self,
         table: &Json<'_>,
@@ -201,7 +199,6 @@ impl<'a> Control<'a, '_> {
         Ok(out.code)
     }
 
-    /// The field a key field is matched on.
     pub(super) fn key_field(&self, target: &Json<'_>) -> Result<Field, LoadError> {
         match self.keys.get(&target.path) {
             Some(field) => Ok(*field),
@@ -275,8 +272,7 @@ fn successors(node: &Node<'_>, tables: &[TableShape]) -> Vec<u32> {
     }
 }
 
-/// Puts the steps one after the other, each with the one that most likely follows behind it. Address zero is the end; the
-/// others are by step.
+/// Orders the steps, each before its likeliest successor. Address 0 is the end, others go by step.
 fn emit(
     nodes: &[Node<'_>],
     prepared: &[Vec<Instruction>],

@@ -1,5 +1,3 @@
-//! Reads the artifact's expressions.
-
 use super::assemble::{Assembler, Jumps};
 use super::ast::{Number, NumberKind, Operator, Range, Truth};
 use super::fields::{Field, Instance};
@@ -9,10 +7,9 @@ use super::lower::Lowering;
 use crate::error::LoadError;
 use crate::program::{Comparison, HeaderReference, Parameter, Place, Program, Slot, VariablePlace};
 
-/// The widest cast.
+/// The widest cast, in bits.
 const WIDEST_CAST: u32 = 1 << 16;
 
-/// The meaning of names while an expression is read.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) headers: &'a Headers,
@@ -23,11 +20,10 @@ pub(crate) struct Context<'a> {
     pub(crate) parameters_at: u32,
 }
 
-/// A header.
 #[derive(Clone)]
 pub(crate) enum HeaderTerm {
     Fixed(Instance),
-    /// An element of a stack: the first one, the index, the distance in words, and the number of elements.
+    /// An element of a stack: the first one, the index, the distance in words, their number.
     Element {
         first: Instance,
         index: Number,
@@ -38,7 +34,6 @@ pub(crate) enum HeaderTerm {
 }
 
 impl HeaderTerm {
-    /// A header of its type.
     pub(crate) fn instance(&self) -> Instance {
         match self {
             Self::Fixed(instance)
@@ -60,7 +55,6 @@ pub(crate) enum Expression {
 }
 
 impl Context<'_> {
-    /// A value object that must be a number.
     pub(crate) fn number(&self, json: &Json<'_>) -> Result<Number, LoadError> {
         match self.expression(json)? {
             Expression::Number(number) => Ok(number),
@@ -72,7 +66,6 @@ impl Context<'_> {
         }
     }
 
-    /// A value object that must be a boolean.
     pub(crate) fn truth(&self, json: &Json<'_>) -> Result<Truth, LoadError> {
         match self.expression(json)? {
             Expression::Truth(truth) => Ok(truth),
@@ -101,7 +94,7 @@ impl Context<'_> {
         Lowering { at: json, out }.branch(&truth, false)
     }
 
-    /// Any value object: `{"type": ..., "value": ...}`.
+    /// Any value object, `{"type": ..., "value": ...}`.
     pub(crate) fn expression(&self, json: &Json<'_>) -> Result<Expression, LoadError> {
         let Some(kind) = json.find("type") else {
             return self.operation(json);
@@ -149,7 +142,7 @@ impl Context<'_> {
         }
     }
 
-    /// A pair of header and field. p4c writes `stack[index].isValid()` as one whose header is an expression.
+    /// A header and a field. p4c writes `stack[index].isValid()` with an expression as header.
     fn field(&self, pair: &Json<'_>) -> Result<Expression, LoadError> {
         let [header, name] = pair.tuple()?;
         if !header.value.is_object() {
@@ -160,8 +153,8 @@ impl Context<'_> {
         Ok(Expression::Number(field_of(&header, field)))
     }
 
-    /// The index of the last element extracted: `next` minus one, as bit<32>. Undefined before the first; here it is
-    /// beyond the end then.
+    /// The index of the last element extracted: `next` minus one, as bit<32>. Before the first,
+    /// where P4 leaves it undefined, it is beyond the end.
     fn last_index(&self, stack: u32) -> Number {
         let next = self.next_index(stack);
         let last = Number::binary(
@@ -412,7 +405,6 @@ impl Context<'_> {
         }
     }
 
-    /// A union stack, by its member stacks.
     pub(crate) fn stacks(&self, json: &Json<'_>) -> Result<Box<[u32]>, LoadError> {
         match self.expression(json)? {
             Expression::Stack(stack) => Ok([stack].into()),
@@ -435,7 +427,6 @@ impl Context<'_> {
         Truth::NonZero(Box::new(field_of(header, valid)))
     }
 
-    /// A header an instruction works on.
     pub(crate) fn header_reference(
         &self,
         json: &Json<'_>,
@@ -495,7 +486,7 @@ fn field_of(header: &HeaderTerm, field: Field) -> Number {
         }
         HeaderTerm::Choose(parts) => {
             let (condition, yes, no) = &**parts;
-            // The field lies in the first of the headers; the others have it at the same distance.
+            // The field is in the first header; the others have it at the same distance.
             let base = header.instance().span;
             let moved = |term: &HeaderTerm| {
                 let span = term.instance().span;

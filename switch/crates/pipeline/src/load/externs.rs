@@ -17,7 +17,6 @@ use crate::program::{
 /// The widest cell of a register, in bits.
 const WIDEST_REGISTER: u32 = 1 << 16;
 
-/// The number of the next array of a kind.
 fn number_of(length: usize, item: &Json<'_>) -> Result<u16, LoadError> {
     match u16::try_from(length) {
         Ok(number) => Ok(number),
@@ -25,10 +24,9 @@ fn number_of(length: usize, item: &Json<'_>) -> Result<u16, LoadError> {
     }
 }
 
-/// Memory all arrays of one artifact may take together, in bytes: 16 million counters.
+/// Bytes of memory for all arrays of one artifact: 16 million counters.
 const MOST_MEMORY: u64 = 1 << 28;
 
-/// Indices by name.
 #[derive(Default)]
 pub(crate) struct ExternNames {
     counters: HashMap<String, u16>,
@@ -69,17 +67,14 @@ impl ExternNames {
         resolve(&self.calculations, name, "calculation")
     }
 
-    /// The direct counter of a table.
     pub(crate) fn direct_counter(&self, table: &str) -> Option<&str> {
         self.direct_counters.get(table).map(String::as_str)
     }
 
-    /// The direct meter of a table.
     pub(crate) fn direct_meter(&self, table: &str) -> Option<&DirectMeter> {
         self.direct_meters.get(table)
     }
 
-    /// Reads every array and calculation.
     pub(crate) fn load(
         root: &Json<'_>,
         headers: &Headers,
@@ -241,7 +236,6 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
     Ok(calculation)
 }
 
-/// Reads `checksums`.
 pub(crate) fn load_checksums(
     root: &Json<'_>,
     headers: &Headers,
@@ -287,7 +281,7 @@ pub(crate) fn load_checksums(
     Ok(())
 }
 
-/// A condition, without instructions where it is only whether a word is not zero; none where it always holds.
+/// A condition, without instructions if it is only a word; `None` if it always holds.
 fn guard(
     json: &Json<'_>,
     headers: &Headers,

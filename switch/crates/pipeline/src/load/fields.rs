@@ -9,7 +9,6 @@ use crate::program::{ExtractPlan, Fit, HeaderSpan, Layout, LayoutField, Slot};
 /// The longest header accepted, in bytes: more than any IP packet.
 const LONGEST_HEADER: u32 = 65_536;
 
-/// A field of one instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) slot: Slot,
@@ -52,20 +51,17 @@ pub(super) struct TypeField {
     pub(super) saturating: bool,
 }
 
-/// One header type with the names of its fields.
 pub(crate) struct HeaderType {
     pub(super) fields: Vec<TypeField>,
     pub(super) by_name: HashMap<String, usize>,
 }
 
-/// One instance.
 #[derive(Clone, Copy)]
 pub(crate) struct Instance {
     pub(crate) span: HeaderSpan,
     pub(crate) metadata: bool,
 }
 
-/// The field of a type in one instance.
 pub(super) fn locate(instance: Instance, field: &TypeField) -> Field {
     let slot = field.slot.of(instance.span);
     let valid = (!instance.metadata).then_some(instance.span.word);
@@ -78,7 +74,6 @@ pub(super) fn locate(instance: Instance, field: &TypeField) -> Field {
     }
 }
 
-/// Reads a header type.
 pub(super) fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadError> {
     let mut header_type = HeaderType {
         fields: Vec::new(),
@@ -166,7 +161,7 @@ pub(super) fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadErr
     Ok((header_type, layout))
 }
 
-/// Gives a varbit the bytes that the other fields leave of the longest header; they are the last of the instance.
+/// Gives a varbit, the last field, the bytes that the others leave of the longest header.
 fn give_rest(
     field: &mut TypeField,
     longest: u32,

@@ -10,7 +10,7 @@ use crate::program::{
     HeaderSpan, HeaderTypeInfo, Program, Slot, Stack, StandardMetadata, WordField,
 };
 
-/// Words and bytes all instances together may take: every packet in a queue has as many.
+/// Words and bytes of all instances together: every packet in a queue has as many.
 const MOST_SLOTS: u32 = 1 << 16;
 
 /// The names the rest of the loader resolves.
@@ -47,7 +47,7 @@ impl Headers {
         for item in &items {
             declared.insert(item.get("id")?.number()?, item.clone());
         }
-        // Metadata are first, so that they can be reset as one; elements of a stack must lie side by side.
+        // Metadata come first, to be reset as one; elements of a stack must lie side by side.
         for item in &items {
             if item
                 .find("metadata")
@@ -132,7 +132,7 @@ impl Headers {
         Ok(program.stacks.len() as u32 - 1)
     }
 
-    /// The elements of a union stack: one stack for each member, and all of them one index.
+    /// Places the elements of a union stack: one stack per member, with one index.
     fn place_union_stacks(
         &mut self,
         root: &Json<'_>,
@@ -196,7 +196,6 @@ impl Headers {
         Ok(())
     }
 
-    /// The names of header unions.
     pub(crate) fn unions(&self) -> &Unions {
         &self.unions
     }
@@ -232,7 +231,6 @@ impl Headers {
         Ok(instance)
     }
 
-    /// The instance a JSON string names.
     pub(crate) fn instance(&self, name: &Json<'_>) -> Result<Instance, LoadError> {
         match self.instances.get(name.text()?) {
             Some(instance) => Ok(*instance),
@@ -240,7 +238,6 @@ impl Headers {
         }
     }
 
-    /// The stack a JSON string names.
     pub(crate) fn stack(&self, name: &Json<'_>) -> Result<u32, LoadError> {
         match self.stacks.get(name.text()?) {
             Some(stack) => Ok(*stack),
@@ -248,14 +245,12 @@ impl Headers {
         }
     }
 
-    /// The field a JSON pair of header and field name points at.
     pub(crate) fn field(&self, pair: &Json<'_>) -> Result<Field, LoadError> {
         let [header, field] = pair.tuple()?;
         let instance = self.instance(&header)?;
         self.field_of(instance, &field)
     }
 
-    /// A field by the name a JSON string gives.
     pub(crate) fn field_of(&self, instance: Instance, name: &Json<'_>) -> Result<Field, LoadError> {
         match self.find_field(instance, name.text()?) {
             Some(field) => Ok(field),
@@ -263,7 +258,6 @@ impl Headers {
         }
     }
 
-    /// A field by its position in the header type.
     pub(crate) fn field_at(
         &self,
         instance: Instance,
@@ -276,7 +270,6 @@ impl Headers {
         }
     }
 
-    /// Whether a header of its type has a field of this name.
     pub(crate) fn has_field(&self, instance: Instance, name: &str) -> bool {
         self.find_field(instance, name).is_some()
     }
@@ -357,7 +350,7 @@ impl Headers {
         span.word + 1..span.word + program.layouts[span.layout as usize].words
     }
 
-    /// The word of the user-metadata field `tm.<name>`, which p4c flattens into `scalars` as `..._tm_<name><number>`.
+    /// The word of the metadata `tm.<name>`, in `scalars` as p4c's `..._tm_<name><number>`.
     fn of_traffic_manager(&self, name: &str) -> Option<u32> {
         let instance = self.instances.get("scalars")?;
         let suffix = format!("_tm_{name}");
@@ -377,7 +370,6 @@ impl Headers {
     }
 }
 
-/// The names of a union's members, in order.
 fn member_names(root: &Json<'_>, union: &Json<'_>) -> Result<Vec<String>, LoadError> {
     let wanted = union.get("union_type")?;
     for item in root.list("header_union_types")? {

@@ -1,13 +1,12 @@
-//! A JSON value together with where it stands, so that every complaint names its place.
+//! A JSON value with its place, so that every error names it.
 
 use serde_json::Value;
 
 use crate::error::LoadError;
 
-/// Deepest nesting accepted, in JSON levels, so that the stack suffices. p4c writes two to four levels per operator.
+/// Deepest nesting in JSON levels, for the stack. p4c writes two to four levels per operator.
 const DEEPEST: usize = 512;
 
-/// Parses an artifact.
 pub(crate) fn parse(text: &str) -> Result<Value, LoadError> {
     let refuse = |message: String| LoadError {
         path: "/".into(),
@@ -44,7 +43,6 @@ pub(crate) fn parse(text: &str) -> Result<Value, LoadError> {
     }
 }
 
-/// A value and its JSON pointer.
 #[derive(Debug, Clone)]
 pub(crate) struct Json<'a> {
     pub(crate) value: &'a Value,
@@ -71,7 +69,6 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// The member `key`, which must be there.
     pub(crate) fn get(&self, key: &str) -> Result<Json<'a>, LoadError> {
         match self.value.get(key) {
             Some(value) => Ok(Json {
@@ -111,7 +108,6 @@ impl<'a> Json<'a> {
             .map_or(Ok(Vec::new()), |member| member.items())
     }
 
-    /// An array of exactly `N` items.
     pub(crate) fn tuple<const N: usize>(&self) -> Result<[Json<'a>; N], LoadError> {
         let items = self.items()?;
         let found = items.len();
@@ -133,7 +129,7 @@ impl<'a> Json<'a> {
             .map_or_else(|| self.refuse("expected true or false"), Ok)
     }
 
-    /// A boolean that may be written as 0 or 1, as p4c writes whether a `bool` field is signed.
+    /// A boolean, or 0 or 1, as p4c writes whether a `bool` field is signed.
     pub(crate) fn flag(&self) -> Result<bool, LoadError> {
         match self.value.as_u64() {
             Some(0) => Ok(false),
@@ -181,7 +177,6 @@ impl<'a> Json<'a> {
     }
 }
 
-/// An integer of any length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Integer {
     pub(crate) negative: bool,
@@ -199,7 +194,6 @@ impl Integer {
         }
     }
 
-    /// Bits of the magnitude.
     pub(crate) fn bits(&self) -> u32 {
         let Some(first) = self.magnitude.first() else {
             return 0;
@@ -244,7 +238,7 @@ impl Integer {
         bytes.into()
     }
 
-    /// The number of bits, if it is all ones in its low bits and nothing else.
+    /// The number of bits, if all are ones.
     pub(crate) fn is_low_mask(&self) -> Option<u32> {
         let bits = self.bits();
         let (first, rest) = match self.magnitude.split_first() {
@@ -255,7 +249,6 @@ impl Integer {
         (!self.negative && ones && rest.iter().all(|byte| *byte == 0xff)).then_some(bits)
     }
 
-    /// The value, if it is one from 0 to 2^32-1.
     pub(crate) fn as_u32(&self) -> Option<u32> {
         (!self.negative && self.bits() <= 32).then(|| self.low() as u32)
     }

@@ -8,7 +8,7 @@ use super::json::Json;
 use crate::error::LoadError;
 use crate::program::{DigestFields, FieldList, Program, Slot};
 
-/// Reads `field_lists`; the lists by their ids. Number zero, which p4c gives to copies that keep nothing, is empty.
+/// Reads `field_lists` by id. Number zero, which p4c gives to copies that keep nothing, is empty.
 pub(crate) fn load_field_lists(
     root: &Json<'_>,
     headers: &Headers,
@@ -33,7 +33,6 @@ pub(crate) fn load_field_lists(
     Ok(ids)
 }
 
-/// Reads `learn_lists`.
 pub(crate) fn load_digests(
     root: &Json<'_>,
     headers: &Headers,

@@ -34,8 +34,8 @@ impl Words {
     }
 }
 
-/// Tells for each instruction whether its result is never read. `targets` are the addresses that jumps lead to, `entries`
-/// those that something else than an instruction leads to; `seen` tells which words are read outside of the instructions.
+/// Tells for each instruction whether its result is never read. `targets`: where jumps lead;
+/// `entries`: where anything else leads; `seen`: words read outside of the instructions.
 pub(super) fn dead(
     code: &[Instruction],
     targets: &[bool],
@@ -57,7 +57,7 @@ pub(super) fn dead(
     if meetings * length > MOST_MEMORY {
         return dead;
     }
-    // The words read after a table, an action, or the end: at first those that are seen, then also those read from any entry on.
+    // The words read after a table, an action, or the end: `seen`, then also those of any entry.
     let mut later = Words(vec![0; length]);
     (0..=highest)
         .filter(|place| seen(*place))
@@ -70,7 +70,7 @@ pub(super) fn dead(
         let mut live = known.clone();
         for (at, instruction) in code.iter().enumerate().rev() {
             let from = |to: Address| match before.get(to as usize) {
-                // The target of a jump back has not been looked at yet: all may be read.
+                // A jump back: its target comes later in this pass, so all may be read.
                 Some(Some(live)) if to as usize > at => live,
                 _ if to as usize >= code.len() => &known,
                 _ => &all,

@@ -1,9 +1,9 @@
 //! Expressions of unlimited precision become instructions on words.
 //!
-//! Addition, subtraction, multiplication, and the bitwise operators are the same modulo any power of two, so where only
-//! the low bits of a result are used they are computed in words whatever the operands are. Everything that looks at
-//! a whole value (comparison, right shift, division, saturation) is computed in as many words as, by the ranges of its
-//! operands, hold it exactly.
+//! Addition, subtraction, multiplication, and the bitwise operators are the same modulo any power
+//! of two: where only low bits are used, they are computed in words for any operands. Operators on
+//! a whole value (comparison, right shift, division, saturation) are computed in as many words as
+//! hold it exactly, by the ranges of the operands.
 
 use super::assemble::Assembler;
 use super::ast::{Number, NumberKind, Operator, Range, Truth, is_put_together, low_mask};
@@ -13,14 +13,13 @@ use crate::bits::mask;
 use crate::error::LoadError;
 use crate::program::{self, ExternOperation, Instruction, Place, Slot, Span, VariablePlace, Wide};
 
-/// Where the value of a number is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Operand {
     Place(Place),
     Constant(u64),
 }
 
-/// Lowers expressions; complaints name the place of `at`.
+/// Lowers expressions; errors name the place of `at`.
 pub(crate) struct Lowering<'j, 'v, 'o, 'p> {
     pub(crate) at: &'v Json<'j>,
     pub(crate) out: &'o mut Assembler<'p>,
@@ -66,7 +65,6 @@ impl Lowering<'_, '_, '_, '_> {
         self.in_place(operand)
     }
 
-    /// A word that holds an operand.
     pub(crate) fn in_place(&mut self, operand: Operand) -> Result<Place, LoadError> {
         match operand {
             Operand::Place(place) => Ok(place),
@@ -183,7 +181,7 @@ impl Lowering<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Copies a word with the upper `cut` bits cleared.
+    /// Copies a word without its upper `cut` bits.
     pub(crate) fn copy(&mut self, from: Place, to: Place, cut: u8) {
         if cut > 0 {
             let mask = u64::MAX >> cut;
@@ -387,7 +385,6 @@ impl Lowering<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// `field = number`.
     pub(crate) fn assign(&mut self, field: Field, number: &Number) -> Result<(), LoadError> {
         if field.saturating {
             let (bits, signed) = (field.bits, field.signed);
@@ -470,7 +467,6 @@ impl Lowering<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// `to = from` for varbits.
     pub(crate) fn copy_variable(&mut self, to: Slot, from: Slot) -> Result<(), LoadError> {
         let (Some(to), Some(from)) = (VariablePlace::of(to), VariablePlace::of(from)) else {
             return self.at.refuse("expected two varbits");

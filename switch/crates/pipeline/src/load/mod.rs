@@ -1,7 +1,6 @@
 //! The loader: a bmv2 JSON artifact, as p4c-bm2-ss writes it for v1model, becomes a [`Program`].
-//!
-//! One file per part of the artifact. `ast` and `lower` stand between: expressions are read into a tree with the range
-//! of every value, then lowered to instructions.
+//! There is one file per part of the artifact. Expressions are first read into a tree with the
+//! range of every value (`ast`), then become instructions (`lower`).
 
 mod actions;
 mod assemble;
@@ -39,8 +38,8 @@ use json::Json;
 use crate::error::LoadError;
 use crate::program::{Instruction, Program};
 
-/// Stack for the recursive descent into the deepest expression that `json` lets through, in bytes: several times what an
-/// unoptimised build takes.
+/// Bytes of stack for the deepest expression of `json`: several times those of an unoptimised
+/// build.
 const STACK: usize = 64 << 20;
 
 /// Loads an artifact, in a thread of its own: the caller's may have a small stack.

@@ -1,5 +1,3 @@
-//! The words that are read.
-
 use crate::program::{
     CalculationInput, ExternOperation, ParserOperation, Program, Slot, Span, TableShape,
 };

@@ -58,7 +58,6 @@ pub(super) fn lookahead(pair: &Json<'_>) -> Result<(u32, u32), LoadError> {
     Ok((offset, bits))
 }
 
-/// One operation of a state.
 pub(super) struct Operation<'a, 'b, 'c, 'o, 'p> {
     pub(super) json: &'o Json<'a>,
     pub(super) context: Context<'c>,

@@ -1,12 +1,11 @@
 //! Removes superfluous instructions of p4c and the loader.
 //!
-//! p4c gives the parameters of inlined controls and every intermediate result a field, so many instructions only move
-//! words; and a table's hit or miss becomes a field that the next instruction tests. Three steps, until nothing changes:
+//! p4c gives a field to each parameter of an inlined control and to each intermediate result, so
+//! many instructions only move words; and a hit becomes a field to test. Until nothing changes:
 //!
-//! 1. jumps that lead to jumps, or to tests whose outcome is known, lead to where those lead;
-//! 2. a word that is the copy of another, or a constant, is replaced where it is read, up to where jumps meet; a value
-//!    that a word holds already is not computed again;
-//! 3. an instruction goes if its result is not read before it is overwritten.
+//! 1. jumps to jumps, or to tests of known outcome, lead to where those lead;
+//! 2. reads of a copy or constant are replaced, up to where jumps meet; no value is computed twice;
+//! 3. an instruction goes if its result is overwritten unread.
 
 use crate::program::{Address, Instruction, ParserOperation, Place, Program, TableShape};
 
@@ -17,10 +16,10 @@ use super::propagate::propagate;
 /// More rounds than any program has needed.
 const ROUNDS: usize = 8;
 
-/// Jumps followed from one place: none of them makes a loop, so this is only to bound the loader's time.
+/// Jumps followed from one place, to bound the loader's time: no jumps make a loop.
 const HOPS: usize = 64;
 
-/// Improves the program. `private` are the words of p4c's own fields: nothing outside the program reads them.
+/// Improves the program. Nothing outside it reads the `private` words, p4c's own fields.
 pub(crate) fn optimise(
     program: &mut Program,
     tables: &mut [TableShape],
@@ -106,7 +105,7 @@ fn for_each_entry(
     }
 }
 
-/// Tells for each address whether a jump or something else than the instruction before leads to it.
+/// Tells for each address whether anything but the instruction before leads to it.
 fn targets(program: &mut Program, tables: &mut [TableShape]) -> Vec<bool> {
     let mut targets = vec![false; program.code.len()];
     let mut mark = |address: Address| {

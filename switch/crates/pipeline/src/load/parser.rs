@@ -14,7 +14,6 @@ use crate::program::{
     SelectCondition, Span, ValueSetShape,
 };
 
-/// Reads the one parser of a v1model program.
 pub(crate) fn load_parser(
     root: &Json<'_>,
     names: Names<'_>,
@@ -68,7 +67,7 @@ fn state_number(name: &Json<'_>, numbers: &HashMap<&str, u32>) -> Result<u32, Lo
     }
 }
 
-/// The numbers of core.p4's errors; a program that declares none never sees them, so any will do.
+/// The numbers of core.p4's errors; any will do for a program that declares none.
 fn load_errors(root: &Json<'_>) -> Result<ErrorCodes, LoadError> {
     let mut codes = ErrorCodes {
         packet_too_short: 1,
@@ -94,7 +93,6 @@ fn load_errors(root: &Json<'_>) -> Result<ErrorCodes, LoadError> {
     Ok(codes)
 }
 
-/// The loader of a parser's states.
 struct Loader<'a, 'p> {
     names: Names<'a>,
     numbers: HashMap<&'a str, u32>,
@@ -106,7 +104,7 @@ struct Loader<'a, 'p> {
 
 impl<'a> Loader<'a, '_> {
     fn load_state(&mut self, item: &Json<'a>) -> Result<ParserState, LoadError> {
-        // Instructions go to the program when the state is complete; until then it is only read.
+        // Until a state is complete, the program is only read.
         let mut code = std::mem::take(&mut self.program.code);
         let state = self.read_state(item, &mut code);
         self.program.code = code;
@@ -283,7 +281,7 @@ fn load_key(
     Ok(())
 }
 
-/// Cuts a select value, in which every key has whole bytes, into the words of the keys.
+/// Cuts a select value, with whole bytes for every key, into the words of the keys.
 fn split(json: &Json<'_>, widths: &[u32]) -> Result<Vec<u64>, LoadError> {
     let value = json.hexadecimal()?;
     let total: u32 = widths.iter().map(|width| width.div_ceil(8)).sum();

@@ -1,7 +1,6 @@
-//! Numbers of more than a word that are put together of fields: concatenations, slices, shifts by constants.
-//!
-//! No bit of such a number depends on another one, so each word is made by itself, by as many instructions as fields have
-//! a part in it. p4c writes `a ++ b` as `(a << n & mask) | b`, which as operations on whole numbers costs many times that.
+//! Numbers of more than a word put together of fields: concatenations, slices, constant shifts. No
+//! bit depends on another, so each word is made by itself, by an instruction per field in it. p4c
+//! writes `a ++ b` as `(a << n & mask) | b`, many times the cost on whole numbers.
 
 use super::ast::{Number, NumberKind, Operator, is_put_together, low_mask};
 use super::lower::Lowering;
@@ -16,17 +15,17 @@ const MOST: usize = 64;
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     from: Place,
-    /// The bits of the word from `by` on, `bits` of them.
+    /// The first of its `bits` bits in the word.
     by: u32,
     bits: u32,
-    /// Whether the word has further bits above those.
+    /// Whether the word has bits above those.
     more: bool,
-    /// Where in the number they stand.
+    /// Where they stand in the number.
     at: u32,
 }
 
 impl Piece {
-    /// The bits of the number from `first` on that this piece has, where bit `first` is bit 0; no more than `bits` of them.
+    /// This piece's part of the number's bits from `first` on, at most `bits`; `first` is bit 0.
     fn part(self, first: u32, bits: u32) -> Option<Self> {
         let end = (self.at + self.bits).min(first + bits);
         let start = self.at.max(first);
@@ -41,8 +40,7 @@ impl Piece {
 }
 
 impl Lowering<'_, '_, '_, '_> {
-    /// Computes `number` modulo the words of `to` into them, if it is put together of fields; else does nothing. Whether
-    /// it did.
+    /// Computes `number` into `to`, modulo its words, if put together of fields; gives whether.
     pub(super) fn put_together(&mut self, number: &Number, to: Span) -> Result<bool, LoadError> {
         if !is_put_together(number) || number.range.negative {
             return Ok(false);
@@ -71,7 +69,6 @@ impl Lowering<'_, '_, '_, '_> {
         Ok(true)
     }
 
-    /// A word of the number.
     fn word_of(&mut self, parts: &[Piece], to: Place) -> Result<(), LoadError> {
         let Some((first, others)) = parts.split_first() else {
             self.out.push(Instruction::Constant { to, value: 0 });
@@ -97,7 +94,7 @@ impl Lowering<'_, '_, '_, '_> {
     /// Brings the bits of a piece to their place in a word of zeros.
     fn place_part(&mut self, part: Piece, to: Place) -> Result<(), LoadError> {
         let Piece { from, by, bits, .. } = part;
-        // A shift to the left itself cuts the bits above the word.
+        // A shift to the left cuts the bits above the word.
         let cut = part.more && part.at + bits < 64;
         let left = match (by, part.at) {
             (0, 0) => {
@@ -175,7 +172,7 @@ impl Lowering<'_, '_, '_, '_> {
                     }
                 }
             }
-            // A part that is a number of at most a word, however that is computed.
+            // A part of at most a word, computed in any way.
             _ => vec![whole(self.place(number)?, number.range.bits, 0)],
         };
         pieces = pieces

@@ -1,5 +1,3 @@
-//! Where assignments go.
-
 use super::assemble::Assembler;
 use super::ast::{Number, NumberKind, Range};
 use super::expressions::{Context, Expression};
@@ -72,7 +70,7 @@ impl Context<'_> {
         }
     }
 
-    /// Assigns the result of one instruction, of at most `bits` bits; `emit` is given the word for it.
+    /// Assigns a result of at most `bits` bits; `emit` is given the word for the instruction.
     pub(crate) fn assign_result(
         &self,
         place: &Json<'_>,
@@ -92,7 +90,7 @@ impl Context<'_> {
             instruction(word as Place, out);
             return Ok(());
         }
-        // A result that is not given, such as that of a meter beyond the end, leaves the field as it was.
+        // Without a result, such as a meter's beyond the end, the field stays as it was.
         let word = out.word(place)?;
         if let Expression::Number(number) = &target {
             Lowering { at: place, out }.word_to(number, word, 0)?;

@@ -6,7 +6,6 @@ use crate::error::LoadError;
 use crate::program::{Algorithm, ProfileShape, Selector, Slot};
 
 impl Control<'_, '_> {
-    /// The action profile of a table, if it has one.
     pub(super) fn load_profile(&self, table: &Json<'_>) -> Result<Option<ProfileShape>, LoadError> {
         let kind = table.get("type")?;
         match kind.text()? {

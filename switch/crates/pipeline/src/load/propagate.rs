@@ -8,7 +8,6 @@ use crate::program::{Address, Instruction, Place};
 /// The most words known at a time, so that the loader's time is linear in the program's length.
 const MOST_FACTS: usize = 256;
 
-/// A known word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
     Copy(Place),
@@ -81,7 +80,7 @@ pub(super) fn propagate(code: &mut [Instruction], targets: &[bool], single: &[bo
     changed
 }
 
-/// The instruction where the words of known value are replaced.
+/// The instruction with known words replaced.
 fn folded(
     instruction: Instruction,
     constant: impl Fn(Place) -> Option<u64>,

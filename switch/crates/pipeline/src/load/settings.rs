@@ -1,6 +1,5 @@
-//! Settings: most actions only give parameters and constants to fields, which needs no instructions.
-//!
-//! This is the last step of the loader, because afterwards an action may only be entered at its start.
+//! Settings: most actions only give parameters and constants to fields, without instructions. This
+//! is the loader's last step: afterwards an action may only be entered at its start.
 
 use std::ops::Range;
 
@@ -48,7 +47,7 @@ fn split_actions(program: &mut Program) {
         if rest.is_empty() {
             action.start = None;
         } else if rest.len() < body.len() {
-            // Calls may lead to the whole, so that stays.
+            // Calls may lead to the whole action, so it stays.
             action.start = Some(program.code.len() as u32);
             program.code.extend(rest);
             program.code.push(Instruction::Return);

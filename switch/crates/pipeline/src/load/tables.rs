@@ -10,7 +10,7 @@ use crate::program::{
     column_mask, columns_of, prefix_words, words_of,
 };
 
-/// The largest size of a table. Memory is taken for the entries that are there.
+/// The largest size of a table. Memory is taken only for entries that are there.
 const LARGEST_TABLE: u32 = 1 << 24;
 
 impl<'a> Control<'a, '_> {
@@ -71,7 +71,7 @@ impl<'a> Control<'a, '_> {
             &shape.default,
         ) && shape.direct_counter.is_none()
         {
-            // p4c makes such a table of a plain action call: there is nothing to look up or to change.
+            // p4c makes such a table of a plain action call: no look-up, no change.
             let taken = shape.actions[choice.action as usize];
             if program.actions[taken.action as usize].words == 0 {
                 let call = Node::Action {
@@ -89,7 +89,7 @@ impl<'a> Control<'a, '_> {
         }
         let entries = item.list("entries")?;
         shape.size = shape.size.max(entries.len() as u32);
-        // In the artifact the smaller number comes first, to the control plane the larger one.
+        // In the artifact the smaller number comes first, for the control plane the larger one.
         let mut last = 0;
         for entry in &entries {
             last = last.max(priority(entry)?);
@@ -312,13 +312,11 @@ impl<'a> Control<'a, '_> {
     }
 }
 
-/// Whether p4c has made the table for an action that the sources call without one. Those of the sources have the names of
-/// their controls before their own.
+/// Whether p4c made the table, for a plain action call: it has no control before its name.
 fn is_made_up(name: &str) -> bool {
     name.starts_with("tbl_") && !name.contains('.')
 }
 
-/// The priority of an entry of the program.
 fn priority(entry: &Json<'_>) -> Result<i32, LoadError> {
     let Some(json) = entry.find("priority") else {
         return Ok(0);
@@ -329,7 +327,7 @@ fn priority(entry: &Json<'_>) -> Result<i32, LoadError> {
     }
 }
 
-/// A hexadecimal number of at most `bits` bits, two's complement if negative, as words, the least significant first.
+/// A hexadecimal number of at most `bits` bits, two's complement if negative, low word first.
 pub(super) fn words_within(json: &Json<'_>, bits: u32) -> Result<Vec<u64>, LoadError> {
     let integer = json.hexadecimal()?;
     let width = integer.bits() + u32::from(integer.negative);

@@ -6,10 +6,9 @@ use super::fields::Instance;
 use super::json::Json;
 use crate::error::LoadError;
 
-/// A union stack: for each member, its name and the stack it makes with the same member of the other unions.
+/// For each member of the unions in a stack, its name and the stack that it makes.
 type MemberStacks = Vec<(String, u32)>;
 
-/// Unions and stacks of unions by name.
 #[derive(Default)]
 pub(crate) struct Unions {
     unions: Vec<Vec<Instance>>,
@@ -50,7 +49,6 @@ impl Unions {
         }
     }
 
-    /// The stacks of all members of a union stack.
     pub(crate) fn member_stacks(&self, stack: u32) -> Box<[u32]> {
         let members = self.stacks[stack as usize].iter();
         members.map(|(_, stack)| *stack).collect()

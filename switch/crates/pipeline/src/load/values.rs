@@ -7,11 +7,10 @@ use crate::program::{Instruction, Place};
 /// Number of a value, valid along one path.
 type Value = u16;
 
-/// The values of words along a path.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Values {
     of: BTreeMap<Place, Value>,
-    /// Instructions that read values instead of words and set word 0, and what they give.
+    /// Instructions on values, setting word 0, and their results.
     known: HashMap<Instruction, Value>,
     next: Value,
 }
@@ -20,14 +19,13 @@ pub(super) struct Values {
 const MOST: Value = 1024;
 
 impl Values {
-    /// Forgets all values.
     pub(super) fn clear(&mut self) {
         self.of.clear();
         self.known.clear();
         self.next = 0;
     }
 
-    /// Replaces an instruction by a copy if another word holds its result; notes the word that it sets.
+    /// Makes an instruction a copy if another word holds its result; notes the word that it sets.
     pub(super) fn pass(&mut self, instruction: Instruction) -> Instruction {
         if let Instruction::WriteRegister { register, .. } = instruction {
             self.known.retain(|known, _| !matches!(known, Instruction::ReadRegister { register: read, .. } if *read == register));

@@ -24,7 +24,7 @@ impl Lowering<'_, '_, '_, '_> {
         Ok(to.first)
     }
 
-    /// `number` as it is, in as many words as that takes; whether a longer one is extended by its sign.
+    /// `number` in as many words as it takes; whether a longer one is extended by its sign.
     pub(crate) fn exact_span(&mut self, number: &Number) -> Result<(Span, bool), LoadError> {
         let bits = number.range.bits + u32::from(number.range.negative);
         if bits > WIDEST {
@@ -35,7 +35,7 @@ impl Lowering<'_, '_, '_, '_> {
         self.span(number, bits.div_ceil(64).max(1))
     }
 
-    /// `number` modulo 2^(64 `words`), or exactly in fewer words; whether a longer one is extended by its sign.
+    /// `number` modulo 2^(64 `words`), or exact; whether a longer one is extended by its sign.
     fn span(&mut self, number: &Number, words: u32) -> Result<(Span, bool), LoadError> {
         let signed = number.range.negative;
         if number.range.fits(64) {
@@ -57,7 +57,7 @@ impl Lowering<'_, '_, '_, '_> {
         Ok((to, signed))
     }
 
-    /// Computes `number` modulo the words of `to` into them, which no operand is in unless that is harmless.
+    /// Computes `number` into `to`, modulo its words; no operand is there unless that is harmless.
     pub(crate) fn wide_to(&mut self, number: &Number, to: Span) -> Result<(), LoadError> {
         let mark = self.out.mark();
         self.emit_wide(number, to)?;
@@ -210,7 +210,7 @@ impl Lowering<'_, '_, '_, '_> {
                         .at
                         .refuse("division of numbers of more than 4096 bits is not supported");
                 }
-                // One bit more than the divisor, because the remainder is shifted before it is compared.
+                // One bit more than the divisor: the remainder is shifted before it is compared.
                 let room = u32::from(left.0.words.max(right.0.words)) + 1;
                 let remainder = self.out.temporary(room, self.at)?;
                 let kind = if operator == Operator::Divide {

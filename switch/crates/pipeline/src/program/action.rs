@@ -1,8 +1,5 @@
-//! Actions.
-
 use super::instruction::{Address, Place};
 
-/// An action: its instructions, and the runtime data the control plane gives.
 #[derive(Debug)]
 pub(crate) struct Action {
     pub(crate) name: String,
@@ -13,11 +10,10 @@ pub(crate) struct Action {
     pub(crate) start: Option<Address>,
     /// The settings that come before the instructions.
     pub(crate) settings: Box<[Setting]>,
-    /// Whether the instructions read the runtime data.
     pub(crate) reads_parameters: bool,
 }
 
-/// A word that is given a value which needs no computing.
+/// An assignment that needs no computing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setting {
     /// The word of this number of the runtime data.

@@ -5,13 +5,12 @@ use super::instruction::{Address, Place};
 use super::slot::{HeaderSpan, Slot, VariablePlace, WordField};
 use crate::bits::mask;
 
-/// A hash or checksum over a list of fields.
 #[derive(Debug)]
 pub(crate) struct Calculation {
     pub(crate) algorithm: Algorithm,
-    /// How to add up the fields without writing them down, where that is possible.
+    /// How to add up the fields in place, where possible.
     pub(crate) sum: Option<Sum>,
-    /// How to write them down byte by byte, where that is possible.
+    /// How to write them down by bytes, where possible.
     pub(crate) bytes: Option<Bytes>,
     pub(crate) inputs: Vec<CalculationInput>,
     pub(crate) payload: bool,
@@ -33,7 +32,6 @@ pub(crate) enum CalculationInput {
     Header(HeaderSpan),
 }
 
-/// A checksum field kept or verified by a calculation.
 #[derive(Debug, Clone)]
 pub(crate) struct Checksum {
     pub(crate) calculation: u32,
@@ -45,14 +43,13 @@ pub(crate) struct Checksum {
 /// A condition outside of controls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Guard {
-    /// The instructions that compute it, if any.
     pub(crate) start: Option<Address>,
     /// The word that is not zero if it holds.
     pub(crate) word: Place,
 }
 
-/// An Internet checksum (RFC 1071) over fields where they are: 2^16 is 1 modulo 2^16-1, so a field counts as its value
-/// shifted to its place within 16 bits.
+/// An Internet checksum (RFC 1071) over fields in place: 2^16 is 1 modulo 2^16-1, so a field counts
+/// as its value shifted to its place in 16 bits.
 #[derive(Debug, Clone)]
 pub(crate) struct Sum {
     /// Validity of the header whose fields these are.
@@ -88,7 +85,7 @@ pub(crate) struct Bytes {
 pub(crate) const BUFFER: usize = 128;
 
 impl Sum {
-    /// The sum for these inputs, if they are of one header or none, with at most a varbit after them.
+    /// The sum for these inputs, if they are of at most one header, and a varbit only at the end.
     pub(crate) fn new(inputs: &[CalculationInput]) -> Option<Self> {
         let mut sum = Self {
             valid: None,
@@ -144,7 +141,7 @@ impl Sum {
 }
 
 impl Bytes {
-    /// A plan for these inputs, if they are such fields and few.
+    /// A plan for these inputs, if all are such fields and fit the buffer.
     pub(crate) fn new(inputs: &[CalculationInput]) -> Option<Self> {
         let field = |input: &CalculationInput| match input {
             CalculationInput::Field {

@@ -1,20 +1,17 @@
 //! Counters, registers and meters as the program declares them.
 
-/// The unit of a meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Packets,
     Bytes,
 }
 
-/// A counter array.
 #[derive(Debug)]
 pub(crate) struct CounterShape {
     pub(crate) name: String,
     pub(crate) size: u32,
 }
 
-/// A register array.
 #[derive(Debug)]
 pub(crate) struct RegisterShape {
     pub(crate) name: String,
@@ -23,7 +20,6 @@ pub(crate) struct RegisterShape {
     pub(crate) bits: u32,
 }
 
-/// A meter array.
 #[derive(Debug)]
 pub(crate) struct MeterShape {
     pub(crate) name: String,

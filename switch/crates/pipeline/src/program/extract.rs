@@ -2,7 +2,6 @@
 
 use super::slot::LayoutField;
 
-/// How the fields of a header lie in words of eight bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct ExtractPlan {
     /// Bytes of the header.
@@ -19,9 +18,9 @@ pub(crate) struct ExtractPlan {
 /// Eight bytes of the header and the reads from them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
-    /// Bytes from the start of the header; whole headers shorter than eight bytes are read with zeros after them.
+    /// Bytes from the header's start; shorter headers are read with zeros behind them.
     pub(crate) start: u32,
-    /// Its reads: from the end of the window's before on, up to this one.
+    /// Where its reads end; they begin where those of the window before end.
     pub(crate) end: u32,
 }
 
@@ -44,7 +43,7 @@ pub(crate) struct SpecialRead {
     pub(crate) sign: u64,
 }
 
-/// Part of eight bytes of the header that is a word of the instance: `(word << up) >> down`, the upper bits cut off.
+/// A word of the instance as part of eight bytes of the header: `(word << up) >> down`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FieldWrite {
     pub(crate) word: u16,
@@ -52,11 +51,11 @@ pub(crate) struct FieldWrite {
     pub(crate) down: u8,
 }
 
-/// The longest header that is read this way.
+/// The longest header that is read this way, in bytes.
 const LONGEST: usize = 4096;
 
 impl ExtractPlan {
-    /// A plan for these fields, none of them a varbit; none if they make no whole number of bytes.
+    /// A plan for fields without a varbit; `None` if they are no whole number of bytes.
     pub(crate) fn new(fields: &[LayoutField]) -> Option<Self> {
         let bits: u32 = fields.iter().map(|field| field.bits).sum();
         let length = bits as usize / 8;
@@ -93,7 +92,7 @@ impl ExtractPlan {
         Some(plan)
     }
 
-    /// The first of the eight bytes that bits from `offset` on are read from: as many as the header has lie within it.
+    /// Where to read eight bytes for bits from `offset` on: within the header, if it is that long.
     fn start(&self, offset: u32) -> u32 {
         (offset / 8).min(self.length.saturating_sub(8) as u32)
     }
@@ -109,14 +108,14 @@ impl ExtractPlan {
             }
         };
         let start = self.start(offset);
-        // Where the window of the read before holds this field too, one load does for both.
+        // One load is enough if the window of the read before holds this field too.
         let shared = self
             .windows
             .last()
             .map(|window| window.start)
             .filter(|start| offset + width - start * 8 <= 64);
         if offset + width - start * 8 > 64 {
-            // More than seven bytes that begin within one: the upper part up to a byte's end, then the rest.
+            // A field across nine bytes: the upper part up to a byte's end, then the rest.
             let upper = 8 - offset % 8;
             let lower = width - upper;
             self.special.push(SpecialRead {

@@ -1,6 +1,5 @@
 //! Hash algorithms of v1model, over a string of bytes.
 
-/// An algorithm by its name in the artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Crc16,
@@ -46,12 +45,12 @@ impl Algorithm {
     }
 }
 
-/// RFC 1071: the complement of the one's complement sum of 16-bit words, an odd byte padded with zero.
+/// RFC 1071: the complement of the one's complement sum of 16-bit words, padded with zero.
 fn internet_checksum(data: &[u8]) -> u16 {
     finish_sum(sum_of(data)) as u16
 }
 
-/// The sum of 16-bit words, an odd byte padded with zero; equal to it modulo 2^16-1, and zero only if all are.
+/// Equal modulo 2^16-1 to the sum of 16-bit words, padded with zero; zero only if all are zero.
 pub(crate) fn sum_of(data: &[u8]) -> u64 {
     let chunks = data.chunks_exact(4);
     let rest = words(chunks.remainder()).map(u64::from).sum::<u64>();
@@ -60,7 +59,6 @@ pub(crate) fn sum_of(data: &[u8]) -> u64 {
     whole.sum::<u64>() + rest
 }
 
-/// The checksum that belongs to a sum.
 pub(crate) fn finish_sum(sum: u64) -> u64 {
     let sum = (sum & 0xffff_ffff) + (sum >> 32);
     let sum = (sum & 0xffff) + (sum >> 16);
@@ -95,7 +93,7 @@ const CRC16: [u16; 256] = {
     table
 };
 
-/// CRC-32 of IEEE 802.3, reflected: the effect of a byte on the sum, with none to three bytes after it.
+/// CRC-32 of IEEE 802.3, reflected: the effect of a byte with none to three bytes after it.
 const CRC32: [[u32; 256]; 4] = {
     let mut tables = [[0; 256]; 4];
     let mut index = 0;

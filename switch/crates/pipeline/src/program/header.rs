@@ -1,10 +1,7 @@
-//! How headers lie in a packet.
-
 use super::extract::ExtractPlan;
 use super::slot::{HeaderSpan, LayoutField, WordField};
 
-/// How one header type lies in a packet, and its fields in the slots of an instance. The first word of an instance is
-/// its validity.
+/// How one header type lies in a packet. The first word of an instance is its validity.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     pub(crate) words: u32,
@@ -20,7 +17,6 @@ pub(crate) struct Layout {
     pub(crate) plan: Option<ExtractPlan>,
 }
 
-/// A header stack: instances one after the other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stack {
     pub(crate) first: HeaderSpan,
@@ -29,7 +25,7 @@ pub(crate) struct Stack {
     pub(crate) next: u32,
 }
 
-/// Standard metadata the target reads and fills; `None` where the program's version of v1model has no such field.
+/// Standard metadata that the target uses; `None` if the program's v1model has no such field.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StandardMetadata {
     pub(crate) ingress_port: Option<WordField>,

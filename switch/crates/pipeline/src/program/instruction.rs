@@ -1,17 +1,15 @@
-//! The instructions of controls, actions and expressions.
+//! The instructions of controls, actions and expressions: three-address code over a packet's words.
 //!
-//! Three-address code over the words of a packet: fields, the parameters of the action that runs, and intermediate
-//! results all are words of one array, so an operand is a number of 16 bits and an instruction takes 16 bytes. bmv2
-//! computes with unlimited precision and cuts at assignment; the loader proves from operand widths which results 64 bits
-//! hold, and makes a [`super::operation::WideOperation`] of the others.
+//! Fields, the parameters of the running action, and intermediate results are words of one array:
+//! an operand takes 16 bits, an instruction 16 bytes. bmv2 computes with unlimited precision and
+//! cuts at assignment; the loader proves from operand widths which results fit 64 bits, and makes a
+//! [`super::operation::WideOperation`] of the others.
 
 /// Number of a word of the packet.
 pub(crate) type Place = u16;
 
-/// Address of an instruction.
 pub(crate) type Address = u32;
 
-/// How two numbers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Comparison {
     Equal,
@@ -35,7 +33,6 @@ impl Comparison {
         }
     }
 
-    /// The comparison that holds when this one does not.
     pub(crate) fn negated(self) -> Self {
         match self {
             Self::Equal => Self::NotEqual,
@@ -47,7 +44,6 @@ impl Comparison {
         }
     }
 
-    /// The same with the operands exchanged.
     pub(crate) fn exchanged(self) -> Self {
         match self {
             Self::Less => Self::Greater,
@@ -59,7 +55,6 @@ impl Comparison {
     }
 }
 
-/// Operators on two words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Operator {
     Add,
@@ -141,7 +136,7 @@ pub(crate) enum Instruction {
         to: Place,
         cut: u8,
     },
-    /// The low bits of a word as a signed number; `unused` is how many upper bits do not belong to it.
+    /// The low bits of a word as a signed number; `unused` upper bits do not belong to it.
     SignExtend {
         from: Place,
         to: Place,
@@ -154,7 +149,7 @@ pub(crate) enum Instruction {
         signed: bool,
         limit: u64,
     },
-    /// Within what a signed number of a width holds, whose greatest number is `limit`.
+    /// Within a signed number of a width, whose greatest value is `limit`.
     ClampSigned {
         from: Place,
         to: Place,
@@ -162,7 +157,7 @@ pub(crate) enum Instruction {
         limit: u64,
     },
     Jump(Address),
-    /// Back to the start of a loop. Another round costs `steps` of those that an arrival has. No other jump goes back.
+    /// Back to the start of a loop, for `steps` of those left. No other jump goes back.
     Repeat {
         to: Address,
         steps: u32,
@@ -246,7 +241,6 @@ impl Instruction {
         self.pure_result_mut().copied()
     }
 
-    /// [`Self::pure_result`], to be changed.
     pub(crate) fn pure_result_mut(&mut self) -> Option<&mut Place> {
         match self {
             Self::Constant { to, .. }
@@ -324,7 +318,6 @@ impl Instruction {
         }
     }
 
-    /// Changes all of [`Self::addresses`].
     pub(crate) fn change_addresses(&mut self, change: impl Fn(Address) -> Address) {
         if let Self::Call { to, back } = self {
             (*to, *back) = (change(*to), change(*back));
@@ -333,7 +326,6 @@ impl Instruction {
         }
     }
 
-    /// Sets where a jump leads.
     pub(crate) fn lead(&mut self, address: Address) {
         match self {
             Self::Jump(to)

@@ -3,7 +3,6 @@
 use super::operation::Span;
 use super::slot::Slot;
 
-/// A list of fields a digest message carries.
 #[derive(Debug)]
 pub(crate) struct DigestFields {
     pub(crate) name: String,

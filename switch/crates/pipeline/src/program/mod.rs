@@ -1,5 +1,5 @@
-//! A program as plain data: the loader makes it of an artifact, executors run it. Everything goes by index; names are only
-//! there for the control plane. Imports nothing of those who make, run or change it.
+//! A program as plain data: the loader makes it of an artifact, executors run it. Everything goes
+//! by index; names are only for the control plane. It imports none of its users.
 
 mod action;
 mod calculation;
@@ -43,7 +43,6 @@ pub(crate) use table::{
 /// "No further node" in control flow, "accept" in the parser.
 pub(crate) const END: u32 = u32::MAX;
 
-/// A whole artifact.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// Words and bytes a packet needs.
@@ -54,15 +53,15 @@ pub(crate) struct Program {
     pub(crate) header_types: Vec<HeaderTypeInfo>,
     pub(crate) stacks: Vec<Stack>,
     pub(crate) standard: StandardMetadata,
-    /// `tm.rank`, the field a program gives its scheduling rank in.
+    /// `tm.rank`: the scheduling rank.
     pub(crate) rank: Option<u32>,
-    /// `tm.bucket`, `tm.rate`, `tm.burst` and `tm.bytes`, the fields by which a program shapes a packet's class.
+    /// `tm.bucket`, `tm.rate`, `tm.burst` and `tm.bytes`: the shaping of a packet's class.
     pub(crate) shaping: Option<[u32; 4]>,
-    /// `tm.push_out`, the field by which a program says that there is room for a packet only in the place of another.
+    /// `tm.push_out`: there is room for a packet only in the place of another.
     pub(crate) push_out: Option<u32>,
-    /// `tm.pushed_out`, the field by which a program learns that a packet that was dropped had been queued.
+    /// `tm.pushed_out`: a dropped packet had been queued.
     pub(crate) pushed_out: Option<u32>,
-    /// `tm.dropped`, the field by which a program learns that a packet it has queued was dropped.
+    /// `tm.dropped`: a packet that the program has queued was dropped.
     pub(crate) dropped: Option<u32>,
     pub(crate) errors: ErrorCodes,
     pub(crate) states: Vec<ParserState>,

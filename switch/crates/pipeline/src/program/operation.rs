@@ -10,8 +10,8 @@ pub(crate) struct Span {
     pub(crate) words: u16,
 }
 
-/// An operation on numbers of more than a word. Operands shorter than the result are extended; results and operands do
-/// not overlap unless the operation goes word by word.
+/// An operation on numbers of more than a word. Operands shorter than the result are extended;
+/// results and operands overlap only where the operation goes word by word.
 #[derive(Debug, Clone)]
 pub(crate) struct WideOperation {
     pub(crate) kind: Wide,
@@ -22,7 +22,6 @@ pub(crate) struct WideOperation {
     pub(crate) right_signed: bool,
 }
 
-/// The kind of a [`WideOperation`].
 #[derive(Debug, Clone)]
 pub(crate) enum Wide {
     /// Extends or cuts to the words of the result.
@@ -37,7 +36,7 @@ pub(crate) enum Wide {
     /// By the word `right`.
     ShiftLeft,
     ShiftRight,
-    /// Both unsigned; division by zero gives zero. The words at `Span` are for the intermediate remainder.
+    /// Unsigned; division by zero gives zero. The words at `Span` are for the remainder.
     Divide(Span),
     Modulo(Span),
     /// Clears all but the low bits, or extends the lowest bits' sign.
@@ -52,7 +51,7 @@ pub(crate) enum Wide {
     },
     /// 1 or 0 to the first word of the result.
     Compare(Comparison),
-    /// The low word if the number is one from 0 to 2^64-1, else 2^64-1.
+    /// The low word of a number from 0 to 2^64-1; 2^64-1 for others.
     Amount,
 }
 
@@ -73,7 +72,6 @@ pub(crate) struct Element {
     pub(crate) index: Place,
 }
 
-/// The less frequent instructions, with as many operands as they need.
 #[derive(Debug, Clone)]
 pub(crate) enum ExternOperation {
     /// Zero beyond the end of the stack.
@@ -90,7 +88,7 @@ pub(crate) enum ExternOperation {
         from: VariablePlace,
         to: VariablePlace,
     },
-    /// 1 or 0 to a word: whether two varbits have the same length and bits.
+    /// Whether two varbits have the same length and bits: 1 or 0.
     EqualVariable {
         left: VariablePlace,
         right: VariablePlace,
@@ -150,7 +148,6 @@ pub(crate) enum ExternOperation {
         low: Place,
         high: Place,
     },
-    /// An `assert` or `assume` that did not hold.
     FailedAssertion,
     Log {
         message: u32,

@@ -15,7 +15,6 @@ pub(crate) struct ErrorCodes {
     pub(crate) parser_invalid_argument: u64,
 }
 
-/// A parser state.
 #[derive(Debug)]
 pub(crate) struct ParserState {
     pub(crate) operations: Vec<ParserOperation>,
@@ -26,7 +25,6 @@ pub(crate) struct ParserState {
     pub(crate) otherwise: Option<u32>,
 }
 
-/// How a state chooses the next.
 #[derive(Debug)]
 pub(crate) enum Cases {
     /// By the whole of one word: values, ascending, and next states.
@@ -47,11 +45,9 @@ pub(crate) type MaskedWords = Box<[(u64, u64)]>;
 #[derive(Debug)]
 pub(crate) enum SelectCondition {
     Masked(MaskedWords),
-    /// Membership in a value set.
     Member(u32),
 }
 
-/// A set of select values that the control plane fills.
 #[derive(Debug)]
 pub(crate) struct ValueSetShape {
     pub(crate) name: String,
@@ -83,7 +79,7 @@ pub(crate) enum ParserOperation {
         bits: u32,
     },
     Verify {
-        /// A word that is not zero if all is well.
+        /// Not zero if all is well.
         condition: Place,
         error: Place,
     },

@@ -1,5 +1,3 @@
-//! Where fields lie in a packet.
-
 use crate::bits;
 
 /// Where a field lives. Indices point into the two buffers of a packet.
@@ -7,7 +5,7 @@ use crate::bits;
 pub(crate) enum Slot {
     /// Up to 64 bits. Signed fields are kept sign-extended.
     Word { word: u32 },
-    /// More than 64 bits: as many words as that takes, least significant first. Signed fields are sign-extended.
+    /// More than 64 bits, least significant word first. Signed fields are sign-extended.
     Wide { word: u32, words: u32 },
     /// A varbit: bytes from the left, and the word that holds its present length in bits.
     Variable {
@@ -50,7 +48,6 @@ impl Slot {
     }
 }
 
-/// A varbit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct VariablePlace {
     pub(crate) byte: u32,
@@ -59,7 +56,6 @@ pub(crate) struct VariablePlace {
 }
 
 impl VariablePlace {
-    /// The place of a slot, if that is a varbit's.
     pub(crate) fn of(slot: Slot) -> Option<Self> {
         match slot {
             Slot::Variable {
@@ -76,7 +72,6 @@ impl VariablePlace {
     }
 }
 
-/// One header instance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeaderSpan {
     pub(crate) layout: u32,
@@ -104,7 +99,6 @@ impl Fit {
         }
     }
 
-    /// The sign bit, or zero.
     pub(crate) fn sign(self) -> u64 {
         self.sign
     }
@@ -129,7 +123,6 @@ pub(crate) fn fit(words: &mut [u64], bits: u32, signed: bool) {
     words[top + 1..].fill(fill);
 }
 
-/// A word slot with its width.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordField {
     pub(crate) word: u32,
@@ -142,7 +135,7 @@ pub(crate) struct LayoutField {
     pub(crate) slot: Slot,
     /// Zero for a varbit, whose width is in its slot.
     pub(crate) bits: u32,
-    /// How its word, or the most significant of its words, is cut and extended.
+    /// How its most significant word is cut and extended.
     pub(crate) fit: Fit,
 }
 

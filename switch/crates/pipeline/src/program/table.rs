@@ -35,30 +35,26 @@ impl MatchKind {
     }
 }
 
-/// One field of a table's key.
 #[derive(Debug, Clone)]
 pub(crate) struct Key {
     pub(crate) name: String,
     pub(crate) kind: MatchKind,
     pub(crate) bits: u32,
     pub(crate) slot: Slot,
-    /// Validity of the field's header: an invalid header's fields are matched as zero, as bmv2 does.
+    /// Validity of its header: fields of an invalid header are matched as zero, as in bmv2.
     pub(crate) valid: Option<u32>,
-    /// Applied to the field before it is matched: one word per column, least significant first.
+    /// Applied before matching: one word per column, least significant first.
     pub(crate) mask: Box<[u64]>,
 }
 
-/// Columns of a field of `bits` bits.
 pub(crate) fn columns_of(bits: u32) -> usize {
     bits.div_ceil(64).max(1) as usize
 }
 
-/// Mask of column `index` of a field of `bits` bits.
 pub(crate) fn column_mask(bits: u32, index: usize) -> u64 {
     mask(bits.saturating_sub(index as u32 * 64))
 }
 
-/// The mask of a prefix of `length` bits in a field of `bits`, as columns.
 pub(crate) fn prefix_words(length: u32, bits: u32) -> Vec<u64> {
     let open = bits.saturating_sub(length);
     (0..columns_of(bits))
@@ -80,7 +76,6 @@ pub(crate) fn words_of(bytes: &[u8], bits: u32) -> Vec<u64> {
     words
 }
 
-/// An action a table may take, and where control goes afterwards.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TableAction {
     pub(crate) action: u32,
@@ -89,7 +84,6 @@ pub(crate) struct TableAction {
     pub(crate) idle: bool,
 }
 
-/// The meter that every entry has one of.
 #[derive(Debug, Clone)]
 pub(crate) struct DirectMeter {
     pub(crate) name: String,
@@ -98,7 +92,6 @@ pub(crate) struct DirectMeter {
     pub(crate) target: WordField,
 }
 
-/// A table as the program declares it.
 #[derive(Debug)]
 pub(crate) struct TableShape {
     pub(crate) name: String,
@@ -106,7 +99,7 @@ pub(crate) struct TableShape {
     pub(crate) actions: Vec<TableAction>,
     /// Words of runtime data of the action that has the most.
     pub(crate) parameter_words: u32,
-    /// Where control goes after a hit and a miss, if the program asks for that.
+    /// Where control goes after a hit and a miss, if the program asks for it.
     pub(crate) hit: Option<u32>,
     pub(crate) miss: Option<u32>,
     /// Where control goes when there is no action to take.
@@ -120,7 +113,6 @@ pub(crate) struct TableShape {
     pub(crate) timeouts: bool,
     pub(crate) default: Option<ActionChoice>,
     pub(crate) profile: Option<ProfileShape>,
-    /// The entries that the program gives.
     pub(crate) entries: Vec<ProgramEntry>,
 }
 
@@ -136,14 +128,12 @@ impl TableShape {
         self.keys.iter().any(ranked)
     }
 
-    /// The refusal of a second entry with the same match and priority.
     pub(crate) fn exists(&self) -> WriteError {
         let name = &self.name;
         let message = format!("table {name}: an entry with this match and priority exists");
         WriteError::new(Code::AlreadyExists, message)
     }
 
-    /// The refusal of an action where entries take members or groups of a profile.
     pub(crate) fn needs_member(&self, profile: &ProfileShape) -> WriteError {
         let message = format!(
             "table {}: an action where a member or group of action profile {} is needed",
@@ -184,7 +174,6 @@ pub(crate) struct Selector {
     pub(crate) fields: Vec<(Slot, u32, Option<u32>)>,
 }
 
-/// An entry that the program gives.
 #[derive(Debug)]
 pub(crate) struct ProgramEntry {
     /// Two words per column: value and mask, or the least and the greatest value.

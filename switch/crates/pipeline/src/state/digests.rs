@@ -16,7 +16,6 @@ pub struct Digest {
 /// Messages that wait; further ones are lost, and counted.
 const MOST: usize = 4096;
 
-/// Messages that wait to be taken.
 #[derive(Debug, Default)]
 pub(crate) struct Digests {
     pub(crate) waiting: Vec<Digest>,
@@ -24,7 +23,7 @@ pub(crate) struct Digests {
 }
 
 impl Digests {
-    /// Notes the message of a packet. This allocates, as a message for the controller may.
+    /// Notes a packet's message. This allocates, unlike the rest of the packet path.
     pub(crate) fn push(&mut self, lists: &[DigestFields], list: u32, packet: &Packet) {
         if self.waiting.len() >= MOST {
             self.lost += 1;

@@ -1,5 +1,5 @@
-//! The state of a program: entries of tables, cells of counters, registers and meters, members of value sets, and messages
-//! that wait to be taken. Executors look it up and change it for packets, the control plane writes to it between packets.
+//! The state of a program: entries, cells of arrays, members of value sets, and waiting messages.
+//! Executors read and change it for packets, the control plane writes to it between packets.
 
 mod digests;
 pub(crate) mod externs;
@@ -12,7 +12,6 @@ use tables::Table;
 
 use crate::program::Program;
 
-/// All state of a program; the numbers are the program's.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) tables: Vec<Table>,

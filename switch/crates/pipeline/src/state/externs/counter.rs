@@ -1,4 +1,4 @@
-//! Indirect counters. Packets and bytes are both counted, whatever the program's counter type, as in bmv2.
+//! Indirect counters. Both packets and bytes are counted for every counter type, as in bmv2.
 
 use crate::program::CounterShape;
 

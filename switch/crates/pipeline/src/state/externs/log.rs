@@ -9,7 +9,6 @@ use crate::program::{LogMessage, Span};
 /// Messages kept; then the oldest go.
 const MOST: usize = 1024;
 
-/// The messages of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) enabled: bool,

@@ -1,4 +1,4 @@
-//! Two-rate three-colour meters, colour-blind (RFC 2698 section 3), over packets or bytes of whole Ethernet frames.
+//! Two-rate three-colour meters, colour-blind (RFC 2698 section 3), over packets or frame bytes.
 
 use crate::program::{MeterShape, Unit};
 
@@ -18,7 +18,6 @@ pub struct MeterRates {
 /// Nanoseconds in a second: tokens are kept in units of 1/SECOND, so that refilling loses nothing.
 const SECOND: u128 = 1_000_000_000;
 
-/// One meter: its rates and how full its buckets are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter {
     rates: Option<MeterRates>,
@@ -101,7 +100,7 @@ impl MeterArray {
             .map(|meter| meter.colour(now, amount))
     }
 
-    /// Sets the rates of one meter, both buckets full; `None` makes everything green again. False beyond the end.
+    /// Sets one meter's rates and fills its buckets; `None`: all is green. False beyond the end.
     pub(crate) fn configure(&mut self, index: usize, rates: Option<MeterRates>) -> bool {
         let Some(meter) = self.meters.get_mut(index) else {
             return false;

@@ -1,5 +1,4 @@
-//! Stateful objects of a program: counters, meters, registers, value sets, the random number generator,
-//! and the log.
+//! Stateful objects of a program: counters, meters, registers, value sets, random numbers, the log.
 
 pub(crate) mod counter;
 pub(crate) mod log;
@@ -9,13 +8,11 @@ pub(crate) mod register;
 
 use crate::program::{MaskedWords, Program};
 
-/// All stateful objects of a program.
 #[derive(Debug)]
 pub(crate) struct Externs {
     pub(crate) counters: Vec<counter::CounterArray>,
     pub(crate) registers: Vec<register::RegisterArray>,
     pub(crate) meters: Vec<meter::MeterArray>,
-    /// The members of each value set.
     pub(crate) value_sets: Vec<Vec<MaskedWords>>,
     pub(crate) random: random::Random,
     pub(crate) failed_assertions: u64,

@@ -1,5 +1,5 @@
-//! Random numbers: xoshiro256** seeded by splitmix64 (Blackman and Vigna, ACM TOMS 47/4, 2021), so that a run depends on
-//! its seed alone.
+//! Random numbers: xoshiro256** seeded by splitmix64 (Blackman and Vigna, ACM TOMS 47/4, 2021), so
+//! that a run depends on its seed alone.
 
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
@@ -35,7 +35,7 @@ impl Random {
         if count == u64::MAX {
             return Some(self.next());
         }
-        // The high half of a product is uniform but for 2^-64 times the count, which no test can see.
+        // Multiplication is uniform within 2^-64 times the count, which no test can see.
         Some(low + ((u128::from(self.next()) * (u128::from(count) + 1)) >> 64) as u64)
     }
 }

@@ -1,5 +1,3 @@
-//! Registers.
-
 use crate::bits::mask;
 use crate::program::{RegisterShape, fit};
 

@@ -17,7 +17,6 @@ impl Table {
         key
     }
 
-    /// The number of the entry with this match and priority.
     pub(crate) fn find(&self, entry: &TableEntry) -> Option<u32> {
         match &self.index {
             Index::Exact(exact) => exact.get(&self.key_of(entry)),
@@ -68,7 +67,7 @@ impl Table {
         Ok(())
     }
 
-    /// Gives the entry of this match and priority another action; its counter and meter go on.
+    /// Gives the entry of this match and priority another action; counter and meter go on.
     pub(crate) fn modify(&mut self, entry: TableEntry) -> Result<(), WriteError> {
         let Some(number) = self.find(&entry) else {
             return Err(self.not_found());
@@ -111,7 +110,6 @@ impl Table {
         Ok(())
     }
 
-    /// Makes look-ups fast again after changes; cheap if there were few.
     pub(crate) fn settle(&mut self) {
         if let Index::Priority { classifier, .. } = &mut self.index {
             classifier.settle(Matches {
@@ -165,7 +163,6 @@ impl Table {
         }
     }
 
-    /// The choice of an entry, as it was given.
     pub(crate) fn choice_of(&self, number: u32) -> Choice {
         let choice = self.store.choice(number);
         match (&self.profile, choice) {
@@ -200,7 +197,7 @@ impl Table {
         WriteError::new(Code::NotFound, message)
     }
 
-    /// Drops every entry but the program's own, and restores the program's default action.
+    /// Restores the program's own entries and default action.
     pub(crate) fn clear(&mut self) {
         self.set_default(self.shape.default.clone());
         if self.shape.constant_entries {

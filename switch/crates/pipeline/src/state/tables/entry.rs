@@ -2,8 +2,7 @@
 
 use crate::program::ActionChoice;
 
-/// A member of a group, how often it is picked, and the port that is watched for it, which only the control plane
-/// looks at.
+/// A member of a group, its weight, and its watch port, which only the control plane reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WeightedMember {
     pub(crate) member: u32,
@@ -11,7 +10,6 @@ pub(crate) struct WeightedMember {
     pub(crate) watch: Vec<u8>,
 }
 
-/// An action of an entry's own set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SetMember {
     pub(crate) choice: ActionChoice,
@@ -22,7 +20,7 @@ pub(crate) struct SetMember {
 /// The action of an entry, or where it takes one from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// Nothing: the entry is only there to find another one.
+    /// None: the entry only serves to find another one.
     None,
     Action(ActionChoice),
     /// A member or a group of the table's action profile, by id.
@@ -40,7 +38,6 @@ impl Choice {
     }
 }
 
-/// One entry as it is written.
 #[derive(Debug, Clone)]
 pub(crate) struct TableEntry {
     /// Two words per column: value and mask, or the least and the greatest value.

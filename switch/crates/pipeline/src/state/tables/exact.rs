@@ -3,10 +3,9 @@
 /// Keys of up to this many bits index an array.
 const DIRECT_BITS: u32 = 16;
 
-/// Exact keys and the numbers of their entries.
 #[derive(Debug)]
 pub(crate) enum Exact {
-    /// One more than the number, zero if there is none, at the key; no memory before the first entry.
+    /// One more than the number, zero without one, at the key; no memory before the first entry.
     Direct {
         size: usize,
         numbers: Vec<u32>,
@@ -39,7 +38,7 @@ impl Exact {
         }
     }
 
-    /// Adds a key that is not there.
+    /// Adds a new key.
     pub(crate) fn insert(&mut self, key: &[u64], number: u32) {
         match self {
             Self::Direct { size, numbers } => {
@@ -71,14 +70,13 @@ impl Exact {
     }
 }
 
-/// A hash table with open addressing and linear probing; one slot is a number and the words of its key, side by side.
+/// A hash table with open addressing and linear probing: a slot is a number and its key.
 #[derive(Debug)]
 pub(crate) struct FlatMap {
-    /// Words of a key.
     width: usize,
-    /// Slots of `width + 1` words: one more than the number, zero if the slot is free, then the key.
+    /// Slots of `width + 1` words: one more than the number (zero if free), then the key.
     slots: Vec<u64>,
-    /// Number of slots less one; that number is a power of two, or zero.
+    /// Number of slots (a power of two, or zero) less one.
     last: usize,
     length: usize,
 }
@@ -86,7 +84,7 @@ pub(crate) struct FlatMap {
 /// 2^64 divided by the golden ratio (Knuth, TAOCP 6.4).
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Multiplies to 128 bits and folds, word by word, so that every bit of the key reaches every bit of the hash.
+/// Multiplies to 128 bits and folds, word by word: every key bit reaches every bit of the hash.
 #[inline]
 pub(crate) fn hash(key: &[u64]) -> usize {
     let mut state = MULTIPLIER;
@@ -142,7 +140,7 @@ impl FlatMap {
         }
     }
 
-    /// Adds a key that is not there.
+    /// Adds a new key.
     pub(crate) fn insert(&mut self, key: &[u64], number: u32) {
         if self.slots.is_empty() || (self.length + 1) * 3 > (self.last + 1) * 2 {
             self.grow();
@@ -177,7 +175,7 @@ impl FlatMap {
         }
     }
 
-    /// Removes a key; keys that were pushed away from their own slots move back.
+    /// Removes a key; keys pushed away from their own slots move back.
     pub(crate) fn remove(&mut self, key: &[u64]) {
         let Some(place) = self.find(key) else { return };
         let stride = self.width + 1;
@@ -189,7 +187,7 @@ impl FlatMap {
                 break;
             }
             let home = hash(&self.slots[slot * stride + 1..][..self.width]) & self.last;
-            // May it stand in the free slot, which lies before it? Only if its own slot is not between the two.
+            // It may move to the free slot before it only if its own slot is not between the two.
             if (slot.wrapping_sub(home) & self.last) >= (slot.wrapping_sub(free) & self.last) {
                 self.slots
                     .copy_within(slot * stride..(slot + 1) * stride, free * stride);
@@ -231,7 +229,7 @@ impl NumberSet {
         None
     }
 
-    /// Adds a number that is not there; `hash_of` is called for those that are.
+    /// Adds a new number; `hash_of` is called for those that are there.
     pub(crate) fn insert(&mut self, hash: usize, number: u32, hash_of: impl Fn(u32) -> usize) {
         if (self.length + 1) * 3 > self.slots.len() * 2 {
             let larger = vec![0; (self.slots.len() * 2).max(8)];
@@ -253,7 +251,6 @@ impl NumberSet {
         self.slots[slot] = number + 1;
     }
 
-    /// Removes a number.
     pub(crate) fn remove(&mut self, hash: usize, number: u32, hash_of: impl Fn(u32) -> usize) {
         let Some(mut free) = self.position(hash, |found| found == number) else {
             return;

@@ -1,7 +1,6 @@
-//! From packet fields to the words a table is searched with.
-//!
-//! A key field takes as many 64-bit *columns* as it needs, least significant first; entries are written in columns. Look-ups
-//! use *words*: the columns as they are, or, where only equality counts, several narrow fields side by side in one word.
+//! From packet fields to the words of a look-up. A key field takes as many 64-bit *columns* as it
+//! needs, least significant first, as in entries. Look-ups use *words*: columns, or, where only
+//! equality counts, several narrow fields in one word.
 
 use crate::packet::Packet;
 use crate::program::{Key, Slot, columns_of};
@@ -25,7 +24,6 @@ struct Piece {
     mask: u64,
 }
 
-/// Makes search keys.
 #[derive(Debug, Default)]
 pub(crate) struct Extractor {
     pieces: Vec<Piece>,
@@ -52,7 +50,7 @@ impl Extractor {
         (extractor, bits)
     }
 
-    /// First the columns of field `first`, the most significant first, then the other fields packed.
+    /// Field `first` (most significant column first), then the other fields packed.
     pub(crate) fn prefix_first(keys: &[Key], first: usize) -> Self {
         let mut extractor = Self::default();
         let columns = columns_of(keys[first].bits);
@@ -96,7 +94,6 @@ impl Extractor {
         total
     }
 
-    /// Length of a search key.
     pub(crate) fn words(&self) -> usize {
         self.words
     }
@@ -122,7 +119,6 @@ impl Extractor {
         }
     }
 
-    /// The search key of an entry's columns.
     pub(crate) fn of_columns(&self, columns: &[u64], key: &mut [u64]) {
         key.fill(0);
         for piece in &self.pieces {
@@ -150,7 +146,7 @@ fn pieces(keys: &[Key], mut column: u32) -> Vec<Piece> {
     pieces
 }
 
-/// Where the words of a field start; the loader lets only fields in words be keys.
+/// Where the words of a field start; the loader lets no varbit be a key.
 fn first_word(slot: Slot) -> u32 {
     match slot {
         Slot::Word { word } | Slot::Wide { word, .. } => word,

@@ -1,18 +1,16 @@
-//! Longest prefix match: a trie of six bits per level.
-//!
-//! A node has two sets of 64 bits, one of the prefixes that end in it (of nought to five bits more than its depth) and
-//! one of its children; where the n-th of either lies in a common array follows from the number of ones before it. This is
-//! the tree bitmap (Eatherton, Varghese, Dittia, ACM CCR 34/2, 2004). Nothing is pushed into leaves, so a change touches
-//! one path, and a look-up never finds anything half built. Without further key fields the first bits index an array.
+//! Longest prefix match: a trie of six bits per level, as a tree bitmap (Eatherton, Varghese,
+//! Dittia, ACM CCR 34/2, 2004). A node has two sets of 64 bits: the prefixes that end in it (of 0
+//! to 5 bits more than its depth), and its children. The n-th of either is in a common array, by
+//! the number of ones before it. Nothing is pushed into leaves, so a change touches one path, and a
+//! look-up never finds it half built. Without other key fields, the first bits index an array.
 
 use super::exact::FlatMap;
 use super::pool::Pool;
 
-/// Bits per level.
 const STRIDE: u32 = 6;
 
-/// Bits of the array at the root. The next levels begin at 19 and 25 bits, so that prefixes of 24 bits, of which
-/// routing tables have most, end in a node of the second level and need none of their own.
+/// Bits of the array at the root. The next levels begin at 19 and 25 bits, so that prefixes of 24
+/// bits, the most frequent in routing tables, end in a node of the second level.
 const ROOT_BITS: u32 = 13;
 
 /// No node: number 0 is never used.
@@ -44,7 +42,6 @@ const PATHS: [u64; 64] = {
     paths
 };
 
-/// The array at the root.
 #[derive(Debug)]
 struct Root {
     slots: Vec<Slot>,
@@ -110,7 +107,6 @@ impl LongestPrefix {
         (bits >> (64 - STRIDE)) as usize
     }
 
-    /// The first bits of the field, for the array at the root.
     #[inline]
     fn first_bits(&self, key: &[u64], length: u32) -> usize {
         if length == 0 {
@@ -124,7 +120,6 @@ impl LongestPrefix {
         (bits >> (64 - length)) as usize
     }
 
-    /// The number of the entry with the longest prefix of the key.
     #[inline]
     pub(crate) fn lookup(&self, key: &[u64]) -> Option<u32> {
         let (mut node, mut found, mut depth) = match &self.root {
@@ -155,7 +150,6 @@ impl LongestPrefix {
         found
     }
 
-    /// The number of the entry with exactly this prefix.
     pub(crate) fn find(&self, key: &[u64], length: u32) -> Option<u32> {
         let (mut node, mut depth) = match &self.root {
             Some(root) if length < ROOT_BITS => {
@@ -191,7 +185,7 @@ impl LongestPrefix {
         (1 << length) - 1 + self.first_bits(key, length)
     }
 
-    /// Adds a prefix that is not there; bits after it are zero.
+    /// Adds a new prefix; bits after it are zero.
     pub(crate) fn insert(&mut self, key: &[u64], length: u32, number: u32) {
         self.nodes.reserve_first();
         let first = self.first_bits(key, ROOT_BITS.min(self.bits));
@@ -203,7 +197,7 @@ impl LongestPrefix {
                 if length < ROOT_BITS {
                     let outer = enclosing(&root.short, place);
                     root.short[place] = number + 1;
-                    // Where a longer one of the short prefixes is not in the way.
+                    // Unless a longer short prefix is there.
                     for slot in covered(&mut root.slots, first, length) {
                         if slot.short == outer {
                             slot.short = number + 1;
@@ -251,7 +245,7 @@ impl LongestPrefix {
         here.ends |= 1 << bit;
     }
 
-    /// Removes a prefix that is there.
+    /// Removes an existing prefix.
     pub(crate) fn remove(&mut self, key: &[u64], length: u32) {
         if self.find(key, length).is_none() {
             return;
@@ -290,7 +284,7 @@ impl LongestPrefix {
         let here = self.nodes.get_mut(node);
         here.numbers = numbers;
         here.ends &= !(1 << bit);
-        // Nodes without any content go.
+        // Empty nodes go.
         while (self.nodes.get(node).ends, self.nodes.get(node).branches) == (0, 0) {
             let Some((parent, value)) = path.pop() else {
                 self.nodes.release(node, 1);
@@ -329,7 +323,7 @@ fn covered(slots: &mut [Slot], first: usize, length: u32) -> &mut [Slot] {
     &mut slots[start..start + span]
 }
 
-/// The longest prefix, shorter than the one at `place`, that it begins with; as the array has it.
+/// The longest prefix in the array that the prefix at `place` begins with, itself excluded.
 fn enclosing(short: &[u32], mut place: usize) -> u32 {
     while place > 0 {
         place = (place - 1) / 2;

@@ -1,4 +1,4 @@
-//! Match-action tables: the entries of the program and of the control plane, and the look-up per packet.
+//! Match-action tables: entries of the program and the control plane, and the look-up per packet.
 //!
 //! ```text
 //!   packet --key--> words --exact | lpm | classifier--> number of an entry --store--> action, parameters
@@ -43,7 +43,6 @@ enum Index {
     },
 }
 
-/// A table with its entries.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) shape: Arc<TableShape>,
@@ -59,7 +58,6 @@ pub(crate) struct Table {
     key: Vec<u64>,
 }
 
-/// The result of a table for a packet.
 #[derive(Debug)]
 pub(crate) struct Taken<'a> {
     /// Number of the action in the program; none on a miss of a table without a default action.
@@ -70,7 +68,6 @@ pub(crate) struct Taken<'a> {
 }
 
 impl Table {
-    /// A table with the entries that the program gives.
     pub(crate) fn new(shape: Arc<TableShape>) -> Self {
         let keys = &shape.keys;
         let has = |kind| keys.iter().any(|key| key.kind == kind);
@@ -146,7 +143,6 @@ impl Table {
         self.default.as_ref()
     }
 
-    /// Sets the default action.
     pub(crate) fn set_default(&mut self, choice: Option<ActionChoice>) {
         self.default = choice;
         let idle = |choice: &ActionChoice| self.shape.actions[choice.action as usize].idle;
@@ -160,7 +156,6 @@ impl Table {
         self.passed.filter(|_| self.is_empty())
     }
 
-    /// The result for a packet that matches no entry.
     #[inline(always)]
     pub(crate) fn missed(&self) -> Taken<'_> {
         let shape = &self.shape;
@@ -246,7 +241,6 @@ impl Table {
         self.store.hit(number, now);
     }
 
-    /// The number of the entry that matches the packet.
     #[inline]
     pub(crate) fn lookup(&mut self, packet: &Packet) -> Option<u32> {
         if self.store.length() == 0 {

@@ -44,7 +44,6 @@ impl<T: Copy + Default> Pool<T> {
         &mut self.items[position as usize]
     }
 
-    /// An array of at least `count` items.
     pub(crate) fn allocate(&mut self, count: u32) -> u32 {
         let class = class(count);
         if let Some(start) = self.free[class].pop() {
@@ -58,12 +57,11 @@ impl<T: Copy + Default> Pool<T> {
         start as u32
     }
 
-    /// Takes back an array of `count` items.
     pub(crate) fn release(&mut self, start: u32, count: u32) {
         self.free[class(count)].push(start);
     }
 
-    /// Adds an item at `at` to an array of `count` items (none: there is no array yet); where the array is now.
+    /// Inserts an item at `at` in an array of `count` (0: none yet); gives where the array is now.
     pub(crate) fn insert(&mut self, start: u32, count: u32, at: u32, item: T) -> u32 {
         let (from, length, at) = (start as usize, count as usize, at as usize);
         let moved = if count == 0 || class(count) != class(count + 1) {
@@ -82,7 +80,7 @@ impl<T: Copy + Default> Pool<T> {
         moved
     }
 
-    /// Takes the item at `at` from an array of `count` items; where the array is now.
+    /// Removes the item at `at` from an array of `count` items; gives where the array is now.
     pub(crate) fn remove(&mut self, start: u32, count: u32, at: u32) -> u32 {
         let (from, length, at) = (start as usize, count as usize, at as usize);
         self.items

@@ -1,7 +1,6 @@
-//! Action profiles: an entry takes a member, or a group from which the selector's hash picks a member.
-//!
-//! Every table has its own copy of a shared profile, because an action has another number in each table. The control plane
-//! makes every change in all copies.
+//! Action profiles: an entry takes a member, or a group from which the selector's hash picks a
+//! member. Each table has its own copy of a shared profile, because an action has another number in
+//! each table; the control plane changes all copies.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use crate::error::{Code, WriteError};
 use crate::packet::Packet;
 use crate::program::{ActionChoice, ProfileShape, Selector};
 
-/// The number of a packet by which a member is picked.
+/// The hash of a packet that picks a member.
 fn hash(selector: &Selector, packet: &Packet, scratch: &mut Vec<u8>) -> u64 {
     scratch.clear();
     let mut writer = Writer::new(scratch);
@@ -24,13 +23,12 @@ fn hash(selector: &Selector, packet: &Packet, scratch: &mut Vec<u8>) -> u64 {
     selector.algorithm.hash(scratch)
 }
 
-/// A member: an action with its parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct ProfileMember {
-    /// None of an entry's own action set.
+    /// `None` in an entry's own action set.
     id: Option<u32>,
     pub(crate) choice: ActionChoice,
-    /// Entries and groups that have it.
+    /// Number of entries and groups with it.
     users: u32,
 }
 
@@ -64,7 +62,6 @@ fn refuse<T>(code: Code, message: String) -> Result<T> {
     Err(WriteError::new(code, message))
 }
 
-/// Items at places that never change.
 #[derive(Debug)]
 struct Places<T> {
     items: Vec<Option<T>>,
@@ -130,14 +127,13 @@ impl Profile {
         self.group_ids.clear();
     }
 
-    /// The action of a member.
     #[inline]
     pub(crate) fn member(&self, place: u32) -> Option<&ActionChoice> {
         let member = self.members.get(place)?;
         Some(&member.choice)
     }
 
-    /// The action the packet gets of a group; none of an empty one.
+    /// The action of a packet from a group; `None` of an empty one.
     pub(crate) fn pick(&mut self, place: u32, packet: &Packet) -> Option<&ActionChoice> {
         let group = self.groups.get(place)?;
         let count = group.picks.len() as u64;
@@ -177,27 +173,23 @@ impl Profile {
         self.groups.get(place)?.id
     }
 
-    /// How many entries and groups have a member.
     pub(crate) fn member_users(&self, id: u32) -> u32 {
         let place = self.member_ids.get(&id);
         let member = place.and_then(|&place| self.members.get(place));
         member.map_or(0, |member| member.users)
     }
 
-    /// How many entries have a group.
     pub(crate) fn group_users(&self, id: u32) -> u32 {
         let place = self.group_ids.get(&id);
         let group = place.and_then(|&place| self.groups.get(place));
         group.map_or(0, |group| group.users)
     }
 
-    /// Ids and actions of the members.
     pub(crate) fn members(&self) -> impl Iterator<Item = (u32, &ActionChoice)> {
         let choice = |(&id, &place): (&u32, &u32)| self.member(place).map(|choice| (id, choice));
         self.member_ids.iter().filter_map(choice)
     }
 
-    /// Ids and content of the groups.
     pub(crate) fn groups(&self) -> impl Iterator<Item = (u32, &ProfileGroup)> {
         let group = |(&id, &place): (&u32, &u32)| {
             let group = self.groups.get(place)?;
@@ -206,13 +198,12 @@ impl Profile {
         self.group_ids.iter().filter_map(group)
     }
 
-    /// The actions of an entry's own set, at `place`.
     pub(crate) fn action_set(&self, place: u32) -> Vec<SetMember> {
         let Some(group) = self.groups.get(place) else {
             return Vec::new();
         };
         let mut members = Vec::new();
-        // Of a set, `member` is the place.
+        // In a set, `member` is the place.
         for member in &group.members {
             if let Some(choice) = self.member(member.member) {
                 members.push(SetMember {

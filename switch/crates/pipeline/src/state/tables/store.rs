@@ -1,4 +1,4 @@
-//! The entries of a table, column by column, so that one takes no more memory than the table needs of it.
+//! The entries of a table, column by column: an entry takes only the memory that its table needs.
 
 use super::entry::{Choice, TableEntry};
 use crate::state::externs::counter::Count;
@@ -21,7 +21,6 @@ struct Idle {
     timeout: u64,
     /// The last hit; before the first one, when the entry was first looked at.
     last: Time,
-    /// When it was last reported.
     reported: Time,
 }
 
@@ -38,7 +37,7 @@ impl Idle {
 /// The columns that a table keeps of each entry.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StoreLayout {
-    /// Words of match: two per column, or only the first of the two.
+    /// Words of match: two per column, or only the first of them.
     pub(super) words: usize,
     pub(super) values_only: bool,
     pub(super) parameters: usize,
@@ -49,7 +48,6 @@ pub(super) struct StoreLayout {
     pub(super) timeouts: bool,
 }
 
-/// The entries of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     layout: StoreLayout,
@@ -88,7 +86,7 @@ impl Store {
         numbers.filter(|&number| self.choices[number as usize] != FREE)
     }
 
-    /// Stores an entry that takes `choice`; its number.
+    /// Stores an entry and gives its number.
     pub(crate) fn add(&mut self, entry: &TableEntry, choice: u32) -> u32 {
         let layout = self.layout;
         let number = self.free.pop().unwrap_or_else(|| {
@@ -136,7 +134,6 @@ impl Store {
         number
     }
 
-    /// Gives an entry another action and timeout.
     pub(crate) fn choose(&mut self, number: u32, choice: u32, given: &Choice, idle_timeout: u64) {
         let at = number as usize;
         self.choices[at] = choice;
@@ -201,7 +198,6 @@ impl Store {
         self.priorities.get(number as usize).copied().unwrap_or(0)
     }
 
-    /// The direct counter; none if the table has no such counter.
     #[inline]
     pub(crate) fn count_mut(&mut self, number: u32) -> Option<&mut Count> {
         self.counts.get_mut(number as usize)
@@ -211,7 +207,6 @@ impl Store {
         self.counts.get(number as usize).copied()
     }
 
-    /// The direct meter; none if the table has no such meter.
     #[inline]
     pub(crate) fn meter_mut(&mut self, number: u32) -> Option<&mut Meter> {
         self.meters.get_mut(number as usize)
@@ -243,7 +238,7 @@ impl Store {
         self.timed > 0
     }
 
-    /// Passes the entries to `report` that have become idle: each again after another timeout without a hit.
+    /// Reports entries that have become idle, each again after another timeout without a hit.
     pub(crate) fn sweep(&mut self, now: Time, mut report: impl FnMut(u32)) {
         if self.timed == 0 {
             return;

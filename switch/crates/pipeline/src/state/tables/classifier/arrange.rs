@@ -1,19 +1,16 @@
-//! Arrangement of entries in blocks.
-
 use super::batch::TOGETHER;
 use super::compare::{Matches, NONE, Test};
 use super::dimension::{self, Dimension};
 use super::{Classifier, DIMENSIONS, SMALL, WAITS, cluster};
 use crate::state::tables::exact::hash;
 
-/// Entries with which the two arrangements are tried, at most about.
+/// About the most entries with which the two arrangements are tried.
 const SAMPLE: usize = 8192;
 
 /// Look-ups by which the better of two arrangements is found.
 const TRIALS: usize = 64;
 
 impl Classifier {
-    /// Makes dimensions and blocks for the entries as they are.
     pub(super) fn rebuild(&mut self, matches: Matches<'_>) {
         let mut orders = std::mem::take(&mut self.orders);
         orders.append(&mut self.few);
@@ -34,8 +31,8 @@ impl Classifier {
         }
     }
 
-    /// Which arrangement is better. A trial takes twice as long as the arrangement itself, so one holds until there are twice
-    /// as many entries, or half.
+    /// Whether clustering is better. A trial takes twice as long as the arrangement itself, so the
+    /// result holds until there are twice as many entries, or half.
     fn is_better_clustered(&mut self, orders: &[u64], matches: Matches<'_>) -> bool {
         let now = orders.len();
         if let Some((clustered, then)) = self.tried
@@ -52,14 +49,14 @@ impl Classifier {
         clustered
     }
 
-    /// The cost of look-ups in one of the two arrangements; none if no dimension tells the entries apart.
+    /// The cost of look-ups in one arrangement; `None` if no dimension tells the entries apart.
     fn cost(&self, orders: &[u64], clustered: bool, matches: Matches<'_>) -> Option<usize> {
         let mut trial = Self::new(self.tests.clone(), self.full.clone());
         let arranged = trial.arrange(orders, clustered, matches);
         arranged.then(|| trial.trials(orders, matches))
     }
 
-    /// The cost of trial look-ups: of values that entries match, of values from several entries, and of any values.
+    /// The cost of trial look-ups, with values that match an entry, of several entries, or any.
     fn trials(&self, orders: &[u64], matches: Matches<'_>) -> usize {
         let mut cost = 0;
         let mut key = vec![0; self.full.len()];
@@ -70,7 +67,7 @@ impl Classifier {
                     (trial * orders.len() / TRIALS + stray * orders.len() / 7) % orders.len();
                 let entry = matches.entry(orders[place] as u32);
                 let (first, second) = (entry[2 * column], entry[2 * column + 1]);
-                // Bits that are not cared for are taken from some number; of a range the middle.
+                // Bits without a condition come from some number; a range gives its middle.
                 let some = hash(&[trial as u64, column as u64]) as u64 & self.full[column];
                 let ranged =
                     |test: &Test| test.column() == column && matches!(test, Test::Range { .. });
@@ -87,8 +84,8 @@ impl Classifier {
         cost
     }
 
-    /// Puts entries into blocks, those that are alike together or the best first. False, and nothing done, if no entries
-    /// are alike.
+    /// Puts entries into blocks, like ones together or best first. False, unchanged, if none are
+    /// alike.
     fn arrange(&mut self, orders: &[u64], clustered: bool, matches: Matches<'_>) -> bool {
         let mut dimensions = dimension::choose(&self.tests, &self.full, orders, matches);
         let blocks: Vec<Vec<u64>> = if clustered {
@@ -99,7 +96,7 @@ impl Classifier {
         } else {
             orders.chunks(64).map(<[u64]>::to_vec).collect()
         };
-        // Room for what comes before the next time.
+        // Room for entries that come before the next rebuild.
         self.used = blocks.len();
         let room = (blocks.len() + blocks.len() / 2 + 2).next_multiple_of(TOGETHER);
         self.orders = vec![NONE; room * 64];

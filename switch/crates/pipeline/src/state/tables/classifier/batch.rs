@@ -1,9 +1,8 @@
 //! Blocks that are looked at together.
 
-/// Blocks that are looked at together.
 pub(super) const TOGETHER: usize = 8;
 
-/// So many times [`TOGETHER`] blocks are in a group that shares a word of the summary.
+/// Parts of [`TOGETHER`] blocks in a group that shares a word of the summary.
 pub(super) const PARTS: usize = 64 / TOGETHER;
 
 /// The words of blocks that may have candidates.
@@ -15,7 +14,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Keeps the parts that still have candidates. Without a branch per part, which would be mispredicted.
+    /// Keeps the parts with candidates; a branch per part would be mispredicted.
     #[inline]
     pub(super) fn narrow(&mut self, rows: [&[u64]; 4], before: usize) {
         let mut kept = 0;

@@ -1,32 +1,29 @@
 //! Which entries share a block.
 //!
-//! Entries are parted by the dimension that parts them best: those below a row, those from it on, and those on both sides
-//! of it, and so on with each part until it fits a block or nothing tells its entries apart. The parts lie one after the
-//! other, best entry first within a block, and blocks in the order of their best entries.
+//! Entries are parted by the best dimension (below a row, from it on, or on both sides), then each
+//! part again, until it fits a block or nothing tells its entries apart. Parts lie one after the
+//! other, blocks by their best entry, and the best entry first in each.
 
 use super::compare::Matches;
 use super::dimension::Dimension;
 
-/// Entries in a block.
 const BLOCK: usize = 64;
 
 /// Entries looked at to choose how to part.
 const SAMPLE: usize = 256;
 
-/// A part that would leave more of the entries together than this, in percent, is not worth having.
+/// A part that leaves more than this percentage of entries together is not worth having.
 const WORTH: usize = 88;
 
 /// A block with at least this many is closed when the next part does not fit into it.
 const FULL_ENOUGH: usize = 40;
 
-/// Where to part.
 #[derive(Clone, Copy)]
 enum Cut {
     Row { dimension: usize, row: u16 },
     Bit { dimension: usize, bit: u32 },
 }
 
-/// Where an entry lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Lower,
@@ -39,7 +36,6 @@ struct Clusters {
     bits: Vec<Option<u32>>,
     /// Where each entry stands in each dimension: those of one entry side by side.
     spans: Vec<(u16, u16)>,
-    /// Rows of each dimension.
     rows: Vec<u16>,
     parts: Vec<Vec<u32>>,
 }

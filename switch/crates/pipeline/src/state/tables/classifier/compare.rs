@@ -1,10 +1,7 @@
-//! Comparisons of keys with entries.
-
 /// No entry: later than any order.
 pub(super) const NONE: u64 = u64::MAX;
 
-/// How a part of the key is compared. Entries have two words per column: value and mask, or the least and the greatest
-/// value.
+/// The test of a part of the key. Entries have value and mask, or least and greatest, per column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Test {
     Masked {

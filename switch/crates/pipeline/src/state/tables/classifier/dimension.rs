@@ -1,11 +1,10 @@
-//! Dimensions: a part of the key, the rows its values fall into, and the bit vectors of the rows.
+//! Dimensions: a part of the key, the rows of its values, and the bit vectors of the rows.
 
 use std::ops::Range;
 
 use super::compare::{Matches, NONE, Test};
 
-/// Rows of a dimension of intervals, by the number of entries and of columns: more rows tell more apart, but all of them
-/// should fit the cache.
+/// Rows of a dimension of intervals: more rows tell more apart, but all should fit the cache.
 fn most_rows(entries: usize, columns: usize) -> usize {
     match entries {
         0..=256 => 64,
@@ -15,8 +14,7 @@ fn most_rows(entries: usize, columns: usize) -> usize {
     }
 }
 
-/// Bits of a dimension of bits, by the number of entries. A look-up reads rows of all dimensions, so all rows should fit
-/// the second level of the cache.
+/// Bits of a dimension of bits: a look-up reads rows of all dimensions, all in the L2 cache.
 fn bits_width(entries: usize) -> u32 {
     match entries {
         0..=2048 => 8,
@@ -40,7 +38,7 @@ pub(super) struct Dimension {
     rows: Rows,
     /// Whether entries have value and mask.
     masked: bool,
-    /// Columns above this one, of the same range: where they differ, this one says nothing.
+    /// Columns above this one, of the same range: where they differ, this one has no effect.
     above: usize,
     full: u64,
     /// Words per row: those of its summary, then one for each block.
@@ -49,7 +47,6 @@ pub(super) struct Dimension {
     words: Vec<u64>,
 }
 
-/// The dimensions that tell these entries apart.
 pub(super) fn choose(
     tests: &[Test],
     full: &[u64],
@@ -164,7 +161,7 @@ fn starts(intervals: impl Iterator<Item = (u64, u64)>, full: u64, rows: usize) -
     if distinct.len() < rows {
         return distinct;
     }
-    // Half where the most entries begin or end, half evenly over the values at which any does.
+    // Half where most entries begin or end, half evenly over the values at which any does.
     let half = rows / 2;
     let pick = |values: &[u64]| -> Vec<u64> {
         (0..half).map(|n| values[n * values.len() / half]).collect()
@@ -177,9 +174,8 @@ fn starts(intervals: impl Iterator<Item = (u64, u64)>, full: u64, rows: usize) -
     chosen
 }
 
-/// How many of `N` sorted values are not greater than `value`, the last one left aside. `N` is a power of two.
-///
-/// A binary search of fixed length without branches, which could not be predicted.
+/// How many of `N` sorted values, a power of two, are not above `value`, the last left aside: a
+/// binary search of fixed length without branches, which could not be predicted.
 #[inline]
 fn count_below<const N: usize>(values: &[u64], value: u64) -> usize {
     let Some(values) = values.first_chunk::<N>() else {
@@ -237,7 +233,7 @@ impl Dimension {
         }
     }
 
-    /// Where an entry stands: the first and the last row of intervals, or value and mask of bits.
+    /// Where an entry stands: its first and last row of intervals, or value and mask of bits.
     pub(super) fn span(&self, entry: &[u64]) -> (u16, u16) {
         match &self.rows {
             Rows::Bits { shift, width } => {
@@ -254,7 +250,6 @@ impl Dimension {
         }
     }
 
-    /// How many bits, if it is a dimension of bits.
     pub(super) fn bits(&self) -> Option<u32> {
         match self.rows {
             Rows::Bits { width, .. } => Some(width),
@@ -269,9 +264,9 @@ impl Dimension {
         &self.words[start..][..self.stride]
     }
 
-    /// How many bits of all are set, in millionths, by a sample.
+    /// The share of set bits in millionths, by a sample.
     pub(super) fn density(&self) -> u64 {
-        // An odd step, so that every column of a row is met.
+        // An odd step, to meet every column of a row.
         let step = (self.words.len() / 8192) | 1;
         let (mut ones, mut all) = (0u64, 0u64);
         for word in self.words.iter().step_by(step) {
@@ -281,14 +276,13 @@ impl Dimension {
         ones * 1_000_000 / all.max(1)
     }
 
-    /// Makes room for so many blocks, all empty.
     pub(super) fn reset(&mut self, blocks: usize) {
         self.summary = blocks.div_ceil(64);
         self.stride = self.summary + blocks;
         self.words = vec![0; self.rows() * self.stride];
     }
 
-    /// Writes the words of some blocks that were empty, given the order in each place of all blocks.
+    /// Writes the words of blocks that were empty, given the order in each place of all blocks.
     pub(super) fn fill(&mut self, orders: &[u64], blocks: Range<usize>, matches: Matches<'_>) {
         let rows = self.rows();
         // Eight blocks at a time: their words of one row lie side by side.
@@ -310,7 +304,6 @@ impl Dimension {
         }
     }
 
-    /// The words of one block in all rows.
     fn words_of_block(
         &self,
         places: &[u64],
@@ -325,7 +318,7 @@ impl Dimension {
             (1u64 << bit, self.span(entry))
         });
         let Some(width) = self.bits() else {
-            // Where an entry's rows begin and where they have ended; then each row from the one before it.
+            // Where an entry's rows begin and end; then each row from the one before.
             for (entry, (first, last)) in members {
                 columns[usize::from(first)][column] ^= entry;
                 columns[usize::from(last) + 1][column] ^= entry;

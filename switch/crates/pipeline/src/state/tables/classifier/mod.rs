@@ -1,17 +1,17 @@
-//! Ternary, range and optional matching with priorities.
+//! Ternary, range and optional matching with priorities, by aggregated bit vectors (Baboescu and
+//! Varghese, SIGCOMM 2001).
 //!
-//! Entries stand in blocks of 64. A *dimension* is a part of the key whose values fall into few rows, and has for each row
-//! and block a word with one bit per entry: may it match such a value? A look-up takes one row of each dimension, and
-//! the words of a block, and-ed, leave the entries that may match; those are compared in full. A *summary* has one bit per
-//! block instead, so that blocks without any candidate are passed over 64 at a time. These are aggregated bit vectors
-//! (Baboescu and Varghese, SIGCOMM 2001).
+//! Entries stand in blocks of 64. A *dimension* is a part of the key whose values fall into few
+//! rows; a row has a bit per entry: may it match such a value? A look-up takes one row of each
+//! dimension; the words of a block, and-ed, leave the candidates, which are compared in full. A
+//! *summary* has one bit per block, to skip 64 blocks without candidates at a time.
 //!
-//! Entries that are alike share a block (`cluster`), so that in most rule sets few blocks have candidates. No set of
-//! rules can make it worse than one word per block and dimension; blocks with the best entries come first, and once an
-//! entry is found, blocks that have only worse ones are not looked at.
+//! Entries that are alike share a block (`cluster`), so in most rule sets few blocks have
+//! candidates; no set takes more than one word per block and dimension. Blocks with the best
+//! entries come first; once an entry is found, blocks with only worse ones are skipped.
 //!
-//! New entries wait in a list that every look-up goes through, until they fill a block, 64 of them at most. When there
-//! is no room for further blocks, all are made anew, by a write, never by a packet.
+//! New entries wait in a list that every look-up goes through, until they fill a block. When there
+//! is no room for further blocks, a write makes all anew, never a packet.
 
 mod arrange;
 mod batch;
@@ -31,10 +31,10 @@ const SMALL: usize = 8;
 /// Dimensions used at most; the least selective ones are left out.
 const DIMENSIONS: usize = 32;
 
-/// Dimensions that most tables have enough with.
+/// Dimensions that suffice for most tables.
 const FEW_DIMENSIONS: usize = 4;
 
-/// Candidate blocks among 64 from which on they are looked at together.
+/// Candidate blocks among 64 from which on they are searched together.
 const DENSE: u32 = 20;
 const DENSE_MANY: u32 = 4;
 
@@ -46,7 +46,7 @@ trait Cost {
     fn add(&mut self, cost: usize);
 }
 
-/// No cost is counted: the look-up is a packet's, not a trial.
+/// For packets: only trials count the cost.
 struct Uncounted;
 
 impl Cost for Uncounted {
@@ -64,7 +64,7 @@ impl Cost for usize {
 const BLOCK_COST: usize = 5;
 const COMPARE_COST: usize = 3;
 
-/// With more dimensions than this, the processor cannot predict after how many of them a block loses its last candidate.
+/// With more dimensions, the processor cannot predict when a block loses its last candidate.
 const MANY: usize = 8;
 
 /// The bits that `word` and the words at `position` have in common.
@@ -87,13 +87,13 @@ pub(crate) struct Classifier {
     tests: Vec<Test>,
     /// Mask of each column: the bits the field has in it.
     full: Vec<u64>,
-    /// The orders of entries that are in no block, sorted: of all while there are few, of the last that came later on.
+    /// Orders of entries in no block, sorted: all while there are few, then the newest.
     few: Vec<u64>,
     /// The most selective first.
     dimensions: Vec<Dimension>,
-    /// The order of the entry in each place, 64 places per block: the smaller wins; the low half is the entry's number.
+    /// The order per place, 64 places per block: the least wins; its low half is the number.
     orders: Vec<u64>,
-    /// The least order in each block, and in each block and all after it. Not greater than it is.
+    /// Lower bounds of the orders in each block, and in each block and all after it.
     best: Vec<u64>,
     best_from: Vec<u64>,
     /// Where each entry stands, by number; [`WAITS`] in no block.
@@ -101,10 +101,10 @@ pub(crate) struct Classifier {
     /// Blocks that have entries; those after them are empty.
     used: usize,
     length: usize,
-    /// Entries that came, and entries that went, since the blocks were made.
+    /// Entries added and removed since the blocks were made.
     added: usize,
     removed: usize,
-    /// Which of the two arrangements was better by trial, and of how many entries.
+    /// Whether clustering was better by trial, and of how many entries.
     tried: Option<(bool, usize)>,
 }
 
@@ -124,7 +124,6 @@ impl Classifier {
         );
     }
 
-    /// The number of the best entry that matches `key`.
     #[inline]
     pub(crate) fn lookup(&self, key: &[u64], matches: Matches<'_>) -> Option<u32> {
         let matched = |&&order: &&u64| self.matched(matches.entry(order as u32), key);
@@ -144,8 +143,8 @@ impl Classifier {
         self.tests.iter().all(|test| test.holds(entry, key))
     }
 
-    /// The order of the best entry of a block that matches, if it comes before `found`. `MOST`: so many dimensions, or
-    /// more; setting up rows for many that are not there would cost a small table more than the search.
+    /// The order of the best entry of a block that matches, if it comes before `found`. `MOST`
+    /// bounds the dimensions: rows for absent ones would cost a small table more than the search.
     fn search<const MOST: usize>(
         &self,
         key: &[u64],
@@ -174,7 +173,7 @@ impl Classifier {
             if candidates.count_ones() >= dense {
                 let mut parts = 0..PARTS;
                 if rows.len() > MANY {
-                    // The very first part by itself, because the best entries are there.
+                    // The very first part alone, because the best entries are there.
                     parts = 0..usize::from(group == 0);
                 }
                 for part in parts.clone() {
@@ -204,7 +203,7 @@ impl Classifier {
         found
     }
 
-    /// Goes through blocks next to each other, many of which have candidates.
+    /// Searches neighbouring blocks, many of which have candidates.
     fn search_dense(
         &self,
         rows: &[&[u64]],
@@ -238,7 +237,7 @@ impl Classifier {
         }
     }
 
-    /// Goes through the blocks of a group from `start` on, given the candidates among its blocks, all parts at once.
+    /// Searches the blocks of a group from `start` on, given its candidates, all parts at once.
     #[expect(clippy::too_many_arguments)]
     fn search_batch(
         &self,
@@ -263,7 +262,7 @@ impl Classifier {
         let before = self.best.len().div_ceil(64);
         for four in rows.chunks(4) {
             cost.add(batch.parts * four.len());
-            // The last one again does no harm.
+            // Repeating the last one does no harm.
             let row = |at: usize| four[at.min(four.len() - 1)];
             batch.narrow([row(0), row(1), row(2), row(3)], before);
             if batch.parts == 0 {
@@ -279,7 +278,6 @@ impl Classifier {
         }
     }
 
-    /// Compares the candidates of one block in full.
     #[inline]
     fn compare(
         &self,
@@ -322,7 +320,6 @@ impl Classifier {
         }
     }
 
-    /// Puts the entries that wait into a block of their own.
     fn fill_block(&mut self, matches: Matches<'_>) {
         let block = self.used;
         if block >= self.best.len() {
@@ -347,7 +344,7 @@ impl Classifier {
         }
     }
 
-    /// Removes the entry with this order. Its bits stay until the blocks are made anew: they only make it a candidate.
+    /// Removes the entry with this order. Its bits stay until the next rebuild, at little cost.
     pub(crate) fn remove(&mut self, order: u64, matches: Matches<'_>) {
         self.length = self.length.saturating_sub(1);
         match self.places.get(order as u32 as usize) {
@@ -362,12 +359,12 @@ impl Classifier {
         }
     }
 
-    /// Makes the blocks anew if there are more new entries in them than look-ups should put up with.
+    /// Makes the blocks anew if too many of their entries are new.
     pub(crate) fn settle(&mut self, matches: Matches<'_>) {
         if self.dimensions.is_empty() {
             return;
         }
-        // A single block is made in no time.
+        // A single block costs little.
         let single = self.added > 0 && self.length <= 64;
         if single || self.added > 8 + self.length / 32 {
             self.rebuild(matches);
