@@ -8,7 +8,7 @@ use phb_pipeline::Digest;
 
 use crate::packet_in::Listener;
 
-/// Messages that wait for a controller; further ones are dropped and counted by the switch.
+/// Messages that wait for a controller; further ones are lost, and counted by the switch.
 const CAPACITY: usize = 4096;
 
 #[derive(Default)]
@@ -17,7 +17,7 @@ struct Queue {
     listener: Option<Listener>,
 }
 
-/// A bounded queue between the thread that runs the switch and those who serve controllers.
+/// A bounded queue between the switch's thread and those that serve controllers.
 #[derive(Default)]
 pub struct Digests {
     queue: Mutex<Queue>,
@@ -60,7 +60,7 @@ impl Digests {
         queue.messages.drain(..).collect()
     }
 
-    /// Sets whom to tell when there is something to take.
+    /// Sets the function to call when there is something to take.
     pub fn set_listener(&self, listener: Option<Listener>) {
         self.lock().listener = listener;
     }

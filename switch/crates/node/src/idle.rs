@@ -1,4 +1,4 @@
-//! Entries that no packet has met for as long as their timeout says.
+//! Idle entries: those that no packet has hit for their timeout.
 
 use phb_network::Time;
 use phb_pipeline::{Entry, Pipeline};
@@ -9,7 +9,6 @@ const PERIOD: Time = 100_000_000;
 /// Entries that wait to be taken; further ones are not reported.
 const CAPACITY: usize = 1 << 16;
 
-/// The time of the last search, and the entries that were found.
 #[derive(Debug, Default)]
 pub(crate) struct Idle {
     searched: Time,
@@ -27,7 +26,6 @@ impl Idle {
         timed.then(|| self.searched.saturating_add(PERIOD))
     }
 
-    /// Searches the tables, if it is time to.
     pub(crate) fn search(&mut self, now: Time, pipeline: &mut Pipeline) {
         if self.next_search(pipeline).is_none_or(|due| due > now) {
             return;

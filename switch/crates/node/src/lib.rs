@@ -1,4 +1,4 @@
-//! A switch as a node: the pipeline decides about a packet, the traffic manager of its egress port sorts and paces it.
+//! A switch as a node: the pipeline decides about packets, a traffic manager per port paces them.
 //!
 //! ```text
 //!            +-------------------------- SwitchNode ---------------------------+
@@ -10,10 +10,10 @@
 //!
 //! In reading order:
 //!
-//! - [`switch`]: [`SwitchNode`] itself, which a virtual [`World`](phb_network::World) or a [`RealTime`] runner drives;
+//! - [`switch`]: [`SwitchNode`], driven by a [`World`](phb_network::World) or a [`RealTime`];
 //! - [`path`]: the way of a packet in between, with its copies and passes;
 //! - `ports`: the ports, with the packets that wait there;
-//! - `idle`: entries that no packet has met for long;
+//! - `idle`: entries that no packet has hit for long;
 //! - [`replication`]: multicast groups and clone sessions;
 //! - [`statistics`]: the counters, and the law that they obey;
 //! - [`mod@write`]: batches of control-plane changes, undone as a whole where asked;

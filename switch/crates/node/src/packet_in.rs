@@ -8,10 +8,10 @@ use std::time::Duration;
 /// Frames that wait for a controller; further ones are dropped and counted by the switch.
 const CAPACITY: usize = 4096;
 
-/// Bytes that wait for a controller: as many as the frames of a line that carries full Ethernet frames.
+/// Bytes that wait for a controller: enough for [`CAPACITY`] full Ethernet frames.
 const CAPACITY_BYTES: usize = 8 << 20;
 
-/// Told when there is something in a queue that was empty. It must not block.
+/// Called when an empty queue gets something. It must not block.
 pub type Listener = Arc<dyn Fn() + Send + Sync>;
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ struct Queue {
     listener: Option<Listener>,
 }
 
-/// A bounded queue between the thread that runs the switch and those who serve controllers.
+/// A bounded queue between the switch's thread and those that serve controllers.
 #[derive(Default)]
 pub struct PacketIns {
     queue: Mutex<Queue>,
@@ -69,18 +69,18 @@ impl PacketIns {
         std::mem::take(&mut queue.frames).into()
     }
 
-    /// Sets whom to tell when there is something to take. Frames that are not taken wait until the queue is full.
+    /// Sets the function to call when there is something to take.
     pub fn set_listener(&self, listener: Option<Listener>) {
         self.lock().listener = listener;
     }
 
-    /// Notes that a frame of this length which has been taken reached no controller.
+    /// Notes that a frame of this length was taken, but reached no controller.
     pub fn lose(&self, bytes: usize) {
         self.lost.fetch_add(1, Ordering::Relaxed);
         self.lost_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// How many frames that were taken reached no controller, and their bytes.
+    /// The number of frames taken that reached no controller, and their bytes.
     #[must_use]
     pub fn lost(&self) -> (u64, u64) {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

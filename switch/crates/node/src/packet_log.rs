@@ -1,7 +1,6 @@
-//! A log of what happens to packets, for a thread that writes it.
-//!
-//! A switch without a log only checks an empty option. The log is bounded, and the switch never waits for its reader: events
-//! that find no room are lost and counted.
+//! A log of what happens to packets, for a thread that writes it. It is bounded, and the switch
+//! never waits for its reader: events that find no room are lost and counted. Without a log, a
+//! switch only checks an empty option.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -26,7 +25,7 @@ pub enum PacketEvent {
     ToController,
     /// It was dropped.
     Dropped(DropReason),
-    /// The program said something (`log_msg`).
+    /// A message of the program (`log_msg`).
     Message,
 }
 
@@ -53,13 +52,13 @@ pub struct LoggedPacket {
     pub event: PacketEvent,
     /// Where; none for a port that the switch does not have, and for messages.
     pub port: Option<Port>,
-    /// The length of the frame or message; 0 where a packet is dropped, which need not have a frame any more.
+    /// The length of the frame or message; 0 for a drop, where there may be no frame any more.
     pub length: usize,
     /// The first bytes of the frame, as many as were asked for; the whole message.
     pub bytes: Vec<u8>,
 }
 
-/// A bounded queue between the thread that runs the switch and the one that writes the log.
+/// A bounded queue between the switch's thread and the one that writes the log.
 #[derive(Debug)]
 pub struct PacketLog {
     bytes: usize,
@@ -104,7 +103,7 @@ impl PacketLog {
         }
     }
 
-    /// Takes all events, after waiting up to `timeout` for the first, and the number of those lost since the last call.
+    /// Takes all events after waiting up to `timeout` for one, and the number lost since last time.
     #[must_use]
     pub fn take(&self, timeout: Duration) -> (Vec<LoggedPacket>, u64) {
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);

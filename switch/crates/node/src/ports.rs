@@ -14,16 +14,14 @@ pub fn unlimited() -> PortConfig {
     PortConfig::default()
 }
 
-/// Where a packet comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     /// The port at which it, or the packet it is a copy of, arrived.
     pub(crate) port: Port,
-    /// How often it has been resubmitted, recirculated and cloned.
+    /// How often it was resubmitted, recirculated and cloned.
     pub(crate) passes: u8,
 }
 
-/// A packet in a queue.
 pub(crate) struct Waiting {
     pub(crate) packet: Box<Packet>,
     pub(crate) origin: Origin,
@@ -37,7 +35,6 @@ pub(crate) struct SwitchPort {
 }
 
 impl SwitchPort {
-    /// The counters of a queue.
     pub(crate) fn of_queue(&mut self, queue: u8) -> &mut QueueStatistics {
         let place = usize::from(queue);
         if place >= self.queues.len() {
@@ -46,7 +43,7 @@ impl SwitchPort {
         &mut self.queues[place]
     }
 
-    /// The counters of its queues by priority; for a program with ranks there is one queue.
+    /// The counters of its queues by priority; a program with ranks has one queue.
     pub(crate) fn queue_statistics(&self) -> Vec<QueueStatistics> {
         let mut queues = self.queues.clone();
         let configured = usize::from(self.queue.config().queues);
@@ -67,12 +64,10 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// The place of a port, if the switch has it.
     pub(crate) fn place(&self, number: Port) -> Option<usize> {
         self.places.get(usize::from(number)).copied().flatten()
     }
 
-    /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.ports.len()
     }
@@ -96,13 +91,11 @@ impl Ports {
         });
     }
 
-    /// The ports in the order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &SwitchPort> {
         let places = self.places.iter().flatten();
         places.map(|place| &self.ports[*place])
     }
 
-    /// When a packet moves next at any of them.
     pub(crate) fn next_event(&self) -> Option<Time> {
         let events = self.ports.iter().filter_map(|port| port.queue.next_event());
         events.min()

@@ -1,10 +1,10 @@
-//! Runs a node on ports, by the monotonic clock: a switch, or whatever else is a [`LiveNode`].
+//! Runs a node on ports, by the monotonic clock: a switch, or any other [`LiveNode`].
 //!
-//! One thread waits for frames and for the node's next tick. Each time it wakes it reads the clock once, takes the
-//! node's lock once, and hands up to `BATCH` frames per port to the node, out of the memory in which the kernel has
-//! put them; sending happens outside the lock, once per port. A frame that leaves the node later waits here for its
-//! time. A frame that the kernel does not take is counted, never retried: the line's rate is the node's business, not
-//! the interface's.
+//! One thread waits for frames and for the node's next tick. Each time it wakes it reads the clock
+//! once, locks the node once, and hands it up to `BATCH` frames per port, out of the kernel's
+//! memory; it sends outside the lock, once per port. A frame that leaves later waits here for its
+//! time. A frame that the kernel does not take is counted, never retried: the node sets the line's
+//! rate, not the interface.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,23 +22,22 @@ use crate::switch::{SwitchNode, Waker};
 /// Frames taken from one port before the others get their turn.
 const BATCH: usize = 64;
 
-/// Looks at descriptors that often while frames keep coming, besides at the rings.
+/// How often to look at descriptors too, not only at the rings, while frames keep coming.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// A node that a [`RealTime`] runs: how frames come to it without a copy of the runner's, and how others wake it.
+/// A node that a [`RealTime`] runs: it takes frames without a copy, and can wake the runner.
 pub trait LiveNode: Node {
     /// The name of the runner's thread.
     fn name(&self) -> &str;
 
-    /// Takes a frame as [`Node::receive`] does, from memory that stays the runner's.
+    /// Takes a frame as [`Node::receive`] does, from the runner's memory.
     fn receive_borrowed(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
         let mut bytes = out.buffer();
         bytes.extend_from_slice(frame);
         self.receive(now, port, Frame::new(bytes), out);
     }
 
-    /// Sets whom to wake when something else than the runner gives the node something to do; most nodes have nothing
-    /// else.
+    /// Sets the function that wakes the runner for work from elsewhere; most nodes have none.
     fn set_waker(&mut self, _waker: Option<Waker>) {}
 }
 
@@ -56,16 +55,16 @@ impl LiveNode for SwitchNode {
     }
 }
 
-/// Tells a person what has happened to a port.
+/// Reports a change of a port to the user.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How a runner runs.
+/// The settings of a runner.
 #[derive(Clone)]
 pub struct RunnerConfig {
-    /// How long to look for further frames, after one has come, before sleeping. It saves the time of waking up, and
-    /// costs a processor that long per frame at most.
+    /// How long to look for further frames after one before sleeping: saves waking up, for at most
+    /// that much processor time per frame.
     pub busy_poll: Duration,
-    /// Whom to tell that an interface has gone, or is back.
+    /// Called when an interface has gone, or is back.
     pub report: Report,
 }
 
@@ -83,14 +82,14 @@ struct Attached {
     port: Box<dyn phb_ports::Port>,
     /// Frames may wait.
     readable: bool,
-    /// Something has passed since the last flush.
+    /// Frames were passed since the last flush.
     dirty: bool,
 }
 
 /// Time, number in the order of sending, port, and the frame.
 type Departure = (Time, u64, Port, Vec<u8>);
 
-/// Frames that leave the node at a time that lies ahead: by time, those of one time in the order of sending.
+/// Frames that leave the node later, by time, and for one time in the order of sending.
 #[derive(Default)]
 struct Later {
     waiting: BinaryHeap<Reverse<Departure>>,
@@ -118,7 +117,6 @@ impl Later {
     }
 }
 
-/// The data of the thread.
 struct Ports {
     attached: Vec<Attached>,
     /// Place in `attached` by port number.
@@ -145,10 +143,7 @@ pub struct RealTime {
 }
 
 impl RealTime {
-    /// A runner that does not run yet. Time 0 of the node is now.
-    ///
-    /// # Errors
-    /// Says why the kernel gave no event descriptor.
+    /// A runner that does not run yet; time 0 of the node is now. Fails without event descriptor.
     pub fn new<N: LiveNode + 'static>(
         node: Arc<Mutex<N>>,
         ports: impl IntoIterator<Item = (Port, Box<dyn phb_ports::Port>)>,
@@ -191,10 +186,7 @@ impl RealTime {
         })
     }
 
-    /// Starts the thread. `false` if it runs already.
-    ///
-    /// # Errors
-    /// Says why there is no thread.
+    /// Starts the thread; `false` if it runs already. Fails if the system gives no thread.
     pub fn start(&mut self) -> io::Result<bool> {
         if self.is_running() {
             return Ok(false);
@@ -226,7 +218,7 @@ impl RealTime {
         lock(&self.shared.node).set_waker(None);
     }
 
-    /// Whether the thread is there.
+    /// Whether the thread runs.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.thread
@@ -240,13 +232,13 @@ impl RealTime {
         lock(&self.shared.error).clone()
     }
 
-    /// The ports' files that could not be read or written to their ends, and why. The node goes on without them.
+    /// The ports' files that failed, and why. The node goes on without them.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         lock(&self.shared.failures).clone()
     }
 
-    /// Name and counters by port, in the order in which the ports were given.
+    /// Name and counters by port, in the order given.
     #[must_use]
     pub fn statistics(&self) -> Vec<(Port, String, PortCounters)> {
         self.shared
@@ -292,7 +284,7 @@ impl Shared {
         let mut out = Output::new();
         let mut later = Later::default();
         let mut waiter = Waiter::new();
-        // Descriptors of ports without rings have to be asked each time.
+        // Descriptors of ports without rings must be asked each time.
         let every = ports.attached.iter().all(|each| each.port.has_rings());
         let look = if every { nanoseconds(LOOK) } else { 0 };
         let busy_poll = nanoseconds(self.config.busy_poll);
@@ -334,7 +326,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Tells the ports what the clock means, the first time.
+    /// Gives the ports the clock, the first time.
     fn begin(&self, ports: &mut Ports) {
         if std::mem::replace(&mut ports.started, true) {
             return;
@@ -353,7 +345,7 @@ impl Shared {
         }
     }
 
-    /// Waits until a port is readable, an interface changes, the thread is woken, or the time is over.
+    /// Waits until a port is readable, an interface changes, the thread is woken, or a timeout.
     fn wait(
         &self,
         ports: &mut Ports,
@@ -412,7 +404,7 @@ impl Shared {
 }
 
 impl Ports {
-    /// Sends what leaves the node by now, keeps what leaves later, and has ports finish the batch.
+    /// Sends frames that are due, keeps the later ones, and has ports finish the batch.
     fn send(&mut self, now: Time, out: &Output, later: &mut Later) {
         while let Some((port, frame)) = later.take_due(now) {
             self.send_one(now, port, &frame);

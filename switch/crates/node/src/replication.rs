@@ -1,4 +1,4 @@
-//! Who gets copies of a packet: multicast groups and clone sessions.
+//! Receivers of copies: multicast groups and clone sessions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use phb_network::Port;
 /// One member of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Replica {
-    /// The port that the copy leaves by.
+    /// The port by which the copy leaves.
     pub port: Port,
-    /// The number that tells it from other copies for the same port: `standard_metadata.egress_rid`.
+    /// Tells copies for the same port apart: `standard_metadata.egress_rid`.
     pub instance: u16,
 }
 
-/// The fate of packets that a program clones to a session.
+/// The copies of packets that a program clones to a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CloneSession {
-    /// A copy goes to each of them.
+    /// The receivers, one copy each.
     pub replicas: Vec<Replica>,
-    /// The copies' priority; with 0 they have that of their own metadata. It counts where packets have no
-    /// rank, and stands for the highest queue if the port has no such one.
+    /// The copies' priority; 0: that of their metadata. It counts for packets without rank, and
+    /// stands for the highest queue if the port lacks it.
     pub class_of_service: u8,
-    /// Bytes to which copies are cut when they leave.
+    /// Bytes to which copies are cut when leaving.
     pub packet_length_bytes: Option<u32>,
 }
 
@@ -34,8 +34,7 @@ pub struct Replication {
 }
 
 impl Replication {
-    /// Makes or replaces a multicast group; without `replicas`, removes it. Group 0 stands for "no multicast" in
-    /// programs.
+    /// Makes or replaces a multicast group; `None` removes it. Group 0 means "no multicast".
     pub fn set_group(&mut self, group: u16, replicas: Option<Vec<Replica>>) {
         match replicas {
             Some(replicas) => self.groups.insert(group, replicas.into()),
@@ -49,7 +48,7 @@ impl Replication {
         self.groups.get(&group)
     }
 
-    /// Makes or replaces a clone session; without `value`, removes it.
+    /// Makes or replaces a clone session; `None` removes it.
     pub fn set_session(&mut self, session: u16, value: Option<CloneSession>) {
         match value {
             Some(value) => self.sessions.insert(session, value.into()),

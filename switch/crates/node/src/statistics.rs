@@ -1,14 +1,13 @@
-//! The counters of a switch, and the law that they obey.
-//!
-//! At every moment, for the switch as a whole:
+//! The counters of a switch, and their conservation law, at every moment for the whole switch:
 //!
 //! ```text
 //! received + injected + copied = transmitted + to_cpu + dropped (all reasons) + queued
 //! ```
 //!
-//! where `queued` is counted where packets wait (queues, transmit ring, line, packet-outs not yet taken), not derived. A
-//! packet that is resubmitted or recirculated stays the same packet. Of a packet for a multicast group, one member gets
-//! the packet itself, the others copies. A clone that there is no session for counts as copied and dropped.
+//! `queued` is counted where packets wait (queues, transmit ring, line, packet-outs not yet taken),
+//! not derived. A packet that is resubmitted or recirculated stays the same. One member of a
+//! multicast group gets the packet itself, the others copies. A clone without a session counts as
+//! copied and dropped.
 
 use phb_network::{Port, Time};
 
@@ -27,20 +26,20 @@ pub enum DropReason {
     Queue,
     /// The egress port has no queue for its priority.
     Priority,
-    /// It waited, last in rank, and one that goes before it had no room.
+    /// It waited, last in rank, and had to make room for one before it.
     PushedOut,
-    /// It came from or was sent to a port that the switch does not have. The latter after egress, as in simple_switch.
+    /// It came from or was sent to an unknown port; if sent, after egress, as in simple_switch.
     UnknownPort,
     /// It was sent to a multicast group that is unknown or empty.
     Multicast,
     /// It was cloned to a session that is unknown or empty.
     CloneSession,
-    /// It has been resubmitted, recirculated or cloned too often (see [`PASSES`](crate::path::PASSES) and
-    /// [`BUDGET`](crate::path::BUDGET)), or the program's loops took too many steps (see [`STEPS`](phb_pipeline::STEPS)).
+    /// Too many passes or copies ([`PASSES`](crate::path::PASSES), [`BUDGET`](crate::path::BUDGET))
+    /// or steps of the program's loops ([`STEPS`](phb_pipeline::STEPS)).
     Passes,
-    /// It waited in a queue when another program was loaded, which cannot make sense of it.
+    /// It waited in a queue when another program was loaded, which cannot read it.
     Reloaded,
-    /// It was for a controller, and too many were waiting, or none was there to take it.
+    /// It was for a controller, and too many waited, or none took it.
     CpuBuffer,
 }
 
@@ -127,7 +126,7 @@ pub struct PortStatistics {
     pub transmitted_packets: u64,
     /// Their bytes.
     pub transmitted_bytes: u64,
-    /// Packets dropped: before the queue they count at the port they came from, from there on at the egress port.
+    /// Dropped packets: before the queue at the port they came from, afterwards at the egress port.
     pub dropped: Drops,
     /// Packets here now: in the queues, in the transmit ring, on the line.
     pub queued: u64,
@@ -186,7 +185,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Left side minus right side of the conservation law; anything but 0 is a bug in the switch.
+    /// Left side minus right side of the conservation law; not 0 is a bug in the switch.
     #[must_use]
     pub fn imbalance(&self) -> i128 {
         let came = i128::from(self.received) + i128::from(self.injected) + i128::from(self.copied);

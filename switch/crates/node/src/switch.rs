@@ -18,7 +18,7 @@ use crate::statistics::{DropReason, QueueStatistics, Statistics};
 /// The settings of a switch besides its program and its ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchConfig {
-    /// The name it has in messages and networks.
+    /// The name in messages and networks.
     pub name: String,
     /// The port that leads to controllers, if any.
     pub cpu_port: Option<Port>,
@@ -28,9 +28,8 @@ pub struct SwitchConfig {
     pub seed: u64,
 }
 
-/// A switch: it takes frames, and gives frames later, by a program and a queue per port.
-///
-/// It reads no clock and knows no interface. Programming it between two calls of [`Node`] is atomic for packets.
+/// A switch: takes frames and gives them later, by a program and a queue per port, without clock or
+/// interface. Programming it between two calls of [`Node`] is atomic for packets.
 pub struct SwitchNode {
     config: SwitchConfig,
     path: PacketPath,
@@ -40,11 +39,11 @@ pub struct SwitchNode {
     waker: Option<Waker>,
 }
 
-/// Tells a runner that waits that the switch has something to do.
+/// Wakes a waiting runner, because the switch has something to do.
 pub type Waker = Box<dyn Fn() + Send>;
 
 impl SwitchNode {
-    /// A switch with these ports and no program. A CPU port that is not among `ports` is added, unlimited.
+    /// A switch with these ports and no program. A CPU port not among `ports` is added, unlimited.
     #[must_use]
     pub fn new(config: SwitchConfig, ports: impl IntoIterator<Item = (Port, PortConfig)>) -> Self {
         let cpu_port = config.cpu_port;
@@ -79,14 +78,13 @@ impl SwitchNode {
         self.path.pipeline.as_ref()
     }
 
-    /// The program, to be changed.
     pub(crate) fn pipeline_mut(&mut self) -> Option<&mut Pipeline> {
         self.wake();
         self.path.pipeline.as_mut()
     }
 
-    /// Installs a program. Multicast groups and clone sessions go with the one before, and its packets that still wait: see
-    /// [`drop_waiting`](Self::drop_waiting).
+    /// Installs a program. Multicast groups, clone sessions and waiting packets of the one before
+    /// go: see [`drop_waiting`](Self::drop_waiting).
     pub fn install(&mut self, pipeline: Pipeline) {
         self.drop_waiting();
         self.path.replication = Replication::default();
@@ -100,8 +98,8 @@ impl SwitchNode {
         self.path.pipeline.take()
     }
 
-    /// Drops the packets in the queues of all ports, and tells the program so, because another program cannot read them.
-    /// Counted as [`DropReason::Reloaded`]. Frames that have passed egress still leave.
+    /// Drops the queued packets of all ports as [`DropReason::Reloaded`], and tells the program,
+    /// because another program cannot read them. Frames after egress still leave.
     pub fn drop_waiting(&mut self) {
         self.path.drop_waiting();
     }
@@ -117,8 +115,7 @@ impl SwitchNode {
         &mut self.path.replication
     }
 
-    /// Takes the entries (and their tables) that have become idle since last asked, each again after another timeout.
-    /// They are looked for on ticks.
+    /// Takes the tables and entries found idle on ticks, each again after another timeout.
     pub fn take_idle(&mut self) -> Vec<(String, Entry)> {
         self.idle.take()
     }
@@ -154,8 +151,8 @@ impl SwitchNode {
         self.path.log = log;
     }
 
-    /// Takes a frame from a controller. It enters the pipeline at the CPU port with the next call of [`Node`], and
-    /// [`Node::next_tick`] tells the runner so. `false` if there is no CPU port.
+    /// Takes a frame from a controller; `false` without a CPU port. It enters the pipeline there
+    /// with the next call of [`Node`]; [`Node::next_tick`] tells the runner so.
     #[must_use]
     pub fn packet_out(&mut self, frame: Vec<u8>) -> bool {
         if self.config.cpu_port.is_none() {
@@ -168,7 +165,7 @@ impl SwitchNode {
         true
     }
 
-    /// How many frames from controllers have not entered the pipeline yet, and their bytes.
+    /// The number of frames from controllers that wait for the pipeline, and their bytes.
     #[must_use]
     pub fn packet_outs_waiting(&self) -> (usize, usize) {
         (self.packet_outs.len(), self.packet_out_bytes)
@@ -187,7 +184,7 @@ impl SwitchNode {
         self.path.now
     }
 
-    /// Sets whom to wake when a frame comes from a controller.
+    /// Sets the function to call when a frame comes from a controller.
     pub fn set_waker(&mut self, waker: Option<Waker>) {
         self.waker = waker;
     }
@@ -214,7 +211,7 @@ impl SwitchNode {
         statistics
     }
 
-    /// The counters of a port's queues by priority; for a program with ranks there is one queue.
+    /// The counters of a port's queues by priority; a program with ranks has one queue.
     #[must_use]
     pub fn queues(&self, number: Port) -> Vec<QueueStatistics> {
         let place = self.path.ports.place(number);
@@ -227,7 +224,7 @@ impl SwitchNode {
         self.statistics().imbalance()
     }
 
-    /// When a packet moves next (ns). Unlike ticks, which also serve to look for idle entries, this comes to an end.
+    /// When a packet moves next (ns). Unlike ticks, which also look for idle entries, this ends.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         if !self.packet_outs.is_empty() {
@@ -236,14 +233,13 @@ impl SwitchNode {
         self.path.ports.next_event()
     }
 
-    /// Takes a frame that arrives at `port` at `now` (ns), as [`Node::receive`] does, from memory that stays the
-    /// caller's: a ring, a capture, a frame of another node.
+    /// Takes a frame at `port` at `now` (ns), as [`Node::receive`] does, from the caller's memory.
     pub fn receive_frame(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
         self.take_packet_outs(now, out);
         self.path.receive(now, port, frame, out);
     }
 
-    /// Takes frames that arrive together, in order, as [`receive_frame`](Self::receive_frame) takes each.
+    /// Takes frames that arrive together, in order, each as [`receive_frame`](Self::receive_frame).
     pub fn receive_batch<'a>(
         &mut self,
         now: Time,

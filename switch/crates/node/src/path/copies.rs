@@ -1,5 +1,3 @@
-//! Copies: multicast replicas and clones.
-
 use std::sync::Arc;
 
 use phb_network::Time;
@@ -62,7 +60,7 @@ impl PacketPath {
         }
     }
 
-    /// The session that a clone goes to. Without one, or beyond the limits, it is counted as made and dropped.
+    /// The session of a clone; without one, or beyond limits, the clone counts as made and dropped.
     fn session(&mut self, request: CloneRequest, origin: &mut Origin) -> Option<Arc<CloneSession>> {
         let session = self.replication.session(request.session).cloned();
         let session = session.filter(|session| !session.replicas.is_empty());

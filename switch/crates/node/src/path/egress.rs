@@ -10,7 +10,7 @@ use crate::ports::Waiting;
 use crate::statistics::DropReason;
 
 impl PacketPath {
-    /// Lets frames leave whose transmission at a port has ended, and takes the next packets from its queue.
+    /// Sends frames transmitted by now at a port, and takes the next packets from its queue.
     pub(super) fn serve(&mut self, now: Time, at: usize, out: &mut Output) {
         loop {
             while let Some(frame) = self.ports[at].queue.depart(now) {
@@ -53,8 +53,7 @@ impl PacketPath {
         }
     }
 
-    /// Egress of a packet for a port that the switch does not have. The program may still recirculate the packet or
-    /// account for it.
+    /// Egress for an absent port: the program may still recirculate or account for the packet.
     pub(super) fn egress_nowhere(
         &mut self,
         now: Time,

@@ -9,7 +9,6 @@ use crate::ports::Origin;
 use crate::statistics::DropReason;
 
 impl PacketPath {
-    /// Takes a frame that arrives at a port.
     pub(crate) fn receive(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
         self.statistics.received += 1;
         self.now = now;

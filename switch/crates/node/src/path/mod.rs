@@ -1,12 +1,11 @@
-//! The way of a packet between its arrival and its departure.
+//! The way of a packet between its arrival and its departure, in the order of simple_switch. After
+//! ingress: clone, digest, resubmit, and if none of these ends it, multicast, drop, or one port.
+//! After egress: clone, drop, recirculate, or the line.
 //!
-//! The order of things is simple_switch's. After ingress: clone, digest, resubmit, and if none of these ends it,
-//! multicast, drop, or one port. After egress: clone, drop, recirculate, or the line.
-//!
-//! There is no recursion. The work that a packet causes (a copy in a queue, another pass through ingress) is noted, and
-//! `settle` does one after the other until nothing is left to do now. So that this comes to an
-//! end with every program, a packet and its copies pass no more than [`PASSES`] times, and one event causes no more than
-//! [`BUDGET`] passes and copies, and [`STEPS`](phb_pipeline::STEPS) of the program's loops.
+//! There is no recursion: the work that a packet causes (a copy in a queue, another pass through
+//! ingress) is noted, and `settle` does one after the other. This ends with every program: a packet
+//! and its copies pass at most [`PASSES`] times, and one event causes at most [`BUDGET`] passes and
+//! copies, and [`STEPS`](phb_pipeline::STEPS) of loops.
 
 mod copies;
 mod egress;
@@ -33,7 +32,7 @@ impl PacketPath {
         self.settle(now, out);
     }
 
-    /// Serves the ports in `busy` and passes the packets in `again`, until nothing is left to do now.
+    /// Serves the ports in `busy` and passes the packets in `again`, until nothing is left now.
     fn settle(&mut self, now: Time, out: &mut Output) {
         loop {
             if let Some(at) = self.busy.pop_front() {

@@ -1,4 +1,4 @@
-//! The data of the path, and its books.
+//! Data and counters of the path.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,13 +14,12 @@ use crate::ports::{Origin, Ports, Waiting};
 use crate::replication::Replication;
 use crate::statistics::{DropReason, Statistics};
 
-/// How often a packet may be resubmitted, recirculated or cloned, counted with the packets that it is a copy of.
+/// How often a packet and those it is a copy of may be resubmitted, recirculated or cloned.
 pub const PASSES: u8 = 64;
 
 /// Passes and copies that one arrival or one tick may cause.
 pub const BUDGET: u32 = 16_384;
 
-/// A packet that is to pass ingress again.
 pub(super) struct Again {
     pub(super) packet: Box<Packet>,
     pub(super) frame: Vec<u8>,
@@ -28,20 +27,18 @@ pub(super) struct Again {
     pub(super) origin: Origin,
 }
 
-/// Where in the order of transmission a packet belongs.
 #[derive(Clone, Copy)]
 pub(super) struct Schedule {
     pub(super) rank: Option<u64>,
-    /// The bucket that holds a packet with a rank back.
+    /// The bucket that holds back a packet with a rank.
     pub(super) shaping: Option<Shaping>,
     pub(super) priority: u8,
     /// There is room for it only in the place of another.
     pub(super) push_out: bool,
-    /// The priority is a clone session's: the port's highest queue takes what is beyond it.
+    /// A clone session's priority: the port's highest queue takes those above it.
     pub(super) of_session: bool,
 }
 
-/// All that packets meet on their way through a switch.
 #[derive(Default)]
 pub(crate) struct PacketPath {
     pub(super) cpu_port: Option<Port>,
@@ -59,14 +56,12 @@ pub(crate) struct PacketPath {
     pub(super) busy: VecDeque<usize>,
     /// Packets for ports that the switch does not have.
     pub(super) nowhere: VecDeque<(Port, Waiting)>,
-    /// Packets that are recirculated.
     pub(super) again: VecDeque<Again>,
     /// Passes and copies that may still be caused.
     pub(super) budget: u32,
 }
 
 impl PacketPath {
-    /// The path of a switch without ports and program.
     pub(crate) fn new(cpu_port: Option<Port>, drop_port: Port) -> Self {
         Self {
             cpu_port,
@@ -75,7 +70,7 @@ impl PacketPath {
         }
     }
 
-    /// The place of a packet in the order of transmission, by the program and for this rank and priority.
+    /// The place of a packet in the order of transmission, by the program, rank and priority.
     pub(super) fn schedule(&self, packet: &Packet, rank: Option<u64>, priority: u8) -> Schedule {
         let pipeline = self.pipeline.as_ref();
         let shaping = pipeline.and_then(|pipeline| pipeline.shaping(packet));
@@ -109,7 +104,6 @@ impl PacketPath {
         }
     }
 
-    /// Passes the program's messages on.
     pub(super) fn note_messages(&mut self) {
         if let Some(log) = &self.log
             && let Some(pipeline) = &mut self.pipeline

@@ -9,7 +9,7 @@ use crate::ports::{Origin, Waiting};
 use crate::statistics::DropReason;
 
 impl PacketPath {
-    /// Sends a packet to a port, without a stop in the queue if it would be the only one there and the line is free.
+    /// Sends a packet to a port, past the queue if that is empty and the line is free.
     pub(super) fn send_to(
         &mut self,
         now: Time,
@@ -73,7 +73,7 @@ impl PacketPath {
                     port.queue.enqueue(now, place, waiting)
                 }
             }
-            // Queues by priority have no last packet that could be taken out again.
+            // Queues by priority have no last packet to push out.
             None if push_out => Err((Refusal::Buffer, waiting)),
             None => port.queue.enqueue_strict(now, priority, waiting),
         };
@@ -103,8 +103,8 @@ impl PacketPath {
         }
     }
 
-    /// Tells the program that a packet, which it takes for queued, does not wait in that queue of a port, and whether it
-    /// was pushed out.
+    /// Tells the program that a packet which it takes for queued does not wait in that queue, and
+    /// whether it was pushed out.
     pub(crate) fn take_off(
         &mut self,
         now: Time,
@@ -128,7 +128,6 @@ impl PacketPath {
         }
     }
 
-    /// Drops the packets in the queues of all ports, and tells the program so.
     pub fn drop_waiting(&mut self) {
         for at in 0..self.ports.count() {
             while let Some((queue, waiting)) = self.ports[at].queue.take_waiting() {

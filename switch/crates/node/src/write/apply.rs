@@ -1,12 +1,9 @@
-//! Making a change.
-
 use phb_pipeline::{Code, Entry, Pipeline, WriteError};
 
 use super::update::Update;
 use crate::switch::SwitchNode;
 
-/// Makes a change of a switch. The caller has checked that there is a program; without one, a change of its tables does
-/// nothing.
+/// Makes a change. The caller has checked that there is a program; else tables do not change.
 pub(super) fn apply(update: &Update, node: &mut SwitchNode) -> Result<(), WriteError> {
     match update {
         Update::MulticastGroup { group, replicas } => {
@@ -95,7 +92,6 @@ fn set_idle_timeout(pipeline: &mut Pipeline, table: &str, entry: &Entry) -> Resu
     pipeline.table_modify(table, &known)
 }
 
-/// The number of cells of an array.
 pub(super) fn size(
     mut arrays: impl Iterator<Item = (String, usize, u32)>,
     what: &str,

@@ -1,7 +1,5 @@
-//! Batches of control-plane changes, all or nothing where asked.
-//!
-//! While an atomic batch is applied, the inverse of each change is noted before it is made; the notes are carried out
-//! in reverse order if a later change is refused.
+//! Batches of control-plane changes, all or nothing where asked: in an atomic batch the inverse of
+//! each change is noted before it is made; after a refusal they are made in reverse order.
 
 mod apply;
 mod undo;
@@ -29,10 +27,8 @@ pub enum Failure {
 }
 
 impl SwitchNode {
-    /// Applies a batch in order, between two packets.
-    ///
-    /// With `atomic` the first refusal undoes everything before it; the others then fail with [`Failure::Aborted`].
-    /// Without, every change is tried.
+    /// Applies a batch in order, between two packets. If `atomic`, the first refusal undoes all
+    /// before it, and the others fail with [`Failure::Aborted`]; if not, every change is tried.
     pub fn write<U: Borrow<Update>>(
         &mut self,
         updates: &[U],
@@ -43,7 +39,7 @@ impl SwitchNode {
         results
     }
 
-    /// As [`SwitchNode::write`], for one of several batches after which [`SwitchNode::settle_tables`] is called.
+    /// As [`SwitchNode::write`]; call [`SwitchNode::settle_tables`] after the last batch.
     pub fn write_unsettled<U: Borrow<Update>>(
         &mut self,
         updates: &[U],
@@ -74,14 +70,14 @@ impl SwitchNode {
     }
 }
 
-/// Applies everything, or nothing and says which change was refused.
+/// Applies everything, or nothing and gives the change that was refused.
 fn apply_all<U: Borrow<Update>>(
     updates: &[U],
     node: &mut SwitchNode,
 ) -> Result<(), (usize, WriteError)> {
     let mut undo: Vec<Undo<'_>> = Vec::new();
     for (place, update) in updates.iter().map(Borrow::borrow).enumerate() {
-        // Nothing comes after the last change that could make it necessary to undo it, unless it is half done itself.
+        // The last change needs no undoing, unless it may be half done itself.
         let last = place + 1 == updates.len();
         let inverse = (!last || undo_needed(update)).then(|| Undo::of(update, node));
         if let Err(refusal) = apply(update, node) {

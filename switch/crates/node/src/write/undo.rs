@@ -6,7 +6,7 @@ use super::apply::{apply, size};
 use super::update::{Cells, Member, Update};
 use crate::switch::SwitchNode;
 
-/// The inverse of a change. Inserting is by far the most frequent change, so its inverse copies nothing.
+/// The inverse of a change. Insertion is by far the most frequent, so its inverse copies nothing.
 pub(super) enum Undo<'a> {
     Delete { table: &'a str, entry: &'a Entry },
     Changes(Vec<Update>),
@@ -46,7 +46,7 @@ impl<'a> Undo<'a> {
     }
 }
 
-/// The inverse, in the order in which to make its changes.
+/// The changes of the inverse, in order.
 fn inverse(update: &Update, pipeline: &Pipeline) -> Result<Vec<Update>, WriteError> {
     Ok(match update {
         Update::Insert { .. } | Update::Find { .. } => Vec::new(),
@@ -101,13 +101,13 @@ fn inverse(update: &Update, pipeline: &Pipeline) -> Result<Vec<Update>, WriteErr
     })
 }
 
-/// The changes that bring an entry back which is about to be deleted.
+/// The changes that bring back an entry which is about to be deleted.
 fn deleted(table: &str, entry: &Entry, pipeline: &Pipeline) -> Result<Vec<Update>, WriteError> {
     let mut changes = vec![Update::Insert {
         table: table.to_owned(),
         entry: pipeline.table_entry(table, entry)?,
     }];
-    // Refused for a table without direct counter or meter, which has nothing to bring back.
+    // Refused for a table without direct counter or meter, which has none to bring back.
     if let Ok(value) = pipeline.direct_counter_read(table, entry) {
         changes.push(Update::DirectCounter {
             table: table.to_owned(),
@@ -133,7 +133,6 @@ fn member(profile: &str, id: u32, pipeline: &Pipeline) -> Result<Member, WriteEr
     })
 }
 
-/// The inverse of a change of an array.
 fn cells(update: &Update, pipeline: &Pipeline) -> Result<Update, WriteError> {
     Ok(match update {
         Update::Counter { name, index, .. } => Update::Counter {

@@ -41,7 +41,7 @@ pub enum Update {
         /// The entry; its action does not matter.
         entry: Entry,
     },
-    /// Sets what happens to a packet that no entry matches; without an action, what the program says.
+    /// Sets the action for a packet that no entry matches; `None`: the program's.
     DefaultAction {
         /// The table.
         table: String,
@@ -121,7 +121,7 @@ pub enum Update {
         /// The values, big-endian.
         values: Cells<Vec<u8>>,
     },
-    /// Sets the rates of a cell of an indirect meter; without rates every packet is green.
+    /// Sets the rates of a cell of an indirect meter; `None`: every packet is green.
     Meter {
         /// The meter.
         name: String,
@@ -153,14 +153,14 @@ pub enum Update {
         /// For each member one match per field.
         members: Vec<Vec<Match>>,
     },
-    /// Makes or replaces a multicast group; without replicas, removes it.
+    /// Makes or replaces a multicast group; `None` removes it.
     MulticastGroup {
         /// The group's number.
         group: u16,
-        /// Who gets copies.
+        /// The receivers of copies.
         replicas: Option<Vec<Replica>>,
     },
-    /// Makes or replaces a clone session; without a value, removes it.
+    /// Makes or replaces a clone session; `None` removes it.
     CloneSession {
         /// The session's number.
         session: u16,
@@ -185,12 +185,11 @@ pub struct Member {
 pub enum Cells<T> {
     /// The same.
     Same(T),
-    /// One value for each; cells beyond the last one are left alone.
+    /// One value each; cells beyond the last stay.
     Each(Vec<T>),
 }
 
 impl<T> Cells<T> {
-    /// Index and value of each cell of an array.
     pub(super) fn of(&self, size: usize) -> impl Iterator<Item = (usize, &T)> {
         let value = move |index: usize| match self {
             Self::Same(value) => Some((index, value)),
