@@ -13,13 +13,11 @@ use crate::store::Store;
 /// An action's name and parameters.
 pub(crate) type Call = (String, Vec<Param>);
 
-/// The action of an entry.
 pub(crate) enum Choice {
     Direct(Call),
     Indirect(Indirect),
 }
 
-/// The action of an entry of a table.
 pub(crate) fn of_entry(
     given: &mut TableAction,
     table: &Table,
@@ -149,7 +147,7 @@ fn action_set(
     Ok(Choice::Indirect(Indirect::ActionSet(actions)))
 }
 
-/// The weight of a member for the switch, where all weigh 1 if the program disallows weights.
+/// A member's weight for the switch: 1 if the program disallows weights.
 pub(crate) fn weight(given: i32, profile: &Profile) -> Result<u32> {
     let name = &profile.name;
     if profile.weights_disallowed {
@@ -196,7 +194,6 @@ pub(crate) fn watch_port(given: &mut Option<WatchKind>, profile: &Profile) -> Re
     }
 }
 
-/// The default action of a table.
 pub(crate) fn of_default(given: &mut TableAction, table: &Table, schema: &Schema) -> Result<Call> {
     let (action, scope, given) = direct(given, table, schema)?;
     if matches!(scope, Scope::EntryOnly | Scope::GroupOnly) {
@@ -231,7 +228,7 @@ fn direct<'a, 'b>(
     }
 }
 
-/// The name of a kind of action in the protocol.
+/// The protocol's name of a kind of action.
 pub(crate) fn kind(given: &TableActionKind) -> &'static str {
     match given {
         TableActionKind::Action(_) => "action",
@@ -241,7 +238,7 @@ pub(crate) fn kind(given: &TableActionKind) -> &'static str {
     }
 }
 
-/// The parameters of an action, which end up in the order of the p4info.
+/// Validates an action's parameters and sorts them in the p4info's order.
 pub(crate) fn call(given: &mut Action, action: &schema::Action) -> Result<Call> {
     let params = &mut given.params;
     let mut translated = Vec::with_capacity(params.len());

@@ -1,5 +1,4 @@
-//! How the outcomes of a batch travel: as details of the status that ends the call (specification, "Error Reporting
-//! Messages").
+//! Outcomes of a batch as details of the call's status (specification, "Error Reporting Messages").
 
 use prost::Message;
 
@@ -11,7 +10,7 @@ const UNKNOWN: i32 = 2;
 /// Clients accept 8 KB of metadata by default, and there are other headers.
 const COMFORTABLE_BYTES: usize = 7 << 10;
 
-/// Beyond this the message has to do: clients take no megabytes of metadata, which take many times as much to be sent.
+/// Beyond this there is only the message: clients refuse megabytes, which take much memory to send.
 const MOST_BYTES: usize = 1 << 20;
 
 /// google.rpc.Status.
@@ -70,7 +69,7 @@ impl Failure {
             outcomes.len(),
             refusal.message
         );
-        // Where a default client would not accept them all, messages of updates that were not tried are left out first.
+        // If a default client would not accept all, messages of untried updates are left out first.
         let mut status = serialized(outcomes, &message, |_| true);
         if status.len() > COMFORTABLE_BYTES {
             status = serialized(outcomes, &message, |code| code != Code::Aborted);

@@ -1,19 +1,19 @@
 //! Numbers as P4Runtime writes them: big-endian, as short as possible (specification, "Bytestrings").
 //!
-//! The general section answers a string that does not fit with OUT_OF_RANGE; the sections on match fields, action
-//! parameters, registers and packet metadata all say INVALID_ARGUMENT. The special rule is the one followed here.
+//! For a value that does not fit, the general section says OUT_OF_RANGE; those on match fields,
+//! action parameters, registers and packet metadata say INVALID_ARGUMENT, which is used here.
 
 use std::fmt::Display;
 
 use crate::status::{Result, invalid};
 
-/// Takes needless leading zeros away; zero is one zero byte.
+/// Removes leading zeros; zero is one zero byte.
 pub(crate) fn shorten(value: &mut Vec<u8>) {
     let zeros = value.iter().take_while(|byte| **byte == 0).count();
     value.drain(..zeros.min(value.len().saturating_sub(1)));
 }
 
-/// Brings a received string, which may have leading zeros, into its canonical form. `what` names it in the refusal.
+/// Removes leading zeros and checks the width. `what` names the value in the refusal.
 pub(crate) fn canonical(value: &mut Vec<u8>, bits: u32, what: impl Display) -> Result<()> {
     if value.is_empty() {
         return invalid(format!("{what}: the value is empty"));
@@ -28,14 +28,13 @@ pub(crate) fn canonical(value: &mut Vec<u8>, bits: u32, what: impl Display) -> R
     Ok(())
 }
 
-/// The canonical form of a number.
 pub(crate) fn of_number(number: u128) -> Vec<u8> {
     let mut bytes = number.to_be_bytes().to_vec();
     shorten(&mut bytes);
     bytes
 }
 
-/// The number, if it has at most 128 bits.
+/// None for more than 128 bits.
 pub(crate) fn number(value: &[u8]) -> Option<u128> {
     let zeros = value.iter().take_while(|byte| **byte == 0).count();
     let digits = &value[zeros..];
@@ -43,7 +42,6 @@ pub(crate) fn number(value: &[u8]) -> Option<u128> {
     (digits.len() <= size_of::<u128>()).then(|| digits.iter().fold(0, fold))
 }
 
-/// Bits of a canonical string without its leading zeros.
 fn bit_length(value: &[u8]) -> usize {
     value.len() * 8
         - value
@@ -60,7 +58,6 @@ pub(crate) fn exceeds(value: &[u8], mask: &[u8]) -> bool {
         .any(|byte| byte & !mask.next().copied().unwrap_or(0) != 0)
 }
 
-/// A mask of `length` ones in front of zeros, in a field of `bits`.
 pub(crate) fn prefix_mask(length: u32, bits: u32) -> Vec<u8> {
     let mut mask = ones(bits);
     let host_bits = (bits - length.min(bits)) as usize;
@@ -73,7 +70,6 @@ pub(crate) fn prefix_mask(length: u32, bits: u32) -> Vec<u8> {
     mask
 }
 
-/// The largest number of `bits` bits.
 pub(crate) fn ones(bits: u32) -> Vec<u8> {
     let mut bytes = vec![0xff; bits.div_ceil(8) as usize];
     if !bits.is_multiple_of(8) {
@@ -87,7 +83,7 @@ pub(crate) fn less(left: &[u8], right: &[u8]) -> bool {
     (left.len(), left) < (right.len(), right)
 }
 
-/// As it is written in messages; the end of a long one is left out.
+/// For messages; the end of a long one is left out.
 pub(crate) fn hexadecimal(value: &[u8]) -> String {
     const SHOWN: usize = 32;
     let digits: String = value

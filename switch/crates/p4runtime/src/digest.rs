@@ -12,7 +12,7 @@ pub struct DigestConfig {
     pub max_timeout_ns: u64,
     /// Messages of one list at most; 0 is no limit.
     pub max_list_size: usize,
-    /// How long a message is not sent again that has not been acknowledged, in nanoseconds.
+    /// How long an unacknowledged message is not sent again, in nanoseconds.
     pub ack_timeout_ns: u64,
 }
 

@@ -12,8 +12,7 @@ use crate::message::entity::TableEntry;
 use crate::write::lock;
 
 impl Configuration {
-    /// Takes the entries that have become idle since last asked: the id of the table of each, and what a notification
-    /// says of it as a serialized p4.v1.TableEntry.
+    /// Takes entries that became idle since the last call: table id, serialized p4.v1.TableEntry.
     pub fn take_idle(&self, node: &Mutex<SwitchNode>) -> Vec<(u32, Vec<u8>)> {
         let idle = lock(node).take_idle();
         if idle.is_empty() {
@@ -23,7 +22,7 @@ impl Configuration {
         let told = idle.into_iter().filter_map(|(table, entry)| {
             let table = self.schema.table_named(&table)?;
             let key = entry_of(&entry, table, &self.schema);
-            // One that has been deleted meanwhile is not there any more.
+            // It may have been deleted meanwhile.
             let known = store.entry(table.id, &identity(&key))?;
             let entry = TableEntry {
                 table_id: table.id,

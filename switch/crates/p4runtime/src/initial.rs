@@ -11,11 +11,9 @@ use crate::message::entity::{
 use crate::schema::{KeyField, Schema, Table};
 use crate::store::Store;
 
-/// Puts the program's entries and default actions into an empty store.
 pub(crate) fn fill(store: &mut Store, schema: &Schema, pipeline: &Pipeline) {
     let native = pipeline.tables();
     for table in schema.tables.values() {
-        // Binding has made sure that the program has the table.
         let fixed = native
             .iter()
             .any(|each| each.name == table.name && each.constant_entries);
@@ -31,7 +29,7 @@ pub(crate) fn fill(store: &mut Store, schema: &Schema, pipeline: &Pipeline) {
         let action = match pipeline.default_action(&table.name) {
             Ok(Some((action, params))) => action_of(&action, &params, table, schema),
             Ok(None) => continue,
-            // Of a table that is not in the program the p4info knows more.
+            // Only the p4info knows a table that p4c removed.
             Err(_) => table.initial_default.clone(),
         };
         let entry = TableEntry {
@@ -44,7 +42,6 @@ pub(crate) fn fill(store: &mut Store, schema: &Schema, pipeline: &Pipeline) {
     }
 }
 
-/// An entry of the switch as clients see it.
 pub(crate) fn entry_of(entry: &Entry, table: &Table, schema: &Schema) -> TableEntry {
     let matches = table.fields.iter().filter_map(|field| {
         let (_, given) = entry

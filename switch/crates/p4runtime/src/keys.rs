@@ -1,7 +1,6 @@
 //! Match fields: validated, brought into their canonical form, and translated for the switch.
 //!
-//! Fields the client leaves out match anything; the canonical form leaves them out too (specification, "Match
-//! Format").
+//! Omitted fields match anything; the canonical form omits them (specification, "Match Format").
 
 use phb_pipeline::{Match, MatchKind};
 use prost::Message;
@@ -11,7 +10,6 @@ use crate::message::entity::{FieldMatch, FieldMatchKind, Prefix, TableEntry, Two
 use crate::schema::{KeyField, Table};
 use crate::status::{Result, invalid};
 
-/// The switch's key of a table entry.
 pub(crate) type Matches = Vec<(String, Match)>;
 
 /// Bytes that are equal for equal keys of one table.
@@ -25,7 +23,7 @@ pub(crate) fn identity(entry: &TableEntry) -> Box<[u8]> {
     bytes.into_boxed_slice()
 }
 
-/// Validates the key of an entry that is not the default entry, and brings it into its canonical form.
+/// Validates the key of a non-default entry and makes it canonical.
 pub(crate) fn key(entry: &mut TableEntry, table: &Table) -> Result<Matches> {
     if entry.is_default_action {
         return invalid(format!(
@@ -50,7 +48,7 @@ pub(crate) fn key(entry: &mut TableEntry, table: &Table) -> Result<Matches> {
     })
 }
 
-/// As [`key`], for anything with match fields. They end up in the order of the p4info.
+/// As [`key`], for anything with match fields; sorts them in the p4info's order.
 pub(crate) fn fields(
     given: &mut [FieldMatch],
     fields: &[KeyField],

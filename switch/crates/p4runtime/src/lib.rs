@@ -7,8 +7,8 @@
 //!   ReadRequest  -> Reader -> pieces of the answer, out of Store and switch
 //! ```
 //!
-//! Requests and answers are serialized protobuf here, so that a gRPC server only passes bytes on. Who may write, and
-//! which configuration is the one in use, is decided there too.
+//! Requests and answers are serialized protobuf, which the gRPC server passes on. It decides who
+//! may write and which configuration is in use.
 //!
 //! In reading order: `message` (the protocol's messages), [`requests`] (batches, decoded piece by piece), [`status`]
 //! (refusals), `schema` (a p4info by id), `bytestring`, `keys` and `actions` (the parts of entities), `store` (entities to
@@ -50,8 +50,7 @@ use crate::status::{Result, invalid};
 use crate::store::Store;
 
 /// A program with its p4info and all entities that clients have written.
-///
-/// The switch that has the program loaded is given to each call: it is another one before the program is committed.
+/// Each call gets the switch that has it loaded: until the commit that is another one.
 pub struct Configuration {
     schema: Schema,
     store: Mutex<Store>,
@@ -61,8 +60,7 @@ impl Configuration {
     /// Joins a serialized P4Info and the program that a switch has loaded.
     ///
     /// # Errors
-    ///
-    /// `InvalidArgument` or `Unimplemented`, with the first thing that does not agree or is beyond this switch.
+    /// `InvalidArgument` or `Unimplemented`, with the first disagreement or unsupported thing.
     pub fn new(p4info: &[u8], node: &Mutex<SwitchNode>) -> Result<Self> {
         let mut schema = Schema::read(p4info)?;
         let mut store = Store::default();
@@ -84,8 +82,7 @@ impl Configuration {
     /// Applies a batch as a client of a role; one outcome per update.
     ///
     /// # Errors
-    ///
-    /// `InvalidArgument` for an atomicity that there is not.
+    /// `InvalidArgument` for an unknown atomicity.
     pub fn write(
         &self,
         node: &Mutex<SwitchNode>,
@@ -94,7 +91,7 @@ impl Configuration {
     ) -> Result<Vec<Outcome>> {
         let apply = match request.atomicity() {
             0 => write::one_by_one,
-            // A packet sees the switch between two batches only, so both are atomic for the data plane.
+            // Packets see the switch only between batches, so both are atomic for the data plane.
             1 | 2 => write::all_or_none,
             other => return invalid(format!("there is no atomicity {other}")),
         };
@@ -107,7 +104,7 @@ impl Configuration {
         ))
     }
 
-    /// Hands the program with its state from one switch to another, whose own state is gone.
+    /// Moves the program with its state to another switch, whose own state is lost.
     pub fn commit(&self, from: &Mutex<SwitchNode>, to: &Mutex<SwitchNode>) {
         let (pipeline, replication) = {
             let mut from = write::lock(from);
@@ -120,7 +117,7 @@ impl Configuration {
         }
     }
 
-    /// Begins to answer a batch of reads; objects that are not the role's are left out.
+    /// Begins a batch of reads, without objects that are not the role's.
     #[must_use]
     pub fn read(&self, request: &ReadRequest, role: &Role) -> Reader {
         let schema = match role.sees_all() {

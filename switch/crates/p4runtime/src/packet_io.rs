@@ -28,11 +28,9 @@ impl PacketIn {
 }
 
 impl Configuration {
-    /// Splits a frame from the CPU port, as the program's deparser wrote it, into metadata and payload. A program without
-    /// such a header has payload only.
+    /// Splits a frame from the CPU port into metadata (none without a header) and payload.
     ///
     /// # Errors
-    ///
     /// `Internal`, if the frame is shorter than the header.
     pub fn packet_in(&self, frame: &[u8]) -> Result<PacketIn> {
         let header = &self.schema.packet_in;
@@ -65,7 +63,6 @@ impl Configuration {
     /// The frame that goes into the CPU port for a serialized p4.v1.PacketOut: the header, then the payload.
     ///
     /// # Errors
-    ///
     /// `InvalidArgument`, if the metadata are not exactly the fields of the header.
     pub fn packet_out(&self, serialized: &[u8]) -> Result<Vec<u8>> {
         let mut packet = ControllerPacket::decode(serialized).map_err(|error| malformed(&error))?;
@@ -111,8 +108,8 @@ impl Configuration {
     }
 }
 
-/// The canonical number in `bits` bits from the bit `first` on, counted from the most significant. Bits beyond the end
-/// are left out: a header that is no whole number of bytes is wrong in the program.
+/// The canonical number in `bits` bits from bit `first` (0 is the most significant). Bits beyond
+/// the end are left out: a header that is not whole bytes is the program's error.
 fn bits_of(bytes: &[u8], first: u32, bits: u32) -> Vec<u8> {
     let mut value = vec![0; bits.div_ceil(8) as usize];
     for place in 0..bits {

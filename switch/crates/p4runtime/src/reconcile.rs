@@ -22,13 +22,10 @@ const INSERT: i32 = 1;
 const MODIFY: i32 = 2;
 
 impl Configuration {
-    /// Takes over the state of another configuration.
-    ///
-    /// Everything that clients wrote must fit. Counters and registers are kept where there is one of the same name and
-    /// size.
+    /// Takes over another configuration's state. All that clients wrote must fit; counters and
+    /// registers are kept where name and size agree.
     ///
     /// # Errors
-    ///
     /// `InvalidArgument`, with the first entity that does not fit.
     pub fn carry_over(
         &self,
@@ -59,7 +56,7 @@ impl Configuration {
                 ),
             ));
         }
-        // What waits will be dropped for the new program, so registers must not carry it over as queued.
+        // Waiting packets are dropped, so registers must not count them as queued.
         let values = {
             let mut old_node = lock(old_node);
             old_node.drop_waiting();
@@ -67,12 +64,11 @@ impl Configuration {
                 .pipeline()
                 .map(|pipeline| old.values(self, pipeline))
         };
-        // A register of another width may refuse values; those start anew.
+        // A register of another width may refuse values; it starts anew.
         lock(node).write(&values.unwrap_or_default(), false);
         Ok(())
     }
 
-    /// Updates that bring the new program to the present state.
     fn updates(&self, new: &Self, pipeline: &Pipeline) -> Vec<Update> {
         let store = self.store();
         let mut updates = of_replication(&store.rest);
@@ -89,7 +85,7 @@ impl Configuration {
             let mut place = 0;
             while let Some((serialized, next)) = entries.from(place) {
                 place = next;
-                // Entries that were serialized here can be read again.
+                // Serialized here, so it can be decoded.
                 let Ok(mut entry) = TableEntry::decode(serialized) else {
                     continue;
                 };
@@ -129,7 +125,6 @@ impl Configuration {
         updates
     }
 
-    /// Whether the table is here too and has a direct counter.
     fn counts_like(&self, table: &Table) -> bool {
         let same = self.schema.tables.get(&table.id);
         same.is_some_and(|same| same.direct_counter)

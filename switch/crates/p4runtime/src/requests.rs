@@ -1,6 +1,5 @@
-//! Batches as they come: the fields around them are read at once, their members one at a time, when their turn comes.
-//!
-//! A member of two bytes may become a message of some hundred, so decoded batches would take many times their size.
+//! Batches: fields around them are decoded at once, members one at a time, when their turn comes: a
+//! member of two bytes may become some hundred, so decoded batches would be many times larger.
 
 use std::ops::Range;
 
@@ -17,14 +16,12 @@ use crate::status::{Result, invalid};
 pub const MOST_UPDATES: usize = 1 << 17;
 /// Entities of a ReadRequest at most.
 pub const MOST_ENTITIES: usize = 1 << 13;
-/// Bytes of one member of a batch at most.
 pub const MOST_MEMBER_BYTES: usize = 1 << 20;
 
 /// A request with a batch of members, without the batch.
 pub trait Around: Message + Default {
     /// The number of the members' field.
     const FIELD: u32;
-    /// The most that there may be.
     const MOST: usize;
 
     /// Device id and role of the client.
@@ -66,13 +63,11 @@ impl<A: Around> Batch<A> {
     /// Reads a serialized request.
     ///
     /// # Errors
-    ///
     /// `InvalidArgument`, if it is not one, or larger than a batch may be.
     pub fn decode(serialized: Bytes) -> Result<Self> {
         Self::find(serialized).map_err(|error| malformed(&error))?
     }
 
-    /// Finds the members and reads all other fields.
     fn find(serialized: Bytes) -> std::result::Result<Result<Self>, prost::DecodeError> {
         let whole = serialized.len();
         let mut left: &[u8] = &serialized;
@@ -111,13 +106,11 @@ impl<A: Around> Batch<A> {
         }))
     }
 
-    /// Which device it is for.
     #[must_use]
     pub fn device_id(&self) -> u64 {
         self.around.addressed().0
     }
 
-    /// The role of the client.
     #[must_use]
     pub fn role(&self) -> &str {
         self.around.addressed().1
@@ -132,7 +125,6 @@ impl<A: Around> Batch<A> {
 }
 
 impl WriteRequest {
-    /// The election id, if it is set.
     #[must_use]
     pub fn election_id(&self) -> Option<u128> {
         let id = self.around.election_id?;

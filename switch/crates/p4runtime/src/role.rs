@@ -7,17 +7,16 @@ use crate::message::entity::Kind;
 use crate::schema::Schema;
 use crate::status::{Code, Refusal, Result};
 
-/// The part of a switch that is a role's.
+/// The part of a switch that belongs to a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     /// The p4info ids that it sees and writes; without a list, all.
     pub ids: Option<BTreeSet<u32>>,
-    /// Whether multicast groups and clone sessions, which have no ids, are among it.
+    /// Whether it has multicast groups and clone sessions, which have no ids.
     pub replication: bool,
 }
 
 impl Default for Role {
-    /// Full access.
     fn default() -> Self {
         Self {
             ids: None,
@@ -54,7 +53,7 @@ impl Role {
     }
 }
 
-/// The p4info id that an entity is about; None for the packet replication engine, which has none.
+/// None for the packet replication engine, which has no id.
 fn id(kind: &Kind) -> Option<u32> {
     Some(match kind {
         Kind::Extern(entry) => entry.extern_id,
@@ -96,7 +95,6 @@ fn named<T>(all: &BTreeMap<u32, T>, name_of: impl Fn(&T) -> &String, name: &str)
 }
 
 impl Schema {
-    /// The part of it that a role sees.
     pub(crate) fn of_role(&self, role: &Role) -> Self {
         let mut schema = self.clone();
         schema.tables.retain(|id, _| role.has(*id));

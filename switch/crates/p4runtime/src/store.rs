@@ -1,8 +1,8 @@
 //! Entities as clients wrote them, to be read back.
 //!
-//! The switch holds the parts that packets need; this holds the rest (metadata, order of writing) and answers reads
-//! without asking the switch. Entries are kept serialized, and a read takes hold of a table as it is at one moment: a
-//! write that comes while the read goes on makes a copy for itself.
+//! The switch holds what packets need; this holds the rest (metadata, order of writing) and answers
+//! reads without the switch. Entries are kept serialized. A read keeps a table as it was at one
+//! moment: a write during the read copies it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -23,7 +23,6 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
-    /// The entry with this key, serialized.
     pub fn get(&self, identity: &[u8]) -> Option<&[u8]> {
         self.in_order
             .get(self.by_key.get(identity)?)
@@ -36,7 +35,6 @@ impl Entries {
         Some((entry, place + 1))
     }
 
-    /// One entry by itself, or none.
     pub fn only(entry: Option<TableEntry>) -> Arc<Self> {
         let entries = entry.map(|entry| (0, entry.encode_to_vec().into_boxed_slice()));
         Arc::new(Self {
@@ -60,7 +58,7 @@ impl Entries {
     }
 }
 
-/// Everything that is small enough to be copied as a whole when a batch may have to be undone.
+/// State small enough to be copied as a whole when a batch may have to be undone.
 #[derive(Clone, Default)]
 pub(crate) struct Rest {
     /// Default entries that clients have set.
@@ -75,7 +73,7 @@ pub(crate) struct Rest {
     pub digests: BTreeMap<u32, DigestConfig>,
 }
 
-/// Entries of an action profile's tables by the way in which they name their actions.
+/// Counts of an action profile's entries by the way they name actions.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Styles {
     pub one_shot: usize,
@@ -83,7 +81,6 @@ pub(crate) struct Styles {
 }
 
 impl Styles {
-    /// The count of one of the two ways.
     pub fn of(&mut self, one_shot: bool) -> &mut usize {
         if one_shot {
             &mut self.one_shot
@@ -93,13 +90,10 @@ impl Styles {
     }
 }
 
-/// All state of a configuration that clients can read back.
 #[derive(Default)]
 pub(crate) struct Store {
     tables: BTreeMap<u32, Arc<Entries>>,
-    /// The program's own default entries.
     pub program_defaults: BTreeMap<u32, TableEntry>,
-    /// Tables with entries that the program fixes.
     pub tables_with_constants: BTreeSet<u32>,
     pub rest: Arc<Rest>,
     undo: Option<Undo>,
@@ -108,7 +102,6 @@ pub(crate) struct Store {
 /// Table, key, and the entry before.
 type Before = (u32, Box<[u8]>, Option<Box<[u8]>>);
 
-/// The state before a batch, to undo its changes.
 struct Undo {
     rest: Arc<Rest>,
     /// Each entry before its change, in the order of the changes.
@@ -116,18 +109,15 @@ struct Undo {
 }
 
 impl Store {
-    /// The entries of a table as they are now.
     pub fn entries(&self, table: u32) -> Arc<Entries> {
         self.tables.get(&table).cloned().unwrap_or_default()
     }
 
-    /// The entry with this key.
     pub fn entry(&self, table: u32, identity: &[u8]) -> Option<TableEntry> {
-        // What has been serialized here can be read again.
+        // Serialized here, so it can be decoded.
         TableEntry::decode(self.tables.get(&table)?.get(identity)?).ok()
     }
 
-    /// Adds or replaces an entry.
     pub fn put(&mut self, identity: Box<[u8]>, entry: &TableEntry) {
         let serialized = entry.encode_to_vec().into_boxed_slice();
         let table = entry.table_id;
@@ -143,7 +133,6 @@ impl Store {
         }
     }
 
-    /// Removes an entry, if it is there.
     pub fn remove(&mut self, table: u32, identity: &[u8]) {
         let Some(entries) = self.tables.get_mut(&table) else {
             return;
@@ -154,7 +143,6 @@ impl Store {
         }
     }
 
-    /// Everything but entries, to change it.
     pub fn rest_mut(&mut self) -> &mut Rest {
         Arc::make_mut(&mut self.rest)
     }
@@ -178,12 +166,10 @@ impl Store {
         });
     }
 
-    /// Keeps the changes since [`Store::begin`].
     pub fn keep(&mut self) {
         self.undo = None;
     }
 
-    /// Takes back the changes since [`Store::begin`].
     pub fn undo(&mut self) {
         let Some(undo) = self.undo.take() else {
             return;

@@ -1,13 +1,12 @@
-//! The messages of P4Runtime (packages p4.v1 and p4.config.v1) as far as they are looked into here.
+//! The parts of P4Runtime's messages (packages p4.v1 and p4.config.v1) that are used here.
 //!
-//! Field numbers are the protocol's. What is not declared is skipped when a message is read, as protobuf wants it, and
-//! never written.
+//! Field numbers are the protocol's. Undeclared fields are skipped when read, and never written.
 
 pub(crate) mod entity;
 pub(crate) mod p4info;
 pub(crate) mod request;
 
-/// google.protobuf.Any, which is only ever refused.
+/// google.protobuf.Any, which is always refused.
 #[derive(Clone, PartialEq, Eq, prost::Message)]
 pub(crate) struct Any {
     #[prost(string, tag = "1")]

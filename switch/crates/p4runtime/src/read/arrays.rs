@@ -12,7 +12,7 @@ use crate::schema::{DataShape, Schema, find};
 use crate::status::{Result, unimplemented};
 use crate::write::{cells, config};
 
-/// Cells of one array that are still to be given out.
+/// Cells of one array that are still to be read.
 pub(super) struct Cells {
     id: u32,
     name: String,
@@ -60,7 +60,6 @@ impl Cells {
     }
 }
 
-/// Packets and bytes as the protocol has them.
 pub(super) fn data((packets, bytes): (u64, u64)) -> CounterData {
     let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     CounterData {
@@ -135,7 +134,7 @@ pub(super) fn meters(schema: &Schema, wanted: &MeterEntry) -> Result<Vec<Source>
     sources.collect()
 }
 
-/// Whether an id is the wanted one, or all are.
+/// Whether an id is wanted; 0 wants all.
 fn named(wanted: u32, id: u32) -> bool {
     wanted == 0 || wanted == id
 }

@@ -17,7 +17,7 @@ use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::{self, Store};
 use crate::write::config;
 
-/// Entries of one table that have not been looked at yet, and the filter for them.
+/// Entries of one table still to be read, and their filter.
 pub(super) struct Entries {
     table: Arc<Table>,
     entries: Arc<store::Entries>,
@@ -35,7 +35,6 @@ struct Filter {
     metadata: Vec<u8>,
 }
 
-/// The part of an entry that is read.
 #[derive(Clone, Copy)]
 enum Answer {
     Entry(With),
@@ -43,7 +42,7 @@ enum Answer {
     DirectMeter,
 }
 
-/// Data to read beside the written entry.
+/// Data to read besides the written entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct With {
     counter: bool,
@@ -83,7 +82,7 @@ impl Filter {
 }
 
 impl Entries {
-    /// Adds the next entry, if it fits, to a piece; false at the end.
+    /// Adds the next entry to a piece, if it passes the filter; false at the end.
     pub(super) fn write_next(
         &mut self,
         pipeline: &Pipeline,
@@ -99,7 +98,7 @@ impl Entries {
             write_table_entry(piece, serialized);
             return true;
         }
-        // What has been serialized here can be read again.
+        // Serialized here, so it can be decoded.
         let Ok(entry) = TableEntry::decode(serialized) else {
             return true;
         };
@@ -140,7 +139,6 @@ fn native(entry: &TableEntry, table: &Table) -> Option<Entry> {
     })
 }
 
-/// Adds the entry's counter, if its table has one.
 pub(crate) fn with_counter(
     mut entry: TableEntry,
     table: &Table,
@@ -154,7 +152,6 @@ pub(crate) fn with_counter(
     entry
 }
 
-/// Adds the entry's meter, if its table has one and it is configured.
 pub(crate) fn with_meter(mut entry: TableEntry, table: &Table, pipeline: &Pipeline) -> TableEntry {
     if table.direct_meter.is_some() {
         entry.meter_config = native(&entry, table)
@@ -165,7 +162,7 @@ pub(crate) fn with_meter(mut entry: TableEntry, table: &Table, pipeline: &Pipeli
     entry
 }
 
-/// Adds for how long no packet has met the entry, if its table keeps it: zero for one that has not been looked at yet.
+/// Adds the time since the last match, if the table keeps it; zero before the first look at it.
 fn with_time(mut entry: TableEntry, table: &Table, pipeline: &Pipeline, now: Time) -> TableEntry {
     if table.idle_timeout {
         let last = native(&entry, table)
@@ -177,7 +174,6 @@ fn with_time(mut entry: TableEntry, table: &Table, pipeline: &Pipeline, now: Tim
     entry
 }
 
-/// The key of an entry alone.
 fn key_of(entry: TableEntry) -> TableEntry {
     TableEntry {
         table_id: entry.table_id,
@@ -331,7 +327,7 @@ pub(super) fn direct_meters(
     resources(schema, store, wanted, "meter", has, Answer::DirectMeter)
 }
 
-/// The direct resources of one entry, of all of a table, or of all there are.
+/// The direct resources of one entry, one table or all tables.
 fn resources(
     schema: &Schema,
     store: &Store,

@@ -1,7 +1,7 @@
-//! Read: entities by key or by wildcard, given out in pieces of bounded size.
+//! Read: entities by key or by wildcard, in pieces of bounded size.
 //!
-//! The answer's extent is settled when the read begins: entries as they are at that moment, and ranges of cells of
-//! arrays, whose values are taken piece by piece. So neither the answer nor the lock of the switch is ever held for long.
+//! The extent is fixed when the read begins: entries as they are then, and ranges of cells, whose
+//! values are read piece by piece. So neither the answer nor the switch's lock is held for long.
 
 mod arrays;
 mod entries;
@@ -25,14 +25,13 @@ use crate::status::{Code, Outcome, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 use crate::write::lock;
 
-/// Size of one response message: some milliseconds of work, and well below the 4 MB that clients accept unless told
-/// otherwise.
+/// Bytes of one response: some milliseconds of work, far below the 4 MB clients accept by default.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Entities that are looked at, fitting or not, before packets get their turn.
+/// Entities that are checked, fitting or not, before packets get their turn.
 const AT_A_TIME: usize = 8192;
 
-/// Tables, arrays and cells that one read may name, wildcards counted by what they stand for.
+/// Tables, arrays and cells that one read may name; a wildcard counts what it stands for.
 const MOST_SOURCES: usize = 1 << 13;
 
 fn too_much() -> Refusal {
@@ -46,7 +45,6 @@ pub struct Reader {
     outcomes: Vec<Outcome>,
 }
 
-/// Where entities of an answer come from.
 enum Source {
     Entries(Box<entries::Entries>),
     Cells(arrays::Cells),
@@ -83,9 +81,7 @@ impl Reader {
         &self.outcomes
     }
 
-    /// The next piece of the answer, a serialized p4.v1.ReadResponse; None at the end.
-    ///
-    /// A program that has been replaced since the read began answers no more.
+    /// The next serialized p4.v1.ReadResponse; None at the end, or if `node` has no program.
     pub fn next_piece(&mut self, node: &Mutex<SwitchNode>) -> Option<Vec<u8>> {
         let mut piece = Vec::with_capacity(PIECE_BYTES + 1024);
         while piece.is_empty() && !self.sources.is_empty() {
@@ -109,7 +105,7 @@ impl Reader {
 }
 
 impl Source {
-    /// Adds the next entity, if there is one, to a piece; false at the end.
+    /// Adds the next entity to a piece; false at the end.
     fn write_next(&mut self, pipeline: &Pipeline, now: Time, piece: &mut Vec<u8>) -> bool {
         match self {
             Self::Entries(entries) => entries.write_next(pipeline, now, piece),
@@ -134,7 +130,6 @@ fn write_entity(piece: &mut Vec<u8>, entity: &Entity) -> bool {
     true
 }
 
-/// Adds a table entry that is serialized already.
 fn write_table_entry(piece: &mut Vec<u8>, serialized: &[u8]) {
     let length = serialized.len();
     let entity = key_len(TABLE_ENTRY) + encoded_len_varint(length as u64) + length;
@@ -166,7 +161,7 @@ fn sources(schema: &Schema, store: &Store, role: &Role, entity: Entity) -> Resul
         Some(Kind::Replication(wanted)) => rest::replication(store, wanted).map(ready),
         Some(Kind::ValueSet(wanted)) => rest::value_sets(schema, store, &wanted).map(ready),
         Some(Kind::Digest(wanted)) => rest::digests(schema, store, wanted).map(ready),
-        // All there is of a kind that this switch does not have is nothing.
+        // A wildcard for a kind that v1model lacks finds nothing.
         Some(other) if names_nothing(&other) => Ok(Vec::new()),
         Some(Kind::Extern(_)) => {
             unimplemented("extern_entry is not supported: v1model has no such externs")

@@ -29,7 +29,7 @@ pub(super) fn digests(schema: &Schema, store: &Store, wanted: DigestEntry) -> Re
     Ok(found.map(Kind::Digest).map(entity).collect())
 }
 
-/// All value sets have their members, if only none.
+/// Each value set has an entry, though it may have no members.
 pub(super) fn value_sets(
     schema: &Schema,
     store: &Store,
@@ -70,7 +70,7 @@ pub(super) fn groups(
     Ok(found.cloned().map(Kind::Group).map(entity).collect())
 }
 
-/// The members or groups of an action profile with a number, all of it, or all of all profiles.
+/// Members or groups: one by number, all of a profile, or all.
 fn of_profile<'a, T>(
     schema: &Schema,
     known: &'a BTreeMap<(u32, u32), T>,
@@ -89,7 +89,7 @@ fn of_profile<'a, T>(
         .map(|(_, value)| value))
 }
 
-/// Groups or sessions, as the request says: the one with the given number, or all.
+/// Groups or sessions: the one with the given number, or all.
 pub(super) fn replication(
     store: &Store,
     wanted: PacketReplicationEngineEntry,

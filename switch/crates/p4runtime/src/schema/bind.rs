@@ -11,8 +11,7 @@ use crate::status::{Result, invalid};
 const LONGEST_TEXT: u32 = 128;
 
 impl Schema {
-    /// Checks the schema against the program. What has a translated type, or no width in the p4info, takes the
-    /// program's width.
+    /// Checks the schema against the program. Translated or unknown widths become the program's.
     pub fn bind(&mut self, program: &Pipeline) -> Result<()> {
         let known = program.tables();
         for table in self.tables.values_mut().map(Arc::make_mut) {
@@ -53,7 +52,7 @@ impl Schema {
             let native = sets.iter().find(|native| native.name == set.name);
             let same = native.is_some_and(|native| {
                 let mut widths = native.bits.iter();
-                // The program says no widths of a set that no parser state uses.
+                // The artifact has no widths for a set that no parser state uses.
                 native.bits.is_empty()
                     || native.bits.len() == set.fields.len()
                         && set.fields.iter_mut().all(|field| {
@@ -79,8 +78,8 @@ impl Schema {
         self.bind_arrays(program)
     }
 
-    /// Digests go by the name of their struct. p4c gives those of a tuple a name in the p4info and another in the
-    /// artifact, so they go by their fields, and equal ones by their order.
+    /// Digests are matched by the name of their struct. p4c names those of a tuple differently in
+    /// p4info and artifact, so they are matched by their fields, equal ones by order.
     fn bind_digests(&mut self, program: &Pipeline) -> Result<()> {
         let lists = program.digest_lists();
         let named = |name: &str| self.digests.values().any(|digest| digest.name == name);
@@ -88,7 +87,7 @@ impl Schema {
             lists.iter().filter(|list| !named(&list.name)).collect();
         nameless.sort_by_key(|list| list.id);
         let mut digests: Vec<&mut Digest> = self.digests.values_mut().collect();
-        // Their ids are made of their names, which count them.
+        // Not by id: ids derive from names, and the names count the digests.
         digests.sort_by(|left, right| {
             (left.name.len(), &left.name).cmp(&(right.name.len(), &right.name))
         });
@@ -166,7 +165,7 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
     ))
 }
 
-/// Checks the p4info's promises for a table beside keys and actions.
+/// Checks the p4info's properties of a table other than keys and actions.
 fn bind_properties(table: &Table, native: &TableInfo) -> Result<()> {
     let promises = [
         (
@@ -205,7 +204,7 @@ fn listed(words: &[String]) -> String {
     }
 }
 
-/// Whether a width is the program's, which a type takes that clients have in another form.
+/// Whether a width is the program's; a type in another form takes it.
 fn fits(bits: &mut u32, native: u32, form: Form) -> bool {
     match form {
         Form::Number => *bits == native,
@@ -217,8 +216,7 @@ fn fits(bits: &mut u32, native: u32, form: Form) -> bool {
     }
 }
 
-/// Whether p4c may have found that a table does nothing, and taken it out: then it has no key, and nothing of its own that
-/// anybody could look at.
+/// Whether p4c may have removed a table as useless: it has no key, and no state to read.
 fn may_be_absent(table: &Table) -> bool {
     table.fields.is_empty()
         && table.profile.is_none()
@@ -226,8 +224,8 @@ fn may_be_absent(table: &Table) -> bool {
         && table.direct_meter.is_none()
 }
 
-/// Gives the fields of a packet-in or packet-out header the widths that they have in the program. The artifact doesn't
-/// say which header it is, but its type has fields of these names.
+/// Gives a controller header's fields the program's widths. The artifact doesn't say which header
+/// it is, so it is found by the names of its fields.
 fn bind_header(fields: &mut [Field], name: &str, program: &Pipeline) -> Result<()> {
     if fields.iter().all(|field| field.form == Form::Number) {
         return Ok(());

@@ -1,24 +1,22 @@
-//! How clients write the values of a type, which need not be how the program has them.
+//! The form in which clients write a type's values; the program's may differ.
 
 use std::fmt::Display;
 
 use crate::bytestring::{self, canonical, hexadecimal, of_number};
 use crate::status::{Result, invalid};
 
-/// The form of a type's values in requests and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The program's number.
     Number,
     /// The program's number, where the p4info has another width (`@p4runtime_translation`) or none (`error`).
     Translated,
-    /// The program's number in decimal digits (`@p4runtime_translation` with `string`): the switch knows no other names
-    /// for numbers.
+    /// Decimal digits (`@p4runtime_translation` with `string`): the switch knows no other names.
     Text,
 }
 
 impl Form {
-    /// Brings a value that a client has written into its canonical form; gives the number it stands for.
+    /// Makes a client's value canonical; gives the number it stands for.
     pub fn receive(self, value: &mut Vec<u8>, bits: u32, what: impl Display) -> Result<Vec<u8>> {
         if self != Self::Text {
             canonical(value, bits, what)?;
@@ -39,7 +37,7 @@ impl Form {
         Ok(number)
     }
 
-    /// The program's number, in its shortest form, as clients read it.
+    /// Converts the program's number, in its shortest form, to the clients' form.
     pub fn give(self, number: Vec<u8>) -> Vec<u8> {
         if self != Self::Text {
             return number;

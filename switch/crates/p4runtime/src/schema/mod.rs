@@ -17,9 +17,8 @@ use crate::status::{Refusal, Result, invalid};
 pub(crate) use form::Form;
 pub(crate) use types::DataShape;
 
-/// A key of a table or of a parser's value set.
-///
-/// The artifact may have another name for it (`native`) and another kind: p4c writes an optional key as ternary.
+/// A key of a table or value set. The artifact may have another name for it (`native`) and another
+/// kind: p4c writes an optional key as ternary.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyField {
     pub id: u32,
@@ -67,12 +66,11 @@ pub(crate) struct Table {
     pub needs_priority: bool,
     pub direct_counter: bool,
     pub direct_meter: Option<MeterKind>,
-    /// The action profile that holds its actions.
     pub profile: Option<u32>,
     pub idle_timeout: bool,
-    /// The default action of the program, as far as the p4info says it.
+    /// The program's default action, as far as the p4info says it.
     pub initial_default: Option<TableAction>,
-    /// p4c has taken the table out of the program, where it did nothing: clients only know it.
+    /// p4c removed the table, which did nothing; only clients know it.
     pub absent: bool,
 }
 
@@ -121,7 +119,6 @@ pub(crate) struct Profile {
     pub weights_disallowed: bool,
 }
 
-/// A parser value set.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueSet {
     pub id: u32,
@@ -138,10 +135,9 @@ pub(crate) struct Digest {
     pub shape: DataShape,
 }
 
-/// A p4info, by id.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schema {
-    /// Shared with the reads that are about them.
+    /// Shared with reads in progress.
     pub tables: BTreeMap<u32, Arc<Table>>,
     pub actions: BTreeMap<u32, Action>,
     pub counters: BTreeMap<u32, Array>,
@@ -163,7 +159,7 @@ impl Schema {
         find(&self.profiles, id, "action profile")
     }
 
-    /// The action with this id, which must be one of the table's, and where it may stand there.
+    /// The table's action with this id, and its scope.
     pub fn action_of(&self, table: &Table, id: u32) -> Result<(&Action, Scope)> {
         let action = find(&self.actions, id, "action")?;
         match table.actions.iter().find(|(known, _)| *known == id) {
@@ -183,7 +179,6 @@ impl Schema {
     }
 }
 
-/// Finds an object by its id.
 pub(crate) fn find<'a, T>(all: &'a BTreeMap<u32, T>, id: u32, what: &str) -> Result<&'a T> {
     all.get(&id).ok_or_else(|| {
         Refusal::new(

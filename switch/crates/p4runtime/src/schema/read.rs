@@ -1,4 +1,4 @@
-//! A p4info becomes a schema.
+//! Reads a p4info into a schema.
 
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ use crate::message::p4info::{self, NamedType, P4Info, Preamble, Representation, 
 use crate::status::{Refusal, Result, invalid, unimplemented};
 
 impl Schema {
-    /// Indexes a serialized p4info.
     pub fn read(serialized: &[u8]) -> Result<Self> {
         let info = P4Info::decode(serialized).map_err(|error| {
             Refusal::new(
@@ -127,7 +126,7 @@ fn identity(preamble: Option<&Preamble>) -> (u32, String) {
     preamble.map_or_else(Default::default, |known| (known.id, known.name.clone()))
 }
 
-/// Ids of direct counters or meters, and what kind of meter it is.
+/// Ids of direct counters or meters, with the kind of meter.
 fn ids(resources: &[p4info::DirectResource]) -> BTreeMap<u32, MeterKind> {
     let ids = resources.iter().map(|each| {
         (
@@ -227,12 +226,11 @@ fn table_of(
     })
 }
 
-/// The types the p4info declares.
 #[derive(Clone, Copy)]
 struct Types<'a>(Option<&'a TypeInfo>);
 
 impl Types<'_> {
-    /// The form of a type with its width in the p4info, which is 0 if the program decides it.
+    /// A type's form and its width in the p4info; 0 if the program decides it.
     fn form(
         &self,
         owner: &str,
@@ -244,7 +242,7 @@ impl Types<'_> {
         match (known(), u32::try_from(bits)) {
             (Some(Representation::Translated(_)), Ok(0)) => Ok((Form::Text, 0)),
             (Some(Representation::Translated(_)), Ok(bits)) => Ok((Form::Translated, bits)),
-            // p4c gives no width and no type to what the program has as an `error`.
+            // p4c gives an `error` neither width nor type.
             (_, Ok(0)) => Ok((Form::Translated, 0)),
             (_, Ok(bits)) => Ok((Form::Number, bits)),
             (_, Err(_)) => invalid(format!("p4info: {owner}, {name}: a width of {bits} bits")),

@@ -1,4 +1,4 @@
-//! The types of what registers hold and digests carry (P4DataTypeSpec), as far as v1model's can be.
+//! Types of registers and digests (P4DataTypeSpec), as far as v1model has them.
 
 use super::Form;
 use crate::bytestring::{self, hexadecimal, shorten};
@@ -7,19 +7,17 @@ use crate::message::p4info::{
     BitstringKind, BitstringType, DataType, DataTypeKind, Representation, TypeInfo,
 };
 
-/// A type, down to its numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DataShape {
-    /// A number of this many bits.
     Number(u32),
     Bool,
-    /// A number of this many bits with names for some values.
+    /// A number of this many bits, with names for some values.
     Enum(u32),
     /// One of these names, which p4c numbers in their order.
     Name(Vec<String>),
     /// One of the program's errors, likewise.
     Error(Vec<String>),
-    /// A number that clients have as a string.
+    /// A number that clients write as a string.
     Text,
     Struct(Vec<DataShape>),
     Tuple(Vec<DataShape>),
@@ -36,7 +34,6 @@ impl DataShape {
         shape(data?, types, DEPTH)
     }
 
-    /// Width of the number, for a shape that is one.
     pub fn bits(&self) -> Option<u32> {
         match self {
             Self::Number(bits) | Self::Enum(bits) => Some(*bits),
@@ -45,7 +42,6 @@ impl DataShape {
         }
     }
 
-    /// How many numbers there are in it.
     pub fn leaves(&self) -> usize {
         match self {
             Self::Number(_)
@@ -76,7 +72,7 @@ impl DataShape {
         }
     }
 
-    /// Makes the value of this shape out of its numbers in order; those that are missing are zero.
+    /// Makes a value of its numbers in order; missing ones are zero.
     pub fn value(&self, numbers: &mut impl Iterator<Item = Vec<u8>>) -> P4Data {
         let mut next = || {
             let mut number = numbers.next().unwrap_or_else(|| vec![0]);

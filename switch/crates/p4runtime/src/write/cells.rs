@@ -67,7 +67,7 @@ pub(super) fn meter(entry: &MeterEntry, schema: &Schema) -> Result<Step> {
     }]))
 }
 
-/// The cell a message is about; none if it is about all.
+/// None for all cells.
 pub(crate) fn cell(name: &str, size: u64, index: Option<Index>) -> Result<Option<usize>> {
     let Some(Index { index }) = index else {
         return Ok(None);
@@ -82,7 +82,6 @@ pub(crate) fn cell(name: &str, size: u64, index: Option<Index>) -> Result<Option
     }
 }
 
-/// The cells a message is about, as a range.
 pub(crate) fn cells(name: &str, size: u64, index: Option<Index>) -> Result<Range<usize>> {
     let cell = cell(name, size, index)?;
     Ok(cell.map_or(0..size as usize, |cell| cell..cell + 1))
@@ -97,7 +96,6 @@ pub(super) fn counts(data: &CounterData) -> Result<(u64, u64)> {
     }
 }
 
-/// The canonical value for a cell of a register.
 fn register_value(register: &Register, data: Option<P4Data>) -> Result<Vec<u8>> {
     let name = &register.name;
     let Some(shape) = &register.shape else {
@@ -120,10 +118,8 @@ fn register_value(register: &Register, data: Option<P4Data>) -> Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// The rates of a meter as the switch wants them.
-///
-/// A single-rate two-colour marker is a two-rate one whose buckets are alike; so is a single-rate three-colour one
-/// without excess burst.
+/// A single-rate two-colour marker is a two-rate one with equal buckets; so is a single-rate
+/// three-colour one without excess burst.
 pub(super) fn rates(name: &str, config: &MeterConfig, kind: MeterKind) -> Result<MeterRates> {
     let number = |value: i64| match u64::try_from(value) {
         Ok(number) => Ok(number),
@@ -165,7 +161,7 @@ pub(super) fn rates(name: &str, config: &MeterConfig, kind: MeterKind) -> Result
     Ok(rates)
 }
 
-/// The configuration that a client wrote, from the rates it led to.
+/// The configuration that led to these rates.
 pub(crate) fn config(rates: &MeterRates) -> MeterConfig {
     let number = |rate: u64| i64::try_from(rate).unwrap_or(i64::MAX);
     MeterConfig {

@@ -1,7 +1,6 @@
 //! Write: a batch of updates, each checked, translated and applied.
 //!
-//! Every update becomes a [`Step`]: changes of the switch, and of the store once those are made. The changes of a step are
-//! made all or none, so that no update is ever half done.
+//! Every update becomes a [`Step`]: changes of the switch, all or none, and then of the store.
 
 mod cells;
 mod digest;
@@ -24,10 +23,9 @@ use crate::schema::Schema;
 use crate::status::{Outcome, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 
-/// Updates of a batch that need not be atomic that are applied at a time: packets must not wait for long.
+/// Updates applied at a time if they need not be atomic: packets must not wait for long.
 const AT_A_TIME: usize = 256;
 
-/// A client's operation on an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Insert,
@@ -37,14 +35,14 @@ pub(crate) enum Operation {
 
 type Memory = Box<dyn FnOnce(&mut Store)>;
 
-/// The effect of one update on the switch, and on the store once that has succeeded.
+/// The effect of one update on the switch and, if that succeeds, on the store.
 pub(crate) struct Step {
     pub changes: Vec<Change>,
     pub remember: Option<Memory>,
 }
 
 impl Step {
-    /// Changes that only the switch has to remember.
+    /// Changes of the switch only.
     fn of(changes: Vec<Change>) -> Self {
         Self {
             changes,
@@ -96,7 +94,7 @@ pub(crate) fn one_by_one(
     outcomes
 }
 
-/// Applies updates all or none, and no packet sees anything in between.
+/// Applies updates all or none; packets see no state in between.
 pub(crate) fn all_or_none(
     schema: &Schema,
     store: &mut Store,

@@ -102,7 +102,7 @@ pub(super) fn group(
             watch_port: watch_port(&mut member.watch, profile)?,
         });
     }
-    // Where the size of a group is the number of its members, the sum of their weights has no limit of its own.
+    // If a group's size counts its members, the sum of their weights has no limit.
     let by_count = profile.max_member_weight.is_some();
     let max_size = if by_count {
         0

@@ -94,7 +94,7 @@ fn clone_session(
     }))
 }
 
-/// The number that packets carry; 0 means none in P4Runtime.
+/// 0 means none in P4Runtime.
 fn number_of(id: u32, what: &str) -> Result<u16> {
     match u16::try_from(id) {
         Ok(number @ 1..) => Ok(number),
@@ -115,7 +115,7 @@ fn exists(operation: Operation, exists: bool, what: &str) -> Result<()> {
     }
 }
 
-/// The receivers of copies. Ports end up in their canonical form.
+/// The receivers of copies; makes their ports canonical.
 fn replicas(given: &mut [entity::Replica], what: &str) -> Result<Vec<Replica>> {
     let mut replicas: Vec<Replica> = Vec::with_capacity(given.len());
     for replica in given {
@@ -123,7 +123,7 @@ fn replicas(given: &mut [entity::Replica], what: &str) -> Result<Vec<Replica>> {
             return unimplemented(format!("{what}: backup replicas are not supported"));
         }
         let port = match &mut replica.port {
-            // Messages of before P4Runtime 1.4 leave port 0 out.
+            // Messages from before P4Runtime 1.4 omit port 0.
             None => 0,
             Some(ReplicaPort::EgressPort(port)) => *port,
             Some(ReplicaPort::Port(port)) => {

@@ -12,7 +12,7 @@ use crate::schema::{Schema, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 
-/// An entry for the switch that only identifies.
+/// An entry for the switch with only its key.
 fn named(matches: Matches, priority: i32) -> Entry {
     Entry {
         matches,
@@ -106,7 +106,7 @@ fn deletion(table: &Table, entry: Entry, identity: Box<[u8]>) -> Step {
     })
 }
 
-/// Keeps count of how the entries of an action profile's tables name their actions.
+/// Counts how entries of action profiles name their actions.
 fn count_style(
     store: &mut Store,
     profile: Option<u32>,
@@ -133,7 +133,7 @@ fn count_style(
     }
 }
 
-/// Takes counter and meter out of an entry, as changes: their values are the switch's.
+/// Moves counter and meter out of an entry into changes: the switch holds their values.
 fn direct_resources(
     operation: Operation,
     entry: &mut TableEntry,
@@ -149,7 +149,7 @@ fn direct_resources(
         });
     }
     let config = entry.meter_config.take();
-    // A new entry's meter is unconfigured anyway; a modified one's becomes so unless a configuration is given.
+    // A new entry's meter is unconfigured anyway; a modified one's becomes so unless one is given.
     if let Some(kind) = table.direct_meter
         && (config.is_some() || operation == Operation::Modify)
     {

@@ -17,7 +17,7 @@ pub(super) fn entry(mut entry: ValueSetEntry, schema: &Schema) -> Result<Step> {
         let mut given = fields(&mut member.matches, &set.fields, || {
             format!("value set {name}")
         })?;
-        // The switch takes one match per field; those that are left out match anything.
+        // The switch takes one match per field; omitted ones match anything.
         let all = set.fields.iter().map(|field| {
             let place = given.iter().position(|(name, _)| *name == field.native);
             place.map_or(Match::Optional(None), |place| given.swap_remove(place).1)
