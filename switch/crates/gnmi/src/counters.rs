@@ -4,17 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $field:ident = $leaf:literal,)*) => {
-        /// Counters of the servers: they count, the tree reads.
+        /// Counters of the servers.
         #[derive(Debug, Default)]
         pub struct ServerCounters {
             $($(#[$doc])* pub $field: AtomicU64,)*
         }
 
-        /// The leaves, in the order of [`ServerCounters::read`].
+        /// In the order of [`ServerCounters::read`].
         pub(crate) const LEAVES: &[&str] = &[$($leaf,)*];
 
         impl ServerCounters {
-            /// The counters now, in the order of [`LEAVES`].
             pub(crate) fn read(&self) -> impl Iterator<Item = u64> {
                 [$(self.$field.load(Ordering::Relaxed),)*].into_iter()
             }
@@ -53,6 +52,6 @@ counters! {
     digests_dropped = "digests-dropped",
     /// Other notifications that a client was too slow for.
     notifications_dropped = "notifications-dropped",
-    /// gNMI subscriptions that there have been.
+    /// gNMI subscriptions opened.
     subscriptions = "subscriptions",
 }

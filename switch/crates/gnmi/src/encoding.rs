@@ -14,8 +14,7 @@ use crate::value::Value;
 
 pub(crate) const ENCODINGS: [i32; 3] = [JSON, JSON_IETF, PROTO];
 
-/// Refuses encodings that are not here: `Unimplemented`, as the specification has it, or `InvalidArgument` for unknown
-/// numbers.
+/// `Unimplemented` for unsupported encodings (as specified), `InvalidArgument` for unknown ones.
 pub(crate) fn check(encoding: i32) -> Result<()> {
     let (code, name) = match encoding {
         JSON | JSON_IETF | PROTO => return Ok(()),
@@ -26,7 +25,6 @@ pub(crate) fn check(encoding: i32) -> Result<()> {
     Err(refusal(code, format!("encoding {name} is not supported")))
 }
 
-/// The value of one leaf.
 pub(crate) fn typed(leaf: &Leaf, value: &Value, encoding: i32) -> TypedValue {
     if encoding != PROTO {
         return document(&scalar(leaf, value, encoding), encoding);
@@ -40,7 +38,6 @@ pub(crate) fn typed(leaf: &Leaf, value: &Value, encoding: i32) -> TypedValue {
     value.into()
 }
 
-/// A JSON document.
 pub(crate) fn document(content: &Json, encoding: i32) -> TypedValue {
     let data = json::written(content).into_bytes();
     let value = if encoding == JSON_IETF {
@@ -66,9 +63,8 @@ fn scalar(leaf: &Leaf, value: &Value, encoding: i32) -> Json {
     }
 }
 
-/// The JSON of what lies at or below a node: a whole document.
-///
-/// `data` is in the order of a snapshot, and the paths' first `depth` elements lead to `node`.
+/// The JSON document of `node`, to which the paths' first `depth` elements lead. `data` is in a
+/// snapshot's order.
 pub(crate) fn nested(data: &[Datum<'_>], node: &Node, depth: usize, encoding: i32) -> Json {
     below(data, node, depth, encoding, true)
 }
@@ -89,7 +85,7 @@ fn below(data: &[Datum<'_>], node: &Node, depth: usize, encoding: i32, top: bool
         let name = if encoding != JSON_IETF || inherited {
             child.name.clone()
         } else {
-            // RFC 7951, 4: the module is before a name at the top, and where it is not the parent's.
+            // RFC 7951, 4: names at the top, or not of the parent's module, carry their module.
             format!("{}:{}", child.module, child.name)
         };
         let content = below(members, child, depth + 1, encoding, false);

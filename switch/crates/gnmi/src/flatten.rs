@@ -11,20 +11,14 @@ use crate::refusal::{Result, wrong};
 use crate::schema::{self, Kind, Leaf, Node};
 use crate::value::Value;
 
-/// The longest JSON document.
 const MOST_JSON: usize = 64 * 1024;
 
-/// The longest text that is taken as it is though it is not JSON.
+/// Text that is no JSON is taken as it is up to this length.
 const MOST_UNQUOTED: usize = 256;
 
-/// A leaf with its new value.
 pub(crate) type Setting = (Path, &'static Leaf, Value);
 
-/// The leaves that a value, put at a path, sets.
-///
-/// # Errors
-///
-/// `InvalidArgument`, with the path.
+/// The leaves that a value at a path sets; `InvalidArgument` has the path.
 pub(crate) fn flattened(path: &Path, value: Option<&TypedValue>) -> Result<Vec<Setting>> {
     let node = schema::find(path);
     let kind = node.and_then(Node::leaf).map(|leaf| leaf.kind);
@@ -126,7 +120,7 @@ fn entries(
     Ok(())
 }
 
-/// The key of a list's entry, by its own member. Of members that differ in the module only, the last one counts.
+/// The key of a list's entry, by its own member. The last of members that differ in module counts.
 fn key_of(members: &Map<String, Json>, key: &str) -> Option<String> {
     let mut named = members.iter().filter(|(name, _)| bare(name) == key);
     match named.next_back()?.1 {
@@ -160,7 +154,7 @@ fn coerced(path: &Path, leaf: &Leaf, content: &Json) -> Result<Value> {
     })
 }
 
-/// A number, or text of one: RFC 7951 has those of 64 bits so.
+/// A number, or its text: RFC 7951 writes 64-bit numbers so.
 fn number(content: &Json) -> Option<i128> {
     match content {
         Json::Number(number) => number
@@ -170,7 +164,7 @@ fn number(content: &Json) -> Option<i128> {
         Json::String(text) => {
             let digits = text.strip_prefix('-').unwrap_or(text);
             let digits_only = digits.bytes().all(|digit| digit.is_ascii_digit());
-            // Not more digits than numbers of 64 bits have.
+            // 64-bit numbers have 20 digits at most.
             (digits_only && digits.len() <= 20)
                 .then(|| text.parse().ok())
                 .flatten()

@@ -16,10 +16,10 @@ use crate::snapshot::{Datum, Snapshot};
 
 const MOST_PATHS: usize = 1024;
 
-/// The most values that one answer holds, or one stream's subscriptions take: many times those of a large switch.
+/// The most values of one answer, or of one stream: many times those of a large switch.
 pub(crate) const MOST_VALUES: usize = 65_536;
 
-/// Refuses requests that are wrong by themselves, without data.
+/// Refuses requests that are wrong whatever the data.
 pub(crate) fn check(request: &GetRequest) -> Result<()> {
     encoding::check(request.encoding)?;
     if !(data::ALL..=data::OPERATIONAL).contains(&request.r#type) {
@@ -90,7 +90,7 @@ pub(crate) fn too_many(most: usize) -> phb_p4runtime::Refusal {
     refusal(Code::ResourceExhausted, message)
 }
 
-/// The prefix of an answer: the target goes back as it came.
+/// The prefix of an answer: the request's target.
 pub(crate) fn target(prefix: Option<&GivenPath>) -> Option<GivenPath> {
     let target = prefix.map(|prefix| prefix.target.as_str());
     let target = target.filter(|target| !target.is_empty())?;

@@ -12,7 +12,7 @@ pub struct Attachment {
     pub link: Link,
     /// Frames that found no room on their way to the switch.
     pub missed: u64,
-    /// Frames refused because what their sender left to hardware can't be done.
+    /// Frames refused since the offload that their sender asked for can't be done.
     pub refused: u64,
     /// Reads that failed.
     pub receive_errors: u64,
@@ -25,7 +25,6 @@ pub struct Attachment {
 /// Gives the interfaces at the ports now, by port number.
 pub type Attachments = Arc<dyn Fn() -> BTreeMap<u16, Attachment> + Send + Sync>;
 
-/// An interface, as clients call it, and its port.
 pub(crate) struct Interface {
     pub name: String,
     pub port: u16,

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-/// The text of a JSON document.
 pub(crate) fn written(content: &Value) -> String {
     let mut text = String::new();
     write(content, &mut text);

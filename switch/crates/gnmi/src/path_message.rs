@@ -9,11 +9,7 @@ const ORIGIN: &str = "openconfig";
 
 const MOST_ELEMENTS: usize = 32;
 
-/// Brings a path of a request, behind the request's prefix, into our form.
-///
-/// # Errors
-///
-/// `InvalidArgument` for an origin that is not ours, or elements that make no sense.
+/// A request's path behind its prefix; `InvalidArgument` for other origins or invalid elements.
 pub(crate) fn read(path: Option<&message::Path>, prefix: Option<&message::Path>) -> Result<Path> {
     let parts = [prefix, path].into_iter().flatten();
     let mut result: Vec<Element> = Vec::new();
@@ -23,7 +19,7 @@ pub(crate) fn read(path: Option<&message::Path>, prefix: Option<&message::Path>)
             check_origin(&part.origin)?;
         }
         for element in elements(part)? {
-            // One after the other they mean no more than one.
+            // Several in a row mean the same as one.
             let merged = element.name == ANY_DEPTH
                 && result.last().is_some_and(|last| last.name == ANY_DEPTH);
             if !merged {
@@ -55,7 +51,7 @@ fn check_origin(origin: &str) -> Result<()> {
 
 fn elements(path: &message::Path) -> Result<Vec<Element>> {
     if path.elem.is_empty() {
-        // The form of before gNMI 0.4, which the specification keeps for older clients.
+        // As before gNMI 0.4; the specification keeps it for older clients.
         let names = without_origin(&path.element, |name| Some(name))?;
         return names.iter().map(|name| element(name, [])).collect();
     }
@@ -68,7 +64,7 @@ fn elements(path: &message::Path) -> Result<Vec<Element>> {
         .collect()
 }
 
-/// Leaves out a first element that is an origin with a colon, and nothing else: `openconfig:/interfaces`.
+/// Drops a first element that is only an origin with a colon: `openconfig:/interfaces`.
 fn without_origin<T>(parts: &[T], bare: impl Fn(&T) -> Option<&str>) -> Result<&[T]> {
     if let Some((first, rest)) = parts.split_first()
         && let Some(origin) = bare(first).and_then(|name| name.strip_suffix(':'))
@@ -104,7 +100,6 @@ pub(crate) fn bare(name: &str) -> &str {
     name.rsplit_once(':').map_or(name, |(_, bare)| bare)
 }
 
-/// A path as the protocol carries it.
 pub(crate) fn write(path: &[Element]) -> message::Path {
     message::Path {
         elem: path

@@ -96,13 +96,11 @@ impl fmt::Display for Path {
     }
 }
 
-/// A path for people.
 pub(crate) fn text(path: &[Element]) -> String {
     let elements: Vec<String> = path.iter().map(ToString::to_string).collect();
     format!("/{}", elements.join("/"))
 }
 
-/// Whether it may stand for several paths.
 pub(crate) fn is_pattern(path: &[Element]) -> bool {
     path.iter().any(|element| {
         element.name == ANY
@@ -111,9 +109,8 @@ pub(crate) fn is_pattern(path: &[Element]) -> bool {
     })
 }
 
-/// Whether a path is at or below what a pattern stands for, given which pairs of elements match.
-///
-/// It keeps the set of all depths of `path` that the pattern up to some element may end at: the work is the product of
+/// As [`covers`], given which pairs of elements match.
+/// Keeps the set of depths of `path` where the pattern so far may end: the work is the product of
 /// the lengths, however many `...` there are.
 pub(crate) fn covers_by<P, E>(
     pattern: &[P],
@@ -121,7 +118,7 @@ pub(crate) fn covers_by<P, E>(
     any_depth: impl Fn(&P) -> bool,
     matches: impl Fn(&P, &E) -> bool,
 ) -> bool {
-    // Bit n stands for depth n. Paths of the models are less than 64 deep; a deeper one is not covered.
+    // Bit n stands for depth n. The models' paths are less than 64 deep.
     if path.len() >= 64 {
         return false;
     }

@@ -3,9 +3,7 @@
 use crate::paths::{ANY, ANY_DEPTH, Element, Path, covers, covers_by};
 use crate::schema::{LEAVES, Leaf};
 
-/// A path that may have wildcards.
-///
-/// Which leaves of the models have the right names is found out once: of all data, keys are compared for those only.
+/// A path with wildcards. Leaves with fitting names are found once; later only keys are compared.
 pub(crate) struct Pattern {
     path: Path,
     by_leaf: Vec<bool>,
@@ -29,7 +27,6 @@ impl Pattern {
         &self.path
     }
 
-    /// Whether a leaf is at or below what this stands for.
     pub(crate) fn covers(&self, path: &[Element], leaf: &Leaf) -> bool {
         self.by_leaf[leaf.index] && covers(&self.path, path)
     }

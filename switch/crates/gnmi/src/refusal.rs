@@ -6,7 +6,6 @@ use phb_p4runtime::status::{Code, Refusal};
 
 use crate::paths::{Element, text};
 
-/// A result or a refusal.
 pub(crate) type Result<T> = std::result::Result<T, Refusal>;
 
 /// The longest message: it travels in a header, and may quote what a client sent.
@@ -24,12 +23,11 @@ pub(crate) fn invalid(message: impl Into<String>) -> Refusal {
     refusal(Code::InvalidArgument, message.into())
 }
 
-/// Something is wrong at a path.
 pub(crate) fn wrong(path: &[Element], message: impl AsRef<str>) -> Refusal {
     invalid(format!("{}: {}", text(path), message.as_ref()))
 }
 
-/// Text in quotes, with characters that can't be printed spelled out.
+/// Text in quotes, with unprintable characters escaped.
 pub(crate) fn quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'

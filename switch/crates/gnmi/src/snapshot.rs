@@ -1,7 +1,7 @@
 //! All leaves of one moment, those that belong together side by side.
 //!
-//! Which leaves there are changes seldom, their values always. So the places are worked out once (a layout), and a
-//! snapshot adds values to it; subscriptions look up their leaves in the layout once and keep their places.
+//! Which leaves there are changes seldom, their values always. So their places are found once (a
+//! layout), and a snapshot adds the values; subscriptions look up their places once per layout.
 
 use std::sync::Arc;
 
@@ -15,7 +15,6 @@ use crate::settings::Settings;
 use crate::state;
 use crate::value::Value;
 
-/// A leaf with its value.
 #[derive(Clone, Copy)]
 pub(crate) struct Datum<'a> {
     pub path: &'a Path,
@@ -23,23 +22,21 @@ pub(crate) struct Datum<'a> {
     pub value: &'a Value,
 }
 
-/// Where one leaf is.
 pub(crate) struct Place {
     pub path: Path,
     pub leaf: &'static Leaf,
 }
 
-/// Which leaves there are.
 pub(crate) struct Layout {
     /// In the order of their text, element by element.
     pub places: Vec<Place>,
-    /// Which of the settings it is of.
+    /// The generation of the settings.
     generation: u64,
     /// How many queues each port has.
     queues: Vec<usize>,
-    /// For each setting, whether there is a leaf that says it is in force.
+    /// For each setting, whether a leaf says that it is in force.
     applied: Vec<bool>,
-    /// Where in `places` the leaves are, in the order that values are gathered in.
+    /// Indices into `places`, in the order that values are gathered in.
     order: Vec<usize>,
 }
 
@@ -89,10 +86,8 @@ impl Layout {
     }
 }
 
-/// Everything that a snapshot is made from.
 pub(crate) struct Source<'a> {
     pub settings: &'a Settings,
-    /// Which of the settings these are.
     pub generation: u64,
     pub interfaces: &'a [Interface],
     pub statistics: Statistics,
@@ -109,7 +104,6 @@ impl Source<'_> {
     }
 }
 
-/// All leaves with their values.
 pub(crate) struct Snapshot {
     pub layout: Arc<Layout>,
     /// In the order of the layout's places.
@@ -117,7 +111,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Takes the values; `known` is a layout that may still be the right one.
+    /// `known` is a layout that may still be valid.
     pub(crate) fn new(source: &Source<'_>, known: Option<&Arc<Layout>>) -> Self {
         let layout = match known {
             Some(layout) if layout.is_of(source) => Arc::clone(layout),

@@ -11,7 +11,7 @@ use crate::paths::{Element, Path};
 use crate::settings::{interface_path, qos_interface_path};
 use crate::value::Value;
 
-/// Counted at the port a packet was to leave by; all others at the one it came in by. See [`PortStatistics`].
+/// Counted at the output port, all others at the input port. See [`PortStatistics`].
 const OUTGOING: [DropReason; 7] = [
     DropReason::Buffer,
     DropReason::Queue,
@@ -45,7 +45,7 @@ const QUEUE: [&str; 5] = [
     "state/dropped-pkts",
 ];
 
-/// Where it says that a setting is in force.
+/// The leaf that says that a setting is in force.
 pub(crate) fn applied(setting: &Path) -> Option<Path> {
     let at = setting.len().checked_sub(2)?;
     if setting.get(at)?.name != "config" {
@@ -56,13 +56,11 @@ pub(crate) fn applied(setting: &Path) -> Option<Path> {
     Some(elements.into_iter().collect())
 }
 
-/// The leaves of a port.
 pub(crate) fn port_paths(name: &str) -> impl Iterator<Item = Path> {
     let state = interface_path(name).below("state");
     PORT.iter().map(move |names| state.below(names))
 }
 
-/// Their values.
 pub(crate) fn port_values(
     number: u16,
     counted: &PortStatistics,
@@ -96,7 +94,6 @@ pub(crate) fn port_values(
     ]
 }
 
-/// The leaves of a port's queues.
 pub(crate) fn queue_paths(name: &str, queues: usize) -> impl Iterator<Item = Path> {
     let all = qos_interface_path(name).below("output/queues");
     (0..queues).flat_map(move |priority| {
@@ -105,7 +102,6 @@ pub(crate) fn queue_paths(name: &str, queues: usize) -> impl Iterator<Item = Pat
     })
 }
 
-/// The values of one queue.
 pub(crate) fn queue_values(priority: usize, counted: &QueueStatistics) -> [Value; QUEUE.len()] {
     let name: Arc<str> = priority.to_string().into();
     [
@@ -117,7 +113,6 @@ pub(crate) fn queue_values(priority: usize, counted: &QueueStatistics) -> [Value
     ]
 }
 
-/// The leaves of what the servers count.
 pub(crate) fn server_paths() -> impl Iterator<Item = Path> {
     counters::LEAVES.iter().map(|leaf| {
         let names = ["server", "state", "counters", leaf];

@@ -48,9 +48,8 @@ pub struct Tree {
     interfaces: Vec<Interface>,
     attachments: Attachments,
     server: Arc<ServerCounters>,
-    /// The ports as they were at the start.
     started: Ports,
-    /// Held by the one Set at a time.
+    /// Held by the Set in progress.
     setting: Mutex<()>,
     current: Mutex<Current>,
     changes: AtomicU64,
@@ -60,8 +59,7 @@ pub struct Tree {
 
 impl Tree {
     /// Reads the ports once; from then on their rates and limits are set through this tree.
-    ///
-    /// `names` are those of the interfaces, by port number. Other ports are called by their number.
+    /// `names` are those of interfaces, by port number. Other ports are called by their number.
     #[must_use]
     pub fn new(
         node: Arc<Mutex<SwitchNode>>,
@@ -110,9 +108,8 @@ impl Tree {
     /// Gives values, one notification for each path.
     ///
     /// # Errors
-    ///
-    /// With the path: `InvalidArgument` for what the models don't have, `NotFound` for what is not there now,
-    /// `ResourceExhausted` for too much at once. `Unimplemented` for encodings that are not here.
+    /// With the path: `InvalidArgument` for unknown leaves, `NotFound` for absent ones,
+    /// `ResourceExhausted` for too many values. `Unimplemented` for unsupported encodings.
     pub fn get(&self, request: &GetRequest, timestamp_ns: i64) -> Result<GetResponse> {
         get::check(request)?;
         get::answer(request, &self.snapshot(), timestamp_ns)
@@ -121,8 +118,7 @@ impl Tree {
     /// Changes settings, all that the request names or none.
     ///
     /// # Errors
-    ///
-    /// `InvalidArgument`, with the path, if something in it can't be.
+    /// `InvalidArgument`, with the path.
     pub fn set(&self, request: &SetRequest, timestamp_ns: i64) -> Result<SetResponse> {
         self.change(request)?;
         let listeners = lock(&self.listeners).clone();
@@ -184,10 +180,9 @@ impl Tree {
         Ok(())
     }
 
-    /// The paths that a Set names, prefix included, so that a client's rights to them can be looked at.
+    /// The paths that a Set names, prefix included, to check a client's rights.
     ///
     /// # Errors
-    ///
     /// `InvalidArgument` for paths that [`set`](Self::set) refuses too.
     pub fn paths_of(request: &SetRequest) -> Result<Vec<Path>> {
         settings::check_size(request)?;
@@ -208,12 +203,11 @@ impl Tree {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Adds someone to call after each change of the settings, on the thread that changed them.
+    /// Adds a function to call after each change of the settings, on the thread that changed them.
     pub fn on_change(&self, listener: Box<dyn Fn() + Send + Sync>) {
         lock(&self.listeners).push(listener.into());
     }
 
-    /// All leaves as they are now.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.take(&mut lock(&self.cache))
     }
@@ -262,7 +256,6 @@ impl Tree {
     }
 }
 
-/// The ports by the names of their interfaces.
 fn ports(interfaces: &[Interface], node: &SwitchNode) -> Ports {
     let by_number: BTreeMap<u16, _> = node.ports().collect();
     let known = interfaces.iter().filter_map(|interface| {

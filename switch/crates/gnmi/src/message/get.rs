@@ -14,7 +14,7 @@ pub struct CapabilityResponse {
     /// The models whose leaves are here.
     #[prost(message, repeated, tag = "1")]
     pub supported_models: Vec<ModelData>,
-    /// How values can be had.
+    /// Encodings of values.
     #[prost(int32, repeated, tag = "2")]
     pub supported_encodings: Vec<i32>,
     /// The version of gNMI.
@@ -28,7 +28,7 @@ pub struct ModelData {
     /// The name of the model.
     #[prost(string, tag = "1")]
     pub name: String,
-    /// Whose it is.
+    /// Its publisher.
     #[prost(string, tag = "2")]
     pub organization: String,
     /// Its version.
@@ -44,7 +44,7 @@ pub mod data {
     pub const CONFIG: i32 = 1;
     /// Leaves that can't.
     pub const STATE: i32 = 2;
-    /// Leaves that tell of the device's work.
+    /// Leaves about the device's operation.
     pub const OPERATIONAL: i32 = 3;
 }
 
@@ -60,10 +60,10 @@ pub struct GetRequest {
     /// Which kind of leaves (see [`data`]).
     #[prost(int32, tag = "3")]
     pub r#type: i32,
-    /// How (see [`encoding`](super::encoding)).
+    /// The encoding (see [`encoding`](super::encoding)).
     #[prost(int32, tag = "5")]
     pub encoding: i32,
-    /// Of which models.
+    /// The models to answer from.
     #[prost(message, repeated, tag = "6")]
     pub use_models: Vec<ModelData>,
 }

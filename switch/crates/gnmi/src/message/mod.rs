@@ -1,7 +1,7 @@
-//! The messages of gNMI 0.10 (package gnmi) as far as they are looked into here.
+//! The parts of gNMI 0.10's messages (package gnmi) that are used here.
 //!
-//! Field numbers are the protocol's. What is not declared is skipped when a message is read, as protobuf wants it, and
-//! never written. Enumerations are numbers, since clients may send any.
+//! Field numbers are the protocol's. Undeclared fields are skipped when read, and never written.
+//! Enumerations are numbers, since clients may send any.
 
 mod get;
 mod path;

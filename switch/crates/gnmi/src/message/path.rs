@@ -7,10 +7,10 @@ use prost::Message;
 /// gnmi.Path.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Path {
-    /// Names only: the form of before gNMI 0.4.
+    /// Names only, as before gNMI 0.4.
     #[prost(string, repeated, tag = "1")]
     pub element: Vec<String>,
-    /// Whose names these are.
+    /// The authority for the names.
     #[prost(string, tag = "2")]
     pub origin: String,
     /// The levels.

@@ -51,7 +51,7 @@ pub mod operation {
 /// gnmi.UpdateResult.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct UpdateResult {
-    /// Where.
+    /// The path set.
     #[prost(message, optional, tag = "2")]
     pub path: Option<Path>,
     /// The operation done (see [`operation`]).

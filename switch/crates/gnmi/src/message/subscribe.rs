@@ -86,10 +86,10 @@ pub struct SubscriptionList {
     /// When values are sent (see [`list_mode`]).
     #[prost(int32, tag = "5")]
     pub mode: i32,
-    /// Of which models.
+    /// The models to answer from.
     #[prost(message, repeated, tag = "7")]
     pub use_models: Vec<ModelData>,
-    /// How (see [`encoding`](super::encoding)).
+    /// The encoding (see [`encoding`](super::encoding)).
     #[prost(int32, tag = "8")]
     pub encoding: i32,
     /// Whether the present values are left out.
@@ -110,7 +110,7 @@ pub mod mode {
 /// gnmi.Subscription.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Subscription {
-    /// Which leaves.
+    /// The leaves.
     #[prost(message, optional, tag = "1")]
     pub path: Option<Path>,
     /// When, in a stream (see [`mode`]).

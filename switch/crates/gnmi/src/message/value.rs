@@ -21,7 +21,7 @@ pub mod encoding {
 /// gnmi.Notification.
 #[derive(Clone, PartialEq, Message)]
 pub struct Notification {
-    /// When it was so, in ns since 1970.
+    /// Time of the values, in ns since 1970.
     #[prost(int64, tag = "1")]
     pub timestamp: i64,
     /// The beginning of all paths.
@@ -30,7 +30,7 @@ pub struct Notification {
     /// Values.
     #[prost(message, repeated, tag = "4")]
     pub update: Vec<Update>,
-    /// Paths that are not there any more.
+    /// Paths that have been deleted.
     #[prost(message, repeated, tag = "5")]
     pub delete: Vec<Path>,
     /// Whether all below the prefix is replaced.
@@ -41,7 +41,7 @@ pub struct Notification {
 /// gnmi.Update.
 #[derive(Clone, PartialEq, Message)]
 pub struct Update {
-    /// Where.
+    /// The path.
     #[prost(message, optional, tag = "1")]
     pub path: Option<Path>,
     /// The value.

@@ -1,4 +1,4 @@
-//! The part of the OpenConfig models that is here: each leaf with its module, its type and its place in the tree.
+//! The part of the OpenConfig models that is here: leaves with module, type and place in the tree.
 
 mod table;
 
@@ -9,7 +9,7 @@ use crate::paths::Element;
 
 pub(crate) use table::SPEEDS;
 
-/// The type of a leaf, as far as encoding asks.
+/// The type of a leaf, as encoding needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -36,7 +36,6 @@ impl Kind {
     }
 }
 
-/// One leaf of the models.
 #[derive(Debug)]
 pub(crate) struct Leaf {
     /// Its place in [`LEAVES`].
@@ -44,7 +43,7 @@ pub(crate) struct Leaf {
     /// Names from the root, without keys.
     pub names: Vec<String>,
     pub kind: Kind,
-    /// Whose the leaf is; where it differs from its container's, `JSON_IETF` says so.
+    /// `JSON_IETF` names it where it differs from the container's.
     pub module: &'static str,
     pub writable: bool,
     pub is_counter: bool,
@@ -63,7 +62,6 @@ pub(crate) static LEAVES: LazyLock<Vec<Leaf>> = LazyLock::new(table::leaves);
 pub(crate) struct Node {
     pub name: String,
     pub module: &'static str,
-    /// The key, if it is a list.
     pub key: Option<&'static str>,
     leaf: Option<usize>,
     children: Vec<Node>,
@@ -148,7 +146,7 @@ pub(crate) fn leaf(path: &[Element]) -> Option<&'static Leaf> {
     find(path)?.leaf()
 }
 
-/// Whether it stands for all entries of a list by naming none.
+/// Whether a list's key is left out, which stands for all entries.
 pub(crate) fn leaves_keys_out(path: &[Element]) -> bool {
     let mut node = Some(root());
     path.iter().any(|element| {
@@ -161,7 +159,6 @@ pub(crate) fn has_model(name: &str) -> bool {
     table::MODELS.iter().any(|(known, _, _)| *known == name)
 }
 
-/// The models, as Capabilities tells them.
 pub(crate) fn models() -> Vec<ModelData> {
     let models = table::MODELS.iter();
     models

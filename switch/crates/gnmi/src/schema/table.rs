@@ -52,7 +52,6 @@ const SHAPER: &str =
 const QOS_INTERFACE: &str = "qos/interfaces/interface";
 const QUEUE: &str = "qos/interfaces/interface/output/queues/queue";
 
-/// The key of each list.
 pub(super) const LISTS: [(&str, &str); 5] = [
     (INTERFACE, "name"),
     (POLICY, "name"),

@@ -12,18 +12,17 @@ use crate::value::Value;
 
 const MOST_OPERATIONS: usize = 1024;
 
-/// Bytes of a name, of an interface, a policy or anything else.
+/// Bytes of any name.
 const LONGEST_NAME: usize = 256;
 
 const MOST_POLICIES: usize = 1024;
 
-/// A port has one, so that policies with more of them are of no use.
+/// A port has one, so policies with more are useless.
 const MOST_SCHEDULERS: usize = 1024;
 
-/// Checked after each operation, so that a request can't grow the copy it is worked out on.
+/// Checked after each operation, to limit the copy that a request works on.
 const MOST_LEAVES: usize = 65_536;
 
-/// Refuses a request that is longer than any that makes sense.
 pub(crate) fn check_size(request: &SetRequest) -> Result<()> {
     let operations = request.delete.len()
         + request.replace.len()
@@ -37,11 +36,8 @@ pub(crate) fn check_size(request: &SetRequest) -> Result<()> {
     Ok(())
 }
 
-/// The settings after a request: deletions, then replacements, then updates (gNMI specification, 3.4.3).
-///
-/// # Errors
-///
-/// `InvalidArgument`: something in it can't be; with the path.
+/// The settings after a request: deletes, replaces, then updates (gNMI specification, 3.4.3).
+/// `InvalidArgument` has the path.
 pub(crate) fn changed<'a>(
     settings: &Settings,
     request: &SetRequest,
@@ -70,7 +66,7 @@ pub(crate) fn changed<'a>(
     Ok(result)
 }
 
-/// The path of an update, which must be one place in the tree, or a whole list.
+/// The path of an update: one place in the tree, or a whole list.
 fn concrete(update: &Update, prefix: Option<&GivenPath>) -> Result<Path> {
     let path = read(update.path.as_ref(), prefix)?;
     if is_pattern(&path) {
@@ -115,7 +111,7 @@ fn delete(settings: &mut Settings, path: Path) -> Result<()> {
     Ok(())
 }
 
-/// Gives the entry that a deleted leaf was in its keys again, if anything of it is left: keys go with their entry only.
+/// Restores the keys of the entry that `gone` was in, unless the whole entry has gone.
 fn restore_keys(settings: &mut Settings, gone: &Path) {
     let keyed = gone.iter().rposition(|element| !element.keys.is_empty());
     let Some(entry) = keyed.and_then(|last| gone.get(..=last)) else {
@@ -127,7 +123,7 @@ fn restore_keys(settings: &mut Settings, gone: &Path) {
     }
 }
 
-/// The first elements of a pattern, as far as they stand for themselves only: nothing else need be looked through.
+/// The first elements without wildcards: all matches lie below them.
 fn literal(pattern: &[Element]) -> &[Element] {
     let mut node = Some(schema::root());
     let differs = pattern.iter().position(|element| {
@@ -180,7 +176,7 @@ fn check_keys(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether it is a number of 32 bits in the one way to write it.
+/// Whether it is a 32-bit number in its canonical form.
 fn is_uint32(text: &str) -> bool {
     let number: Option<u32> = text.parse().ok();
     number.is_some_and(|number| number.to_string() == text)

@@ -1,7 +1,7 @@
 //! Settings: line rates, shapers, queue limits. A request is worked out on a copy, checked whole, then applied.
 //!
-//! The line rate of a port is the smaller of what it had at the start and its Ethernet speed. The scheduler in its
-//! scheduler policy is a shaper in front of it.
+//! A port's line rate is the smaller of its rate at the start and its Ethernet speed. The scheduler
+//! of its policy is a shaper in front of the line.
 
 mod change;
 mod ports;
@@ -21,13 +21,11 @@ pub(crate) use ports::port_configs;
 /// Every writable leaf that has a value.
 pub(crate) type Settings = BTreeMap<Path, Value>;
 
-/// The interfaces' ports, by name.
 pub(crate) type Ports = BTreeMap<String, PortConfig>;
 
 const ETHERNET: &str = "ethernetCsmacd";
 const SHAPE: &str = "SHAPE";
 
-/// The path of an interface.
 pub(crate) fn interface_path(name: &str) -> Path {
     let elements = [
         Element::new("interfaces"),
@@ -36,7 +34,6 @@ pub(crate) fn interface_path(name: &str) -> Path {
     elements.into_iter().collect()
 }
 
-/// The path of an interface's quality of service.
 pub(crate) fn qos_interface_path(name: &str) -> Path {
     let elements = [
         Element::new("qos"),
@@ -46,7 +43,6 @@ pub(crate) fn qos_interface_path(name: &str) -> Path {
     elements.into_iter().collect()
 }
 
-/// The path of a scheduler policy.
 fn policy_path(name: &str) -> Path {
     let elements = [
         Element::new("qos"),
@@ -61,12 +57,11 @@ fn first_scheduler_path(policy: &Path) -> Path {
     policy.below("schedulers").with(scheduler)
 }
 
-/// Where an interface says which scheduler policy it has.
 fn binding_path(interface: &str) -> Path {
     qos_interface_path(interface).below("output/scheduler-policy/config/name")
 }
 
-/// The settings that a switch starts with: shapers and queue limits become a policy named after the interface.
+/// The settings at the start: shapers and queue limits become a policy named after the interface.
 pub(crate) fn initial(ports: &Ports) -> Settings {
     let mut settings = Settings::new();
     for (name, config) in ports {
@@ -109,7 +104,7 @@ fn add_interfaces<'a>(settings: &mut Settings, names: impl Iterator<Item = &'a S
     }
 }
 
-/// Sets a leaf, and with it the keys of the list entries that it is in. Those win: they are what the path says.
+/// Sets a leaf and the keys of its list entries, which are always as the path says.
 fn set(settings: &mut Settings, path: Path, value: Value) {
     let mut keys = Vec::new();
     for (depth, element) in path.iter().enumerate() {

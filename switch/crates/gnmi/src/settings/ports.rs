@@ -12,13 +12,8 @@ use crate::value::Value;
 
 const HIGHEST_RATE: u64 = i64::MAX as u64;
 
-/// Checks settings as a whole and gives what they mean for the ports.
-///
-/// `ports` are as they are, `started` as they were at the start, for what settings leave open.
-///
-/// # Errors
-///
-/// `InvalidArgument`, with the path.
+/// Checks settings as a whole and gives the ports' configuration; `InvalidArgument` has the path.
+/// `ports` are the present ones; `started`, those at the start, fill what settings leave open.
 pub(crate) fn port_configs(settings: &Settings, ports: &Ports, started: &Ports) -> Result<Ports> {
     for (path, value) in settings {
         if let Some(leaf) = schema::leaf(path) {
@@ -95,7 +90,7 @@ fn port_config(
     Ok(present)
 }
 
-/// The shaper that a port's scheduler is, if it has a rate. It counts what the line counts unless it says.
+/// A port's scheduler as a shaper, if it has a rate. Its overhead is the line's unless set.
 fn shaper(
     settings: &Settings,
     scheduler: &Path,
@@ -120,7 +115,7 @@ fn shaper(
     }))
 }
 
-/// Where the scheduler of the policy is that a port is bound to, if it is to one.
+/// The path of the scheduler in the policy that a port is bound to.
 fn scheduler(settings: &Settings, binding: &Path) -> Result<Option<Path>> {
     let Some(name) = settings.get(binding).and_then(Value::as_text) else {
         return Ok(None);

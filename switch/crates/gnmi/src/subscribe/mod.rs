@@ -24,7 +24,7 @@ use stream::Stream;
 
 const MOST_SUBSCRIPTIONS: usize = 128;
 
-/// In one notification, so that clients' limits to messages hold for the largest tree.
+/// Per notification, so that the largest tree stays within clients' limits of messages.
 const MOST_UPDATES: usize = 8192;
 
 enum Mode {
@@ -42,12 +42,10 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// Begins with the first message. What is there at first comes back, and the word that this was all.
-    ///
-    /// `now_ns` is of the monotonic clock of all subscriptions, `wall_ns` counts from 1970.
+    /// Begins with the first message; gives the present values and the sync response.
+    /// `now_ns` is of the subscriptions' monotonic clock, `wall_ns` counts from 1970.
     ///
     /// # Errors
-    ///
     /// `InvalidArgument`, with the path where there is one; `Unimplemented` for encodings that are not here;
     /// `ResourceExhausted` for too much at once.
     pub fn begin(
@@ -65,7 +63,7 @@ impl Subscriber {
             prefix: target(wanted.prefix.as_ref()),
             encoding: wanted.encoding,
         };
-        // Before the data, so that what changes meanwhile is looked at again.
+        // Read before the data, so that changes in between are looked at again.
         let changes = tree.changes();
         let (mode, snapshot) = match wanted.mode {
             list_mode::STREAM => {
@@ -99,13 +97,13 @@ impl Subscriber {
         matches!(self.mode, Mode::Once)
     }
 
-    /// Whether it tells when it is asked.
+    /// Whether it answers polls.
     #[must_use]
     pub fn is_poll(&self) -> bool {
         matches!(self.mode, Mode::Poll)
     }
 
-    /// Whether it tells at intervals and when something changes.
+    /// Whether it sends samples and changes.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         matches!(self.mode, Mode::Stream(_))
@@ -114,7 +112,6 @@ impl Subscriber {
     /// Answers a further message.
     ///
     /// # Errors
-    ///
     /// `InvalidArgument` for anything but a poll, and for a poll where none was agreed on.
     pub fn request(
         &mut self,
@@ -143,8 +140,8 @@ impl Subscriber {
         }
     }
 
-    /// Samples and changes. To be called when it is [`due`](Self::due), and after each change of settings; when more is
-    /// due than fits one answer, it is due again at once.
+    /// Samples and changes; to be called when [`due`](Self::due) and after each change of settings.
+    /// If more is due than fits one answer, it is due again at once.
     pub fn next(&mut self, now_ns: u64, wall_ns: i64) -> Vec<SubscribeResponse> {
         match &mut self.mode {
             Mode::Stream(stream) => stream.next(&self.tree, &self.teller, now_ns, wall_ns),
@@ -169,7 +166,7 @@ impl Subscriber {
     }
 }
 
-/// Checks the parts of a subscription list that all modes have, and reads its paths.
+/// Checks what all modes of a subscription list have in common, and reads its paths.
 fn checked(wanted: &SubscriptionList) -> Result<Vec<Arc<Pattern>>> {
     encoding::check(wanted.encoding)?;
     check_models(&wanted.use_models)?;
@@ -201,7 +198,6 @@ fn synchronized() -> SubscribeResponse {
     }
 }
 
-/// The form of one call's answers.
 struct Teller {
     prefix: Option<GivenPath>,
     encoding: i32,
@@ -247,8 +243,8 @@ impl Teller {
         }
     }
 
-    /// In JSON, which is also what a client wants that says nothing, the words of an enumeration come as they are:
-    /// finsy subscribes to `oper-status` so, and takes nothing else for it.
+    /// In JSON, also the default, words of an enumeration are plain text: finsy subscribes to
+    /// `oper-status` and takes nothing else.
     fn typed(&self, leaf: &Leaf, value: &Value) -> TypedValue {
         if self.encoding == JSON
             && leaf.kind == Kind::Enumeration

@@ -21,13 +21,12 @@ const TARGET_DEFINED_SAMPLE_NS: u64 = 10_000_000_000;
 /// How often links are looked at; changes of settings are sent at once.
 const LOOK_NS: u64 = 200_000_000;
 
-/// The most leaves of one answer; more that are due come with the next.
+/// The most leaves of one answer; further ones come with the next.
 const MOST_AT_ONCE: usize = 4_096;
 
-/// The subscriptions of a stream.
 pub(super) struct Stream {
     watches: Vec<Watch>,
-    /// The changes of settings that have been looked at.
+    /// Changes of settings seen so far.
     changes: u64,
 }
 
@@ -89,7 +88,7 @@ impl Stream {
             return answers;
         }
         let snapshot = tree.shared_snapshot(now_ns);
-        // Those that have waited longest come first, so that none waits for ever.
+        // Those waiting longest come first, so none waits for ever.
         ready.sort_by_key(|watch| watch.next_ns);
         let mut told = 0;
         for watch in ready {
@@ -102,10 +101,9 @@ impl Stream {
     }
 }
 
-/// One path of a stream.
 struct Watch {
     pattern: Arc<Pattern>,
-    /// Whether it takes counters, or all that is not one.
+    /// Whether it takes counters, or all else.
     counters: bool,
     on_change: bool,
     interval_ns: u64,
@@ -113,10 +111,10 @@ struct Watch {
     heartbeat_ns: u64,
     next_ns: u64,
     next_heartbeat_ns: u64,
-    /// Where its leaves are, in the layout that this was found out for.
+    /// Indices of its leaves in `layout`.
     places: Vec<usize>,
     layout: Option<Arc<Layout>>,
-    /// Their values when it last looked.
+    /// Values at the last look.
     last: Vec<Value>,
 }
 
@@ -217,7 +215,7 @@ impl Watch {
                 }
             })
             .collect();
-        // Behind time, samples are left out rather than sent in a burst.
+        // If late, samples are left out rather than sent in a burst.
         let missed = now_ns.saturating_sub(self.next_ns) / self.interval_ns;
         let further = self.interval_ns.saturating_mul(missed.saturating_add(1));
         self.next_ns = self.next_ns.saturating_add(further);
@@ -255,7 +253,6 @@ impl Watch {
     }
 }
 
-/// The leaves of a watch at its last sample.
 struct Before {
     /// By the present places.
     values: Vec<Option<Value>>,
