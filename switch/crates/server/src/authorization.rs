@@ -1,7 +1,7 @@
 //! Rights: roles and devices by client certificate, and rights by role.
 //!
-//! P4Runtime trusts a client to name its own role and to say what the role may do. With TLS and client certificates the
-//! server need not: each certificate is bound to the roles that it may name, and what a role may do is said here.
+//! P4Runtime trusts a client to name its role and that role's rights. With client certificates the
+//! server need not: certificates are bound to roles, and roles to rights.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,10 +11,8 @@ use phb_p4runtime::{Code, Refusal};
 use crate::config::{Authorization, Binding, Object, RoleRights};
 use crate::connections::Peer;
 
-/// A result or a refusal.
 pub type Result<T> = std::result::Result<T, Refusal>;
 
-/// A refusal.
 pub fn refuse<T>(code: Code, message: impl Into<String>) -> Result<T> {
     Err(Refusal {
         code,
@@ -26,14 +24,12 @@ fn denied<T>(message: impl Into<String>) -> Result<T> {
     refuse(Code::PermissionDenied, message)
 }
 
-/// The bindings of a server, by name.
 pub struct Bindings {
     by_name: BTreeMap<String, Vec<Binding>>,
     roles: BTreeMap<String, RoleRights>,
 }
 
 impl Bindings {
-    /// Takes the configuration.
     pub fn new(authorization: Authorization) -> Self {
         let mut by_name: BTreeMap<String, Vec<Binding>> = BTreeMap::new();
         for binding in authorization.clients {
@@ -48,7 +44,6 @@ impl Bindings {
     }
 }
 
-/// The rights of one client.
 #[derive(Clone)]
 pub struct Permit {
     who: String,
@@ -64,7 +59,7 @@ enum May {
 }
 
 impl Permit {
-    /// The rights of a client. One whose certificate has no binding has none.
+    /// One whose certificate has no binding has no rights.
     pub fn of(peer: &Peer, bindings: Option<&Arc<Bindings>>) -> Self {
         let who = match peer {
             Peer::Certificate { names, .. } => match names.first() {
@@ -85,8 +80,7 @@ impl Permit {
         Self { who, may }
     }
 
-    /// Checks a request: which device it is for, as which role it comes if that matters, and whether it changes the
-    /// switch or is to become primary.
+    /// Checks a request: its device, its role if that matters, whether it writes or wants primary.
     pub fn require(&self, device: u64, role: Option<&str>, write: bool) -> Result<()> {
         let who = &self.who;
         let bindings = match &self.may {
@@ -118,10 +112,8 @@ impl Permit {
         Ok(())
     }
 
-    /// The rights that the switch grants a role; None: those that the role's clients claim.
-    ///
-    /// Where certificates are bound, a role that is not described may do to the objects of its `role.config` what it
-    /// likes, and nothing else.
+    /// The rights that the switch grants a role; None: those that its clients claim. With bound
+    /// certificates, a role without a description only has the objects of its `role.config`.
     pub fn rights(&self, role: &str) -> Option<RoleRights> {
         let May::Bound(_, bindings) = &self.may else {
             return None;
@@ -137,13 +129,12 @@ impl Permit {
         }))
     }
 
-    /// Whether the switch describes a role, so that its clients need not claim objects.
+    /// Whether the switch describes a role, so its clients need not claim objects.
     pub fn describes(&self, role: &str) -> bool {
         matches!(&self.may, May::Bound(_, bindings) if bindings.roles.contains_key(role))
     }
 
-    /// Checks a Set of gNMI: its client needs the default role, which may do everything in P4Runtime, too, or a role that
-    /// has all its paths.
+    /// Checks a gNMI Set: it takes the default role, which may do all, or a role with all paths.
     pub fn require_set(&self, device: u64, paths: &[String]) -> Result<()> {
         let refusal = match self.require(device, Some(""), true) {
             Ok(()) => return Ok(()),

@@ -19,11 +19,10 @@ type Call = Counted<Incoming>;
 /// A service of tonic's own, behind one type.
 type Other = Box<dyn Fn(Request<Call>) -> Responding + Send + Sync>;
 
-/// All services of a server.
 pub struct Services {
     pub device_id: u64,
     pub p4runtime: Arc<p4runtime::Service>,
-    /// None: it isn't spoken.
+    /// None: not served.
     pub gnmi: Option<Arc<gnmi::Service>>,
     pub bindings: Option<Arc<Bindings>>,
     pub usage: Arc<Usage>,
@@ -82,7 +81,6 @@ fn add(counter: &AtomicU64, amount: usize) {
 }
 
 impl Services {
-    /// Brings services together.
     pub fn new(
         device_id: u64,
         p4runtime: Arc<p4runtime::Service>,
@@ -106,7 +104,6 @@ impl Services {
         }
     }
 
-    /// Answers a call.
     pub async fn call(
         self: Arc<Self>,
         connection: Arc<Connection>,

@@ -4,11 +4,10 @@ use bytes::{Buf, BufMut, Bytes};
 use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
-/// Messages as they are on the wire.
 #[derive(Clone, Copy, Default)]
 pub struct Raw;
 
-/// Less than tonic's own sizes: thousands of silent streams have buffers, too.
+/// Less than tonic's sizes: thousands of silent streams have buffers, too.
 fn buffers() -> BufferSettings {
     BufferSettings::new(512, 32 << 10)
 }

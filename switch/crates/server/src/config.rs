@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 /// The switch that a server programs.
 pub type Node = Arc<Mutex<SwitchNode>>;
 
-/// Where the P4Runtime specification and bmv2 differ: whose word holds. docs/operate/p4runtime.md has a table.
+/// Whose behaviour holds where P4Runtime and bmv2 differ; docs/operate/p4runtime.md has a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Manners {
     /// The specification's.
@@ -26,19 +26,19 @@ pub struct ServerConfig {
     pub device_id: u64,
     /// `HOST:PORT`, `[HOST]:PORT` or `unix:PATH`; port 0 takes a free one.
     pub address: String,
-    /// A Unix socket beside it, for users of this machine.
+    /// A Unix socket besides, for users of this machine.
     pub unix: Option<UnixSocket>,
     /// Without it, TCP is in clear text.
     pub tls: Option<TlsFiles>,
     /// Rights of clients by their certificates; without it anybody may do anything.
     pub authorization: Option<Authorization>,
-    /// Whether it speaks gNMI; switches that don't are imitated without.
+    /// Whether gNMI is served; switches without it are imitated too.
     pub gnmi: bool,
     /// The names of interfaces, by port number; other ports are called by their number.
     pub names: BTreeMap<u16, String>,
     /// The state of the interface at each port.
     pub attachments: Attachments,
-    /// Whose word holds where bmv2 differs from the specification.
+    /// Whose behaviour holds where bmv2 differs from the specification.
     pub manners: Manners,
     /// Threads that serve.
     pub workers: usize,

@@ -9,7 +9,6 @@ use tokio::sync::Notify;
 
 use crate::limits;
 
-/// The other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// In clear text, or by TLS without certificates of clients.
@@ -20,7 +19,6 @@ pub enum Peer {
     Certificate {
         /// All names, of which there may be none.
         names: Vec<String>,
-        /// Where it comes from.
         address: Option<IpAddr>,
     },
     /// By a Unix socket.
@@ -39,7 +37,6 @@ pub enum Client {
 }
 
 impl Peer {
-    /// The client that the peer's calls count for.
     pub fn client(&self) -> Client {
         match self {
             Self::Certificate { names, address } => match (names.first(), address) {
@@ -66,7 +63,6 @@ pub enum Kind {
     Subscriptions,
     /// StreamChannels.
     Streams,
-    /// Bytes of messages.
     Bytes,
 }
 
@@ -107,7 +103,7 @@ struct State {
 #[derive(Default)]
 pub struct Usage(Mutex<State>);
 
-/// An amount of a resource; dropping it gives it back.
+/// An amount of a resource, given back when dropped.
 pub struct Share {
     usage: Arc<Usage>,
     client: Client,
@@ -120,10 +116,7 @@ impl Usage {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a share.
-    ///
-    /// # Errors
-    /// Says which limit it would pass.
+    /// Takes a share; an error names the limit.
     pub fn take(
         self: &Arc<Self>,
         client: &Client,
@@ -140,17 +133,13 @@ impl Usage {
         Ok(share)
     }
 
-    /// How much is held of something.
     pub fn in_all(&self, kind: Kind) -> usize {
         self.lock().in_all[kind as usize]
     }
 }
 
 impl Share {
-    /// Takes more.
-    ///
-    /// # Errors
-    /// The limit that would be passed; the amount stays.
+    /// Takes more. After an error, which names the limit, the amount is as before.
     pub fn grow(&mut self, amount: usize) -> Result<(), String> {
         let (most, most_of_one) = self.kind.limits();
         let place = self.kind as usize;
@@ -171,7 +160,7 @@ impl Share {
         Ok(())
     }
 
-    /// Gives all of it back, and keeps the right to take more.
+    /// Gives all back, and may take more later.
     pub fn give_back(&mut self) {
         let amount = std::mem::take(&mut self.amount);
         if amount == 0 {
@@ -204,11 +193,8 @@ struct Calls {
     called: bool,
 }
 
-/// A connection.
 pub struct Connection {
-    /// The other end.
     pub peer: Peer,
-    /// The client that its calls count for.
     pub client: Client,
     calls: Mutex<Calls>,
     used: Mutex<Instant>,
@@ -265,14 +251,13 @@ impl Connection {
     }
 }
 
-/// A call of a connection.
 pub struct Calling {
     connection: Arc<Connection>,
     number: u64,
 }
 
 impl Calling {
-    /// Notes that the answer is being taken. A connection whose client leaves one untaken is closed.
+    /// Notes that the answer is being taken. A connection with an untaken answer is closed.
     pub fn answers(&self) {
         let mut calls = self.connection.calls();
         calls.answers.insert(self.number, Instant::now());
@@ -292,12 +277,11 @@ impl Drop for Calling {
 struct Open {
     next: u64,
     connections: BTreeMap<u64, Arc<Connection>>,
-    /// Connections by address, those that are still shaking hands among them.
+    /// By address, including connections that are still in the TLS handshake.
     of_one: HashMap<Client, usize>,
     in_all: usize,
 }
 
-/// The connections of a server.
 #[derive(Default)]
 pub struct Connections(Mutex<Open>);
 
@@ -313,7 +297,7 @@ impl Connections {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room for a connection from an address, if need be in place of the one that has done nothing the longest.
+    /// Makes room for a connection, if need be in place of the one that has been idle longest.
     pub fn admit(self: &Arc<Self>, client: Client) -> Option<Room> {
         let mut open = self.lock();
         if open.of_one.get(&client).copied().unwrap_or(0) >= limits::CONNECTIONS_OF_ONE {
@@ -338,7 +322,6 @@ impl Connections {
 }
 
 impl Room {
-    /// The connection of a known client.
     pub fn connection(&mut self, peer: Peer) -> Arc<Connection> {
         let connection = Arc::new(Connection {
             client: peer.client(),

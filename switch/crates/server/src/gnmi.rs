@@ -17,13 +17,13 @@ use crate::authorization::Permit;
 use crate::connections::Share;
 use crate::wire::{Answer, Held, keeping, one, only, status, too_long};
 
-/// Answers of a subscription that wait for its client; with that many, it is behind time.
+/// Answers that wait for a subscription's client; with that many, it is late.
 const WAITING: usize = 1;
 
 /// Requests with more paths than this may take seconds.
 const FEW_PATHS: usize = 32;
 
-/// A path as text in which no value of a key can look like a further element.
+/// A path as text; escaped, so that no key can look like a further element.
 fn escaped(path: &[Element]) -> String {
     let mut text = String::new();
     for element in path {
@@ -37,7 +37,6 @@ fn escaped(path: &[Element]) -> String {
     text
 }
 
-/// The service of one switch.
 pub struct Service {
     device_id: u64,
     tree: Arc<Tree>,
@@ -53,7 +52,6 @@ fn decode<M: Message + Default>(message: Bytes) -> Result<M, Status> {
 }
 
 impl Service {
-    /// A service for the data of a switch.
     pub fn new(device_id: u64, tree: Arc<Tree>, counters: Arc<ServerCounters>) -> Self {
         let (changed, _) = watch::channel(());
         let tell = changed.clone();
@@ -74,7 +72,7 @@ impl Service {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Carries out a request of that many paths: a long one in its turn and on a thread of its own, so that others don't wait.
+    /// Carries out a request; those of many paths wait for a turn and run on a thread of their own.
     async fn worked<T: Send + 'static>(
         &self,
         paths: usize,
@@ -84,7 +82,7 @@ impl Service {
             return Ok(work());
         }
         let turn = Arc::clone(&self.turn).lock_owned().await;
-        // The turn lasts as long as the work, also when nobody waits for it any more.
+        // The turn lasts as long as the work, even if the client has gone.
         let worked = tokio::task::spawn_blocking(move || {
             let worked = work();
             drop(turn);
@@ -94,7 +92,6 @@ impl Service {
         worked.map_err(|_| Status::internal("the server has a bug; its log says more"))
     }
 
-    /// Says which models, encodings and version these are.
     pub async fn capabilities(
         &self,
         permit: Permit,
@@ -107,7 +104,6 @@ impl Service {
         Ok(one(Tree::capabilities().encode_to_vec()))
     }
 
-    /// Gives values, one notification for each path.
     pub async fn get(
         &self,
         permit: Permit,
@@ -127,7 +123,6 @@ impl Service {
         Ok(keeping(one(got.encode_to_vec()), held))
     }
 
-    /// Changes settings, all that the request names or none.
     pub async fn set(
         &self,
         permit: Permit,
@@ -145,7 +140,6 @@ impl Service {
         Ok(keeping(one(set.encode_to_vec()), held))
     }
 
-    /// Tells values once, when asked, at intervals or when they change.
     pub fn subscribe(
         self: &Arc<Self>,
         permit: Permit,
@@ -212,7 +206,7 @@ impl Service {
 
 /// Sends answers, as fast as they are taken; samples that fall due meanwhile are left out.
 async fn send(answers: &mpsc::Sender<Result<Bytes, Status>>, told: Vec<SubscribeResponse>) {
-    // Serialized before it waits: as messages it is many times as large.
+    // Serialized before it waits: messages are many times as large.
     let told = told.into_iter().map(|each| each.encode_to_vec().into());
     let told: Vec<Bytes> = told.collect();
     for each in told {

@@ -6,8 +6,8 @@
 //!           -> p4runtime | gnmi | health | reflection
 //! ```
 //!
-//! The switch runs on its own thread. Packets and digests from it wait in bounded queues; calls take its lock for as long
-//! as one batch of packets.
+//! The switch runs on its own thread. Its packets and digests wait in bounded queues; calls hold
+//! its lock for as long as one batch of packets.
 //!
 //! Limits of clients are in [`limits`], their rights in `authorization`.
 
@@ -33,7 +33,7 @@ pub use config::{
 };
 pub use server::{Server, ServerError};
 
-/// The time of day in nanoseconds since 1970, for stamps.
+/// Nanoseconds since 1970.
 fn wall_ns() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     i64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(i64::MAX)

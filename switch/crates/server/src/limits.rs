@@ -1,7 +1,7 @@
 //! Limits of a server's resources for each client and for all together. docs/operate/p4runtime.md has this as a table.
 //!
-//! A client is a certificate, or without certificates an address; users of a Unix socket are one. Everything that a
-//! client holds is bounded, and is given back when it goes.
+//! A client is a certificate, or else an address; users of a Unix socket are one. Everything that a
+//! client holds is bounded, and given back when it goes.
 
 use std::time::Duration;
 
@@ -15,8 +15,7 @@ pub const FIRST_CALL: Duration = Duration::from_secs(120);
 pub const IDLE_CONNECTION: Duration = Duration::from_secs(900);
 /// TLS's handshake takes this long at most.
 pub const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How often a connection is asked whether its client is there: a primary whose machine has died must not stay primary
-/// until TCP gives up.
+/// How often clients are pinged: a primary whose machine died must not stay one until TCP gives up.
 pub const KEEPALIVE: Duration = Duration::from_secs(20);
 /// How long the answer may take.
 pub const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -94,6 +93,5 @@ pub const PACKET_OUT_BYTES: usize = 32 << 20;
 
 /// Bytes that HTTP/2 buffers of a stream whose receiver doesn't read, in either direction.
 pub const STREAM_WINDOW: u32 = 64 << 10;
-/// Bytes that it buffers of a connection; half of it may be headers of frames, of which one stream's window has room
-/// for thousands.
+/// Bytes that it buffers of a connection; half may be headers, as a stream may have thousands.
 pub const CONNECTION_WINDOW: u32 = 4 << 20;

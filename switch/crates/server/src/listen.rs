@@ -16,13 +16,12 @@ use crate::connections::{Client, Connections, Peer, Room};
 use crate::limits;
 use crate::tls::{self, Current};
 
-/// How long to wait after the system could not give a connection, for want of descriptors.
+/// How long to wait when the system had no descriptor for a connection.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// Connections that may come at once: a client that finds no room tries again after a second.
+/// Connections that may come at once; a client without room tries again after a second.
 const BACKLOG: u32 = 4096;
 
-/// The byte stream of a connection.
 pub trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
@@ -30,9 +29,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 /// A new connection: its bytes, its client, and its room.
 pub type Accepted = (Box<dyn Wire>, Peer, Room);
 
-/// A socket that listens.
 pub enum Listener {
-    /// At a TCP port.
     Tcp(TcpListener),
     /// At a path, which is removed in the end.
     Unix(UnixListener, PathBuf),
@@ -46,8 +43,7 @@ impl Drop for Listener {
     }
 }
 
-/// Listens at `HOST:PORT`, `[HOST]:PORT` or `unix:PATH`: at all addresses of the host, with one port. Gives the address
-/// with the port that it has become.
+/// Listens at `HOST:PORT` (all addresses, one port) or `unix:PATH`; gives address and port.
 pub fn listen(address: &str) -> io::Result<(Vec<Listener>, String)> {
     if let Some(path) = address.strip_prefix("unix:") {
         let path = path.strip_prefix("//").unwrap_or(path);
@@ -103,7 +99,6 @@ fn unix(path: &Path, mode: Option<u32>) -> io::Result<Listener> {
     Ok(listener)
 }
 
-/// Listens at a Unix socket with permissions.
 pub fn listen_locally(socket: &UnixSocket) -> io::Result<Listener> {
     unix(&socket.path, Some(socket.mode))
 }
@@ -194,7 +189,7 @@ async fn shake_hands(
             address,
         },
         None if current.asks_clients() => Peer::Anonymous(address),
-        // Nobody was asked for one.
+        // No certificate was asked for.
         None => Peer::Clear(address),
     };
     Some((Box::new(stream), peer))

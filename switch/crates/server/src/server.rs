@@ -27,7 +27,7 @@ const LONG_WORK: usize = 4;
 /// How long connections have to end when the server stops.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How often a connection looks whether it is still wanted.
+/// How often a connection checks whether it is still wanted.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Why a server could not be started; one line for the user.
@@ -131,7 +131,7 @@ impl Server {
         };
         self.services.p4runtime.stop();
         self.stopping.send_replace(true);
-        // Once the connections have ended, nobody listens to this channel any more.
+        // Without connections, nobody listens to this channel.
         let ended = async { tokio::time::timeout(GRACE, self.stopping.closed()).await };
         let _ = runtime.block_on(ended);
         runtime.shutdown_timeout(GRACE);
@@ -169,7 +169,6 @@ async fn run(
     }
 }
 
-/// Serves one connection until it ends.
 async fn serve(accepted: Accepted, services: Arc<Services>, mut stopping: watch::Receiver<bool>) {
     let (stream, peer, mut room) = accepted;
     let connection = room.connection(peer);

@@ -1,7 +1,7 @@
 //! TLS from files: the server's certificate, and the authority that clients' certificates come from.
 //!
-//! The files are looked at again when a client connects, once a second at most. Changed files are read anew; where they
-//! can't be used, that is logged and the former certificate stays.
+//! When a client connects, at most once a second, changed files are read anew; if they can't be
+//! used, that is logged and the former certificate stays.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,6 @@ use x509_parser::extensions::GeneralName;
 
 use crate::config::{ClientCertificates, TlsFiles};
 
-/// How often the files are looked at, at most.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Length and time of a file.

@@ -1,4 +1,4 @@
-//! gRPC with messages as bytes: the handler of a call decodes them, after having checked the caller's rights.
+//! gRPC with messages as bytes: handlers decode them after having checked the caller's rights.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -16,10 +16,9 @@ use crate::codec::Raw;
 use crate::connections::{Calling, Share};
 use crate::limits;
 
-/// The answer of a call.
 pub type Answer = Pin<Box<dyn Stream<Item = Result<Bytes, Status>> + Send>>;
 
-/// The error of calls, which report theirs as a status instead.
+/// Calls report their errors as a status instead.
 pub type Never = Infallible;
 
 /// A handler as tonic takes it; it is called once.
@@ -50,7 +49,7 @@ where
     }
 }
 
-/// Serves a call by a handler, which gets its messages unread. Longer ones than `most` bytes are refused by their headers.
+/// Serves a call by a handler. Messages longer than `most` bytes are refused by their headers.
 pub fn serve<B, F, Fut>(request: http::Request<B>, most: usize, handler: F) -> Responding
 where
     B: Body + Send + 'static,
@@ -64,7 +63,6 @@ where
     })
 }
 
-/// The one message of a call that has one.
 pub async fn only(mut messages: Streaming<Bytes>) -> Result<Bytes, Status> {
     match tokio::time::timeout(limits::ARRIVAL, messages.message()).await {
         Ok(Ok(Some(message))) => Ok(message),
@@ -85,7 +83,6 @@ pub fn too_long(status: Status) -> Status {
     }
 }
 
-/// An answer of one message.
 pub fn one(message: impl Into<Bytes>) -> Answer {
     Box::pin(tokio_stream::once(Ok(message.into())))
 }
@@ -98,7 +95,6 @@ pub fn keeping<T: Send + Unpin + 'static>(answer: Answer, kept: T) -> Answer {
     }))
 }
 
-/// A refusal as a status.
 pub fn status(refusal: Refusal) -> Status {
     Status::new(Code::from_i32(refusal.code as i32), refusal.message)
 }
@@ -108,15 +104,12 @@ pub fn status(refusal: Refusal) -> Status {
 pub struct Held(Arc<Mutex<Share>>);
 
 impl Held {
-    /// Takes a share that holds nothing yet.
+    /// Takes an empty share.
     pub fn new(share: Share) -> Self {
         Self(Arc::new(Mutex::new(share)))
     }
 
-    /// Takes more.
-    ///
-    /// # Errors
-    /// RESOURCE_EXHAUSTED.
+    /// Takes more, or refuses with RESOURCE_EXHAUSTED.
     pub fn grow(&self, bytes: usize) -> Result<(), Status> {
         let mut share = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         share.grow(bytes).map_err(Status::resource_exhausted)
@@ -137,7 +130,6 @@ pub struct Counted<B> {
 }
 
 impl<B> Counted<B> {
-    /// A body whose bytes are held and counted.
     pub fn new(body: B, held: Held, count: impl Fn(usize) + Send + 'static) -> Self {
         Self {
             body,
@@ -188,13 +180,12 @@ pub struct Lasting {
     body: tonic::body::Body,
     count: Box<dyn Fn(usize) + Send>,
     call: Calling,
-    /// Whether the answer may take as long as it likes.
+    /// Whether the answer has no deadline.
     is_stream: bool,
     _share: Option<Share>,
 }
 
 impl Lasting {
-    /// A body with what its call holds.
     pub fn new(
         body: tonic::body::Body,
         call: Calling,

@@ -1,8 +1,8 @@
-//! Client arbitration: which client is primary and may write (specification, "Client Arbitration and Controller Replication").
+//! Client arbitration (specification, "Client Arbitration and Controller Replication").
 //!
-//! Of the clients of a role the one with the highest election id that the role has ever seen is its primary. There may be
-//! none: after the primary has left, until somebody comes with that id or a higher one. With bmv2's manners the next
-//! client is promoted then, and a missing election id is 0.
+//! The primary of a role is the client with the highest election id that the role has ever seen.
+//! After it has left there is none until a client comes with that id or a higher one. With bmv2's
+//! manners the next client is promoted then, and a missing election id is 0.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -22,11 +22,8 @@ pub const DEFAULT_ROLE: &str = "";
 
 /// A stream that takes part.
 pub struct Client {
-    /// Its number, which no other stream has.
     pub stream: u64,
-    /// Its messages.
     pub outbox: Arc<Outbox>,
-    /// The rights of its client.
     pub permit: Permit,
     election_id: Option<u128>,
 }
@@ -50,7 +47,6 @@ impl Members {
     }
 }
 
-/// The clients of one device by role.
 pub struct Arbitration {
     device_id: u64,
     manners: Manners,
@@ -62,7 +58,6 @@ pub struct Arbitration {
 }
 
 impl Arbitration {
-    /// No stream has arbitrated.
     pub fn new(device_id: u64, manners: Manners) -> Self {
         Self {
             device_id,
@@ -73,7 +68,8 @@ impl Arbitration {
         }
     }
 
-    /// Takes the arbitration message of a stream and notifies the role's clients. After a refusal the stream must end.
+    /// Takes a stream's arbitration message, notifies its role. After a refusal the stream must
+    /// end.
     pub fn update(
         &mut self,
         stream: u64,
@@ -198,7 +194,6 @@ impl Arbitration {
         Ok(())
     }
 
-    /// The members of a role, none if it is new.
     fn join(&mut self, name: &str) -> &mut Members {
         if !self.roles.contains_key(name) {
             let place = self.left.iter().position(|(left, _)| left == name);
@@ -228,8 +223,8 @@ impl Arbitration {
         members.highest.is_some()
     }
 
-    /// Forgets a stream that has ended, and tells the backups if it was the primary. A role without streams loses its
-    /// config.
+    /// Forgets a stream that has ended; tells backups if it was primary. Roles without streams lose
+    /// their config.
     pub fn leave(&mut self, stream: u64) {
         let Some(name) = self.role_of.remove(&stream) else {
             return;
@@ -259,18 +254,15 @@ impl Arbitration {
         }
     }
 
-    /// The primary of each role that has one, with its role.
     pub fn primaries(&self) -> impl Iterator<Item = (&str, &Client)> {
         let roles = self.roles.iter();
         roles.filter_map(|(name, members)| Some((name.as_str(), members.primary()?)))
     }
 
-    /// The config of a role, if it has one.
     pub fn config(&self, role: &str) -> Option<&Arc<RoleConfig>> {
         self.roles.get(role)?.config.as_ref()
     }
 
-    /// Checks that a request comes from its role's primary.
     pub fn require_primary(&self, role: &str, election_id: Option<u128>) -> Result<()> {
         let denied = |message: String| refuse(Code::PermissionDenied, message);
         if self.manners == Manners::Bmv2 {

@@ -32,7 +32,6 @@ const DEVICE_CONFIG_AND_COOKIE: i32 = 3;
 
 /// A loaded program with its p4info, its entities, and the switch that runs it.
 pub struct Loaded {
-    /// The program with all that clients have written.
     pub configuration: Configuration,
     node: Mutex<Node>,
     p4info: Bytes,
@@ -41,7 +40,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The switch that has the program: another one after it has been committed.
+    /// The switch that has the program: another one after the commit.
     pub fn node(&self) -> Node {
         Arc::clone(&self.node.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -59,7 +58,7 @@ fn invalid<T>(message: impl Into<String>) -> Result<T> {
     refuse(Code::InvalidArgument, message)
 }
 
-/// The refusal of calls before there is a program.
+/// Refuses calls before there is a program.
 pub fn none_yet<T>() -> Result<T> {
     refuse(
         Code::FailedPrecondition,
@@ -68,7 +67,6 @@ pub fn none_yet<T>() -> Result<T> {
 }
 
 impl Configurations {
-    /// None yet.
     pub fn new(node: Node, manners: Manners) -> Self {
         Self {
             node,
@@ -91,8 +89,7 @@ impl Configurations {
         }
     }
 
-    /// Does what a request's action says (specification, "SetForwardingPipelineConfig RPC"). After a refusal nothing has
-    /// changed.
+    /// Does what `action` says (specification, "SetForwardingPipelineConfig RPC"), all or nothing.
     pub fn set(&mut self, request: SetPipelineConfig) -> Result<()> {
         match request.action {
             VERIFY => {
@@ -177,13 +174,13 @@ impl Configurations {
             let shadow = Arc::new(Mutex::new(shadow));
             Ok((Configuration::new(&p4info, &shadow)?, shadow))
         };
-        // On a thread of its own, whose priority can't be raised again: packets go on meanwhile.
+        // On its own thread, whose priority can't be raised again: packets go on meanwhile.
         let loaded = std::thread::scope(|scope| scope.spawn(load).join());
         let Ok(loaded) = loaded else {
             return refuse(Code::Internal, "the server has a bug; its log says more");
         };
         let (configuration, shadow) = loaded?;
-        // Not slices of the request, which would keep all of it.
+        // Not slices, which would keep the whole request.
         let kept = |bytes: &Bytes| Bytes::copy_from_slice(bytes);
         Ok(Arc::new(Loaded {
             configuration,

@@ -12,12 +12,12 @@ use super::configuration::Loaded;
 use super::message::{DigestList, DigestListAck};
 use crate::authorization::{Result, refuse};
 
-/// Messages of a list at most, also where the client would take more: they wait in memory.
+/// Messages of a list at most, even if the client would take more: they wait in memory.
 const LIST: usize = 4096;
-/// Messages that are remembered until they are acknowledged; beyond these the oldest are forgotten.
+/// Messages remembered until they are acknowledged; beyond these the oldest are forgotten.
 const UNACKNOWLEDGED: usize = 1 << 16;
 
-/// A list that has been sent: time until which it counts as sent (ns), its number, its messages.
+/// A list that has been sent: time until which it counts as sent (ns), number, messages.
 type Sent = (u64, u64, Vec<Bytes>);
 
 /// One digest of the p4info: messages that wait, and lists that are not acknowledged yet.
@@ -53,25 +53,21 @@ impl Kind {
     }
 }
 
-/// The digests of one configuration.
 pub struct Digests {
-    /// The configuration that they are of.
     pub loaded: Arc<Loaded>,
     kinds: BTreeMap<String, Kind>,
     last_list: u64,
 }
 
-/// Times in nanoseconds: of a clock that only goes on, and of the day.
 #[derive(Clone, Copy)]
 pub struct Now {
-    /// Of a clock that only goes on.
+    /// Of a monotonic clock.
     pub monotonic_ns: u64,
     /// Since 1970.
     pub wall_ns: i64,
 }
 
 impl Digests {
-    /// Nothing waits.
     pub fn new(loaded: Arc<Loaded>) -> Self {
         Self {
             loaded,
@@ -116,7 +112,6 @@ impl Digests {
         lists
     }
 
-    /// The lists that have waited long enough.
     pub fn due(&mut self, now: Now) -> Vec<DigestList> {
         let mut lists = Vec::new();
         for (name, kind) in &mut self.kinds {
@@ -135,13 +130,11 @@ impl Digests {
         lists
     }
 
-    /// When the next list is due.
     pub fn next_due_ns(&self) -> Option<u64> {
         let waiting = self.kinds.values().filter(|kind| !kind.waiting.is_empty());
         waiting.map(|kind| kind.due_ns).min()
     }
 
-    /// Forgets a list that a client has received.
     pub fn acknowledge(&mut self, message: &DigestListAck) -> Result<()> {
         let configuration = &self.loaded.configuration;
         if !configuration.has_digest(message.digest_id) {

@@ -1,6 +1,6 @@
-//! The messages of P4Runtime that are not about entities (package p4.v1). Field numbers are the protocol's.
-//!
-//! Messages that are only passed on (packets, p4infos) stay bytes: protobuf encodes both alike.
+//! P4Runtime's messages that are not about entities (package p4.v1; without a comment, by their
+//! names). Field numbers are the protocol's. Messages only passed on (packets, p4infos) stay bytes:
+//! protobuf encodes both alike.
 
 use bytes::Bytes;
 use prost::{Message, Oneof};
@@ -47,7 +47,6 @@ pub struct Status {
     pub message: String,
 }
 
-/// p4.v1.Role.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct Role {
     #[prost(uint64, tag = "1")]
@@ -71,7 +70,6 @@ pub struct Arbitration {
     pub status: Option<Status>,
 }
 
-/// p4.v1.DigestListAck.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct DigestListAck {
     #[prost(uint32, tag = "1")]
@@ -120,7 +118,6 @@ pub enum StreamAnswer {
     Error(StreamError),
 }
 
-/// p4.v1.DigestList.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct DigestList {
     #[prost(uint32, tag = "1")]
@@ -133,7 +130,6 @@ pub struct DigestList {
     pub timestamp: i64,
 }
 
-/// p4.v1.IdleTimeoutNotification.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct IdleTimeoutNotification {
     #[prost(bytes = "bytes", repeated, tag = "1")]
@@ -142,7 +138,6 @@ pub struct IdleTimeoutNotification {
     pub timestamp: i64,
 }
 
-/// p4.v1.StreamError.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct StreamError {
     #[prost(int32, tag = "1")]
@@ -220,14 +215,12 @@ pub struct GotPipelineConfig {
     pub config: Option<PipelineConfig>,
 }
 
-/// p4.v1.CapabilitiesRequest.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct CapabilitiesRequest {
     #[prost(uint64, tag = "1")]
     pub device_id: u64,
 }
 
-/// p4.v1.CapabilitiesResponse.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct CapabilitiesResponse {
     #[prost(string, tag = "1")]

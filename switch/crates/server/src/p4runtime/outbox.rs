@@ -1,8 +1,7 @@
 //! A bounded queue of messages to one stream.
 //!
-//! Packets and digests that find no room are dropped and counted. Answers to a stream's own messages make the server stop
-//! reading from it until there is room. Of notifications about other clients' arbitration only the last is kept, where
-//! there is no room for all.
+//! Packets and digests without room are dropped and counted. Without room for answers to its
+//! messages a stream is not read. Of notifications about the primary only the last is kept then.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -30,21 +29,20 @@ struct State {
     bytes: usize,
     answers: usize,
     answer_bytes: usize,
-    /// How the primary stands, where there was no room to say so.
+    /// The last notification about the primary, if there was no room.
     standing: Option<Bytes>,
     end: Option<Result<(), Status>>,
     taker: Option<Waker>,
     reader: Option<Waker>,
 }
 
-/// The messages for one stream.
 pub struct Outbox {
     state: Mutex<State>,
     in_all: Arc<AtomicUsize>,
 }
 
 impl Outbox {
-    /// An empty one; `in_all` counts the bytes that wait for all streams.
+    /// `in_all` counts the bytes that wait for all streams.
     pub fn new(in_all: Arc<AtomicUsize>) -> Self {
         Self {
             state: Mutex::default(),
@@ -87,7 +85,7 @@ impl Outbox {
         room
     }
 
-    /// Adds an answer to a message of the stream itself: `with_echo` where there is room for it, else `message`.
+    /// Adds an answer to the stream's own message: `with_echo` if it fits, else `message`.
     pub fn answer(&self, message: Bytes, with_echo: Option<Bytes>) {
         let in_all = self.in_all.load(Ordering::Relaxed);
         let message = with_echo
@@ -96,7 +94,6 @@ impl Outbox {
         self.put(self.lock(), Kind::Answer, message);
     }
 
-    /// Tells how the primary stands.
     pub fn tell_standing(&self, message: Bytes) {
         let mut state = self.lock();
         if state.answers < 2 * limits::ANSWERS && state.answer_bytes < 2 * limits::ANSWER_BYTES {
@@ -106,7 +103,7 @@ impl Outbox {
         }
     }
 
-    /// Resolves when another message of the stream may be read: when not too many answers wait.
+    /// Resolves when the stream may be read again: when not too many answers wait.
     pub async fn room(&self) {
         std::future::poll_fn(|context| {
             let mut state = self.lock();
@@ -173,7 +170,6 @@ pub struct Taking {
 }
 
 impl Taking {
-    /// Takes messages from an outbox.
     pub fn new(outbox: Arc<Outbox>, on_drop: impl FnOnce() + Send + 'static) -> Self {
         Self {
             outbox,

@@ -19,7 +19,6 @@ fn invalid<T>(message: impl Into<String>) -> Result<T> {
     refuse(Code::InvalidArgument, message)
 }
 
-/// A `role.config`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleConfig {
     /// As the client sent it, for notifications.
@@ -33,7 +32,6 @@ pub struct RoleConfig {
 }
 
 impl RoleConfig {
-    /// Reads the config of a role.
     pub fn read(role: &str, config: &Any) -> Result<Self> {
         if role.is_empty() {
             return invalid("role.config: the default role has full access, and takes no config");
@@ -87,7 +85,7 @@ impl RoleConfig {
         self.exclusive.union(&self.shared).copied().collect()
     }
 
-    /// Checks that no object is exclusive to one and also the other's.
+    /// Checks that no object is exclusive to one and also in the other.
     pub fn require_disjoint(&self, other: &Self, role: &str) -> Result<()> {
         let both = [
             self.exclusive.intersection(&other.exclusive).next(),
@@ -103,7 +101,6 @@ impl RoleConfig {
     }
 }
 
-/// Rights of a role.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     config: Option<Arc<RoleConfig>>,
@@ -113,7 +110,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// By its config and the switch's own word; `described` is whether the latter names the role.
+    /// `described` is whether the switch's own configuration names the role.
     pub fn new(
         config: Option<Arc<RoleConfig>>,
         rights: Option<RoleRights>,
@@ -126,7 +123,6 @@ impl Access {
         }
     }
 
-    /// Its objects.
     pub fn role(&self, configuration: &Configuration) -> Role {
         let wanted = self.config.as_ref().map(|config| config.ids());
         let Some(rights) = &self.rights else {
@@ -138,7 +134,7 @@ impl Access {
         let granted = match &rights.objects {
             Some(objects) => Some(ids_of(objects, |name| configuration.ids_named(name))),
             None if self.described => None,
-            // Not described: the role has what its config names, and nothing without one.
+            // Not described: the objects that its config names, none without a config.
             None => Some(wanted.clone().unwrap_or_default()),
         };
         let ids = match (wanted, granted) {
@@ -151,13 +147,12 @@ impl Access {
         }
     }
 
-    /// Whether a digest or table is its own, for notifications.
+    /// Whether it has a digest or table, for notifications.
     pub fn has(&self, id: u32, configuration: &Configuration) -> bool {
         let ids = self.role(configuration).ids;
         ids.is_none_or(|ids| ids.contains(&id))
     }
 
-    /// Whether a packet-in is for it.
     pub fn takes(&self, packet: &PacketIn) -> bool {
         if self.rights.as_ref().is_some_and(|rights| !rights.packet_in) {
             return false;
@@ -169,7 +164,6 @@ impl Access {
         config.receives_packets && filter.is_none_or(|(id, value)| packet.has(*id, value))
     }
 
-    /// Checks that it may send packets.
     pub fn require_packet_out(&self, role: &str) -> Result<()> {
         match &self.rights {
             Some(rights) if !rights.packet_out => refuse(
@@ -180,7 +174,6 @@ impl Access {
         }
     }
 
-    /// Checks that it may set the forwarding-pipeline config.
     pub fn require_pipeline(&self, role: &str) -> Result<()> {
         let denied = |why: &str| {
             refuse(

@@ -2,7 +2,7 @@
 
 use phb_p4runtime::{Code, Outcome};
 
-/// Code, what our words end with, and PI's words.
+/// Code, the end of our words, PI's words.
 const WORDS: &[(Code, &str, &str)] = &[
     (
         Code::InvalidArgument,

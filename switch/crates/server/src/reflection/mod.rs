@@ -49,7 +49,7 @@ impl File {
                 None => descriptor.enum_type.push(each),
             }
         }
-        // What lies in others comes behind them, so that from the end on each is whole when it is moved.
+        // Nested ones come behind their parents: from the end, each is whole when moved.
         let mut top = Vec::new();
         for name in order.iter().rev() {
             let Some(message) = by_name.remove(name) else {
@@ -74,7 +74,6 @@ fn last(name: &str) -> Option<String> {
     name.rsplit('.').next().map(str::to_owned)
 }
 
-/// The descriptors of everything that is served.
 pub fn descriptors() -> FileDescriptorSet {
     let mut files = Vec::new();
     let mut file = File::default();

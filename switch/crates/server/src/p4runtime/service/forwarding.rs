@@ -114,7 +114,7 @@ impl Service {
             let node = lock(&self.node);
             let lists = node.pipeline().map(phb_pipeline::Pipeline::digest_lists);
             let lists = lists.unwrap_or_default();
-            // A message of a program that has been replaced meanwhile may have no list any more.
+            // A message of a program that has been replaced meanwhile may have no list.
             let named = found.into_iter().filter_map(|message| {
                 let list = lists.get(message.list as usize)?;
                 Some((list.name.clone(), message.fields))

@@ -1,8 +1,7 @@
 //! The calls of P4Runtime: those that are answered once here, streams in `stream`, messages of the switch in `forwarding`.
 //!
-//! One lock makes writes, configuration and arbitration happen one after the other, in the order in which they came, so a
-//! change of the primary waits for the write in progress, as the specification wants it. Packets, digests and
-//! notifications don't wait for it: the [`Audience`] has a copy of their receivers.
+//! One lock orders writes, configuration and arbitration: a new primary waits for the write in
+//! progress, as specified. Packets and notifications use [`Audience`], a copy of their receivers.
 
 mod forwarding;
 mod stream;
@@ -33,13 +32,11 @@ use crate::config::{Manners, Node};
 use crate::connections::Share;
 use crate::wire::{Answer, Held, keeping, one, only, status};
 
-/// The version of P4Runtime that this is.
 const API_VERSION: &str = "1.4.1";
 
-/// Writes longer than this are carried out on a thread of their own, so that other calls don't wait.
+/// Longer writes are carried out on a thread of their own, so that other calls don't wait.
 const SHORT_WRITE_BYTES: usize = 32 << 10;
 
-/// The primaries, and the programs.
 struct Device {
     arbitration: Arbitration,
     configurations: Configurations,
@@ -60,13 +57,11 @@ struct Audience {
     primaries: Vec<Listener>,
 }
 
-/// A stream that has been opened.
 struct Opened {
     outbox: Arc<Outbox>,
     arbitrated: bool,
 }
 
-/// The service of one switch.
 pub struct Service {
     device_id: u64,
     node: Node,
@@ -95,7 +90,6 @@ fn failed(failure: BatchFailure) -> Status {
 }
 
 impl Service {
-    /// A service of a switch.
     pub fn new(
         device_id: u64,
         node: Node,
@@ -164,7 +158,6 @@ impl Service {
         refuse(Code::NotFound, message)
     }
 
-    /// Says which version of P4Runtime this is.
     pub async fn capabilities(
         &self,
         permit: Permit,
@@ -182,7 +175,6 @@ impl Service {
         Ok(one(response.encode_to_vec()))
     }
 
-    /// Verifies, saves or commits a program.
     pub async fn set_config(
         self: Arc<Self>,
         permit: Permit,
@@ -213,7 +205,6 @@ impl Service {
         Ok(one(Bytes::new()))
     }
 
-    /// Gives back the program in use.
     pub async fn get_config(
         &self,
         permit: Permit,
@@ -231,7 +222,6 @@ impl Service {
         Ok(keeping(one(got.encode_to_vec()), held))
     }
 
-    /// Applies a batch of updates.
     pub async fn write(
         &self,
         permit: Permit,
@@ -275,7 +265,7 @@ impl Service {
         }
     }
 
-    /// Finds entities by key or wildcard. The answer is made while it is taken.
+    /// The answer is made while it is taken.
     pub async fn read(
         &self,
         permit: Permit,
@@ -341,7 +331,6 @@ fn with_digests<'a>(digests: &'a mut Option<Digests>, loaded: &Arc<Loaded>) -> &
     digests.get_or_insert_with(|| Digests::new(Arc::clone(loaded)))
 }
 
-/// Waits for a task on a thread of its own.
 async fn finished<T>(task: tokio::task::JoinHandle<T>) -> std::result::Result<T, Status> {
     task.await
         .map_err(|_| Status::internal("the server has a bug; its log says more"))

@@ -22,7 +22,6 @@ use crate::limits;
 use crate::wire::{Answer, Held, status, too_long};
 
 impl Service {
-    /// Arbitrates, and carries packets in both directions.
     pub fn stream(
         self: &Arc<Self>,
         permit: Permit,
@@ -69,7 +68,6 @@ impl Service {
         })))
     }
 
-    /// Ends the oldest stream that has not arbitrated.
     fn end_silent(&self) {
         let streams = lock(&self.streams);
         let silent = streams.values().find(|stream| !stream.arbitrated);
@@ -80,7 +78,6 @@ impl Service {
         }
     }
 
-    /// Reads a stream until it ends.
     async fn receive(
         &self,
         stream: u64,
