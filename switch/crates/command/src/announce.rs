@@ -13,10 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::ending::{Ended, input, reason};
 use crate::options::Options;
 
-/// Says that controllers can connect.
-///
-/// # Errors
-/// The ready file can't be written, or standard output takes no more.
+/// Says that controllers can connect, on standard output and in the ready file.
 pub fn started(options: &Options, address: &str) -> Result<(), Ended> {
     let interfaces: Map<String, Value> = options
         .interfaces
@@ -48,7 +45,6 @@ pub fn started(options: &Options, address: &str) -> Result<(), Ended> {
     ))
 }
 
-/// Reports the counts of packets.
 pub fn stopped(counters: &Statistics, runner: &RealTime) {
     let mut lines = format!(
         "phb-switch: stopped; received {}, injected {}, transmitted {}, to CPU {}, dropped {}, queued {}\n",
@@ -81,9 +77,6 @@ pub fn stopped(counters: &Statistics, runner: &RealTime) {
 }
 
 /// Writes to standard output in one piece, so that no line of the log comes in between.
-///
-/// # Errors
-/// It takes no more.
 pub fn print(text: &str) -> Result<(), Ended> {
     let write = || {
         let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);

@@ -1,8 +1,8 @@
 //! bmv2's way of spelling a command line.
 //!
-//! bmv2 reads its options with Boost.Program_options: a long option may be abbreviated as long as it stays unambiguous, an
-//! option with a value may be given once only, and `--pcap` has a value that may be missing. `--` stands before the
-//! options of the target; here all options are known on both sides of it, and it separates nothing.
+//! bmv2 reads options with Boost.Program_options: a long option may be abbreviated while
+//! unambiguous, an option with a value is given once only, and `--pcap` may lack its value. `--`
+//! stands before the options of the target; here all options are known on both sides of it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -12,38 +12,32 @@ use std::path::Path;
 use crate::ending::{Ended, input};
 use crate::quoted::quoted;
 
-/// How an option is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spelling {
     /// Its name in full, without dashes.
     pub id: String,
-    /// Whether it has a value.
     pub takes_value: bool,
-    /// Whether it may be given more than once.
     pub repeatable: bool,
-    /// The value of an option that is given without one; none where the value has to be there.
+    /// The value of an option given without one; None if it must have one.
     pub without_value: Option<String>,
 }
 
 /// All options by all their names, with their dashes.
 pub type Spellings = BTreeMap<String, Spelling>;
 
-/// A command line that has been read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Given {
-    /// Options in the order in which they were given, by id.
+    /// Ids and values, in the order given.
     options: Vec<(String, Option<OsString>)>,
-    /// Arguments that are no options.
     pub words: Vec<OsString>,
 }
 
 impl Given {
-    /// The ids of the options that were given, in the order in which they were.
+    /// The ids of the given options, in their order.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.options.iter().map(|(id, _)| id.as_str())
     }
 
-    /// Whether an option was given.
     pub fn has(&self, id: &str) -> bool {
         self.ids().any(|given| given == id)
     }
@@ -119,7 +113,7 @@ fn split_long(word: &[u8], spellings: &Spellings) -> Result<Split, Ended> {
     Ok((full_name(&abbreviation, spellings)?, value))
 }
 
-/// The value of a short option may follow without a space: `-Linfo`.
+/// A short option's value may follow without a space: `-Linfo`.
 fn split_short(word: &[u8], spellings: &Spellings) -> Result<Split, Ended> {
     let text = String::from_utf8_lossy(word);
     let end = text.char_indices().nth(2).map(|(at, _)| at);
@@ -127,7 +121,7 @@ fn split_short(word: &[u8], spellings: &Spellings) -> Result<Split, Ended> {
     if !spellings.contains_key(name) {
         return input(format!("there is no option {name}; --help lists them"));
     }
-    // A name that is known is ASCII, so that the lossy text and the word have it at the same place.
+    // Known names are ASCII, so the lossy text and the word have them at the same place.
     let value = end.map(|at| OsString::from_vec(word[at..].to_vec()));
     Ok((name.to_owned(), value))
 }

@@ -26,10 +26,7 @@ const ROLE_KEYS: [&str; 7] = [
 /// A value with its place in the file.
 type Found<'a, 'b> = &'a Spanned<DeValue<'b>>;
 
-/// Reads bindings.
-///
-/// # Errors
-/// The file can't be read or is wrong: file, line, found, expected.
+/// Reads bindings; an error has file, line, what was found and what was expected.
 pub fn read(path: &Path) -> Result<Authorization, Ended> {
     let name = path.display();
     let bytes = match std::fs::read(path) {
@@ -91,7 +88,6 @@ fn read_text(name: &str, text: &str) -> Result<Authorization, Ended> {
     Ok(authorization)
 }
 
-/// A file, for messages.
 #[derive(Clone, Copy)]
 struct File<'a> {
     name: &'a str,
@@ -112,13 +108,12 @@ impl<'a> File<'a> {
         input(format!("{}:{line}: {message}", self.name))
     }
 
-    /// A value as it stands in the file, as far as one line has it.
+    /// A value's text in the file, its first line only.
     fn shown(&self, value: Found) -> &'a str {
         let written = self.text.get(value.span()).unwrap_or_default();
         written.lines().next().unwrap_or_default()
     }
 
-    /// All tables of a name.
     fn tables<'t, 'd>(
         &'t self,
         document: &'d DeTable<'a>,
@@ -152,7 +147,6 @@ impl<'a> File<'a> {
     }
 }
 
-/// One table of the file.
 struct Table<'t, 'd, 'a> {
     file: &'t File<'a>,
     values: &'d DeTable<'a>,
@@ -196,7 +190,6 @@ impl<'a> Table<'_, '_, 'a> {
         self.values.get(key)
     }
 
-    /// Refuses a key that is wrong or missing.
     fn wrong<T>(&self, key: &str, message: &str) -> Result<T, Ended> {
         let found = self.values.keys().find(|other| other.get_ref() == key);
         let span = found.map_or_else(|| self.span.clone(), Spanned::span);
@@ -279,7 +272,6 @@ impl<'a> Table<'_, '_, 'a> {
     }
 }
 
-/// A whole number that its type can hold.
 fn whole<T: TryFrom<i128>>(value: &DeValue) -> Option<T> {
     let integer = value.as_integer()?;
     let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok()?;

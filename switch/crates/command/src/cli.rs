@@ -38,7 +38,6 @@ Examples:
 Options may stand before or after --. Started as simple_switch_grpc, it has bmv2's manners (--like bmv2).
 Exit codes: 0 stopped; 1 failed, or files not whole; 2 bad input.";
 
-/// Shells that completion can be had for.
 pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
 /// All options with a meaning, and the program.
@@ -180,7 +179,6 @@ pub struct Target {
     _enable_swap: bool,
 }
 
-/// The command with all options.
 pub fn command() -> Command {
     CommandLine::command()
         .next_help_heading(WITHOUT_MEANING)
@@ -217,7 +215,6 @@ fn sentence(words: &str) -> String {
     first.into_iter().chain(characters).chain(['.']).collect()
 }
 
-/// All options by all their names.
 pub fn spellings() -> Spellings {
     let mut found = Spellings::new();
     for arg in command().get_arguments() {
@@ -242,10 +239,6 @@ pub fn spellings() -> Spellings {
     found
 }
 
-/// Reads the values of the given options.
-///
-/// # Errors
-/// A value is wrong.
 pub fn read(given: &Given) -> Result<CommandLine, Ended> {
     let matches = command()
         .no_binary_name(true)

@@ -12,7 +12,7 @@ use crate::quoted::quoted;
 
 const NAME: &str = "phb-switch";
 
-/// The shell of this name, or that of the user where there is no name.
+/// The shell of this name, or the user's if there is no name.
 pub fn shell(name: &str) -> Result<Shell, Ended> {
     let current = std::env::var_os("SHELL").unwrap_or_default();
     let current = Path::new(&current).file_name().unwrap_or_default();
@@ -32,14 +32,13 @@ pub fn shell(name: &str) -> Result<Shell, Ended> {
     }
 }
 
-/// The script that the shell reads.
 pub fn script(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut cli::command(), NAME, &mut script);
     String::from_utf8_lossy(&script).into()
 }
 
-/// Puts the script where the shell finds it. Gives what to tell about it.
+/// Puts the script where the shell finds it; gives a message about it.
 pub fn install(shell: Shell) -> Result<String, Ended> {
     let Some(home) = std::env::var_os("HOME").filter(|home| !home.is_empty()) else {
         return input("--install-completion: there is no HOME");

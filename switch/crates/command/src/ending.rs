@@ -6,7 +6,7 @@ use std::io;
 /// Stopped, and all files are whole.
 pub const OK: u8 = 0;
 
-/// Why it ends; shown as one line.
+/// Why the command ends, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Bad input: the message names it.
@@ -16,7 +16,6 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// The exit code.
     pub fn code(&self) -> u8 {
         match self {
             Self::Failed(_) => 1,
@@ -38,12 +37,11 @@ impl fmt::Display for Ended {
     }
 }
 
-/// Bad input: the message names it.
 pub fn input<T>(message: impl Into<String>) -> Result<T, Ended> {
     Err(Ended::Input(message.into()))
 }
 
-/// The words of an error, without the number that std appends.
+/// The words of an error, without std's number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {

@@ -1,6 +1,6 @@
 //! Files that could not be written, or read, to their ends while the switch ran.
 //!
-//! The switch goes on without them. Each is said once, when it happens, and the exit code says that there was one.
+//! The switch goes on without them. Each is reported when it happens, and again by the exit code.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,10 +22,7 @@ impl Failures {
         let _ = writeln!(std::io::stderr(), "{}", crate::terminal::shown(&line));
     }
 
-    /// Ends a run.
-    ///
-    /// # Errors
-    /// Not all files are whole.
+    /// Fails if not all files are whole.
     pub fn check(&self) -> Result<(), Ended> {
         if self.0.load(Ordering::Relaxed) {
             return Err(Ended::Failed("failed: not all files are whole".to_owned()));
@@ -34,7 +31,6 @@ impl Failures {
     }
 }
 
-/// Failures of ports as they come.
 pub struct OfPorts<'a> {
     failures: &'a Failures,
     /// Whether there is a log besides stderr, which gets them too.
@@ -43,7 +39,6 @@ pub struct OfPorts<'a> {
 }
 
 impl<'a> OfPorts<'a> {
-    /// None yet.
     pub fn new(failures: &'a Failures, is_log_apart: bool) -> Self {
         Self {
             failures,

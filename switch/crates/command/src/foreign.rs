@@ -48,7 +48,7 @@ pub const REFUSED: [(&str, &str); 4] = [
     ),
 ];
 
-/// Refuses options that can't be done; gives one line about those without meaning.
+/// Refuses options that can't be done; gives a notice about those without meaning.
 pub fn check(given: &Given) -> Result<Option<String>, Ended> {
     if let Some((id, why)) = REFUSED.iter().find(|(id, _)| given.has(id)) {
         return input(format!("--{id}: {why}"));

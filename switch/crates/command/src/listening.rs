@@ -97,9 +97,7 @@ impl TlsOptions {
 /// TLS, and the file that binds certificates to roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
-    /// Certificates and keys.
     pub files: TlsFiles,
-    /// The file of roles and devices by certificate.
     pub bindings: Option<PathBuf>,
 }
 
@@ -131,7 +129,6 @@ pub fn address(text: String) -> Result<String, Ended> {
     Ok(text)
 }
 
-/// Whether only this machine can reach the address.
 pub fn is_local(address: &str) -> bool {
     let host = address.rsplit_once(':').map_or("", |(host, _)| host);
     let host = host.trim_matches(['[', ']']);
@@ -162,7 +159,7 @@ pub fn unix_socket(text: &str) -> Result<UnixSocket, Ended> {
     }
 }
 
-/// Which certificates clients have to show, and the option that says so.
+/// Which certificates clients must show, and the option that says so.
 fn clients(options: &TlsOptions) -> Result<(ClientCertificates, &'static str), Ended> {
     let asked = options.grpc_server_client_auth;
     if !options.grpc_server_with_client_auth {

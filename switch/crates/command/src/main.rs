@@ -63,7 +63,6 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Runs the command, which was started under a name with these arguments.
 fn run(name: &OsString, words: Vec<OsString>) -> Result<(), Ended> {
     if let [first, arguments @ ..] = &words[..]
         && first == "stf"
@@ -78,7 +77,7 @@ fn run(name: &OsString, words: Vec<OsString>) -> Result<(), Ended> {
     start::start(&options::read(&given, &name.to_string_lossy())?)
 }
 
-/// Text to print instead of starting a switch, if asked for. Of several such options, the first that was given counts.
+/// Text to print instead of starting a switch, if asked for; the first such option counts.
 fn asked(given: &Given) -> Option<Result<String, Ended>> {
     let completion = |id| completion::shell(&given.text(id).unwrap_or_default());
     given.ids().find_map(|id| match id {
@@ -91,7 +90,7 @@ fn asked(given: &Given) -> Option<Result<String, Ended>> {
     })
 }
 
-/// The help, in colour on a terminal whose user doesn't mind.
+/// The help; in colour on a terminal that isn't dumb, unless `NO_COLOR` is set.
 fn help() -> String {
     let help = cli::command().render_help();
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());

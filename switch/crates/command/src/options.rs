@@ -15,42 +15,33 @@ use crate::log::{self, LogOptions, Logging};
 use crate::ports;
 use crate::serve::{Manners, UnixSocket};
 
-/// The name of bmv2's switch; started by it, the program has bmv2's manners.
+/// The name of bmv2's switch; under it, the program has bmv2's manners.
 pub const NAME_OF_BMV2: &str = "simple_switch_grpc";
 
 /// Packets in a strict-priority queue under bmv2's manners, unless the command line says otherwise.
-///
-/// simple_switch holds 64 too, but its egress thread empties the queues while the copies of a packet are still coming.
-/// Here all copies are made at one moment, and tests for bmv2 send thousands of them to one port: 4,000 copies of one
-/// packet are delivered.
+/// simple_switch holds 64, but its egress thread empties queues while the copies of a packet come.
+/// Here all copies come at once, and tests for bmv2 send thousands to one port: 4,000 copies of
+/// one packet are delivered.
 pub const BMV2_QUEUE_DEPTH: usize = 16_384;
 
 /// The command line's meaning, checked as far as possible without opening anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The program to load at the start.
     pub program: Option<PathBuf>,
     /// Ports and the names of their interfaces, in the order of the command line.
     pub interfaces: Vec<(u16, String)>,
     /// How ports transmit: those that have an interface, and the CPU port.
     pub ports: BTreeMap<u16, PortConfig>,
-    /// P4Runtime's device id.
     pub device_id: u64,
     /// The port that leads to controllers.
     pub cpu_port: Option<u16>,
-    /// The port that means drop.
     pub drop_port: u16,
-    /// Where the server listens.
     pub address: String,
-    /// Where it listens besides.
+    /// A second place to listen at.
     pub unix: Option<UnixSocket>,
-    /// How it is protected, if it is.
     pub tls: Option<Tls>,
-    /// Whose word holds where bmv2 differs from the specification.
     pub manners: Manners,
-    /// The log.
     pub logging: Logging,
-    /// Where captures go.
     pub pcap: Option<PathBuf>,
     /// Files instead of interfaces, from that long after the start on.
     pub files_after: Option<Duration>,
@@ -58,18 +49,13 @@ pub struct Options {
     pub busy_poll: Duration,
     /// Of everything random in the program.
     pub seed: u64,
-    /// Whether the start-up line is JSON.
     pub as_json: bool,
     /// The file that appears when controllers can connect.
     pub ready_file: Option<PathBuf>,
-    /// Notices about options, for example those without effect.
     pub notices: Vec<String>,
 }
 
-/// Reads and checks a command line.
-///
-/// # Arguments
-/// `name`: the program's own, without a path.
+/// Reads and checks a command line; `name` is the program's own, without a path.
 pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
     check_words(given)?;
     let CommandLine {
@@ -127,7 +113,6 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
     })
 }
 
-/// Refuses more than one program.
 fn check_words(given: &Given) -> Result<(), Ended> {
     let extra = given.words.get(1..).unwrap_or_default();
     if extra.is_empty() {
@@ -169,7 +154,6 @@ fn check_ports(
     Ok(())
 }
 
-/// The program to load, if any.
 fn check_program(
     program: Option<PathBuf>,
     no_p4: bool,
@@ -188,7 +172,6 @@ fn check_program(
     }
 }
 
-/// The directory of captures, if any.
 fn captures(options: &LogOptions, notices: &mut Vec<String>) -> Result<Option<PathBuf>, Ended> {
     let Some(directory) = options.pcap.clone() else {
         return Ok(None);

@@ -22,14 +22,9 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// Starts, if the options ask for it.
-    ///
-    /// At `debug` and below there is a line for each arrival, departure and drop, and what the program says (`log_msg`).
-    /// With `--dump-packet-data`, arrivals and departures come at `info` already, with the first bytes of the frame, as in
-    /// bmv2.
-    ///
-    /// # Errors
-    /// There is no thread to be had.
+    /// Starts, if the options ask for it. At `debug`, arrivals, departures, drops and the program's
+    /// `log_msg` have lines; with `--dump-packet-data`, arrivals and departures come at `info`,
+    /// with the frame's first bytes, as in bmv2.
     pub fn start(node: &Arc<Mutex<SwitchNode>>, logging: &Logging) -> Result<Option<Self>, Ended> {
         let has = |level| logging.levels.has(Part::Packets, level);
         let dumping = logging.dump_bytes > 0 && has(Level::Info);

@@ -14,7 +14,7 @@ use crate::values::number;
 /// v1model's port fields have 9 bits.
 pub const HIGHEST_PORT: u16 = 511;
 
-/// Before the name of an interface: a TAP interface, which is made if there is none.
+/// The prefix of a TAP interface, which is made if there is none.
 pub const TAP: &str = "tap:";
 
 const HIGHEST_COUNT: u64 = u32::MAX as u64;
@@ -126,8 +126,7 @@ pub fn attached(given: &[OsString]) -> Result<Vec<(u16, String)>, Ended> {
 }
 
 /// Reads `PORT=...` of all options that have such values.
-///
-/// `ports` are those that have an interface; each is `common` where no option says otherwise.
+/// `ports` are those with an interface; each is `common` unless an option says otherwise.
 pub fn configured(
     ports: impl IntoIterator<Item = u16>,
     common: &PortConfig,

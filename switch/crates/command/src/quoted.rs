@@ -42,7 +42,7 @@ fn push_number(result: &mut String, number: u32) {
     };
 }
 
-/// Whether all of it is something that a terminal shows as it is.
+/// Whether a terminal shows all of it as it is.
 pub fn is_text(text: &OsStr) -> bool {
     text.to_str()
         .is_some_and(|text| text.chars().all(is_printable))
@@ -50,8 +50,7 @@ pub fn is_text(text: &OsStr) -> bool {
 
 /// Neither a control character, nor a separator but the space, nor unassigned.
 fn is_printable(character: char) -> bool {
-    // The standard library knows, and tells by escaping. Behind another character, for at the beginning it escapes what
-    // combines, too.
+    // The standard library escapes the rest; at the beginning combining ones too, hence the `a`.
     let mut buffer = [b'a', 0, 0, 0, 0];
     let length = character.encode_utf8(&mut buffer[1..]).len();
     let both = std::str::from_utf8(&buffer[..=length]).unwrap_or_default();

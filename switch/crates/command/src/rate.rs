@@ -26,7 +26,6 @@ pub fn read(text: &str, option: &str) -> Result<(u64, i32), Ended> {
     }
 }
 
-/// A rate as it is written.
 struct Rate<'a> {
     whole: &'a str,
     fraction: &'a str,
@@ -34,7 +33,7 @@ struct Rate<'a> {
 }
 
 impl Rate<'_> {
-    /// In bit/s; none where that is no whole number, or too large a one.
+    /// In bit/s; None if not a whole number, or too large.
     fn bits(&self) -> Option<u64> {
         let digits: u128 = format!("{}{}", self.whole, self.fraction).parse().ok()?;
         let scaled = digits.checked_mul(self.multiple)?;

@@ -11,12 +11,10 @@ use crate::ending::{Ended, input};
 /// More threads serve no faster: they wait for the switch.
 const MOST_WORKERS: usize = 4;
 
-/// Checks the files of TLS.
 pub fn check(files: &TlsFiles) -> Result<(), Ended> {
     phb_server::tls::check(files).or_else(input)
 }
 
-/// How many threads are to serve.
 pub fn workers() -> usize {
     let processors = std::thread::available_parallelism();
     processors.map_or(1, usize::from).min(MOST_WORKERS)

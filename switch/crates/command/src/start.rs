@@ -27,10 +27,7 @@ const CHECK: Duration = Duration::from_millis(500);
 
 type Node = Arc<Mutex<SwitchNode>>;
 
-/// Runs a switch.
-///
-/// # Errors
-/// It can't be started, has failed while running, or files that it was to write are not whole.
+/// Runs a switch; also fails if files that it was to write are not whole.
 pub fn start(options: &Options) -> Result<(), Ended> {
     phb_ports::give_memory_back();
     system::allow_descriptors();
@@ -122,7 +119,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The switch, with its program if it has one.
 fn switch(options: &Options) -> Result<Node, Ended> {
     let config = SwitchConfig {
         name: "switch".to_owned(),
@@ -158,7 +154,6 @@ fn load(path: &Path, options: &Options) -> Result<Pipeline, Ended> {
     Pipeline::load(&artifact, config).or_else(|error| input(format!("{name}: {error}")))
 }
 
-/// Opened ports by number.
 type Ports = Vec<(u16, Box<dyn Port>)>;
 
 fn open_all(options: &Options) -> Result<Ports, Ended> {
@@ -169,7 +164,7 @@ fn open_all(options: &Options) -> Result<Ports, Ended> {
             Err(error) => return input(error.to_string()),
         }
     }
-    // What is said of ports is said in their order.
+    // Messages about ports are in their order.
     ports.sort_by_key(|(number, _)| *number);
     Ok(ports)
 }
@@ -200,7 +195,6 @@ fn runner(options: &Options, node: &Node, ports: Ports) -> Result<RealTime, Ende
         .map_err(|error| Ended::Failed(format!("stopped: {}", reason(&error))))
 }
 
-/// Gives gNMI the state of the ports' interfaces.
 fn attachments(options: &Options, ports: &Ports) -> Attachments {
     let are_files = options.files_after.is_some();
     let ports: Vec<(u16, String, Arc<Counters>)> = ports
@@ -228,12 +222,12 @@ fn attachments(options: &Options, ports: &Ports) -> Attachments {
     })
 }
 
-/// The index of an interface, which it has anew when it comes back.
+/// The interface gets a new one when it comes back.
 fn index(name: &str) -> Option<u32> {
     nix::net::if_::if_nametoindex(name).ok()
 }
 
-/// Where it listens, in the user's words, now that a port 0 has become one of the system's choice.
+/// The listening address in the user's words, with the port chosen for 0.
 fn listening_at(given: &str, listening: &str) -> String {
     match (given.rsplit_once(':'), listening.rsplit_once(':')) {
         (Some((host, _)), Some((_, port))) if !given.starts_with("unix:") => {

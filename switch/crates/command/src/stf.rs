@@ -10,7 +10,7 @@ use crate::ending::{Ended, reason};
 
 const NAME: &str = "phb-switch-stf";
 
-/// Goes on as that program; comes back only where that can't be.
+/// Becomes that program; comes back only if it can't.
 pub fn run(arguments: &[OsString]) -> Ended {
     let program = beside().unwrap_or_else(|| NAME.into());
     let error = Command::new(&program).args(arguments).exec();

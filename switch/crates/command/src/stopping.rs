@@ -13,14 +13,11 @@ use crate::ending::{Ended, reason};
 
 const WITHOUT_MEANING: [Signal; 3] = [Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGXFSZ];
 
-/// From here on, signals don't end the process: [`wait`](Self::wait) tells of them.
+/// Signals don't end the process any more: [`wait`](Self::wait) tells of them.
 pub struct Stopping(Receiver<()>);
 
 impl Stopping {
-    /// Blocks the signals. To be called before there are other threads, which inherit what is blocked.
-    ///
-    /// # Errors
-    /// There is no thread to be had.
+    /// Blocks the signals. To be called before other threads start, which inherit what is blocked.
     pub fn new() -> Result<Self, Ended> {
         let ignored = ignored();
         let unless_ignored = [Signal::SIGTERM, Signal::SIGHUP].into_iter();
@@ -48,13 +45,13 @@ impl Stopping {
         Ok(Self(told))
     }
 
-    /// Whether the process has been told to end; waits that long for it.
+    /// Waits up to `longest`; whether the process has been told to end.
     pub fn wait(&self, longest: Duration) -> bool {
         self.0.recv_timeout(longest) != Err(RecvTimeoutError::Timeout)
     }
 }
 
-/// Which signals are ignored, as a bit each, of signal 1 first. Where there is no /proc, none.
+/// The ignored signals, a bit each, signal 1 first; none without /proc.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -2,10 +2,10 @@
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// Of each client's connection is a descriptor: as many as the system lets us have.
+/// Allows as many descriptors as possible: each connection needs one.
 pub fn allow_descriptors() {
     if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        // With fewer there are fewer connections, and nothing else to be done about it.
+        // With fewer there are fewer connections.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Text as the locale's encoding has it: what isn't ASCII is escaped where the locale is named, and is not one of UTF-8.
+/// Escapes what isn't ASCII, if the locale is named and its encoding is not UTF-8.
 pub fn shown(text: &str) -> Cow<'_, str> {
     let named = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

@@ -21,7 +21,6 @@ pub fn text() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|value: OsString| value.to_string_lossy().into_owned())
 }
 
-/// A whole number of a range.
 pub fn number<T>(range: RangeInclusive<i128>) -> Number<T> {
     Number {
         range,
@@ -34,7 +33,6 @@ pub fn word<T>(words: &'static [(&'static str, T)], expected: &'static str) -> W
     Word { words, expected }
 }
 
-/// The parser that [`number`] gives.
 #[derive(Clone)]
 pub struct Number<T> {
     range: RangeInclusive<i128>,
@@ -67,7 +65,6 @@ impl<T: TryFrom<i128> + Clone + Send + Sync + 'static> TypedValueParser for Numb
     }
 }
 
-/// The parser that [`word`] gives.
 #[derive(Clone)]
 pub struct Word<T: 'static> {
     words: &'static [(&'static str, T)],
@@ -91,7 +88,7 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Word<T> {
     }
 }
 
-/// The message of an error that these parsers gave.
+/// The message of an error of these parsers.
 pub fn message(error: &Error) -> String {
     match error.get(ContextKind::Custom) {
         Some(ContextValue::String(message)) => message.clone(),
@@ -109,7 +106,7 @@ fn long(arg: Option<&Arg>) -> String {
     format!("--{}", arg.and_then(Arg::get_long).unwrap_or_default())
 }
 
-/// Reads a whole number; one beyond `i128` becomes its lowest or highest.
+/// Reads a whole number; one beyond `i128` becomes the lowest or highest.
 fn whole(text: &str) -> Option<i128> {
     let text = text.trim();
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);

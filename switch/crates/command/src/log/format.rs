@@ -8,22 +8,15 @@ use serde_json::{Map, Value};
 
 use super::levels::{Level, Part};
 
-/// A line on its way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// When it was said.
     pub at: SystemTime,
-    /// How important it is.
     pub level: Level,
-    /// The part of the switch that says it.
     pub part: Part,
-    /// The message.
     pub message: String,
-    /// Fields for programs.
     pub fields: Map<String, Value>,
 }
 
-/// How lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Short lines for the user's terminal, where there is no other log.
@@ -35,7 +28,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// The line, with its end.
     pub fn line(self, line: &Line) -> String {
         match self {
             Self::User => format!("phb-switch: {}\n", words(line)),
@@ -51,7 +43,7 @@ impl Format {
 /// The message, with the fields behind it.
 fn words(line: &Line) -> String {
     let mut text = line.message.clone();
-    // What the lines about packets say in fields, they say in words.
+    // Packet lines say in words what their fields say.
     if line.part != Part::Packets {
         for (name, value) in &line.fields {
             let _ = match value {

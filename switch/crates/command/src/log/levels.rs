@@ -5,7 +5,6 @@
 pub enum Level {
     /// Below debug, as in bmv2.
     Trace,
-    /// Details for debugging.
     Debug,
     /// News that a user may want.
     Info,
@@ -28,7 +27,6 @@ impl Level {
         ("off", Self::Off),
     ];
 
-    /// Its word.
     pub fn word(self) -> &'static str {
         Self::WORDS[self as usize].0
     }
@@ -45,7 +43,6 @@ impl Level {
         }
     }
 
-    /// The level of this word.
     pub fn of_word(word: &str) -> Option<Self> {
         let known = Self::WORDS.into_iter().find(|(known, _)| *known == word)?;
         Some(known.1)
@@ -64,16 +61,13 @@ impl From<tracing::Level> for Level {
     }
 }
 
-/// A part of the switch that says something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Everything else.
     Switch,
     /// Listening and connections, common to the protocols.
     Server,
-    /// gNMI.
     Gnmi,
-    /// P4Runtime.
     P4runtime,
     /// Arrivals, departures and drops of packets.
     Packets,
@@ -84,7 +78,6 @@ pub enum Part {
 }
 
 impl Part {
-    /// All.
     pub const ALL: [Self; 7] = [
         Self::Switch,
         Self::Server,
@@ -95,7 +88,6 @@ impl Part {
         Self::Tls,
     ];
 
-    /// Its word on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Switch => "switch",
@@ -108,12 +100,11 @@ impl Part {
         }
     }
 
-    /// The part of this word.
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.word() == word)
     }
 
-    /// The part whose lines have this target: its word, or the path of a module of ours. None for other crates.
+    /// The part of this target: its word, or the path of a module of ours. None for other crates.
     pub fn of_target(target: &str) -> Option<Self> {
         match target.strip_prefix("phb_") {
             None => Self::of_word(target),
@@ -130,12 +121,10 @@ impl Part {
 pub struct Levels([Level; Part::ALL.len()]);
 
 impl Levels {
-    /// The same for all parts.
     pub fn all(level: Level) -> Self {
         Self([level; Part::ALL.len()])
     }
 
-    /// Sets that of a part.
     pub fn set(&mut self, part: Part, level: Level) {
         self.0[part as usize] = level;
     }

@@ -1,7 +1,7 @@
 //! The log: lines that parts of the switch say through `tracing`, on their way to a file or stream.
 //!
-//! Logging never waits for a reader: lines go through a bounded [`queue`] to a thread, and lines that find no room there
-//! are lost and counted.
+//! Logging never waits for a reader: lines go to a thread through a bounded [`queue`]; lines
+//! without room are lost and counted.
 
 mod format;
 mod levels;
@@ -29,23 +29,19 @@ use crate::failures::Failures;
 /// How long to wait for a reader at the end.
 const CLOSE: Duration = Duration::from_secs(2);
 
-/// A log that is open.
 pub struct Log {
     queue: Arc<Queue>,
     failures: Arc<Failures>,
     thread: JoinHandle<Sink>,
-    /// Where the log goes, for messages; none for stderr, whose failures can't be reported.
+    /// The log's place for messages; None for stderr, whose failures can't be reported.
     place: Option<String>,
 }
 
 impl Log {
-    /// Opens it, and has all lines go there.
-    ///
-    /// # Errors
-    /// The file can't be written.
+    /// Opens the log, and sends all lines there.
     pub fn open(logging: &Logging, failures: &Arc<Failures>) -> Result<Self, Ended> {
         let (log, subscriber) = Self::new(logging, failures)?;
-        // It fails if there was a log before, which there isn't.
+        // It fails only after an earlier log, which there isn't.
         let _ = tracing::subscriber::set_global_default(subscriber);
         Ok(log)
     }

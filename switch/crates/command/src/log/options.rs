@@ -95,26 +95,19 @@ pub struct LogOptions {
     pub ready_file: Option<PathBuf>,
 }
 
-/// The log: where it goes, its form and its levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logging {
-    /// To standard output.
     pub console: bool,
-    /// To a file.
     pub file: Option<PathBuf>,
-    /// How lines look.
     pub format: Format,
-    /// The lowest level that each part writes.
     pub levels: Levels,
     /// Whether lines about packets are wanted where the log isn't apart.
     pub packets: bool,
-    /// Each line at once.
     pub flush: bool,
     /// When the file is rotated.
     pub max_bytes: u64,
-    /// How many rotated files are kept.
     pub max_files: u32,
-    /// How much of each packet is logged in hexadecimal.
+    /// Bytes of each packet that are logged in hexadecimal.
     pub dump_bytes: usize,
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::format::Line;
 
-/// Lines that wait for the thread.
 const CAPACITY: usize = 16_384;
 
 /// A bounded queue. Its lock is held for as long as it takes to move a line.
@@ -21,9 +20,7 @@ struct State {
     lines: VecDeque<Line>,
     /// Lines that found no room since the last that did.
     lost: u64,
-    /// No more lines come.
     closed: bool,
-    /// All have been written.
     finished: bool,
 }
 
@@ -43,8 +40,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Waits for the next line; with it comes how many are missing before those that have just found room again. None
-    /// when there are no more.
+    /// Waits for the next line; also gives the number of lines lost since the last. None if closed.
     pub fn take(&self) -> Option<(Line, u64)> {
         let state = self.lock();
         let mut state = self
@@ -56,14 +52,12 @@ impl Queue {
         Some((line, lost))
     }
 
-    /// Says that all lines have been written.
     pub fn finish(&self) {
         self.lock().finished = true;
         self.changed.notify_all();
     }
 
-    /// Takes no more lines; waits until those that are here have been written, but not for longer than this. Whether they
-    /// have been.
+    /// Takes no more lines; waits up to `longest` for the rest to be written. Whether they were.
     pub fn close(&self, longest: Duration) -> bool {
         let mut state = self.lock();
         state.closed = true;

@@ -13,7 +13,7 @@ use super::levels::{Level, Part};
 use super::options::Logging;
 use crate::ending::reason;
 
-/// Lines that may wait to be written to a file, unless each is to be written at once.
+/// Lines that may wait for the file, unless each is written at once.
 const LINES_IN_MEMORY: usize = 256;
 
 /// Called with the reason why lines are lost.
@@ -32,20 +32,18 @@ pub struct Sink {
     failing: Option<Tell>,
 }
 
-/// When and how a file is rotated.
 struct Rotation {
     path: PathBuf,
     max_bytes: u64,
     max_files: u32,
-    /// How long the file is.
     length: u64,
 }
 
 impl Sink {
-    /// A sink that writes to `target`, which has been opened as the options say.
+    /// `target` has been opened as the options say.
     pub fn new(target: File, logging: &Logging) -> Self {
         let of_file = |path: &PathBuf| {
-            // What is no regular file, such as a pipe, can't be rotated.
+            // Only regular files can be rotated.
             let about = target.metadata().ok().filter(std::fs::Metadata::is_file)?;
             Some(Rotation {
                 path: path.clone(),
@@ -74,12 +72,11 @@ impl Sink {
         self.failing = Some(Box::new(tell));
     }
 
-    /// How many lines could not be written.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Takes a line, before which as many are missing as `missing` says.
+    /// Takes a line that `missing` lost lines precede.
     pub fn write(&mut self, line: &Line, missing: u64) {
         if missing > 0 {
             self.add(&Line {
@@ -112,7 +109,6 @@ impl Sink {
         }
     }
 
-    /// Writes what waits.
     pub fn flush(&mut self) {
         if self.lines == 0 {
             return;
@@ -133,7 +129,6 @@ impl Sink {
         }
     }
 
-    /// Whether a line of this length has to go to the next file.
     fn is_full_with(&self, length: usize) -> bool {
         self.rotation.as_ref().is_some_and(|rotation| {
             let there = rotation.length + self.waiting.len() as u64;
@@ -141,7 +136,7 @@ impl Sink {
         })
     }
 
-    /// Goes on in a new file. Without files that are kept, the log goes on in the same one.
+    /// Goes on in a new file; if no files are kept, in the same one.
     fn rotate(&mut self) -> io::Result<()> {
         let Some(rotation) = &mut self.rotation else {
             return Ok(());

@@ -21,7 +21,6 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// A subscriber for lines of these levels.
     pub fn new(levels: Levels, queue: Arc<Queue>) -> Self {
         Self { levels, queue }
     }
@@ -74,7 +73,6 @@ impl tracing::Subscriber for Subscriber {
     fn exit(&self, _: &Id) {}
 }
 
-/// Message and fields of a line.
 #[derive(Default)]
 struct Said {
     message: String,
