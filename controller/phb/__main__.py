@@ -8,24 +8,21 @@ import sys
 
 
 def main() -> None:
-    """Run the command; until it holds something to clean up, Ctrl-C ends it at once, with the exit code of Ctrl-C."""
+    """Run the command; Ctrl-C ends it at once as long as there is nothing to clean up."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _fill_closed_descriptors()
-    # A letter that the terminal doesn't have is written as its number, as on standard error, and isn't an error.
+    # Letters that the terminal doesn't have are escaped, as on standard error.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    # Lines of gRPC's own on standard error would come beside ours, which say the same.
+    # gRPC's own lines on standard error would only repeat ours.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    # Imported here so that the first line counts for the time that the imports take.
+    # Imported here so that Ctrl-C ends the process at once during the imports, too.
     from phb.cli import main as command
 
     command()
 
 
 def _fill_closed_descriptors() -> None:
-    """Take the place of closed standard streams, lest a socket take it and our lines.
-
-    What replaces them can't be written to: a result that nobody gets is an error, as on a full disk.
-    """
+    """Open closed standard streams read-only: no socket gets their numbers, and output that is lost is an error."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)

@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
             raise
         return _fail(f"standard output: {end.__context__.strerror}", REFUSED)
     except OSError as error:
-        # What has no name is standard output, full or closed: files of the user are InputErrors long before.
+        # An error without a file name is standard output's, full or closed: those of the user's files are InputErrors.
         return _fail(f"{error.filename or 'standard output'}: {error.strerror or error}", REFUSED)
     except Exception as error:
         # Wrong options: typer's own exception classes have moved between its versions, their interface hasn't.

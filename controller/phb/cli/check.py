@@ -1,4 +1,4 @@
-"""``phb check``: are the files right, and what do they compile to."""
+"""``phb check``: check policy files, and show what they compile to."""
 
 from __future__ import annotations
 

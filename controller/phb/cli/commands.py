@@ -1,7 +1,4 @@
-"""All commands, in the order in which ``phb --help`` lists them: importing a module registers its command.
-
-Behind phb's own come those of other packages.
-"""
+"""All commands in the order of ``phb --help``, other packages' last; importing a module registers its command."""
 
 from __future__ import annotations
 

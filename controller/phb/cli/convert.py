@@ -1,4 +1,4 @@
-"""``phb convert``: a policy in another format's words, with what these can't say."""
+"""``phb convert``: write a policy in another format, and list what that format can't say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``phb explain``: what the files would do with packets, and why."""
+"""``phb explain``: explain what the files would do with packets."""
 
 from __future__ import annotations
 
@@ -52,12 +52,7 @@ class PacketOptions:
     ] = None
 
     def arrivals(self) -> Iterator[Arrival]:
-        """Read them.
-
-        Raises:
-            InputError: One can't be understood, or the capture can't be read.
-
-        """
+        """Read the packets."""
         from phb.explain import parse_packet, read_capture
         from phb.origin import Origin
 
@@ -67,7 +62,7 @@ class PacketOptions:
             yield from read_capture(self.capture)
 
     def default_port(self) -> int | str | None:
-        """Where packets arrive that don't say it themselves, by number or name."""
+        """Give the port, by number or name, of packets that don't say theirs."""
         return int(self.port) if self.port is not None and self.port.isdigit() else self.port
 
 
@@ -147,7 +142,7 @@ def explain(
 
 
 def _watched(told: Iterator[Explanation], slow: bool) -> Iterator[Explanation]:
-    """The same, with a count on a terminal while a long capture is read."""
+    """Show a count on a terminal while a long capture is read."""
     if not slow or not sys.stderr.isatty():
         yield from told
         return

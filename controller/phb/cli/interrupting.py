@@ -1,8 +1,8 @@
-"""Ctrl-C beside threads of gRPC's, and commands that run until a signal.
+"""Ctrl-C beside gRPC's threads, and commands that run until a signal.
 
-The kernel gives a process's signal to any of its threads. Python notes it there and acts on it in the main thread,
-which doesn't learn of it while it waits in the kernel: for a switch, or for an interval to pass. So a thread is told of
-each signal (`signal.set_wakeup_fd`), and wakes the main thread by another one, which does nothing by itself.
+The kernel gives a process's signal to any of its threads, and Python acts on it in the main thread, which doesn't
+notice while it waits in the kernel. So a thread reads each signal (`signal.set_wakeup_fd`) and wakes the main thread by
+another one, which does nothing by itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WAKING = signal.SIGURG  # As a rule ignored, and nothing here has urgent data.
 
 
 def wake_for_ctrl_c() -> None:
-    """From now on Ctrl-C ends the main thread's waits, whichever thread gets it; called once, by the main thread."""
+    """Let Ctrl-C end the main thread's waits from now on, whichever thread gets it; call once, in the main thread."""
     told, tell = socket.socketpair()
     tell.setblocking(False)
     signal.signal(_WAKING, lambda number, frame: None)
@@ -36,7 +36,7 @@ def _listen(told: socket.socket, tell: socket.socket) -> None:
 
 
 def run_until_signal(work: Coroutine[None, None, None]) -> int:
-    """Run until it fails or a signal cancels it; give the exit code, 0 for SIGTERM and 130 for Ctrl-C."""
+    """Run until it ends or a signal cancels it; give the exit code, 0 for SIGTERM and 130 for Ctrl-C."""
     import asyncio
 
     ended = OK

@@ -1,4 +1,4 @@
-"""``phb lint``: what compiles, and still isn't what its author wants."""
+"""``phb lint``: find what compiles and is still unwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``phb locks``: who is changing which switch, and how to free a lock whose holder nobody here can ask."""
+"""``phb locks``: show who is changing which switch, and free locks."""
 
 from __future__ import annotations
 

@@ -39,10 +39,6 @@ _STATE = "State"
 _PROGRAM = "Program of the switch"
 
 
-# ---------------------------------------------------------------------------
-# Arguments and single options
-# ---------------------------------------------------------------------------
-
 Files = Annotated[
     list[str],
     typer.Argument(help="All policy files of one node; rules of earlier files are asked first.", metavar="FILE..."),
@@ -84,11 +80,6 @@ PolicyFiles = Annotated[
 ]
 
 
-# ---------------------------------------------------------------------------
-# Groups
-# ---------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class ReadingOptions:
     """How policy files are read, and for which moment."""
@@ -108,18 +99,13 @@ class ReadingOptions:
     ] = None
 
     def options(self) -> ReadOptions:
-        """Give the options of reading files.
-
-        Raises:
-            InputError: There is no such dialect.
-
-        """
+        """Give the options of reading files."""
         from phb.formats.format import ReadOptions
 
         return ReadOptions(_dialect(self.dialect))
 
     def moment(self) -> datetime:
-        """The moment of the whole command: the clock is read once, here."""
+        """Give the moment of the whole command: the clock is read once, here."""
         if self.at is None:
             return datetime.now().astimezone()
         try:
@@ -134,7 +120,7 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class ControllerOptions:
-    """As what a switch is written to, and with which election id."""
+    """The kind of the switch, and the election id to write with."""
 
     target: TargetName = None
     election_id: ElectionId = None
@@ -164,12 +150,7 @@ class ProgramOptions:
     ] = None
 
     def load(self) -> Artifact:
-        """Read the program.
-
-        Raises:
-            InputError: One of the two files is missing, or wrong.
-
-        """
+        """Read the program."""
         from phb.device.artifact import Artifact
 
         if (self.artifact is None) != (self.p4info is None):
@@ -206,12 +187,7 @@ class WhichOptions:
     ] = None
 
     def one(self) -> Switch:
-        """The one switch that is meant; its policies may be empty.
-
-        Raises:
-            InputError: None, several, or a wrong inventory.
-
-        """
+        """Give the one switch that is meant; its policies may be empty."""
         found = self.many((), ReadingOptions(), ())
         if len(found) != 1:
             names = ", ".join(switch.name for switch in found)
@@ -225,18 +201,7 @@ class WhichOptions:
         needed: Sequence[str] = ("FILE",),
         target: str | None = None,
     ) -> list[Switch]:
-        """All switches that are meant, with their policies.
-
-        Args:
-            files: From the command line.
-            reading: How they are read; the inventory says the rest.
-            needed: Empty where policies don't matter.
-            target: Instead of what the inventory says.
-
-        Raises:
-            InputError: Neither files nor an inventory, both, or a wrong inventory.
-
-        """
+        """Give all switches that are meant, with their policies; `needed` is empty where policies don't matter."""
         from phb.inventory import Switch, TargetKind, read_inventory, select
 
         kind = check_target(target)
@@ -277,12 +242,7 @@ class WhichOptions:
         return None
 
     def checked_address(self) -> str:
-        """The address.
-
-        Raises:
-            InputError: It isn't one.
-
-        """
+        """Check the address and give it."""
         return check_address(self.address, Origin("--address"))
 
 
@@ -331,12 +291,7 @@ class ReachOptions:
     ] = None
 
     def tls(self) -> Tls | None:
-        """How sessions are encrypted; None is plain text.
-
-        Raises:
-            InputError: Options for TLS without the one that turns it on.
-
-        """
+        """Give the certificates of sessions; None is plain text."""
         if self.tls_ca is None:
             others = {
                 "--tls-cert": self.tls_cert,
@@ -375,12 +330,7 @@ class SwitchOptions(ReachOptions, WhichOptions):
 
 
 def check_address(address: str, origin: Origin) -> str:
-    """Give a ``HOST:PORT`` back.
-
-    Raises:
-        InputError: It isn't one.
-
-    """
+    """Check a ``HOST:PORT`` and give it."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65536:
         raise InputError(origin, f"'{address}'", "HOST:PORT, such as 127.0.0.1:9559")
@@ -388,12 +338,7 @@ def check_address(address: str, origin: Origin) -> str:
 
 
 def check_target(name: str | None) -> TargetKind | None:
-    """The kind of switch by its name.
-
-    Raises:
-        InputError: There is none of that name.
-
-    """
+    """Give the kind of switch of this name."""
     if name is None:
         return None
     from phb.inventory import TargetKind
@@ -435,23 +380,13 @@ class StateOptions:
     )
 
     def open(self) -> AbstractContextManager[State | None]:
-        """The state, to be used with ``with``; None if it isn't wanted.
-
-        Raises:
-            InputError: The file is wrong.
-
-        """
+        """Open the state, for ``with``; None if it isn't wanted."""
         if self.no_state:
             return nullcontext()
         return open_state(self.state)
 
     def known(self) -> AbstractContextManager[State | None]:
-        """`open`, but nothing is made where there is no state yet.
-
-        Raises:
-            InputError: The file is wrong.
-
-        """
+        """`open`, but make nothing where there is no state yet."""
         from phb.state import default_path
 
         return self.open() if (self.state or default_path()).exists() else nullcontext()
@@ -469,12 +404,7 @@ StateFile = Annotated[
 
 
 def open_state(path: Path | None) -> State:
-    """The state.
-
-    Raises:
-        InputError: The file is wrong.
-
-    """
+    """Open the state."""
     from phb.state import State, default_path
 
     return State(path or default_path())

@@ -1,6 +1,6 @@
 """How commands print: JSON, lines, tables, warnings. Colour only on a terminal and without NO_COLOR: rich's rule.
 
-Everything that is printed goes through here, and what others wrote can only be seen: `phb.visible`.
+Control characters in what others wrote are escaped: `phb.visible`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def print_json(value: Any, indent: int | None = 2) -> None:
 
 @contextmanager
 def errors_as_json(*, wanted: bool) -> Iterator[None]:
-    """Print what is wrong with files for programs, too: all of it, however much a person is shown."""
+    """Print errors of files as JSON, too: all of them, however many a person is shown."""
     from phb.errors import InputError, every
 
     try:
@@ -112,7 +112,7 @@ def print_table(output: Console, filled: RenderableType) -> None:
 
 @contextmanager
 def progress(doing: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show how many of several things are done, on a terminal and only there; gives what is called after each."""
+    """Show on a terminal how many of several things are done; gives the function to call after each."""
     if total < 2 or not sys.stderr.isatty():
         yield lambda: None
         return

@@ -84,12 +84,7 @@ def push(
 
 
 def _ask(changes: Sequence[str]) -> None:
-    """Let a person decide.
-
-    Raises:
-        InputError: Nobody is there to be asked, or the answer is no.
-
-    """
+    """Let a person decide; an InputError means that nobody is there to be asked, or the answer is no."""
     from phb.errors import InputError
     from phb.origin import Origin
 

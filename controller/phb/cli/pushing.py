@@ -33,7 +33,7 @@ _DONE = {"insert": "inserted", "modify": "modified", "delete": "deleted"}
 
 @dataclass(frozen=True)
 class Result:
-    """How it went with one switch."""
+    """The outcome for one switch."""
 
     prepared: Prepared
     report: Report | None = None
@@ -42,7 +42,7 @@ class Result:
 
 
 def other_nodes(prepared: Sequence[Prepared], state: State | None) -> list[str]:
-    """Of each switch that was given another node's policy last, and wasn't started anew, which one, in words."""
+    """Say of each switch that holds another node's policy, which node's."""
     import asyncio
     from contextlib import suppress
 
@@ -91,7 +91,7 @@ def push_all(
     expected_plan: str | None = None,
     election_id: int | None = None,
 ) -> list[Result]:
-    """Push to every switch at once; what fails at one is no matter of the others."""
+    """Push to every switch at once; a failure at one doesn't stop the others."""
     from phb.deploying import deploy
 
     def waiting(holder: Holder) -> None:

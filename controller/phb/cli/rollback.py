@@ -107,12 +107,7 @@ def _prepared(
 
 
 def _wanted(history: History, switch: Switch, to: int | None) -> Push:
-    """The push to go back to.
-
-    Raises:
-        InputError: There is none, or it was another switch's.
-
-    """
+    """Give the push to go back to."""
     from phb.errors import InputError
     from phb.origin import Origin
 

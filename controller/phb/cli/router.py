@@ -56,7 +56,7 @@ def router(
 
 
 def _teller(address: str, json: bool) -> Callable[[str, str], None]:
-    """Give what prints the events of one switch."""
+    """Give a printer of one switch's events."""
 
     def tell(event: str, message: str) -> None:
         now = datetime.now().astimezone().isoformat(timespec="milliseconds")

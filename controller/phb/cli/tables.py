@@ -26,30 +26,15 @@ class Table:
     """A table as wide as its words, up to `WIDTH`. A word without separators is never broken, however long."""
 
     def __init__(self, columns: Sequence[str], *, header: bool = True) -> None:
-        """An empty table.
-
-        Args:
-            columns: Their headings.
-            header: Whether headings are shown.
-
-        """
         self._headings = [tuple(columns)] if header else []
         self._rows: list[_Row] = []
 
     def add_row(self, *cells: str | Text, below: str = "", style: str = "") -> None:
-        """Add a row.
-
-        Args:
-            cells: A text has lines of its own, a string is one line.
-            below: A line below the row, across all columns but the first.
-            style: Rich's style of the row.
-
-        """
+        """Add a row; a `Text` has lines of its own, and `below` is a line under all columns but the first."""
         shown = tuple(cell.plain if isinstance(cell, Text) else visible(cell) for cell in cells)
         self._rows.append(_Row(shown, visible(below), style))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table folded."""
         # A heading is folded before cells are.
         words = [tuple("\n".join(heading.split()) for heading in cells) for cells in self._headings]
         rows = [row.on(options.encoding) for row in self._rows]
@@ -83,7 +68,7 @@ class _Row:
     style: str
 
     def on(self, encoding: str) -> _Row:
-        """The row as a terminal can show it, which makes it wider where escapes are needed."""
+        """Give the row as a terminal can show it, which makes it wider where escapes are needed."""
         return _Row(tuple(_on(cell, encoding) for cell in self.cells), _on(self.below, encoding), self.style)
 
 
@@ -97,13 +82,9 @@ def _beside(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[s
 
 
 def fold(line: str, width: int, indent: str = " ") -> Iterator[str]:
-    """Break a line so that its parts have at most so many columns, if its words allow it.
+    """Break a line so that its parts have at most `width` columns, if its words allow it.
 
-    Args:
-        line: Without line breaks. Spaces at its beginning begin what follows, too.
-        width: Columns, 1 or more.
-        indent: What lines after the first begin with, besides.
-
+    Lines after the first begin with the spaces of the first, and with `indent`.
     """
     if len(line) <= width:
         yield line

@@ -31,13 +31,7 @@ __all__ = ["NotAPolicyError", "decompile"]
 def decompile(
     entries: Iterable[Entry], names: Names | None = None, shapers: Iterable[PortShaper] = (), node: str | None = None
 ) -> PolicySet:
-    """The policy that these entries are.
-
-    Args:
-        entries: What the compiler gave, or a switch holds at rest.
-        names: What their numbers stand for, as far as somebody knows.
-        shapers: Ports that are served at a rate of their own.
-        node: The switch's name.
+    """Give the policy that compiles to these entries, which the compiler made or a switch holds at rest.
 
     Raises:
         NotAPolicyError: No policy of the model has these entries: somebody else wrote them.

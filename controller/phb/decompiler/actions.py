@@ -41,10 +41,7 @@ _PLAINS = (_PLAIN, _PLAIN, _PLAIN)
 class Done:
     """The treatment under one policy number.
 
-    Attributes:
-        counted_as: By which number its connections are counted; 0 is not at all.
-        rates: Parameters of the window clamp.
-
+    `counted_as` is the number by which its connections are counted, 0 for none; `rates` are those of the window clamp.
     """
 
     entry: Entry
@@ -64,12 +61,7 @@ class Done:
 
 
 class Actions:
-    """Actions, one for each stream, and one for everything else that is done.
-
-    Attributes:
-        classes: Names of the classes but the default one, by number.
-
-    """
+    """Actions: one for each stream, and one for each other treatment."""
 
     def __init__(self, rows: Rows, names: Names) -> None:
         self._names = names
@@ -101,7 +93,7 @@ class Actions:
         return self._name_of_stream.get(self._joined.get(number, number))
 
     def join(self, stream: int, other: int) -> None:
-        """Say that a stream without a meter is of the same action as another one."""
+        """Note that a stream without a meter is of the same action as another one."""
         if stream != other:
             self._joined[stream] = other
 
@@ -110,12 +102,7 @@ class Actions:
         return self.classes[number] if number else DEFAULT_CLASS
 
     def done(self, policy: int, hook: Hook, entries: list[Entry]) -> Done:
-        """Read the treatment under a policy number.
-
-        Raises:
-            NotAPolicyError: Its entries give packets several streams or classes.
-
-        """
+        """Read the treatment under a policy number."""
         first = entries[0]
         for entry in entries:
             if entry.parameters != first.parameters:
@@ -136,12 +123,7 @@ class Actions:
         )
 
     def announce(self, done: Done, direction: Direction) -> None:
-        """Say what is done before actions are named: of a stream, what the most outspoken of its policies does.
-
-        Raises:
-            NotAPolicyError: Policies of one stream do different things.
-
-        """
+        """Note a treatment before actions are named; of a stream's policies, the one that does most counts."""
         if not done.stream:
             return
         known = self._whole.get(done.stream)

@@ -16,12 +16,7 @@ _BITS = {4: 32, 6: 128}
 
 
 def applicability(rows: Rows, ports: Ports) -> Applicability | None:
-    """Give the ports and prefixes that a report counts; None where nothing is counted.
-
-    Raises:
-        NotAPolicyError: No policy counts so.
-
-    """
+    """Give the ports and prefixes that a report counts; None where nothing is counted."""
     sides = rows.table("applicability.host_port")
     peers = [(_network(entry, version), entry) for version in _BITS for entry in _peers(rows, version)]
     if not sides:
@@ -55,7 +50,7 @@ def _network(entry: Entry, version: int) -> AnyNetwork:
 
 
 def _numbers(sides: list[Entry]) -> list[int]:
-    """The ports, each of which has an entry for either way."""
+    """Give the ports, each of which has an entry for either direction."""
     ways = {(entry.action, field, exact(value)) for entry in sides for field, value in entry.match.items()}
     numbers = [number for action, field, number in sorted(ways) if (action, field) == ("outbound", "ingress_port")]
     both = {("outbound", "ingress_port", number) for number in numbers}

@@ -49,12 +49,7 @@ def box(entry: Entry) -> Box:
 
 
 def marks(entry: Entry) -> Box:
-    """Read the conditions on a packet's own marks, and only those.
-
-    Raises:
-        NotAPolicyError: Part of a VLAN's or a group's number.
-
-    """
+    """Read the conditions on a packet's own marks, and only those."""
     match = entry.match
     tos, pcp, vlan, group = (_masked(match.get(name)) for name in ("tos", "pcp", "vlan", "qos_group"))
     if vlan is not None and vlan[1] != ALL_VLANS:
@@ -88,7 +83,7 @@ def _flags_or_type(entry: Entry) -> tuple[Masked | None, Masked | None]:
 
 
 def code_points(asked: Box) -> dict[str, object]:
-    """Fields of the model that ask this of a packet's marks."""
+    """Give the fields of the model that ask this of a packet's marks."""
     tos, pcp = asked.tos, asked.pcp
     fields: dict[str, object] = {}
     if asked.vlan is not None:
@@ -107,7 +102,7 @@ def code_points(asked: Box) -> dict[str, object]:
 
 
 def whole_ranges(boxes: Iterable[Box]) -> list[Box]:
-    """IPv6 boxes whose prefixes are one range again, where the range has just these prefixes."""
+    """Join IPv6 boxes whose prefixes are together just those of one range."""
     found = list(dict.fromkeys(boxes))
     for name in ("source", "destination"):
         groups: dict[Box, list[Interval]] = defaultdict(list)
@@ -141,7 +136,7 @@ def _prefixes(low: int, high: int) -> list[Interval]:
 
 
 def conditions(boxes: dict[int, list[Box]], ports: Ports) -> tuple[Conditions, ...]:
-    """Conditions for boxes by IP version; one that is there for both versions asks none."""
+    """Give conditions for boxes by IP version; one that is there for both versions asks for neither."""
     both = [each for each in boxes[4] if _without_addresses(each) and each in boxes[6]]
     found = [_conditions(each, None, ports) for each in both]
     for version in (4, 6):

@@ -24,12 +24,7 @@ _SLOWEST, _FASTEST = Fraction(1), Fraction(10**12)
 
 
 def early_detection(entries: Sequence[Entry]) -> EarlyDetection | None:
-    """Read early detection of one queue; None where it has none.
-
-    Args:
-        entries: The rows of the queue, the first to be asked first.
-
-    """
+    """Read early detection from the rows of one queue, in the order in which they are asked; None where it has none."""
     if not entries:
         return None
     said = [entry for entry in entries if entry.action == "early"]
@@ -37,7 +32,7 @@ def early_detection(entries: Sequence[Entry]) -> EarlyDetection | None:
         raise NotAPolicyError(entries[0], "early detection without a drop profile")
     profiles = [_profile(entry) for entry in said]
     if not _selects(said[-1]):
-        # It is asked last, wherever it stands; what stands behind it has a priority less than one might think.
+        # It is asked last, wherever it stands: a gap in the priorities of the others shows its place.
         places = {1 + len(said) - entry.priority for entry in said[:-1]}
         place = next((place for place in range(len(said)) if place not in places), len(said))
         profiles.insert(place, profiles.pop())
@@ -64,7 +59,7 @@ def _profile(entry: Entry) -> DropProfile:
 
 
 def _denominator(entry: Entry, minimum: int, maximum: int) -> int:
-    """The roundest number that gives the slope."""
+    """Find the roundest number that gives the slope."""
     wanted = entry.parameters["slope"]
     half, span = Fraction(1, 2), maximum - minimum
     low = max(1, ceil(UNIT / ((wanted + half) * span)))
@@ -76,15 +71,7 @@ def _denominator(entry: Entry, minimum: int, maximum: int) -> int:
 
 
 def port_rate(entries: Sequence[Entry]) -> Bounds | None:
-    """Between which bounds a port's rate lies, in bit/s, if its early detection knows it.
-
-    Args:
-        entries: All rows of the port.
-
-    Raises:
-        NotAPolicyError: Its queues have different rates.
-
-    """
+    """Give the bounds of a port's rate in bit/s, from all of its rows; None where early detection doesn't know it."""
     low, high, known = _SLOWEST, _FASTEST, False
     for entry in entries:
         halvings, weight = entry.parameters["halvings"], entry.parameters["average_weight"]

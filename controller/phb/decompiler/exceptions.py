@@ -12,13 +12,7 @@ from phb.intent import Entry
 
 @dataclass(frozen=True)
 class Part:
-    """One policy's part of a table.
-
-    Attributes:
-        taken: The entries by which packets get the policy.
-        excepted: Those before it that say what becomes of its exceptions, as far as they are not part of each other.
-
-    """
+    """One policy's part of a table: the entries that give it, and its exceptions before them that lie in no other."""
 
     taken: tuple[Entry, ...]
     excepted: tuple[Entry, ...]
@@ -28,14 +22,10 @@ Parts = dict[int, Part]
 
 
 def parts_of(entries: Sequence[Entry]) -> Parts:
-    """Policies in their order.
+    """Split the entries of one table, in the order in which they are asked, into policies.
 
-    A policy's own entries are the last that give it: before them it may be what remains for the exception of a policy
-    before it. What stands between the own entries of two policies is the second one's exceptions, completely.
-
-    Args:
-        entries: Of one table, the first to be asked first.
-
+    A policy's own entries are the last that give it: before them may stand what remains for the exception of an earlier
+    policy. All between the own entries of two policies is exceptions of the second one.
     """
     runs: list[tuple[int, list[Entry]]] = []
     for entry in entries:
@@ -56,7 +46,7 @@ def parts_of(entries: Sequence[Entry]) -> Parts:
 
 
 def _largest(entries: Iterable[Entry]) -> list[Entry]:
-    """Without those that lie within another one."""
+    """Leave out entries that lie within another one."""
     boxes: dict[Box, Entry] = {}
     for entry in entries:
         boxes.setdefault(box(entry), entry)

@@ -10,12 +10,7 @@ from phb.values import MacAddress
 
 
 def cross_connects(rows: Rows, ports: Ports) -> tuple[CrossConnect, ...]:
-    """Wires, each of which is an entry for either way.
-
-    Raises:
-        NotAPolicyError: One way of a wire is missing.
-
-    """
+    """Give the wires, each of which has an entry for either direction."""
     for entry in rows.table("forward.cross_connect"):
         if ports.wires.get(entry.parameters["port"]) not in ports.wires:
             raise NotAPolicyError(entry, "a wire carries packets both ways")
@@ -24,7 +19,7 @@ def cross_connects(rows: Rows, ports: Ports) -> tuple[CrossConnect, ...]:
 
 
 def routes(rows: Rows, ports: Ports) -> tuple[Route, ...]:
-    """Routes of both IP versions, without those that addresses of ports make."""
+    """Give the routes of both IP versions, without those that addresses of ports make."""
     found = []
     for version in (4, 6):
         for entry in rows.table(f"forward.ipv{version}_route"):

@@ -12,12 +12,7 @@ Bounds: TypeAlias = tuple[Fraction, Fraction]
 
 
 def roundest(low: Fraction, high: Fraction) -> Decimal:
-    """The number with the fewest digits from `low` to `high`, both above 0.
-
-    Raises:
-        ValueError: There is none: `low` is above `high`.
-
-    """
+    """Find the number with the fewest digits from `low` to `high`, both above 0."""
     if low > high:
         raise ValueError("an empty interval")
     for exponent in range(15, -30, -1):
@@ -29,7 +24,7 @@ def roundest(low: Fraction, high: Fraction) -> Decimal:
 
 
 def rate(bits_per_second: Decimal | int, basis: RateBasis) -> Rate:
-    """A rate in the largest unit that gives a whole number, else in bit/s."""
+    """Give a rate in the largest unit that makes it a whole number, else in bit/s."""
     bits = Decimal(bits_per_second)
     for unit in (RateUnit.MBIT, RateUnit.KBIT):
         if bits % unit.factor == 0:

@@ -13,13 +13,7 @@ _MATCHED = ("ingress_port", "egress_port")
 
 
 class Ports:
-    """The node's ports.
-
-    Attributes:
-        host: The port where the host's own stack is, once a rule with a direction showed it.
-        rates: What is known of how fast ports are.
-
-    """
+    """The node's ports; `host` is known once a rule with a direction has shown it."""
 
     def __init__(self, rows: Rows, names: Names) -> None:
         numbers = set(names.ports)

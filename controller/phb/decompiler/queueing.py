@@ -56,12 +56,7 @@ class _Tables:
 def decompile_queueing(
     rows: Rows, names: Names, ports: Ports, actions: Actions, shapers: Mapping[int, PortShaper]
 ) -> tuple[Queueing, ...]:
-    """How each port that has a row of the scheduler is served.
-
-    Raises:
-        NotAPolicyError: The rows of a port are not those of one policy.
-
-    """
+    """Read how each port that has a row of the scheduler is served."""
     tables = _Tables(
         rows.by_field("conversation.class_queue", "profile"),
         rows.one_by_field("buffer.port_limit", "profile"),
@@ -123,7 +118,7 @@ def _port(
 
 
 def _check_strict_queues(row: Entry, schedule: Schedule) -> None:
-    """That ranks are mapped is the target's matter; onto how many queues follows from the schedule."""
+    """Check the number of queues, which follows from the schedule; whether ranks are mapped is the target's matter."""
     try:
         expected, _ = map_ranks(schedule, exact(row.match["profile"]))
     except InputError:
@@ -149,7 +144,7 @@ def _fair_queue(entry: Entry, limits: Entry | None, weights: list[Entry]) -> Fai
 
 
 def _dialect(entry: Entry, weights: list[Entry]) -> tuple[Dialect, int]:
-    """Whose weights these are, and what they were multiplied with."""
+    """Find the version of IOS that has these weights, and the factor that they were multiplied with."""
     held = {exact(row.match["precedence"]): row.parameters["weight"] for row in weights}
     for dialect, weight in WEIGHTS.items():
         factor, rest = divmod(held.get(0, 0), weight(0))
@@ -252,7 +247,7 @@ def _buffers(rows: list[Entry], lent: list[Entry], actions: Actions) -> Buffers 
 
 
 def _idle_timeout_ms(rows: list[Entry], lent: list[Entry]) -> int | None:
-    """After how long all private buffers of a port are lent."""
+    """Give the time after which all private buffers of a port are lent."""
     if not lent:
         return None
     timeout_us = lent[0].parameters["timeout_us"]

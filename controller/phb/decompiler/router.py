@@ -25,7 +25,7 @@ class Interface:
 
 
 def address_of(version: int, number: int) -> AnyAddress:
-    """An address by its number."""
+    """Make an address of its number."""
     return IPv4Address(number) if version == 4 else IPv6Address(number)
 
 
@@ -37,12 +37,7 @@ def prefix_of(entry: Entry, version: int) -> AnyNetwork:
 
 
 def interfaces(rows: Rows) -> dict[int, Interface]:
-    """Router's ports by number.
-
-    Raises:
-        NotAPolicyError: A port that takes frames and doesn't send them, or the other way round.
-
-    """
+    """Read the ports that are a router's, by number."""
     sends = {exact(entry.match["egress_port"]): entry for entry in rows.table("forward.next_hop.send")}
     takes = {exact(entry.match["ingress_port"]): entry for entry in rows.table("forward.arrival.receive")}
     found = {}
@@ -60,7 +55,7 @@ def interfaces(rows: Rows) -> dict[int, Interface]:
 
 
 def _addresses(rows: Rows, port: int) -> Iterator[AnyInterface]:
-    """In the order in which they are routed to, longest networks first."""
+    """Give addresses in the order in which they are routed to, longest networks first."""
     for version, bits in _BITS.items():
         entries = [
             entry

@@ -40,7 +40,7 @@ class Rows:
         return found
 
     def one_by_field(self, name: str, field: str) -> dict[int, Entry]:
-        """The same for a table whose only match field it is."""
+        """Do the same for a table whose only match field it is."""
         return {number: entries[0] for number, entries in self.by_field(name, field).items()}
 
 

@@ -30,12 +30,7 @@ class _Policy:
 
 
 def announce(rows: Rows, names: Names, ports: Ports, actions: Actions) -> None:
-    """Say what is done under every policy number before actions are named, and where the host is.
-
-    Raises:
-        NotAPolicyError: Policies of one stream do different things, or there is no host.
-
-    """
+    """Note what is done under every policy number, and where the host is, before actions are named."""
     for hook in Hook:
         for policy in _policies(rows, hook, names, actions):
             _find_host(policy, ports)
@@ -45,12 +40,7 @@ def announce(rows: Rows, names: Names, ports: Ports, actions: Actions) -> None:
 
 
 def decompile_rules(rows: Rows, names: Names, ports: Ports, actions: Actions) -> tuple[Rule, ...]:
-    """Rules in an order in which the first one counts: those of the input policy, then those of output policies.
-
-    Raises:
-        NotAPolicyError: The entries are no list of rules.
-
-    """
+    """Give the rules in an order in which the first one counts: the input policy's, then those of output policies."""
     found = {hook: [*_policies(rows, hook, names, actions)] for hook in Hook}
     for one, other in pairwise(found[Hook.INPUT]):
         if other.done.stream and _answers(one, other, names):
@@ -97,7 +87,7 @@ def _whole(entries: tuple[Entry, ...], version: int) -> list[Box]:
 
 
 def _in_order(chains: list[list[int]], entries: dict[int, list[Entry]]) -> list[int]:
-    """One order of the policies that agrees with that of either IP version; where both leave it open, by number."""
+    """Order the policies as either IP version has them; where both leave it open, by number."""
     after: dict[int, set[int]] = {number: set() for chain in chains for number in chain}
     before = dict.fromkeys(after, 0)
     for chain in chains:
@@ -134,7 +124,7 @@ def _find_host(policy: _Policy, ports: Ports) -> None:
 
 
 def _answers(policy: _Policy, other: _Policy, names: Names) -> bool:
-    """Whether the two are the ways of one rule."""
+    """Whether the two are the two directions of one rule."""
     if (policy.direction, other.direction) != (Direction.OUTGOING, Direction.INCOMING):
         return False
     if names.policies[policy.number].rule != names.policies[other.number].rule:

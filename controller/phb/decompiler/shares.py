@@ -19,16 +19,11 @@ _LARGEST_MODEL_WEIGHT = 1000
 def bandwidths(
     queues: Sequence[ClassQueue], numbers: Sequence[int], known: Rate | None, bounds: Bounds | None
 ) -> tuple[list[ClassQueue], Rate | None]:
-    """The queues with a bandwidth each, and the port's rate where they need one.
+    """Give each queue a bandwidth, and the port's rate where they need one.
 
-    Of the ways to say the same shares the shortest is taken that compiles to the same weights; where they were rounded,
-    to others of the same ratio.
-
-    Args:
-        queues: Those without a strict level.
-        numbers: Their weights, in inverse proportion to the shares.
-        known: The port's rate, if something else says it.
-        bounds: Between which the rate lies, if something else says that.
+    The queues have no strict level, and `numbers` are their weights, in inverse proportion to the shares. The port's
+    rate is `known` or within `bounds`, if something else says so. Of the ways to say the same shares the shortest is
+    taken that compiles to the same weights; where they were rounded, to others of the same ratio.
 
     Raises:
         ValueError: No bandwidths give these weights.
@@ -137,15 +132,9 @@ def _with(queue: ClassQueue, **said: object) -> ClassQueue:
 def bandwidths_beside_flows(
     queues: Sequence[ClassQueue], numbers: Sequence[int], factor: int, conversations: int, known: Rate | None
 ) -> tuple[list[ClassQueue], Rate | None]:
-    """The same for classes beside flows that have weights of their own.
+    """Do the same beside flows, whose weights were multiplied by `factor` and which have so many `conversations`.
 
-    Args:
-        queues: Those without a strict level, without ``class-default``.
-        numbers: Their weights.
-        factor: What those of the flows were multiplied with.
-        conversations: How many queues the flows have.
-        known: The port's rate, if something else says it.
-
+    The queues have no strict level, and ``class-default`` is none of them.
     """
     whole = CLASS_CONSTANT[conversations] * factor
     half = Fraction(49, 100)
@@ -177,7 +166,7 @@ def bandwidths_beside_flows(
     whole = lcm(*(part.denominator for part in parts))
     common = gcd(*(int(part * whole) for part, weighed in zip(parts, endless, strict=True) if weighed)) or 1
     said = [
-        # What decimals can't say are weights in what the others leave.
+        # Shares that decimals can't say are weights in what the others leave.
         _with(queue, weight=int(part * whole) // common) if weighed else _with_rate(queue, part, speed)
         for queue, part, weighed in zip(queues, parts, endless, strict=True)
     ]

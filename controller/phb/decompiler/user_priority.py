@@ -12,12 +12,7 @@ _PRECEDENCE = 0xE0
 
 
 def subnet_priorities(rows: Rows, ports: Ports) -> tuple[SubnetPriority, ...]:
-    """A statement for each port with a map, or with none of the map for all others; and that one.
-
-    Raises:
-        NotAPolicyError: A map with several masks, or a port's own that the one for others goes on from.
-
-    """
+    """Give a statement for each port with a map or left out of the map for all others, and one for that map."""
     own: dict[int | None, list[Entry]] = {}
     left_out: dict[int, Entry] = {}
     for entry in rows.table(_TABLE):

@@ -80,7 +80,7 @@ def show_applicability(
 
 
 def _wait(seconds: int) -> float:
-    """Let the interval pass, or as much of it as nobody interrupts; give how long that was."""
+    """Wait for the interval, or until Ctrl-C; give how many seconds that took."""
     import time
 
     start = time.monotonic()
@@ -145,7 +145,7 @@ def _percent(part: int, whole: int) -> float | None:
 
 
 def _bounds() -> list[tuple[int, int | None]]:
-    """Of the buckets: what a send is larger than, and how large it is at most."""
+    """Give the sizes that a bucket's sends are above, and at most, in bytes."""
     from phb.pipeline_names import LARGEST_SENDS
 
     return list(zip((0, *LARGEST_SENDS), (*LARGEST_SENDS, None), strict=True))

@@ -1,4 +1,4 @@
-"""Packets and bytes in one cell: a meter's yellow and red are told besides, where there are any."""
+"""Packets and bytes in one cell, with a meter's yellow and red where there are any."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def by_colour(colours: Mapping[str, CounterValue]) -> Text:
-    """All packets and bytes, and those of them that were other than green."""
+    """Show all packets and bytes, and of them the yellow and the red ones."""
     from phb.show.reading import add
 
     total = add(colours.values())

@@ -97,7 +97,7 @@ def meaning(name: str, index: int) -> str:
 
 
 def applicability_meaning(name: str, index: int) -> str:
-    """The same of the counters of stage applicability."""
+    """Say the same for the counters of stage applicability."""
     from phb.pipeline_names import LARGEST_SENDS, Before, Connectivity
 
     def kind(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Parts of all looks at a live switch: whose names to use, and looking again every few seconds."""
+"""Parts of all looks at a live switch: which names to use, and looking again every few seconds."""
 
 from __future__ import annotations
 
@@ -58,20 +58,9 @@ def show(
     watch: float | None,
     json: bool,
 ) -> None:
-    """Read something from one switch and print it, once or again and again.
+    """Read something from one switch and print it, once or, with `watch`, again after so many seconds.
 
-    Args:
-        look: Where.
-        read: Gives what is to be shown.
-        as_json: It for programs; with `watch`, one line each time.
-        render: It for people.
-        watch: Seconds between looks; None is one look.
-        json: Whether programs read it.
-
-    Raises:
-        InputError: A file or option is wrong.
-        SwitchError: The switch refused or can't be reached.
-
+    `as_json` makes of it what programs read, with `watch` one line each time; `render` draws it for people.
     """
     import asyncio
 
@@ -94,7 +83,7 @@ def show(
 
 @dataclass(frozen=True)
 class Place:
-    """One switch, the program it should run, and the policies it has been given as far as anybody knows."""
+    """One switch, the program it should run, and the policies it was given, as far as they are known."""
 
     where: Switch
     artifact: Artifact
@@ -102,12 +91,7 @@ class Place:
 
 
 def place_and_policy(look: Look) -> Place:
-    """Where to look.
-
-    Raises:
-        InputError: A file or option is wrong.
-
-    """
+    """Find where to look."""
     artifact = look.program.load()
     (where,) = _one(look)
     return Place(where, artifact, _prepared(look, where, artifact))
@@ -120,7 +104,7 @@ def _one(look: Look) -> list[Switch]:
 
 
 def _prepared(look: Look, where: Switch, artifact: Artifact) -> Prepared | None:
-    """The policies that the switch has been given: as the user says, or as the last good push had them."""
+    """Give the policies that the user names, or those of the last good push."""
     from phb.deploying import prepare
 
     if where.policies:
@@ -129,7 +113,7 @@ def _prepared(look: Look, where: Switch, artifact: Artifact) -> Prepared | None:
 
 
 def last_pushed(where: Switch, artifact: Artifact, reading: ReadingOptions, state_file: Path | None) -> Prepared | None:
-    """The policies of the last good push that the state knows; None where it knows none."""
+    """Give the policies of the last good push that the state knows; None where it knows none."""
     from phb.deploying import prepare
     from phb.sources import Document
     from phb.state import History, default_path

@@ -87,7 +87,7 @@ def _histograms(rows: Sequence[ClassRow]) -> RenderableType:
         for bucket in range(first, last + 1):
             packets = row.delays.get(bucket, 0)
             words = f"< {_time(below_us(bucket))}" if bucket < LAST_BUCKET else "longer"
-            # What isn't nothing is seen.
+            # A bucket that isn't empty has at least one character.
             bar = "#" * max(round(packets * _BAR / most), 1 if packets else 0)
             told.append(f"  {words:>10}  {bar:<{_BAR}}  {packets}")
     return lines(told)
