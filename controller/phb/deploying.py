@@ -44,20 +44,16 @@ class Prepared:
 
     @property
     def digest(self) -> str:
-        """Of the compiled entries."""
+        """Digest of the compiled entries."""
         return _digest(_shown(self.intent))
 
 
 def prepare(
     switch: Switch, artifact: Artifact, *, at: datetime, documents: Sequence[Document] | None = None
 ) -> Prepared:
-    """Read and compile a switch's policies; nothing is sent.
+    """Read and compile a switch's policies as they count at a moment; nothing is sent.
 
-    Args:
-        switch: Where they come from, and how they are read.
-        artifact: The program to compile for.
-        at: When rules' validity is judged.
-        documents: What the sources hold, or held once; None asks them.
+    `documents` are what the sources hold, or held once; None asks them.
 
     Raises:
         InputError: A source can't be read, or what it says is wrong.
@@ -85,19 +81,14 @@ def compiled(
 
 
 def plan_digest(prepared: Prepared, report: Report) -> str:
-    """Of a dry run: the same for the same entries wanted and the same entries held, so different after any change."""
+    """Give a digest of a dry run that differs after any change to the entries wanted or held."""
     changes = sorted(f"{changed.change} {changed.entry}" for changed in report.changes)
     shapers = [str(change) for change in report.shapers]
     return _digest([str(report.pipeline_replaced), prepared.digest, *changes, *shapers])[:16]
 
 
 async def plan(prepared: Prepared) -> tuple[Report, str]:
-    """Compare, and give the digest by which exactly this plan can be pushed.
-
-    Raises:
-        SwitchError: The switch can't be reached.
-
-    """
+    """Compare, and give the digest by which exactly this plan can be pushed."""
     async with open_session(prepared.switch, prepared.artifact) as session:
         report = await push_over(session, prepared.intent, dry_run=True)
     return report, plan_digest(prepared, report)
@@ -113,20 +104,14 @@ async def deploy(
     election_id: int | None = None,
     on_wait: Callable[[Holder], None] | None = None,
 ) -> Report:
-    """Push, as the only one who does.
+    """Push while nobody else changes the switch, and record it.
 
-    Args:
-        prepared: What.
-        state: Where locks and history are; None does without.
-        command: In whose name: ``push`` or ``rollback``.
-        wait_s: How long to wait for somebody else who changes the switch.
-        expected_plan: Refuse unless this is still the plan.
-        election_id: Instead of the inventory's.
-        on_wait: Told whom it waits for.
+    Locks and history are in `state`; None does without. `wait_s` is how long to wait for another process's lock, whose
+    holder `on_wait` is told; `election_id` replaces the inventory's.
 
     Raises:
         LockedError: Somebody else changes the switch.
-        ChangedSincePlanError: It isn't the plan any more.
+        ChangedSincePlanError: It isn't `expected_plan` any more.
         SwitchError: As `phb.pushing.push`.
 
     """
@@ -161,12 +146,7 @@ async def _checked(session: Session, prepared: Prepared, expected_plan: str | No
 
 
 def open_session(switch: Switch, artifact: Artifact, election_id: int | None = None) -> Session:
-    """Give a session with the switch, not yet entered.
-
-    Raises:
-        InputError: A certificate's file is wrong.
-
-    """
+    """Give a session with the switch, not yet entered."""
     return Session(
         switch.address,
         switch.device_id,
@@ -195,7 +175,7 @@ async def take_mastership(session: Session) -> None:
 
 
 def node_before(state: State, switch: Switch) -> str | None:
-    """The node whose policy a switch was given last; None where nobody knows, or the policy names none."""
+    """Give the node whose policy a switch was given last; None where the state or the policy names none."""
     history = History(state)
     push = history.last_good(switch.address, switch.device_id)
     if push is None:
@@ -209,12 +189,7 @@ def node_before(state: State, switch: Switch) -> str | None:
 
 
 async def is_without_policy(prepared: Prepared) -> bool:
-    """Whether a switch runs no program, or another, and so nothing of what it was given before: it was started anew.
-
-    Raises:
-        SwitchError: It can't be reached.
-
-    """
+    """Whether a switch runs no program, or another, and so holds nothing that it was given: it was started anew."""
     async with open_session(prepared.switch, prepared.artifact) as session:
         return not await session.runs_artifact()
 
@@ -244,7 +219,7 @@ class Recorded:
         return self
 
     def done(self, report: Report) -> None:
-        """The push went well."""
+        """Note that the push went well."""
         self._report = report
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
@@ -279,7 +254,7 @@ def names(report: Report) -> Names:
 
 
 def _shown(intent: NodeIntent) -> list[str]:
-    """The entries without where they were said: a comment more in a file changes no switch."""
+    """Show the entries without their origins: one more comment in a file changes no switch."""
     return [
         f"{entry.table} {entry.match} {entry.action} {entry.parameters} {entry.priority}" for entry in intent.entries
     ]

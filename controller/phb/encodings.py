@@ -45,17 +45,7 @@ class Decoded:
 
 
 def decode(content: bytes, name: str, error: type[InputError] = InputError) -> Decoded:
-    """The text of a file.
-
-    Args:
-        content: Its octets.
-        name: Its name, for errors.
-        error: The kind of error.
-
-    Raises:
-        InputError: It is in none of these encodings.
-
-    """
+    """Decode a file's octets; errors are of the kind `error` and name the file."""
     mark, encoding = next((each for each in _MARKS if content.startswith(each[0])), (b"", "utf-8"))
     octets = content[len(mark) :]
     try:

@@ -20,10 +20,8 @@ class TableRow(NamedTuple):
     """A table entry by numbers of the program. A field that matches everything is left out.
 
     Attributes:
-        table: Number of the table.
         match: Fields in the order of their numbers.
         priority: The larger one wins; 0 where tables have none.
-        action: Number of the action.
         parameters: Values in the order of the action's parameters.
         default: The table's default entry, which a packet meets that no other takes.
         label: What its numbers stand for, see `phb.device.labels`; the switch keeps it with the entry.
@@ -72,16 +70,10 @@ def by_key(rows: Iterable[TableRow]) -> dict[Key, TableRow]:
 def difference(
     before: Collection[TableRow], wanted: Collection[TableRow], referring: frozenset[int] = frozenset()
 ) -> list[Update]:
-    """The changes that lead from one set of rows to another.
+    """Give the changes that lead from one set of rows to another.
 
     Order matters on targets that apply a batch one by one: what a row of the `referring` tables names by number is
     there before it and goes after it, so that no packet is given a number whose rows are missing.
-
-    Args:
-        before: What the switch holds.
-        wanted: What it should hold.
-        referring: Numbers of the tables that refer to the others.
-
     """
     held = by_key(before)
     asked = by_key(wanted)

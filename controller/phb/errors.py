@@ -22,13 +22,9 @@ T = TypeVar("T")
 
 
 class PhbError(Exception):
-    """Base of every error that phb raises on purpose; its text is one message for a person.
+    """Base of every error that phb raises on purpose; its lines are a message for a person, nearly always one.
 
-    Whatever it quotes, a line of it is one line, and a terminal only shows it; attributes have the words as they were.
-
-    Args:
-        lines: The message; nearly always one line.
-
+    Line breaks and control characters in what it quotes are escaped; attributes have the words as they were.
     """
 
     def __init__(self, *lines: str) -> None:
@@ -39,12 +35,6 @@ class InputError(PhbError):
     """Something the user wrote is wrong.
 
     The text always reads ``FILE:LINE: found X, expected Y``, so that an editor can jump there.
-
-    Attributes:
-        origin: The place in the file.
-        found: What stands there.
-        expected: What should stand there.
-
     """
 
     def __init__(self, origin: Origin, found: str, expected: str) -> None:
@@ -61,11 +51,7 @@ MOST_ERRORS = 50
 class InputErrors(InputError):  # noqa: N818
     """Several things the user wrote are wrong: a line for each, and a last line that counts them.
 
-    Where one place is asked for, it is that of the first.
-
-    Attributes:
-        errors: All of them, also those beyond `MOST_ERRORS`, which aren't printed.
-
+    `errors` are all of them, also those beyond `MOST_ERRORS`, which aren't printed. The place is that of the first.
     """
 
     def __init__(self, errors: Sequence[InputError]) -> None:
@@ -84,12 +70,7 @@ def every(error: InputError) -> tuple[InputError, ...]:
 
 
 def each_of(makers: Iterable[Callable[[], T]]) -> list[T]:
-    """Call all of them, even after one has failed, so that one run reports all errors.
-
-    Raises:
-        InputError: What was wrong with any of them.
-
-    """
+    """Call all of them, even after one has failed, so that one run reports all errors."""
     made: list[T] = []
     errors: list[InputError] = []
     for make in makers:
@@ -102,12 +83,7 @@ def each_of(makers: Iterable[Callable[[], T]]) -> list[T]:
 
 
 def raise_all(errors: Sequence[InputError]) -> None:
-    """Raise what was collected; nothing if that is nothing.
-
-    Raises:
-        InputError: The one that there is, or an InputErrors.
-
-    """
+    """Raise the one error that there is, or an InputErrors of several; nothing if there is none."""
     if errors:
         single = [part for error in errors for part in every(error)]
         raise single[0] if len(single) == 1 else InputErrors(single)
@@ -118,14 +94,7 @@ class ArtifactError(InputError):
 
 
 class SwitchError(PhbError):
-    """The switch refused something, or does not answer.
-
-    Attributes:
-        address: Where the switch listens, ``HOST:PORT``.
-        message: What went wrong, in one line.
-        refusals: One line per refused update, in the switch's own words.
-
-    """
+    """The switch refused something, or does not answer; `refusals` has its words for each refused update."""
 
     def __init__(self, address: str, message: str, refusals: Sequence[str] = ()) -> None:
         super().__init__(f"{address}: {message}", *(f"  {refusal}" for refusal in refusals))
@@ -143,12 +112,7 @@ class PushInterruptedError(SwitchError):
 
 
 class PushError(SwitchError):
-    """Pushes to some of several switches failed; the others were finished.
-
-    Attributes:
-        failures: One error for each switch that failed.
-
-    """
+    """Pushes to some of several switches failed; the others were finished."""
 
     def __init__(self, failures: Sequence[SwitchError]) -> None:
         PhbError.__init__(self, *(line for failure in failures for line in str(failure).split("\n")))

@@ -23,10 +23,7 @@ LARGEST: Final = 64 << 20
 def open_file(path: str | Path, expected: str, error: type[InputError] = InputError) -> BinaryIO:
     """Open a regular file, without ever waiting for it.
 
-    Args:
-        path: Its name.
-        expected: What the user is told to name instead, such as ``a readable policy file``.
-        error: The kind of error.
+    `expected` is what an error asks for instead, such as ``a readable policy file``.
 
     Raises:
         InputError: It isn't there, isn't readable, or is no regular file.
@@ -69,22 +66,12 @@ def read_text(path: str | Path, expected: str, error: type[InputError] = InputEr
 
 
 def as_text(path: str | Path) -> str:
-    """Give a file's name as text, whatever the locale takes its octets for: what the history keeps and formats look at.
-
-    Raises:
-        UnicodeError: Its octets are no text.
-
-    """
+    """Give a file's name as text, whatever the locale; a UnicodeError where its octets are no text."""
     return os.fspath(path).encode("utf-8", "surrogateescape").decode("utf-8")
 
 
 def decoded(content: bytes, name: str, error: type[InputError] = InputError) -> str:
-    """Bytes of a file as text, every kind of line end as one line feed; a byte-order mark says what it says.
-
-    Raises:
-        InputError: They are neither UTF-8 nor, behind a mark, UTF-16.
-
-    """
+    """Decode a file as UTF-8 or, behind a byte-order mark, UTF-16; every kind of line end becomes one line feed."""
     read = decode(content, name, error)
     if read.error is not None:
         raise read.error

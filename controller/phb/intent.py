@@ -95,7 +95,6 @@ class Policy:
 
     Attributes:
         number: Index of the policy counters, from 1.
-        rule: The rule's name.
         direction: ``any``, ``outgoing`` or ``incoming``.
 
     """
@@ -130,13 +129,7 @@ class Profile:
 class QueueSlots:
     """Conversation slots and the queue they stand for: indexes of the conversation counters and registers.
 
-    Attributes:
-        first: The first slot.
-        count: Conversations of the queue; 1 where it has none.
-        port: The port's number.
-        port_name: Its name.
-        traffic_class: Whose queue it is; None where the port has one queue.
-
+    `count` is 1 where the queue has no conversations; `traffic_class` is None where the port has one queue.
     """
 
     first: int
@@ -170,15 +163,9 @@ class NodeIntent:
 
     Attributes:
         entries: In the order of the pipeline's stages.
-        policies: What the policy numbers in entries and counters stand for.
         notices: Listed warnings, in the order of the files.
-        profiles: What the profile numbers in entries stand for.
         queues: What slots stand for, in the order of ports.
-        streams: What the stream numbers in entries and counters stand for.
-        classes: Numbers of the traffic classes, by name.
-        shapers: Ports that are served at a rate of their own.
         track_connections: Whether something needs TCP connections counted, measured or followed.
-        target: The kind of switch it is compiled for.
 
     """
 

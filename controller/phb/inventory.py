@@ -115,12 +115,7 @@ def is_address(text: str) -> bool:
 
 
 def read_inventory(path: Path) -> tuple[Switch, ...]:
-    """Read an inventory; what `defaults` says and a switch doesn't is in the switch, and paths are resolved.
-
-    Raises:
-        InputError: With file and line.
-
-    """
+    """Read an inventory; what `defaults` says and a switch doesn't is in the switch, and paths are resolved."""
     text = read_text(path, "a readable inventory")
     inventory = yaml_format.read_as(text, str(path), Inventory, VERSION_KEY)
     _check_unique(inventory)
@@ -128,12 +123,7 @@ def read_inventory(path: Path) -> tuple[Switch, ...]:
 
 
 def select(switches: Sequence[Switch], names: Sequence[str], inventory: Path) -> tuple[Switch, ...]:
-    """Those that have one of the names, or are in a group of that name; without names all, in the inventory's order.
-
-    Raises:
-        InputError: A name is no switch's and no group's.
-
-    """
+    """Select switches by their names or their groups'; without names all, in the inventory's order."""
     for name in names:
         if not any(name == switch.name or name in switch.groups for switch in switches):
             known = sorted({switch.name for switch in switches}) + sorted({g for s in switches for g in s.groups})

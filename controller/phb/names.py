@@ -11,14 +11,9 @@ from phb.model import DEFAULT_CLASS, PolicySet
 
 @dataclass(frozen=True)
 class Names:
-    """Names by number; a number without one is shown as it is.
+    """Names of rules, traffic classes, ports and streams by number; a number without one is shown as it is.
 
-    Attributes:
-        policies: Rules.
-        classes: Traffic classes.
-        ports: Ports.
-        streams: Actions that have a meter or a buffer of their own.
-
+    A stream has the name of the action that has a meter or a buffer of its own.
     """
 
     policies: Mapping[int, Policy] = field(default_factory=dict)
@@ -28,7 +23,7 @@ class Names:
 
     @classmethod
     def of(cls, intent: NodeIntent, policy: PolicySet) -> Names:
-        """The names of what files compiled to."""
+        """Name what files compiled to."""
         return cls(
             {each.number: each for each in intent.policies},
             {0: DEFAULT_CLASS, **{number: name for name, number in intent.classes.items()}},
@@ -37,7 +32,7 @@ class Names:
         )
 
     def policy(self, number: int) -> str:
-        """The rule that became this policy."""
+        """Name the rule that became this policy."""
         if number == 0:
             return "(no rule)"
         known = self.policies.get(number)
@@ -46,9 +41,9 @@ class Names:
         return f"'{known.rule}'" + ("" if known.direction == "any" else f" ({known.direction})")
 
     def traffic_class(self, number: int) -> str:
-        """The class of this number."""
+        """Name the class of this number."""
         return self.classes.get(number, DEFAULT_CLASS if number == 0 else str(number))
 
     def port(self, number: int) -> str:
-        """The port of this number."""
+        """Name the port of this number."""
         return self.ports.get(number, str(number))

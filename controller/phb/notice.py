@@ -9,11 +9,9 @@ from phb.origin import Origin
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A listed warning: something the policy says that has no effect, and why that is harmless, or only comes close.
+    """A listed warning: something that the policy says has no effect, and why that is harmless, or is done only nearly.
 
-    Attributes:
-        aside: Whether it is a note on a line that doesn't bear on packets: commands only count these unless asked.
-
+    An `aside` is a note on a line that doesn't bear on packets: commands only count these unless asked.
     """
 
     origin: Origin

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A place in a policy file: errors point at it, and ``explain`` will.
+    """A place in a policy file, for errors and explanations; `file` is its name as the user gave it.
 
     Attributes:
-        file: The file's name as the user gave it.
         line: Line number, from 1; 0 when the whole file is meant.
         statement: The statement in the format's own words, such as ``ServicePolicyRules rule1``.
 

@@ -31,7 +31,7 @@ async def policy_of(where: Switch, artifact: Artifact) -> PolicySet:
 
 async def _policy(reading: Reading) -> PolicySet:
     artifact = reading.session.artifact
-    # No policy says keys, and what a router's control plane has learnt.
+    # Keys and what a router's control plane has learnt are no part of a policy.
     others = {artifact.table(name).number for name in (*artifact.key_tables, *artifact.agent_tables)}
     held = Held.of(entry.row for entry in reading.held if entry.row.table not in others)
     with understood(reading.session.address):

@@ -1,4 +1,4 @@
-"""Where policies come from: files, and whatever else can be asked again and again."""
+"""Where policies come from: files, and directories that are asked again and again."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 class Document:
     """The content of a source at one moment: enough to read it again when the source is gone.
 
-    Attributes:
-        name: The file's path or the source's address: errors name it, and its format may depend on it.
-        format_name: Where the source knows the format of what it gives.
-
+    Errors name its path or address; its format may depend on that, unless the source knows the format.
     """
 
     name: str
@@ -75,13 +72,7 @@ class DirectorySource:
     interval_s: float
 
     def poll(self) -> Document:
-        """Read the directory, as LDIF.
-
-        Raises:
-            InputError: The address or the environment is wrong, or python-ldap is missing.
-            DirectoryError: The server refused, or doesn't answer.
-
-        """
+        """Read the directory, as LDIF."""
         from phb.directory import fetch
 
         return Document(self.name, fetch(self.name), "ldif")
@@ -98,12 +89,7 @@ SCHEMES: dict[str, Callable[[str], Source]] = {"ldap": _directory, "ldaps": _dir
 
 
 def open_source(name: str) -> Source:
-    """The source of that name.
-
-    Raises:
-        InputError: It is the address of something that can't be asked.
-
-    """
+    """Open the source of that name."""
     scheme = _SCHEME.match(name)
     if scheme is None:
         return FileSource(name)
@@ -117,7 +103,7 @@ def open_source(name: str) -> Source:
 def read_documents(
     documents: Sequence[Document], format_name: str | None = None, options: ReadOptions = READING
 ) -> PolicySet:
-    """The policy set of one node; as `phb.formats.read_files`.
+    """Give the policy set of one node; as `phb.formats.read_files`.
 
     Raises:
         InputError: A document is wrong, or two of them say different things about the same item.
@@ -131,22 +117,12 @@ def _read(document: Document, format_name: str | None, options: ReadOptions) -> 
 
 
 def read_sources(names: Sequence[str], format_name: str | None = None, options: ReadOptions = READING) -> PolicySet:
-    """The policy set of one node, from files and whatever else has an address.
-
-    Raises:
-        PhbError: A source can't be read, doesn't answer, or what it says is wrong.
-
-    """
+    """Give the policy set of one node, from files and other sources."""
     return read_documents(poll_all(names), format_name, options)
 
 
 def poll_all(names: Sequence[str]) -> list[Document]:
-    """Read all of these sources.
-
-    Raises:
-        PhbError: One can't be read, or doesn't answer.
-
-    """
+    """Read all of these sources."""
     return each_of(partial(_poll, name) for name in names)
 
 

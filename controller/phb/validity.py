@@ -21,15 +21,9 @@ _HOUR = timedelta(hours=1)
 
 
 def next_change(rules: Iterable[Rule], after: datetime, zone: ZoneInfo | None = None) -> datetime | None:
-    """Give the first moment later than `after` from which some rule counts that didn't, or doesn't that did.
+    """Give the first moment after `after`, in UTC, at which a rule begins or ceases to count; None if there is none.
 
-    Args:
-        rules: The rules of one policy.
-        after: A moment, with its time zone.
-        zone: The policy's zone; None is that of this machine.
-
-    Returns:
-        The moment, in UTC; None if nothing will ever change.
+    `zone` is the policy's; None is that of this machine.
 
     Raises:
         ValueError: `after` has no time zone, so it isn't a moment.
@@ -78,7 +72,7 @@ def _always(valid: Validity) -> bool:
 
 
 def _next_day(valid: Validity, day: date, last: date) -> date:
-    """This day or the first one after it on which something may change: it counts, or the one before did."""
+    """Find this day or the first one after it on which something may change: it counts, or the one before did."""
     while day <= last and not valid.contains_date(day) and not valid.contains_date(day - _DAY):
         day += _DAY
     return day
@@ -100,7 +94,7 @@ def _moment(clock: datetime, zone: ZoneInfo | None, fold: int) -> datetime:
 
 
 def _jumps(day: date, zone: ZoneInfo | None) -> Iterator[datetime]:
-    """When the clock jumps on this day."""
+    """Find the moments at which the clock jumps on this day."""
     at = _moment(datetime.combine(day, time(0)), zone, 0) - 2 * _HOUR
     end = _moment(datetime.combine(day + _DAY, time(0)), zone, 1) + 2 * _HOUR
     while at < end:

@@ -10,7 +10,7 @@ import re
 
 
 def visible(text: str) -> str:
-    """The text as one line that a terminal only shows; text that is so already stays the same.
+    """Give the text as one line that a terminal only shows; text that is so already stays the same.
 
     Escaped is what Unicode calls other (controls, formats such as those of directions, surrogates, private and
     unassigned characters) or a separator other than the space: `str.isprintable`.
@@ -23,5 +23,5 @@ def visible(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a name for a format that has only printable ones, and no blanks in them."""
+    """Give the words of a name for a format that has only printable ones, and no blanks in them."""
     return re.findall(r"\S+", "".join(letter if letter.isprintable() else " " for letter in text))

@@ -75,14 +75,9 @@ class RegisterInfo:
 
 
 class Artifact:
-    """One compiled P4 program.
+    """One compiled P4 program: its p4info, and the bmv2 JSON as the switch gets it.
 
-    Attributes:
-        p4info: What P4Runtime calls the control plane's view of the program.
-        device_config: The bmv2 JSON, as the switch gets it.
-        cookie: Stands for exactly this p4info and JSON (P4Runtime section 7.3.1).
-        capacity: How many entries its tables have room for, all together.
-
+    `cookie` stands for exactly these two (P4Runtime section 7.3.1); `capacity` is how many entries all tables hold.
     """
 
     def __init__(self, p4info: p4i.P4Info, device_config: bytes, p4info_name: str = "p4info") -> None:
@@ -142,58 +137,36 @@ class Artifact:
         return program if isinstance(program, Artifact) else cls.load(program, p4info)
 
     def table(self, name: str) -> TableInfo:
-        """The table of this full name.
-
-        Raises:
-            ArtifactError: The program has no such table.
-
-        """
+        """Give the table of this full name."""
         if name not in self.tables:
             raise self._missing(f"no table '{name}'", self.tables)
         return self.tables[name]
 
     def counter(self, alias: str) -> CounterInfo:
-        """The indirect counter of this short name.
-
-        Raises:
-            ArtifactError: The program has no such counter.
-
-        """
+        """Give the indirect counter of this short name."""
         if alias not in self.counters:
             raise self._missing(f"no counter '{alias}'", self.counters)
         return self.counters[alias]
 
     def register(self, alias: str) -> RegisterInfo:
-        """The register array of this short name.
-
-        Raises:
-            ArtifactError: The program has no such register.
-
-        """
+        """Give the register array of this short name."""
         if alias not in self.registers:
             raise self._missing(f"no register '{alias}'", self.registers)
         return self.registers[alias]
 
     def field(self, table: str, name: str) -> FieldInfo:
-        """A table's match field.
-
-        Raises:
-            ArtifactError: The table has no such field.
-
-        """
+        """Give a table's match field."""
         fields = self.table(table).fields
         if name not in fields:
             raise self._missing(f"no match field '{name}' in table '{table}'", fields)
         return fields[name]
 
     def bits(self, table: str, action: str, parameter: str) -> int:
-        """Width of an action's parameter in bits."""
+        """Give the width of an action's parameter in bits."""
         return self._parameter(table, self._action(table, action), action, parameter).bits
 
-    # -- entries ------------------------------------------------------------
-
     def encode(self, entry: Entry) -> TableRow:
-        """The entry by numbers.
+        """Give the entry by numbers.
 
         Raises:
             ArtifactError: The program lacks the table, a field or the action, or a value is too wide for it.
@@ -262,7 +235,7 @@ class Artifact:
         return Entry(name, match, action, parameters, row.priority, UNKNOWN)
 
     def message(self, row: TableRow) -> p4r.TableEntry:
-        """The row as P4Runtime writes it, byte strings in canonical form (P4Runtime section 8.3)."""
+        """Write the row as a P4Runtime message, byte strings in canonical form (P4Runtime section 8.3)."""
         message = p4r.TableEntry(
             table_id=row.table, priority=row.priority, is_default_action=row.default, metadata=row.label
         )
@@ -290,7 +263,7 @@ class Artifact:
         return message
 
     def update(self, update: Update) -> p4r.Update:
-        """The change as P4Runtime writes it."""
+        """Write the change as a P4Runtime message."""
         message = p4r.Update(type=_CHANGES[update.change])
         message.entity.table_entry.CopyFrom(self.message(update.row))
         return message
@@ -374,7 +347,7 @@ _KINDS: dict[int, str] = {int(number): name for name, number in p4i.MatchField.M
 
 
 def canonical_bytes(number: int) -> bytes:
-    """The shortest big-endian byte string of a number, at least one byte."""
+    """Give the shortest big-endian byte string of a number, at least one byte."""
     return number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
 
 
@@ -383,12 +356,7 @@ def _from_bytes(value: bytes) -> int:
 
 
 def _check_program(origin: Origin, device_config: bytes, p4info: p4i.P4Info) -> None:
-    """Refuse what is no bmv2 JSON of the program that the p4info describes, before a switch sees it.
-
-    Raises:
-        ArtifactError: It is not.
-
-    """
+    """Refuse what is no bmv2 JSON of the program that the p4info describes, before a switch sees it."""
     expected = "p4c's bmv2 JSON"
     try:
         program = json.loads(device_config)
@@ -427,7 +395,7 @@ def _table(table: p4i.Table, actions: Mapping[int, p4i.Action]) -> TableInfo:
 
 
 def _match_values(field: FieldInfo, value: MatchValue) -> tuple[int, int] | None:
-    """None where the field's kind or width can't say the value."""
+    """Give both values of the field; None where its kind or width can't say the value."""
     kinds = p4i.MatchField
     match value:
         case Exact(number) if field.kind in (kinds.EXACT, kinds.OPTIONAL) and not number >> field.bits:

@@ -25,16 +25,7 @@ LONGEST_WORDS = 2_000
 
 @dataclass(frozen=True)
 class Calls:
-    """The calls of one connection.
-
-    Attributes:
-        stub: Of the P4Runtime service.
-        address: The switch's, for errors.
-        timeout_s: How long one answer may take.
-        tls: Explains failed handshakes.
-        artifact: Names refused entries.
-
-    """
+    """The calls of one connection; `timeout_s` is how long one answer may take, in seconds."""
 
     stub: Any
     address: str
@@ -56,12 +47,7 @@ class Calls:
             raise self.failed(error, method, self.timeout_s) from None
 
     async def read(self, request: p4r.ReadRequest, most: int) -> AsyncIterator[p4r.Entity]:
-        """Give the answers to a Read, at most so many.
-
-        Raises:
-            SwitchError: As `entities`, or the switch refused.
-
-        """
+        """Give the answers to a Read, at most so many; refusals are SwitchErrors, too."""
         async with self.refusals():
             async for entity in self.entities(request, most):
                 yield entity
@@ -108,7 +94,7 @@ class Calls:
             raise self.error(error) from None
 
     def failed(self, error: grpc.RpcError, method: str, seconds: float) -> P4ClientError | SwitchError:
-        """A call's end as an error: the switch's refusal, or that it never came to one."""
+        """Give the error of a failed call: the switch's refusal, or why there is none."""
         if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
             return self._silent(method, seconds)
         if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" in (error.details() or ""):
@@ -148,5 +134,5 @@ class Calls:
 
 
 def _brief(words: str) -> str:
-    """A switch's words, which the history keeps, as long as a person reads them."""
+    """Shorten a switch's words, which the history keeps."""
     return words if len(words) <= LONGEST_WORDS else f"{words[:LONGEST_WORDS]}..."

@@ -38,7 +38,7 @@ class _Deadline(grpc.aio.UnaryUnaryClientInterceptor):
 
 
 def open_channel(address: str, credentials: GRPCCredentialsTLS | None, timeout_s: float) -> grpc.aio.Channel:
-    """A channel that connects when it is used; calls with one answer end after so many seconds."""
+    """Open a channel that connects when it is used; calls with one answer end after so many seconds."""
     deadline = [_Deadline(timeout_s)]
     options: list[tuple[str, int | str]] = list(_OPTIONS)
     if address.startswith("unix:"):

@@ -24,12 +24,7 @@ MOST_ENTRIES: Final = 1 << 21
 
 @contextmanager
 def understood(address: str) -> Iterator[None]:
-    """Make one error of whatever a wrong answer leads to: numbers that nothing has, values that don't fit.
-
-    Raises:
-        SwitchError: What is read inside isn't what a switch may say.
-
-    """
+    """Raise one SwitchError for whatever a wrong answer leads to: numbers that nothing has, values that don't fit."""
     try:
         yield
     except (LookupError, ValueError, TypeError, NotImplementedError) as error:

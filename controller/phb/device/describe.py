@@ -31,7 +31,7 @@ class Described:
 
 
 def describe(row: TableRow, artifact: Artifact) -> Described:
-    """The row by the names of the artifact."""
+    """Describe the row by the names of the artifact."""
     name = artifact.table_names[row.table]
     table = artifact.tables[name]
     fields = {info.number: (field, info) for field, info in table.fields.items()}
@@ -58,12 +58,12 @@ def describe(row: TableRow, artifact: Artifact) -> Described:
 
 
 def describe_update(update: Update, artifact: Artifact) -> str:
-    """The change in one line."""
+    """Describe the change in one line."""
     return f"{update.change} {describe(update.row, artifact)}"
 
 
 def _short(table: str) -> str:
-    """``classify.multi_field_ipv4``: the control is the same for every stage."""
+    """Leave out the control, which is the same for every stage: ``classify.multi_field_ipv4``."""
     return table.partition(".")[2] or table
 
 

@@ -1,8 +1,8 @@
-"""Port shapers over gNMI: what P4Runtime has no words for.
+"""Port shapers over gNMI, for P4Runtime has none.
 
 A shaped port gets a scheduler policy of OpenConfig's that is called after its interface and belongs to us; a port whose
-shaper goes is bound again to what it had at the start. Which interface is P4Runtime's port N says the leaf
-`/interfaces/interface/state/id` (openconfig-p4rt).
+shaper goes is bound again to what it had at the start. The leaf `/interfaces/interface/state/id` (openconfig-p4rt) says
+which interface is P4Runtime's port N.
 """
 
 from __future__ import annotations
@@ -68,14 +68,7 @@ NO_SCHEDULER = Scheduler()
 
 @dataclass(frozen=True, slots=True)
 class PortShaping:
-    """How one port is shaped.
-
-    Attributes:
-        interface: gNMI's name of the port.
-        policy: The scheduler policy it is bound to; None where it is bound to none.
-        scheduler: What that policy says.
-
-    """
+    """How one port is shaped: by the policy that its interface is bound to, if any, and what that policy says."""
 
     interface: str
     policy: str | None = None
@@ -84,13 +77,7 @@ class PortShaping:
 
 @dataclass(frozen=True, slots=True)
 class Shaping:
-    """How a switch's ports are shaped.
-
-    Attributes:
-        ports: By port number.
-        policies: Every scheduler policy.
-
-    """
+    """How a switch's ports are shaped, by port number, and all of its scheduler policies."""
 
     ports: Mapping[int, PortShaping]
     policies: Mapping[str, Scheduler]
@@ -113,7 +100,7 @@ NOTHING = Shaping({}, {})
 
 
 def wanted(shaping: Shaping | None, shapers: Sequence[PortShaper], address: str) -> Shaping:
-    """The shaping that a policy asks for.
+    """Give the shaping that a policy asks for.
 
     A port that the policy doesn't shape is bound to what it had at the start; a shaped one keeps its queue's depth.
 
@@ -148,7 +135,7 @@ def wanted(shaping: Shaping | None, shapers: Sequence[PortShaper], address: str)
 
 
 def changes(before: Shaping | None, after: Shaping) -> list[ShaperChange]:
-    """The ports whose shaping differs, by port number."""
+    """Give the ports whose shaping differs, by port number."""
     if before is None:
         return []
     return [
@@ -159,12 +146,7 @@ def changes(before: Shaping | None, after: Shaping) -> list[ShaperChange]:
 
 
 class PortShapers:
-    """The shapers of one switch; use it with ``async with``.
-
-    Args:
-        session: The connection: phb-switch answers gNMI at the port of P4Runtime.
-
-    """
+    """The shapers of one switch, for ``async with``: phb-switch answers gNMI at the port of P4Runtime."""
 
     def __init__(self, session: Session) -> None:
         self.address = session.address
@@ -182,12 +164,7 @@ class PortShapers:
         await self._client.close()
 
     async def read(self) -> Shaping | None:
-        """Read how the ports are shaped; None if the switch doesn't speak gNMI.
-
-        Raises:
-            SwitchError: It refuses, or can't be reached.
-
-        """
+        """Read how the ports are shaped; None if the switch doesn't speak gNMI."""
         try:
             ids = await self.get(_IDS)
             bindings = await self.get(_BINDINGS)
@@ -200,7 +177,7 @@ class PortShapers:
             return _shaping(ids, bindings, policies)
 
     async def get(self, path: str) -> Sequence[GNMIUpdate]:
-        """The leaves below a path; none where the switch has no such node.
+        """Give the leaves below a path; none where the switch has no such node (no interfaces, bindings, policies).
 
         Raises:
             GNMIClientError: It refuses, or can't be reached.
@@ -209,7 +186,6 @@ class PortShapers:
         try:
             return await self._client.get(GNMIPath(path))
         except GNMIClientError as error:
-            # A switch without interfaces, bindings or policies has no such node.
             if error.code is GRPCStatusCode.NOT_FOUND:
                 return ()
             raise

@@ -26,7 +26,7 @@ _DIFFERENT_LABELS = 1 << 16
 
 
 def labelled(rows: Sequence[TableRow], intent: NodeIntent, references: References) -> list[TableRow]:
-    """The rows of a compilation with labels: the names that it has for the numbers they hand out."""
+    """Label the rows of a compilation with the names of the numbers that they hand out."""
     names: Mapping[str, Mapping[int, Mapping[str, str]]] = {
         "policy": {
             each.number: {"policy": each.rule} | ({} if each.direction == "any" else {DIRECTION: each.direction})
@@ -63,5 +63,5 @@ def said(label: bytes) -> Mapping[str, str]:
 
 
 def unlabelled(rows: Iterable[TableRow]) -> set[TableRow]:
-    """The rows as packets meet them: no packet sees a label."""
+    """Give the rows as packets meet them, without labels."""
     return {row._replace(label=b"") if row.label else row for row in rows}

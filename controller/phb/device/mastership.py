@@ -17,7 +17,6 @@ class Mastership:
         primary_election_id: The primary's election id, or the highest one that the switch has seen where nobody is
             primary; None where the switch doesn't say.
         somebody: Whether there is a primary at all. A standby takes over when there is none.
-        message: The switch's words.
 
     """
 
@@ -54,10 +53,10 @@ class Mastership:
 
 
 def election_id(number: int) -> p4r.Uint128:
-    """An election id as P4Runtime writes it."""
+    """Write an election id as a P4Runtime message."""
     return p4r.Uint128(high=number >> 64, low=number & (1 << 64) - 1)
 
 
 def election_number(identifier: p4r.Uint128) -> int:
-    """An election id as a number."""
+    """Read an election id as a number."""
     return int(identifier.high) << 64 | int(identifier.low)

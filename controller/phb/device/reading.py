@@ -25,16 +25,10 @@ async def read_counters(
     tls: Tls | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> dict[str, dict[int, CounterValue]]:
-    """Indirect counters by short name, such as ``policy_traffic``; only cells that aren't zero.
+    """Read indirect counters by short name, such as ``policy_traffic``; only cells that aren't zero.
 
-    Args:
-        address: ``HOST:PORT`` of the P4Runtime server.
-        names: Which counters, or which cells of which counters; None is all.
-        device_id: The switch's number.
-        artifact: The program the switch runs, as in `phb.push`.
-        p4info: As in `push`.
-        tls: Certificates; None is a connection without TLS.
-        timeout_s: How long one answer may take, in seconds.
+    `names` are which counters, or which cells of which counters; None is all. The other arguments are those of
+    `phb.push` and of a `Session`.
 
     Raises:
         ArtifactError: The program has no such counter.

@@ -75,7 +75,7 @@ class References:
     # -- versions -----------------------------------------------------------
 
     def version(self, row: TableRow) -> int | None:
-        """The version that an entry of a versioned table is specific to; None where packets of both meet it."""
+        """Give the version that an entry of a versioned table is specific to; None where packets of both meet it."""
         field = self.version_field.get(row.table)
         for number, value, _ in row.match:
             if number == field:
@@ -83,12 +83,12 @@ class References:
         return None
 
     def of_both(self, row: TableRow) -> TableRow:
-        """The entry without a version."""
+        """Give the entry without a version."""
         field = self.version_field[row.table]
         return row._replace(match=tuple(part for part in row.match if part[0] != field))
 
     def of_version(self, row: TableRow, version: int) -> TableRow:
-        """The same entry specific to a version."""
+        """Give the same entry, specific to a version."""
         field = self.version_field[row.table]
         others = (part for part in row.match if part[0] != field)
         return row._replace(match=tuple(sorted((*others, (field, version, 1)))))
@@ -96,7 +96,7 @@ class References:
     # -- numbers ------------------------------------------------------------
 
     def owner(self, row: TableRow) -> tuple[str, int] | None:
-        """The number that a row hangs on; None for rows that hang on nothing, or on "none"."""
+        """Give the number that a row hangs on; None for rows that hang on nothing, or on "none"."""
         fields = self.keys.get(row.table)
         if fields is None:
             return None
@@ -108,7 +108,7 @@ class References:
         return best
 
     def slots_of(self, row: TableRow) -> tuple[int, int] | None:
-        """The first slot of conversations that a row names, and how many; None where it names none."""
+        """Give the first slot of conversations that a row names, and how many; None where it names none."""
         positions = self.slots.get(row.action)
         if positions is None:
             return None
@@ -116,16 +116,16 @@ class References:
         return row.parameters[first], 1 if count is None else row.parameters[count]
 
     def given(self, rows: Iterable[TableRow]) -> set[tuple[str, int]]:
-        """The numbers that the rows hand out."""
+        """Give the numbers that the rows hand out."""
         return {(space, row.parameters[position]) for row in rows for position, space in self.handed[row.action]}
 
     def reachable(self, rows: Collection[TableRow]) -> list[TableRow]:
-        """The rows that packets can meet: those under a number only where some entry hands it out."""
+        """Give the rows that packets can meet: those under a number only where some entry hands it out."""
         numbers = self.given(row for row in rows if row.table in self.referring)
         return [row for row in rows if (owner := self.owner(row)) is None or owner in numbers]
 
     def visible(self, rows: Collection[TableRow], version: int) -> list[TableRow]:
-        """The rows that packets of a version can meet, as if there were no versions."""
+        """Give the rows that packets of a version can meet, as if there were no versions."""
         met: dict[TableRow, None] = {}
         for row in rows:
             if row.table not in self.version_field:

@@ -56,15 +56,9 @@ class CounterValue:
 class Session:
     """A connection to one switch; use it with ``async with``.
 
-    Args:
-        address: ``HOST:PORT`` of the P4Runtime server.
-        device_id: The switch's number.
-        artifact: Gives tables and counters their names.
-        election_id: The controller with the highest one is primary, within its role.
-        role: Name of the role (P4Runtime section 5.1); empty is the default role, which may do everything.
-        tls: Certificates; None is a connection without TLS.
-        timeout_s: How long one answer may take, in seconds: `phb.device.deadlines`.
-        on_packet: Told of packet-ins.
+    The controller with the highest `election_id` is primary within its `role` (P4Runtime section 5.1; empty is the
+    default role, which may do everything). `timeout_s` is how long one answer may take, in seconds:
+    `phb.device.deadlines`. `on_packet` is called with packet-ins. Without `tls` the connection is plain text.
 
     Raises:
         InputError: A certificate's file is wrong.
@@ -150,12 +144,7 @@ class Session:
         return self._stream.masterships()
 
     async def send_packet(self, port: int, frame: bytes) -> None:
-        """Have the switch send a frame by a port.
-
-        Raises:
-            SwitchError: The stream has ended.
-
-        """
+        """Have the switch send a frame by a port."""
         await self._stream.send_packet(port, frame)
 
     # -- pipeline -----------------------------------------------------------
@@ -206,13 +195,13 @@ class Session:
     # -- entries ------------------------------------------------------------
 
     async def messages(self) -> list[p4r.TableEntry]:
-        """Every table entry as the switch sends it: for a program that isn't the session's artifact."""
+        """Read every table entry as the switch sends it: for a program that isn't the session's artifact."""
         request = self._read_request()
         request.entities.add().table_entry.table_id = 0
         return [entity.table_entry async for entity in self._calls.read(request, MOST_ENTRIES)]
 
     async def rows(self, defaults: Sequence[str] = ()) -> list[TableRow]:
-        """Every table entry that a controller can write, without constant ones; default entries of these tables too.
+        """Read every table entry that a controller can write, but constant ones; also default entries of `defaults`.
 
         The switch must run the session's artifact.
         """
@@ -240,10 +229,6 @@ class Session:
         """Whether the switch applies a batch of writes between two packets, or not at all.
 
         Asked with a batch that writes nothing: P4Runtime has no other way to know. Needs mastership and a program.
-
-        Raises:
-            SwitchError: Another controller is primary, or the switch can't be reached.
-
         """
         request = self._write_request()
         request.atomicity = p4r.WriteRequest.DATAPLANE_ATOMIC
@@ -289,13 +274,7 @@ class Session:
     # -- counters and registers ---------------------------------------------
 
     async def counter(self, name: str, indexes: Iterable[int] | None = None) -> dict[int, CounterValue]:
-        """The cells of an indirect counter that aren't zero, by index.
-
-        Args:
-            name: Such as ``policy_traffic``.
-            indexes: Which cells; None is all, which takes long where an array is large.
-
-        """
+        """Read the cells of an indirect counter that aren't zero; without `indexes` all, which may take long."""
         counter = self.artifact.counter(name)
         number = counter.number
         result: dict[int, CounterValue] = {}
@@ -332,7 +311,7 @@ class Session:
             await self.write_messages(updates[start : start + CELLS])
 
     async def registers(self, name: str, indexes: Iterable[int]) -> dict[int, int] | None:
-        """Cells of a register array by index; None where the switch's server can't read registers, as bmv2's can't."""
+        """Read cells of a register array by index; None where the switch's server can't read them, as bmv2's can't."""
         number = self.artifact.register(name).number
         result: dict[int, int] = {}
         asked = False

@@ -23,12 +23,7 @@ PacketTaker: TypeAlias = Callable[[tuple[int, int, bytes]], None]
 
 
 class Stream:
-    """One StreamChannel, opened by `arbitrate`, and again after it has ended.
-
-    Attributes:
-        mastership: The switch's last answer; None before `arbitrate`, and after the stream has ended.
-
-    """
+    """One StreamChannel, opened by `arbitrate`, and again after it has ended."""
 
     def __init__(self, calls: Calls, device_id: int, role: str, on_packet: PacketTaker | None) -> None:
         self._calls = calls
@@ -44,12 +39,7 @@ class Stream:
         self._answers = 0
 
     async def arbitrate(self, election_id: int) -> Mastership:
-        """Ask for mastership, or ask again with another election id, and wait for the answer.
-
-        Raises:
-            SwitchError: The switch doesn't answer, or refuses the stream: another session has this election id.
-
-        """
+        """Ask for mastership and wait for the answer, as `Session.arbitrate`."""
         self._election_id = election_id
         if self._stream is None or self._ended is not None:
             await self._open_stream()
@@ -70,12 +60,7 @@ class Stream:
         return self.mastership
 
     async def masterships(self) -> AsyncIterator[Mastership]:
-        """The present mastership, then the latest one after every change, for as long as the stream lives.
-
-        Raises:
-            SwitchError: The stream has ended: the switch has restarted, can't be reached, or has closed it.
-
-        """
+        """Give masterships as `Session.masterships`."""
         told: Mastership | None = None
 
         def news() -> bool:
@@ -91,12 +76,7 @@ class Stream:
                 yield told
 
     async def send_packet(self, port: int, frame: bytes) -> None:
-        """Have the switch send a frame by a port.
-
-        Raises:
-            SwitchError: The stream has ended.
-
-        """
+        """Have the switch send a frame by a port."""
         request = p4r.StreamMessageRequest()
         request.packet.payload = frame
         for number, value in ((1, port), (2, 0)):
@@ -130,7 +110,7 @@ class Stream:
         self._listener = asyncio.create_task(self._listen(self._stream))
 
     async def _listen(self, stream: Any) -> None:
-        """Take what the switch says on the stream; packets and digests are for others."""
+        """Take arbitration and packet-ins from the stream until it ends."""
         try:
             while (response := await stream.read()) is not grpc.aio.EOF:
                 if response.WhichOneof("update") == "arbitration":

@@ -13,11 +13,9 @@ __all__ = ["Access", "DirectoryAddress", "DirectoryError", "fetch", "parse_url",
 
 
 def fetch(url: str, access: Access | None = None) -> bytes:
-    """Read the directory as LDIF: equal octets mean that nothing has changed.
+    """Read the directory at an LDAP URL as LDIF: equal octets mean that nothing has changed.
 
-    Args:
-        url: An LDAP URL.
-        access: As whom to ask; None asks the environment.
+    Without `access` the environment says as whom to ask.
 
     Raises:
         InputError: The address or the environment is wrong, or python-ldap is missing.

@@ -31,7 +31,6 @@ class DirectoryAddress:
     """A part of a directory.
 
     Attributes:
-        url: As the user wrote it.
         scheme: ``ldap``, or ``ldaps`` for TLS from the first octet on.
         base: DN of the tree that is searched.
         scope: ``base``, ``one`` or ``sub``, the whole tree.
@@ -51,7 +50,7 @@ class DirectoryAddress:
 
     @property
     def server(self) -> str:
-        """The address without anything but the server."""
+        """URL of the server alone."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 
@@ -65,12 +64,7 @@ class DirectoryAddress:
 
 
 def parse_url(url: str) -> DirectoryAddress:
-    """Read an LDAP URL.
-
-    Raises:
-        InputError: It isn't one, or it carries what it must not.
-
-    """
+    """Read an LDAP URL."""
     origin = Origin(url)
     try:
         parts = urlsplit(url)
@@ -123,7 +117,6 @@ class Access:
     Attributes:
         password: Never shown.
         ca_file: Certificates of the authorities that may vouch for the server; None takes the system's.
-        certificate: What shows who we are, with its key.
         start_tls: Switch an ``ldap://`` connection to TLS before anything is asked (RFC 4511 section 4.14).
         timeout_s: How long one answer may take.
         interval_s: How often ``phb watch`` asks.
@@ -151,10 +144,6 @@ def read_access(environment: Mapping[str, str] = os.environ) -> Access:
     ``PHB_LDAP_BIND_DN``, ``PHB_LDAP_PASSWORD_FILE`` or ``PHB_LDAP_PASSWORD``, ``PHB_LDAP_CA``,
     ``PHB_LDAP_CERTIFICATE``, ``PHB_LDAP_KEY``, ``PHB_LDAP_START_TLS`` (``1``), ``PHB_LDAP_TIMEOUT`` and
     ``PHB_LDAP_INTERVAL`` (seconds).
-
-    Raises:
-        InputError: A value is wrong, or a file can't be read.
-
     """
     given = {name: environment.get(f"PHB_LDAP_{name}") or None for name in _NAMES}
     start_tls = given["START_TLS"]

@@ -35,13 +35,7 @@ _INSTALL = (
 
 
 class DirectoryError(PhbError):
-    """A directory refused something, or doesn't answer; what it held before still counts.
-
-    Attributes:
-        url: Of what was asked.
-        message: What went wrong, in one line.
-
-    """
+    """A directory refused something, or doesn't answer; what it held before still counts."""
 
     def __init__(self, url: str, message: str) -> None:
         super().__init__(f"{url}: {message}")
@@ -78,8 +72,8 @@ def search(address: DirectoryAddress, access: Access) -> Entries:
 def _within(seconds: float, address: DirectoryAddress, ask: Callable[[], Entries]) -> Entries:
     """Ask in a thread, and leave it where it hangs.
 
-    libldap keeps its timeouts but in a TLS handshake, where it waits for ever for a server that says nothing, and
-    nothing can end it. A server of whom a thread still waits is not asked by another one.
+    libldap keeps its timeouts except in a TLS handshake, where it waits forever for a silent server, and nothing can
+    end it. A server that a thread still waits for is not asked by another one.
     """
     if (before := _HANGING.get(address.server)) is not None and before.is_alive():
         raise DirectoryError(address.url, "still no answer to what it was asked before")
@@ -150,14 +144,14 @@ def _pages(ldap: Any, connection: Any, address: DirectoryAddress, access: Access
     control = ldap.controls.libldap.SimplePagedResultsControl(True, size=access.page_size, cookie="")
     found: dict[str, Mapping[str, Sequence[bytes]]] = {}
     size = 0
-    # Nobody may wait any more: `_within`.
+    # The time after which `_within` has given up.
     until = time.monotonic() + PATIENCE * access.timeout_s
     while time.monotonic() < until:
         number = connection.search_ext(
             address.base, scope, address.search_filter, serverctrls=[control], timeout=access.timeout_s
         )
         results: Any = [None]
-        # Entry by entry: of all at once, nobody could say that it is enough.
+        # Entry by entry, to stop at a limit: all at once could be any number.
         while results and time.monotonic() < until:
             _, results, _, answered = connection.result3(number, all=ldap.MSG_ONE, timeout=access.timeout_s)
             for dn, attributes in results:
@@ -175,7 +169,7 @@ def _pages(ldap: Any, connection: Any, address: DirectoryAddress, access: Access
         page = next((each for each in answered if each.controlType == control.controlType), None)
         if page is None or not page.cookie:
             return found
-        # Servers may keep one cookie for all pages: what doesn't end is known by its entries and the time.
+        # Servers may keep one cookie for all pages: endless pages show by repeated entries and by the time.
         control.cookie = page.cookie
     raise ldap.TIMEOUT
 

@@ -11,8 +11,8 @@ from phb.device.session import CounterValue, Session
 from phb.entries import MatchField, TableRow
 from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS_PER_POLICY, REASONS_PER_POLICY
 
-# Cells of a number: that many from the number times as many. Every packet is counted in the first one of a kind's
-# counters, so that the others need no look where it is zero.
+# The counters of a kind of number, and how many cells W each number has there: number N's begin at N * W.
+# Every packet is counted in the first counter of its kind: where that is zero, the others are too.
 BY_NUMBER: Final = {
     "policy": (("policy_traffic", COLOURS_PER_POLICY), ("policy_drops", REASONS_PER_POLICY)),
     "stream": (("stream_traffic", COLOURS_PER_POLICY),),
@@ -35,12 +35,8 @@ async def clear_counters(
 ) -> Taken:
     """Set the counters of numbers and slots to zero that are about to stand for something else; give what they had.
 
-    Args:
-        session: Primary.
-        visible: What packets meet now; None where the program has just been loaded, and every counter is zero.
-        wanted: What they will meet.
-        references: The program's.
-
+    `visible` is what packets meet now, None where the program has just been loaded and every counter is zero; `wanted`
+    is what they will meet.
     """
     taken: Taken = {}
     if visible is None:
@@ -79,10 +75,9 @@ async def clear_numbers(session: Session, space: str, numbers: Iterable[int]) ->
 
 
 async def clear_slots(session: Session, slots: Iterable[int]) -> Taken:
-    """Set the counters of queues' slots to zero; packets that wait there have come, and nothing else has.
+    """Set the counters of queues' slots to zero, but for packets that wait there; give what they had.
 
-    Gives what they had. A packet that comes to such a slot or leaves it while the counters are read and written may be
-    missed.
+    A packet that comes to such a slot or leaves it while the counters are read and written may be missed.
     """
     here = sorted(set(slots))
     present = session.artifact.counters
@@ -107,7 +102,7 @@ def _less(came: CounterValue, left: Iterable[CounterValue | None]) -> CounterVal
 
 
 def _meanings(rows: Iterable[TableRow], references: References) -> set[tuple[str, int, str | None]]:
-    """The numbers that count and that the rows hand out, with what they stand for; None where nobody says it."""
+    """Give the numbers that count and that the rows hand out, with what their labels say they stand for, or None."""
     return {
         (space, row.parameters[at], said(row.label).get(space))
         for row in rows
@@ -117,7 +112,7 @@ def _meanings(rows: Iterable[TableRow], references: References) -> set[tuple[str
 
 
 def _queues(rows: Collection[TableRow], references: References) -> Mapping[_Slots, _Queue]:
-    """Whose the slots are: what the port's entry matches, and the class."""
+    """Say whose the slots are: what the port's entry matches, and the class."""
     ports = {
         number: references.of_both(row).match if row.table in references.version_field else row.match
         for row in rows

@@ -31,18 +31,14 @@ _ROWS = {
 
 
 def is_key(row: TableRow, artifact: Artifact) -> bool:
-    """Whether what an entry says is secret, and none of a policy's."""
+    """Whether an entry holds a secret key."""
     return artifact.table_names[row.table] in artifact.key_tables
 
 
 def keys(held: Iterable[TableRow], artifact: Artifact, draw: Draw | None) -> list[TableRow]:
-    """The entries with keys that a switch should hold: those it has, and new ones where it has none.
+    """Give the entries with keys that a switch should hold: those it has, and new ones where it has none.
 
-    Args:
-        held: What it holds.
-        artifact: What it runs.
-        draw: Where new keys come from; None draws none.
-
+    `draw` makes new keys; None makes none.
     """
     kept = {row.key: row for row in held if is_key(row, artifact)}
     drawn = [artifact.encode(entry) for entry in _entries(artifact, draw)] if draw is not None else []

@@ -58,10 +58,7 @@ class Step:
 class Held:
     """The entries of a switch, in whatever state a push has left them.
 
-    Attributes:
-        rows: Its table entries.
-        active: The default entry of the table of versions; None where the program has no versions.
-
+    `active` is the default entry of the table of versions; None where the program has no versions.
     """
 
     rows: tuple[TableRow, ...]
@@ -78,20 +75,17 @@ class Held:
 
     @classmethod
     def of(cls, rows: Iterable[TableRow]) -> Held:
-        """From what a session reads."""
+        """Split what a session reads into entries and the active version."""
         everything = list(rows)
         defaults = [row for row in everything if row.default]
         return cls(tuple(row for row in everything if not row.default), defaults[0] if defaults else None)
 
 
 def one_batch(held: Held, wanted: Collection[TableRow], tracking: int) -> list[Step]:
-    """The push for a target that applies a batch between two packets.
+    """Plan the push for a target that applies a batch between two packets.
 
-    Args:
-        held: What the switch holds, in whatever state.
-        wanted: What it should hold, without versions.
-        tracking: Whether connections are tracked: second parameter of the active version's entry.
-
+    `wanted` has no versions; `tracking` is whether connections are tracked, the second parameter of the active
+    version's entry.
     """
     updates = difference(held.rows, wanted)
     # Deletions first, for tables that are full; packets meet only the end.
@@ -101,15 +95,10 @@ def one_batch(held: Held, wanted: Collection[TableRow], tracking: int) -> list[S
 
 
 def in_phases(held: Held, wanted: Collection[TableRow], tracking: int, references: References) -> list[Step]:
-    """The push for a target that applies updates one by one.
+    """Plan the push for a target that applies updates one by one; arguments as in `one_batch`.
 
-    Args:
-        held: What the switch holds, in whatever state.
-        wanted: What it should hold, without versions. Rows of a number that packets meet now are as they are now:
-            `phb.pushing.renumbering` gives changed ones another number.
-        tracking: As in `one_batch`.
-        references: The program's.
-
+    Wanted rows of a number that packets meet now are as they are now: `phb.pushing.renumbering` gives changed ones
+    another number.
     """
     if held.active is None:
         # A program without versions: at least what classification refers to is there before it and goes after it.
@@ -159,7 +148,7 @@ def in_phases(held: Held, wanted: Collection[TableRow], tracking: int, reference
 
 
 def peak(held: Held, steps: Iterable[Step]) -> Mapping[int, int]:
-    """The most entries that a table has during the steps, by table."""
+    """Give the most entries that a table has during the steps, by table."""
     counts: dict[int, int] = {}
     for row in held.rows:
         counts[row.table] = counts.get(row.table, 0) + 1

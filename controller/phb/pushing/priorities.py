@@ -25,16 +25,10 @@ _Span = tuple[int, int]
 
 
 def kept_priorities(entries: Sequence[tuple[int, int | None]]) -> list[int]:
-    """New priorities in the order of the entries.
+    """Give each entry a priority: entries of different compiled priorities keep their order.
 
-    Args:
-        entries: For each entry the priority that the compiler gave it, and the one that the switch holds it at, None
-            where it holds no such entry. Entries of the same compiled priority are of the same rule: their order among
-            themselves means nothing.
-
-    Returns:
-        For any two entries of different compiled priorities: theirs are in the same order.
-
+    An entry is the priority that the compiler gave it, and the one that the switch holds it at, None where it holds no
+    such entry. Entries of the same compiled priority are of the same rule: their order among themselves means nothing.
     """
     order = sorted({compiled for compiled, _ in entries}, reverse=True)
     place = {compiled: index for index, compiled in enumerate(order)}
@@ -63,7 +57,7 @@ def kept_priorities(entries: Sequence[tuple[int, int | None]]) -> list[int]:
 
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest subsequence whose second parts rise strictly (patience sorting)."""
+    """Find the longest subsequence whose second parts rise strictly (patience sorting)."""
     tails: list[int] = []
     ends: list[int] = []
     before: list[int] = []
@@ -109,7 +103,7 @@ def _fill(spans: list[_Span | None]) -> list[_Span]:
 
 
 def _open_run(settled: Sequence[bool], first: int, last: int) -> tuple[int, int]:
-    """A range widened by the unsettled places on either side."""
+    """Widen a range by the unsettled places on either side."""
     while first > 0 and not settled[first - 1]:
         first -= 1
     while last < len(settled) and not settled[last]:

@@ -157,15 +157,11 @@ async def push_all(
 async def push_each(
     pushes: Sequence[tuple[str, Callable[[], Coroutine[Any, Any, T]]]], *, at_once: int = AT_ONCE
 ) -> list[T | PhbError]:
-    """Run pushes to different switches, some at a time; give what became of each, in their order.
+    """Run pushes to different switches, `at_once` at the same time; give what became of each, in their order.
 
-    One that fails stops none of the others. When this is cancelled, running pushes are undone or completed, those that
-    haven't begun don't begin, and the PushInterruptedError of each says so.
-
-    Args:
-        pushes: For each switch its address, and what starts the push.
-        at_once: How many run at the same time.
-
+    A push is the switch's address and what starts it. One that fails stops none of the others. When this is cancelled,
+    running pushes are undone or completed, those that haven't begun don't begin, and each one's PushInterruptedError
+    says so.
     """
     gate = asyncio.Semaphore(at_once)
 

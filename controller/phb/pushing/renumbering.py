@@ -37,13 +37,10 @@ class NumbersUsedUpError(PhbError):
 
 @dataclass(frozen=True)
 class Renumbered:
-    """A compilation in a switch's numbers.
+    """A compilation in a switch's numbers; rows are in the order given.
 
-    Attributes:
-        rows: In the order they were given.
-        numbers: For each kind of number, the new one for each of the compiler's.
-        slots: For the first slot of each of the compiler's queues, where its slots begin now.
-
+    `numbers` has, by kind, the new number for each of the compiler's; `slots` has where the slots of a queue begin now,
+    by the first one that the compiler gave it.
     """
 
     rows: tuple[TableRow, ...]
@@ -51,7 +48,7 @@ class Renumbered:
     slots: Mapping[int, int]
 
     def named(self, intent: NodeIntent) -> NodeIntent:
-        """The intent whose names are of the switch's numbers: for what a person reads."""
+        """Give the intent in the switch's numbers, for what a person reads."""
         policy, profile, stream = (self.numbers[space] for space in ("policy", "profile", "stream"))
         classes = self.numbers["traffic_class"]
         return replace(
@@ -74,14 +71,10 @@ def renumber(
 ) -> Renumbered:
     """Give rows of a compilation the numbers and priorities of what a switch holds.
 
-    Args:
-        rows: The compilation.
-        installed: What packets of the switch meet, as entries at rest.
-        references: The program's.
-        in_place: Rows under a number may change while the number stays: where old and new are exchanged between two
-            packets. Otherwise a number whose rows change is replaced by one that isn't in use.
-        reserved: Numbers of the compilation that no row has, such as policies of rules that don't count now; they
-            get numbers that no other has.
+    `installed` are the entries that packets meet, at rest. With `in_place`, rows under a number may change while the
+    number stays: old and new are exchanged between two packets. Otherwise a number whose rows change is replaced by one
+    that isn't in use. Numbers that are `reserved` have no row, such as policies of rules that don't count now; they get
+    numbers that no other has.
 
     Raises:
         NumbersUsedUpError: There is no number left for something.
@@ -109,10 +102,6 @@ def renumber(
     return Renumbered(tuple(current), numbers, slots)
 
 
-# ---------------------------------------------------------------------------
-# Priorities
-# ---------------------------------------------------------------------------
-
 # Places in the rows of the compilation, with the installed row that is the same entry.
 _Pairs = list[tuple[int, TableRow]]
 
@@ -120,7 +109,7 @@ _Pairs = list[tuple[int, TableRow]]
 def _prioritized(
     rows: Sequence[TableRow], installed: Collection[TableRow], references: References
 ) -> tuple[list[TableRow], _Pairs]:
-    """Priorities for the tables that have an order; entries of the same match are the same entry, in their order."""
+    """Choose priorities in tables that have an order; entries of the same match are the same entry, in their order."""
     places: dict[int, list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         if row.table in references.referring:
@@ -145,7 +134,7 @@ def _prioritized(
 
 
 def _partners(rows: Sequence[TableRow], installed: Collection[TableRow], references: References) -> dict[int, TableRow]:
-    """By place, the installed entry of the same match: of several the same rule's, else in their order."""
+    """Find, by place, the installed entry of the same match: of several the same rule's, else in their order."""
     held: dict[tuple[int, tuple[MatchField, ...]], list[TableRow]] = defaultdict(list)
     for row in sorted(installed, key=lambda row: -row.priority):
         if row.table in references.referring:
@@ -166,16 +155,12 @@ def _partners(rows: Sequence[TableRow], installed: Collection[TableRow], referen
     return found
 
 
-# ---------------------------------------------------------------------------
-# Which number is which
-# ---------------------------------------------------------------------------
-
 # (number of the compilation, number of the switch) for everything that says the two are the same.
 _Votes = list[tuple[int, int]]
 
 
 class _Chooser:
-    """Gives every number of a compilation one of the switch's, and to what is new one that isn't in use."""
+    """Gives every number of a compilation one of the switch's, or one that isn't in use."""
 
     def __init__(
         self, rows: Sequence[TableRow], installed: Collection[TableRow], references: References, *, in_place: bool
@@ -188,7 +173,7 @@ class _Chooser:
         self._taken: dict[str, set[int]] = {}
 
     def choose(self, space: str, votes: _Votes, reserved: Iterable[int]) -> Numbers:
-        """A number for each of the compilation's, no two the same; 0 stays 0."""
+        """Choose a number for each of the compilation's, no two the same; 0 stays 0."""
         chosen: Numbers = {0: 0}
         taken = {0}
         for (fresh, number), _ in Counter(votes).most_common():
@@ -211,12 +196,12 @@ class _Chooser:
         return chosen
 
     def moved(self, space: str, numbers: Iterable[int]) -> Numbers:
-        """Another number for each of these, one that the switch doesn't hold."""
+        """Give each of these another number, one that the switch doesn't hold."""
         free = self._free(space)
         return {number: next(free) for number in numbers}
 
     def _free(self, space: str) -> Iterator[int]:
-        """Numbers not in use, those first that the switch doesn't hold: their counters haven't counted others."""
+        """Give numbers not in use, first those that the switch doesn't hold: their counters haven't counted others."""
         taken, held = self._taken[space], self._held[space]
         limit = self._limits.get(space, 0)
         for number in range(1, limit + 1):
@@ -232,7 +217,7 @@ class _Chooser:
 
 
 def _all_numbers(rows: Iterable[TableRow], references: References) -> dict[str, dict[int, None]]:
-    """Every number in the rows, by kind, in the order in which they appear."""
+    """Find every number in the rows, by kind, in the order in which they appear."""
     found: dict[str, dict[int, None]] = {space: {} for space in SPACES}
     for row in rows:
         for position, space in references.handed[row.action]:
@@ -246,7 +231,7 @@ def _all_numbers(rows: Iterable[TableRow], references: References) -> dict[str, 
 
 
 def _votes(space: str, current: Sequence[TableRow], pairs: _Pairs, references: References) -> _Votes:
-    """Votes of entries that are the same: which of their numbers are the same."""
+    """Vote by entries that are the same: which of their numbers are the same."""
     votes: _Votes = []
     for place, partner in pairs:
         before = said(partner.label).get(space)
@@ -259,7 +244,7 @@ def _votes(space: str, current: Sequence[TableRow], pairs: _Pairs, references: R
 
 
 def _names(space: str, rows: Iterable[TableRow], references: References) -> dict[str, int]:
-    """The numbers of a kind by name, as far as labels say names."""
+    """Find the numbers of a kind by name, as far as labels say names."""
     found: dict[str, int] = {}
     for row in rows:
         name = said(row.label).get(space)
@@ -271,7 +256,7 @@ def _names(space: str, rows: Iterable[TableRow], references: References) -> dict
 def _votes_of_names(
     space: str, current: Sequence[TableRow], installed: Collection[TableRow], references: References
 ) -> _Votes:
-    """Votes by name, for kinds in which every number has a name of its own."""
+    """Vote by name, for kinds in which every number has a name of its own."""
     held = _names(space, installed, references)
     return [(number, held[name]) for name, number in _names(space, current, references).items() if name in held]
 
@@ -279,7 +264,7 @@ def _votes_of_names(
 def _votes_of_content(
     votes: _Votes, current: Sequence[TableRow], installed: Collection[TableRow], references: References
 ) -> _Votes:
-    """Classes that no rule and no label names are known by what ports do with them."""
+    """Vote for classes that no rule and no label names, by what ports do with them."""
 
     def by_content(rows: Iterable[TableRow], known: set[int]) -> dict[frozenset[TableRow], list[int]]:
         of_class: dict[int, set[TableRow]] = defaultdict(set)
@@ -303,7 +288,7 @@ def _votes_of_content(
 
 
 def _pairs_by_key(current: Sequence[TableRow], installed: Collection[TableRow], references: References) -> _Pairs:
-    """Rows under numbers that are chosen already: the same key is the same entry."""
+    """Pair rows under numbers that are chosen already: the same key is the same entry."""
     held = {row.key: row for row in installed if row.table in references.keys}
     return [(place, held[row.key]) for place, row in enumerate(current) if row.key in held]
 
@@ -311,7 +296,7 @@ def _pairs_by_key(current: Sequence[TableRow], installed: Collection[TableRow], 
 def _changed(
     space: str, current: Sequence[TableRow], installed: Collection[TableRow], references: References
 ) -> list[int]:
-    """The numbers of a kind that the switch holds with other rows."""
+    """Find the numbers of a kind that the switch holds with other rows."""
 
     def by_number(rows: Iterable[TableRow]) -> dict[int, set[TableRow]]:
         found: dict[int, set[TableRow]] = defaultdict(set)
@@ -328,7 +313,7 @@ def _changed(
 
 
 def _remapped(current: list[TableRow], space: str, numbers: Numbers, references: References) -> list[TableRow]:
-    """The rows with other numbers of one kind."""
+    """Give the rows other numbers of one kind."""
     if all(fresh == number for fresh, number in numbers.items()):
         return current
     result = []

@@ -28,11 +28,6 @@ class Report:
         pipeline_replaced: The switch ran nothing, or another program.
         changes: What packets will meet that they didn't before: the net difference, however it is written.
         unchanged: Entries that the switch held already.
-        notices: What the files say without effect: listed warnings.
-        policies: What the switch's policy numbers stand for,
-        streams: its stream numbers,
-        queues: and its conversation slots.
-        shapers: Ports whose shaping changes.
         written: Updates sent; more than there are changes where old and new are exchanged in phases.
         duration: Seconds from the first question to the last answer.
 

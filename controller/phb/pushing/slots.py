@@ -16,15 +16,8 @@ def with_slots(
 ) -> tuple[list[TableRow], Mapping[int, int]]:
     """Give queues the slots that they have, so that a queue that grows doesn't move the packets of all others.
 
-    Args:
-        current: The compilation.
-        installed: What the switch holds.
-        partners: By place in the compilation, the installed row that is the same entry.
-        references: The program's.
-
-    Returns:
-        The rows, and for the first slot of each of the compiler's queues, where its slots begin now.
-
+    `partners` are the installed rows that are the same entry, by place in the compilation. Gives the rows, and where
+    the slots of a queue begin now, by the first one that the compiler gave it.
     """
     held = {slots: None for row in installed if (slots := references.slots_of(row)) is not None}
     if not held or not references.slots_in_all:
@@ -54,7 +47,7 @@ def with_slots(
 def _allocate(
     wanted: Mapping[_Slots, _Slots | None], held: Sequence[_Slots], limit: int
 ) -> dict[_Slots, _Slots] | None:
-    """Slots for each of the compiler's; None where only the compiler's own arrangement fits."""
+    """Choose slots for each of the compiler's; None where only the compiler's own arrangement fits."""
     chosen: dict[_Slots, _Slots] = {}
     for slots, kept in wanted.items():
         if kept is not None and not any(_overlap(kept, other) for other in chosen.values()):

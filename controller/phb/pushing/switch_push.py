@@ -30,15 +30,9 @@ from phb.targets import load as load_target
 
 @dataclass(frozen=True)
 class SwitchPush:
-    """A push, or a dry run of one.
+    """A push, or a dry run of one, over a session that is primary unless it is a dry run.
 
-    Attributes:
-        session: Open, and primary unless it is a dry run.
-        intent: What the switch is to hold.
-        watcher: Told of progress.
-        draw: Where the switch's secret keys come from if it has none; None draws none.
-        interruption: Asked between two writes.
-
+    `draw` makes the switch's secret keys if it has none, None makes none; `interruption` is asked between two writes.
     """
 
     session: Session
@@ -49,12 +43,7 @@ class SwitchPush:
     interruption: Interruption = field(default_factory=Interruption)
 
     async def run(self) -> Report:
-        """Compare, write and verify.
-
-        Raises:
-            SwitchError: As `phb.pushing.push.push`.
-
-        """
+        """Compare, write and verify."""
         started = time.perf_counter()
         session, intent = self.session, self.intent
         artifact = session.artifact
@@ -64,7 +53,7 @@ class SwitchPush:
             shaping = await ports.read()
             shaped = wanted_shaping(shaping, intent.shapers, session.address)
             held = await self._held(former, references)
-            # A dry run may not ask: only a primary may write. What differs is numbers, not what changes.
+            # A dry run can't ask: only a primary may write. Only numbers can differ by it, not what changes.
             atomic = self.dry_run or await session.is_atomic()
             visible = [row for row in held.visible(references) if not is_key(row, artifact)]
             renumbered = self._renumbered(visible, references, atomic)
@@ -128,7 +117,7 @@ class SwitchPush:
         )
 
     def _of_another_kind(self, atomic: bool) -> tuple[Notice, ...]:
-        """Warn of a switch that can't do what its target can: compiled for as something else, it refuses nothing."""
+        """Warn of a switch that isn't of its target's kind: nothing that its own kind can't do was refused."""
         if atomic or Capability.ATOMIC_WRITES not in load_target(self.intent.target):
             return ()
         message = (
@@ -139,7 +128,7 @@ class SwitchPush:
 
 
 def _reserved(intent: NodeIntent) -> Mapping[str, Sequence[int]]:
-    """Numbers that the intent names, and perhaps no entry has, such as those of rules that don't count now."""
+    """Give the numbers that the intent names and perhaps no entry has, such as those of rules that don't count now."""
     return {
         "policy": [policy.number for policy in intent.policies],
         "stream": [stream.number for stream in intent.streams],

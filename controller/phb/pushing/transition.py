@@ -33,14 +33,7 @@ BATCH = 2_000
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a push is.
-
-    Attributes:
-        phase: What is being written.
-        done: Updates written so far, of all phases.
-        total: All updates of the push.
-
-    """
+    """How far a push is: the phase being written, the updates written so far, and all updates."""
 
     address: str
     phase: Phase
@@ -78,12 +71,9 @@ class Transition:
     """The writes of one push.
 
     Attributes:
-        session: Primary, with a switch that runs the session's artifact.
-        references: The artifact's.
         before: What the switch held; what is gone back to.
         atomic: Whether the switch writes a batch between two packets.
         former: The program that was replaced for this push; it is what is gone back to.
-        watcher: Is told of progress.
         interruption: Asked before the flip.
         clear: Sets counters to zero that get another meaning; what it gives is given back where the push goes back.
         finish: What else belongs to the push, done when the entries are there; when it fails, they are undone.
@@ -176,8 +166,7 @@ class Transition:
     async def _go_back(self, wanted: Wanted, cause: SwitchError) -> str:
         """Put the switch back; give what it holds now, in words.
 
-        What was applied is read from the switch, not assumed: a request may have been applied though its answer was
-        lost.
+        What was applied is read from the switch: a request may have been applied though its answer was lost.
         """
         if self.former is not None:
             return await self.former.restore(self.session, cause)
@@ -193,7 +182,7 @@ class Transition:
         return "the switch is as it was"
 
     async def _give_back(self, taken: Taken) -> str:
-        """Give counters back what was taken from them; what is lost, in words."""
+        """Give counters back what was taken from them; say what is lost."""
         try:
             await give_back(self.session, taken)
         except SwitchError as error:
@@ -228,12 +217,7 @@ class Former:
         return cls(pipeline, [] if pipeline.is_empty else await session.messages())
 
     async def replace(self, session: Session) -> None:
-        """Load the session's artifact; if the switch refuses it, see that nothing has changed.
-
-        Raises:
-            SwitchError: The switch refused the program.
-
-        """
+        """Load the session's artifact; if the switch refuses it, see that nothing has changed."""
         try:
             await session.set_artifact()
         except SwitchError as error:
@@ -241,12 +225,7 @@ class Former:
             raise SwitchError(session.address, f"{error.message}; {left}", error.refusals) from error
 
     async def restore(self, session: Session, cause: SwitchError) -> str:
-        """Put program and entries back; give what the switch runs now, in words.
-
-        Raises:
-            SwitchError: That failed too; says both.
-
-        """
+        """Put program and entries back; say what the switch runs now. A SwitchError tells if that fails, too."""
         try:
             running = await session.pipeline()
             if self.pipeline.is_empty:
@@ -264,7 +243,7 @@ class Former:
         return "the switch is as it was"
 
     def _written(self) -> list[p4r.TableEntry]:
-        """The entries that a controller has written: servers don't always say which ones are the program's own."""
+        """Give the entries that a controller has written: servers don't always say which are the program's own."""
         constant = {table.preamble.id for table in self.pipeline.config.p4info.tables if table.is_const_table}
         return [
             entry

@@ -4,5 +4,5 @@
 
 What the router is, ports, addresses, routes, it reads from the entries on the switch: it answers for what was pushed,
 and needs no policy file. One file per protocol: `arp`, `neighbour_discovery`, `icmp`, `options`, `fragmentation`;
-`rate_limit` keeps all of it from being a lever; `running` is the P4Runtime session.
+`rate_limit` bounds what it can be made to send; `running` is the P4Runtime session.
 """

@@ -29,12 +29,7 @@ _GROUPS = frozenset(bytes.fromhex("ff02" + "0" * 27 + last) for last in "12")
 class Agent:
     """One router's control plane.
 
-    Attributes:
-        neighbours: What it has learnt.
-        sending: Sends, and bounds ICMP errors.
-        echoes: Bounds echo replies (RFC 1812 section 4.3.2.8), and
-        slow: packets that are forwarded here.
-
+    Token buckets bound echo replies (RFC 1812 section 4.3.2.8) and packets that are forwarded here (`slow`).
     """
 
     def __init__(self, view: View | None = None) -> None:
@@ -144,7 +139,7 @@ class Agent:
             self._forward(now, datagram)
 
     def _forward(self, now: float, datagram: bytes) -> None:
-        """As the switch would, for what it leaves to us: options, fragments, next hops to be asked for."""
+        """Forward what the switch leaves to us, as it would: options, fragments, next hops to be asked for."""
         version = datagram[0] >> 4
         source, to = (datagram[12:16], datagram[16:20]) if version == 4 else (datagram[8:24], datagram[24:40])
         if is_martian(source) or (version == 4 and (to[0] in (0, 127) or to[0] >= 240)) or not self.slow.take(now):
@@ -173,7 +168,7 @@ class Agent:
 
 
 def _datagram(kind: int, payload: bytes) -> bytes | None:
-    """The IP packet without padding; None where its header isn't whole."""
+    """Give the IP packet without padding; None where its header isn't whole."""
     if kind == IPV4 and len(payload) >= 20 and payload[0] >> 4 == 4:
         header, length = 4 * (payload[0] & 15), int.from_bytes(payload[2:4])
         return payload[:length] if 20 <= header <= length <= len(payload) else None

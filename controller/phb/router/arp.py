@@ -23,7 +23,7 @@ class Message:
 
 
 def parse(payload: bytes) -> Message | None:
-    """A message about IPv4 on Ethernet from a station that can be; None for anything else."""
+    """Read a message about IPv4 on Ethernet from a possible station; None for anything else."""
     if len(payload) < _LAYOUT.size:
         return None
     hardware, protocol, *sizes, operation, mac, sender, _, target = _LAYOUT.unpack_from(payload)
@@ -32,10 +32,10 @@ def parse(payload: bytes) -> Message | None:
 
 
 def reply(asked: Message, mac: bytes) -> bytes:
-    """The target has this MAC address."""
+    """Answer that the target has this MAC address."""
     return frame(asked.mac, mac, ARP, _LAYOUT.pack(1, 0x0800, 6, 4, _REPLY, mac, asked.target, asked.mac, asked.sender))
 
 
 def request(mac: bytes, sender: bytes, target: bytes, to: bytes = BROADCAST) -> bytes:
-    """Who has `target`?"""
+    """Ask who has `target`."""
     return frame(to, mac, ARP, _LAYOUT.pack(1, 0x0800, 6, 4, _REQUEST, mac, sender, bytes(6), target))

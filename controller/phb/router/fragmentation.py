@@ -8,7 +8,7 @@ _COPIED = 0x80
 
 
 def fragments(datagram: bytes, mtu: int) -> list[bytes]:
-    """As many as it takes, the first with all options, later ones with those that are copied."""
+    """Make as many fragments as it takes: the first has all options, later ones those that are copied."""
     size = 4 * (datagram[0] & 15)
     payload, place = datagram[size:], int.from_bytes(datagram[6:8])
     more, offset = place & 0x2000, (place & 0x1FFF) * 8
@@ -27,7 +27,6 @@ def fragments(datagram: bytes, mtu: int) -> list[bytes]:
 
 
 def _later(header: bytes) -> bytes:
-    """The header of a later fragment."""
     kept, at = b"", 20
     while at < len(header) and header[at]:
         size = 1 if header[at] == 1 else header[at + 1]

@@ -30,7 +30,7 @@ class Error(Enum):
 
 
 def error(source: bytes, about: bytes, what: Error, value: int = 0) -> bytes:
-    """An error to the sender of a packet. `value` is an MTU, or where in the packet the problem is."""
+    """Make an error to the sender of a packet. `value` is an MTU, or where in the packet the problem is."""
     if about[0] >> 4 == 4:
         kind, code = what.value[0]
         rest = value << 24 if what is Error.PARAMETER_PROBLEM else value
@@ -60,12 +60,9 @@ def may_be_told(datagram: bytes) -> bool:
 
 
 def echo_reply(source: bytes, datagram: bytes) -> bytes | None:
-    """The answer to an echo request, with its ToS octet and its routes; None for anything else.
+    """Answer an echo request, with its ToS octet and its routes; None for anything else.
 
-    Args:
-        source: The address that it was sent to, or one of the router's own where that is an anycast address.
-        datagram: The request.
-
+    `source` is the address that it was sent to, or one of the router's own where that is an anycast address.
     """
     if datagram[0] >> 4 == 4:
         body = datagram[4 * (datagram[0] & 15) :]

@@ -1,4 +1,4 @@
-"""Packets that wait for the agent: what neighbours say before everything else, of which few wait."""
+"""Packets that wait for the agent: first those of neighbours, then a few of everything else."""
 
 from __future__ import annotations
 

@@ -43,7 +43,6 @@ class Neighbours:
     """Neighbours by port and address.
 
     Attributes:
-        view: The router.
         out: Frames to send, each with its port.
         changed: Keys whose MAC address was learnt or forgotten; who writes them to the switch clears it.
         duplicates: Stations that have claimed an address of ours, by port and address; who reports them clears it.
@@ -76,7 +75,7 @@ class Neighbours:
             self._forget(key)
 
     def tick(self, now: float) -> list[bytes]:
-        """Ask again, confirm, forget; give the packets that waited for who didn't answer."""
+        """Ask again, confirm, forget; give the packets that waited for neighbours that didn't answer."""
         undelivered: list[bytes] = []
         asked = 0
         for key, known in list(self.known.items()):

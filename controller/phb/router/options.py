@@ -47,7 +47,7 @@ def next_stop(datagram: bytes) -> tuple[bytes, int, bool] | None:
 
 
 def recorded(datagram: bytes, at: int, address: bytes) -> bytes:
-    """With this address at the pointer of a route option, and the pointer behind it."""
+    """Write this address at the pointer of a route option, and move the pointer behind it."""
     pointer = datagram[at + 2]
     here = at + pointer - 1
     moved = datagram[: at + 2] + bytes((pointer + 4,)) + datagram[at + 3 :]
@@ -55,7 +55,7 @@ def recorded(datagram: bytes, at: int, address: bytes) -> bytes:
 
 
 def record_route(datagram: bytes, address: bytes) -> bytes:
-    """With this address in the record route, where there is one that has room."""
+    """Write this address into the record route, where there is one that has room."""
     at = found(datagram).get(_RECORD)
     if at is None or datagram[at + 2] + 3 > datagram[at + 1]:
         return datagram

@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class TokenBucket:
-    """Takes seconds as an argument; full at first.
-
-    Attributes:
-        rate: Tokens a second.
-        burst: The most that it holds.
-
-    """
+    """Holds up to `burst` tokens, and gets `rate` a second; full at first. Times are in seconds."""
 
     rate: float
     burst: float

@@ -36,7 +36,7 @@ Teller = Callable[[str, str], None]
 
 @dataclass(frozen=True)
 class Place:
-    """A switch, and as whom the agent comes to it."""
+    """A switch, and as whom the agent connects to it."""
 
     address: str
     device_id: int = 1
@@ -47,14 +47,9 @@ class Place:
 
 
 async def serve(place: Place, artifact: Artifact, tell: Teller, agent: Agent | None = None) -> None:
-    """Answer for a switch until cancelled; a switch that goes away is waited for.
+    """Answer for a switch until cancelled; wait for a switch that goes away.
 
-    Args:
-        place: Where it is.
-        artifact: What it runs.
-        tell: Is told events: a word for the kind, and a sentence.
-        agent: What answers; None is one with the usual limits.
-
+    `tell` is called with events: a word for the kind, and a sentence.
     """
     agent = agent or Agent()
     told = ""
@@ -163,7 +158,7 @@ class _Kept:
             await session.write(difference(*self._catch_up(agent)), atomic=False)
 
     def _catch_up(self, agent: Agent) -> tuple[list[TableRow], list[TableRow]]:
-        """The rows of changed neighbours, before and after."""
+        """Give the rows of changed neighbours, before and after."""
         before, after = [], []
         for key in agent.neighbours.changed:
             if (row := self.neighbours.pop(key, None)) is not None:
@@ -189,14 +184,13 @@ def _neighbours(held: Iterable[TableRow], artifact: Artifact, view: View) -> Ite
 
 
 def _exceptions() -> Iterator[Entry]:
-    """All that the switch hands over."""
+    """Give an entry for each exception: the switch hands over all of them."""
     for code in ForwardingException:
         if code is not ForwardingException.NONE:
             yield Entry(EXCEPTION, {"code": Exact(code)}, "to_controller", {}, 0, UNKNOWN)
 
 
 def _reach(key: Key, mac: bytes) -> Entry:
-    """A neighbour that is known."""
     port, address = key
     number = int.from_bytes(address) | (MAPPED if len(address) == 4 else 0)
     match = {"egress_port": Exact(port), "address": Exact(number)}

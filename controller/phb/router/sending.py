@@ -14,12 +14,7 @@ from phb.router.wire import IPV4, IPV6, is_martian
 
 @dataclass
 class Sending:
-    """The sending side of a router's control plane.
-
-    Attributes:
-        errors: Bounds ICMP errors (RFC 1812 section 4.3.2.8).
-
-    """
+    """The sending side of a router's control plane; `errors` bounds ICMP errors (RFC 1812 section 4.3.2.8)."""
 
     neighbours: Neighbours
     errors: TokenBucket

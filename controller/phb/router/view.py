@@ -19,7 +19,7 @@ MAPPED = 0xFFFF << 32
 
 
 def decoded(rows: Iterable[TableRow], artifact: Artifact, tables: tuple[str, ...] = LOOKED_AT) -> Iterator[Entry]:
-    """Rows of some tables as entries."""
+    """Decode the rows of some tables."""
     numbers = {artifact.table(name).number for name in tables}
     return (artifact.named(row) for row in rows if row.table in numbers and not row.default)
 
@@ -52,11 +52,8 @@ class Hop:
 class View:
     """Ports, own addresses and routes.
 
-    Attributes:
-        interfaces: By port number.
-        own: Port by address, in network order.
-        anycast: Those of them that are the subnet-router anycast address of a network (RFC 4291 section 2.6.1).
-
+    `own` has ports by address in network order; `anycast` are those addresses that are the subnet-router anycast
+    address of a network (RFC 4291 section 2.6.1).
     """
 
     interfaces: dict[int, Interface] = field(default_factory=dict)
@@ -66,7 +63,7 @@ class View:
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> View:
-        """The view of what a switch holds."""
+        """Read the view from what a switch holds."""
         view = cls()
         tables = {table: version for version, table in ROUTE.items()}
         taking = set()
@@ -104,7 +101,7 @@ class View:
                         yield first
 
     def route(self, address: bytes) -> Entry | None:
-        """The route with the longest prefix."""
+        """Find the route with the longest prefix."""
         bits, value = 8 * len(address), int.from_bytes(address)
         for length, entries in self._routes[4 if bits == 32 else 6].items():
             if (found := entries.get(value >> (bits - length))) is not None:
@@ -117,7 +114,7 @@ class View:
         return entry is not None and entry.action == "broadcast"
 
     def hop(self, address: bytes) -> Hop | None:
-        """Where packets to this address go; None where they aren't forwarded."""
+        """Find where packets to this address go; None where they aren't forwarded."""
         entry = self.route(address)
         if entry is None or "port" not in entry.parameters or entry.action == "own":
             return None
@@ -135,7 +132,7 @@ class View:
         return address[:2] == b"\xfe\x80" or (hop is not None and hop.port == port and hop.next_hop == address)
 
     def source(self, port: int, towards: bytes) -> bytes | None:
-        """Of the addresses at a port the one nearest to another (RFC 1812 section 4.3.2.4); None without one."""
+        """Find, of the addresses at a port, the one nearest to another (RFC 1812 section 4.3.2.4); None without one."""
         mine = [
             each
             for each, at in self.own.items()

@@ -28,7 +28,7 @@ def checksum(data: bytes) -> int:
 
 
 def finished(header: bytes) -> bytes:
-    """An IPv4 header with its checksum."""
+    """Give an IPv4 header its checksum."""
     bare = header[:10] + b"\0\0" + header[12:]
     return bare[:10] + checksum(bare).to_bytes(2) + bare[12:]
 
@@ -42,7 +42,7 @@ def ipv4(
     identification: int = 0,
     options: bytes = b"",
 ) -> bytes:
-    """A datagram of the router's own; options are whole words."""
+    """Make a datagram of the router's own; options are whole words."""
     words = 0x45 + len(options) // 4
     length = 20 + len(options) + len(payload)
     header = struct.pack(">BBHHHBBH4s4s", words, tos, length, identification, 0, HOPS, protocol, 0, source, destination)
@@ -50,14 +50,14 @@ def ipv4(
 
 
 def ipv6(source: bytes, destination: bytes, payload: bytes, hops: int = HOPS, traffic_class: int = 0) -> bytes:
-    """An ICMPv6 message of the router's own; its checksum is made here (RFC 4443 section 2.3)."""
+    """Make an ICMPv6 message of the router's own, with its checksum (RFC 4443 section 2.3)."""
     header = struct.pack(">IHBB", 6 << 28 | traffic_class << 20, len(payload), ICMPV6, hops) + source + destination
     bare = payload[:2] + b"\0\0" + payload[4:]
     return header + bare[:2] + checksum(pseudo_header(header, bare) + bare).to_bytes(2) + bare[4:]
 
 
 def pseudo_header(datagram: bytes, message: bytes) -> bytes:
-    """The pseudo-header that the checksum of an ICMPv6 message covers too (RFC 8200 section 8.1)."""
+    """Give the pseudo-header that the checksum of an ICMPv6 message covers too (RFC 8200 section 8.1)."""
     return datagram[8:40] + struct.pack(">IHBB", len(message), 0, 0, ICMPV6)
 
 
@@ -76,7 +76,7 @@ def upper_layer(datagram: bytes) -> tuple[int, int, int]:
 
 
 def frame(destination: bytes, source: bytes, kind: int, payload: bytes) -> bytes:
-    """An Ethernet frame without check sequence, padded to what Ethernet asks for."""
+    """Make an Ethernet frame without check sequence, padded to what Ethernet asks for."""
     return (destination + source + kind.to_bytes(2) + payload).ljust(60, b"\0")
 
 

@@ -91,10 +91,7 @@ def default_path() -> Path:
 
 
 class State:
-    """The open file; use it with ``with``. One thread at a time.
-
-    Args:
-        path: The file; it and its folder are made if they aren't there.
+    """The open file, made with its folder if it isn't there; use it with ``with``, one thread at a time.
 
     Raises:
         InputError: The file is damaged, another program's, a newer phb's, or can't be opened.
@@ -146,7 +143,7 @@ class State:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Cursor]:
-        """Several reads of one moment."""
+        """Let several reads see the same moment."""
         with self._errors():
             self._connection.execute("BEGIN")
             try:
@@ -160,7 +157,7 @@ class State:
             self._connection.execute("ROLLBACK")
 
     def switch(self, cursor: sqlite3.Cursor, address: str, device_id: int) -> int:
-        """The row of a switch; made where it is missing, so only in a `transaction`."""
+        """Give the row of a switch; made where it is missing, so only in a `transaction`."""
         cursor.execute("INSERT OR IGNORE INTO switch (address, device_id) VALUES (?, ?)", (address, str(device_id)))
         cursor.execute("SELECT id FROM switch WHERE address = ? AND device_id = ?", (address, str(device_id)))
         return int(cursor.fetchone()[0])
@@ -226,10 +223,6 @@ def _make_private(path: Path) -> None:
     People who share switches share it: in a folder that a group may write and others may not, it is the group's; one
     that is there and that its group may write stays so. By name and not by descriptor: to close one would end SQLite's
     locks of this process (sqlite.org, "How To Corrupt", section 2.2).
-
-    Raises:
-        OSError: It is no file, or can't be made.
-
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))

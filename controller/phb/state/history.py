@@ -152,15 +152,8 @@ class History:
     ) -> None:
         """Record how a push ended.
 
-        Args:
-            number: From `begin`.
-            outcome: How.
-            duration_s: Seconds.
-            message: The error, if it failed.
-            counts: Entries inserted, modified, deleted, unchanged.
-            digest: Of what the switch holds now.
-            names: What its numbers stand for.
-
+        `counts` are the entries inserted, modified, deleted, unchanged; `digest` and `names` are of what the switch
+        holds now.
         """
         with self._state.transaction() as cursor:
             cursor.execute(
@@ -178,7 +171,7 @@ class History:
             )
 
     def pushes(self, address: str | None = None, device_id: int | None = None, limit: int = 20) -> list[Push]:
-        """The last pushes, newest first; of one switch, or of all."""
+        """Give the last pushes, newest first; of one switch, or of all."""
         return self._select(
             "(?1 IS NULL OR address = ?1) AND (?2 IS NULL OR device_id = ?2)",
             (address, None if device_id is None else str(device_id)),
@@ -186,7 +179,7 @@ class History:
         )
 
     def last_good(self, address: str, device_id: int, *, before: int | None = None) -> Push | None:
-        """The newest push that ended well; `before` asks only for older ones than that."""
+        """Give the newest push that ended well; `before` asks only for older ones than that."""
         found = self._select(
             f"address = ?1 AND device_id = ?2 AND (?3 IS NULL OR number < ?3) AND outcome IN {GOOD}",
             (address, str(device_id), before),
@@ -195,7 +188,7 @@ class History:
         return found[0] if found else None
 
     def given(self, address: str, device_id: int) -> list[Push]:
-        """The policies that a rollback goes back along, step by step, the oldest first and the present one last.
+        """Give the policies that a rollback goes back along, step by step, the oldest first and the present one last.
 
         A push adds one, unless it gives what is there already; a rollback takes away what lies above the policy that it
         gives again. Pushes that didn't end well count for nothing.
@@ -213,7 +206,7 @@ class History:
         return [push for push, _ in steps]
 
     def back(self, address: str, device_id: int) -> Push | None:
-        """Where the next rollback goes; None where there is nothing before.
+        """Find where the next rollback goes; None where there is nothing before.
 
         After a push that failed or was killed it is the last policy that was there as a whole.
         """
@@ -227,7 +220,7 @@ class History:
     def what(self, push: Push) -> object:
         """Give a key that is equal for pushes of the same files with the same contents, read in the same way.
 
-        For whichever target: of former pushes nobody knows it, and of a switch it changes with the switch alone.
+        The target doesn't count: older pushes don't record it, and a switch's target changes only with the switch.
         """
         with self._state.reading() as cursor:
             rows = cursor.execute(
@@ -236,19 +229,14 @@ class History:
         return rows, push.format_name, push.dialect
 
     def push(self, number: int) -> Push:
-        """One push by its number.
-
-        Raises:
-            InputError: There is none.
-
-        """
+        """Give one push by its number."""
         found = self._select("number = ?1", (number,), 1)
         if not found:
             raise InputError(Origin(str(self._state.path)), f"no push {number}", "a number that `phb history` shows")
         return found[0]
 
     def files(self, number: int) -> list[File]:
-        """The files of a push, with their content."""
+        """Give the files of a push, with their content."""
         with self._state.reading() as cursor:
             rows = cursor.execute(
                 "SELECT path, bytes, format FROM push_file JOIN content ON content.digest = push_file.content "

@@ -33,7 +33,7 @@ class Holder:
 
     @classmethod
     def this(cls, command: str) -> Self:
-        """This process."""
+        """Give this process."""
         return cls(
             command=command,
             user=_user(),
@@ -48,7 +48,7 @@ class Holder:
         return f"phb {self.command} of {self.user}@{self.host} (pid {self.pid}) since {self.since}"
 
     def is_dead(self) -> bool:
-        """Whether the process has certainly ended: of other machines and containers nobody here can know."""
+        """Whether the process has certainly ended: of other machines and containers that can't be known."""
         if self.host != socket.gethostname():
             return False
         if self.system != _system():
@@ -60,7 +60,7 @@ class Holder:
 
 
 def now() -> str:
-    """The time as the state keeps it: ISO 8601, UTC, milliseconds."""
+    """Give the time as the state keeps it: ISO 8601, UTC, milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -23,12 +23,7 @@ POLL_SECONDS: Final = 0.2
 
 
 class LockedError(PhbError):
-    """Somebody else is changing the switch.
-
-    Attributes:
-        holder: Who.
-
-    """
+    """Somebody else is changing the switch."""
 
     def __init__(self, address: str, holder: Holder, waited_s: float = 0.0) -> None:
         waited = f"; waited {waited_s:g} s" if waited_s else ""
@@ -62,16 +57,9 @@ class Locks:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> Lock:
-        """Take the lock of a switch.
+        """Take the lock of a switch for a command, in the words of the command line.
 
-        Args:
-            address: The switch's.
-            device_id: The switch's.
-            command: What it is taken for, in the words of the command line.
-            wait_s: How long to wait for somebody else.
-            on_wait: Told once whom it waits for.
-            clock: Seconds.
-            sleep: Waits.
+        `wait_s` is how long to wait for another holder, whom `on_wait` is told once.
 
         Raises:
             LockedError: Somebody else has it, and still has it after waiting.
@@ -92,12 +80,7 @@ class Locks:
     def try_take(self, address: str, device_id: int, command: str, *, by_force: bool = False) -> Lock | Holder:
         """Take the lock, or give who has it.
 
-        Args:
-            address: The switch's.
-            device_id: The switch's.
-            command: What it is taken for.
-            by_force: Take it from its holder: a controller that the switch itself made its primary may.
-
+        By force it is taken from its holder: a controller that the switch itself made its primary may do so.
         """
         lock = Lock(address, device_id, secrets.token_hex(8))
         mine = Holder.this(command)

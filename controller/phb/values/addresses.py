@@ -26,7 +26,7 @@ AnyInterface: TypeAlias = IPv4Interface | IPv6Interface
 
 
 def parse_address(value: Any) -> AnyAddress:
-    """One IPv4 or IPv6 address; bare integers and zones of IPv6 are refused, though `ipaddress` would take them."""
+    """Read an IPv4 or IPv6 address; bare integers and zones of IPv6 are refused, though `ipaddress` would take them."""
     if isinstance(value, IPv4Address | IPv6Address):
         return value
     if not isinstance(value, str) or "%" in value:
@@ -39,7 +39,7 @@ def parse_address(value: Any) -> AnyAddress:
 
 
 def parse_network(value: Any) -> AnyNetwork:
-    """A prefix with its length, whose host bits are zero."""
+    """Read a prefix with its length, whose host bits are zero."""
     if isinstance(value, IPv4Network | IPv6Network):
         return value
     first, length = _prefix(value)
@@ -47,7 +47,7 @@ def parse_network(value: Any) -> AnyNetwork:
 
 
 def parse_interface(value: Any) -> AnyInterface:
-    """An address with the length of its network's prefix."""
+    """Read an address with the length of its network's prefix."""
     if isinstance(value, IPv4Interface | IPv6Interface):
         return value
     return ip_interface(_prefix(value))
@@ -101,7 +101,7 @@ class AddressRange:
         return self.first.version
 
     def prefixes(self) -> list[AnyNetwork]:
-        """The fewest prefixes that cover exactly this range, lowest first."""
+        """Give the fewest prefixes that cover exactly this range, lowest first."""
         # The two calls look alike; typeshed has one overload per version.
         if isinstance(self.first, IPv4Address) and isinstance(self.last, IPv4Address):
             return list(summarize_address_range(self.first, self.last))

@@ -135,12 +135,7 @@ class IcmpType:
 
     @classmethod
     def of_bits(cls, value: int, mask: int) -> IcmpType:
-        """Give the type, or type and code, of these bits.
-
-        Raises:
-            ValueError: The mask is that of no whole type, or type and code.
-
-        """
+        """Give the type, or type and code, of these bits; a ValueError for any other mask."""
         if mask not in (0xFF00, 0xFFFF) or value & ~mask:
             raise ValueError(f"{value:#x} under mask {mask:#x}")
         return cls(value >> 8, value & 0xFF if mask == 0xFFFF else None)

@@ -19,13 +19,7 @@ def is_integer(value: Any) -> bool:
 
 
 def parsed(kind: type[V], value: Any, of_text: Callable[[str], V], of_number: Callable[[int], V] | None = None) -> V:
-    """Give a value back that is of the kind already, else make one of what stands in a file.
-
-    Raises:
-        ValueError: The text or number is none of the kind.
-        TypeError: Something else stands there.
-
-    """
+    """Give a value back that is of the kind already, else make one of what stands in a file."""
     if isinstance(value, kind):
         return value
     if of_number is not None and is_integer(value):
@@ -36,12 +30,7 @@ def parsed(kind: type[V], value: Any, of_text: Callable[[str], V], of_number: Ca
 
 
 def matched(pattern: re.Pattern[str], text: str) -> re.Match[str]:
-    """Match text from end to end.
-
-    Raises:
-        ValueError: It doesn't match.
-
-    """
+    """Match text from end to end, or raise a ValueError."""
     match = pattern.fullmatch(text)
     if match is None:
         raise ValueError

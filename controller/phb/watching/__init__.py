@@ -28,12 +28,8 @@ async def watch(
 ) -> None:
     """Keep switches as their policies say, until cancelled.
 
-    Args:
-        switches: Which, with their policies.
-        artifact: The program they run or are given.
-        state: Where last good policies, history and locks are; None does without.
-        options: How.
-        report: Told everything that happens.
+    Last good policies, history and locks are in `state`; None does without. `report` is called with everything that
+    happens.
 
     Raises:
         InputError: A policy is wrong at the start, and there is no last good one to begin with.

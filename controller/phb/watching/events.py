@@ -28,14 +28,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to one switch.
-
-    Attributes:
-        message: For people.
-        details: For programs.
-        time: ISO 8601, UTC.
-
-    """
+    """Something that happened to one switch: `message` for people, `details` for programs; time in ISO 8601, UTC."""
 
     switch: str
     kind: Kind

@@ -26,13 +26,7 @@ file is not read while an editor or a copy is half way through."""
 class WatchedPolicy:
     """The policy of one switch: `current` is replaced whenever sources or clock ask for something else.
 
-    Args:
-        switch: Whose.
-        artifact: What it is compiled for.
-        state: Where the last good policy is, should the sources be wrong at the start.
-        report: Told of changes and errors, of each once.
-        clock: The time, with its zone.
-
+    It begins with the last good policy of `state` where the sources are wrong. Changes and errors are reported once.
     """
 
     def __init__(
@@ -67,8 +61,7 @@ class WatchedPolicy:
         """Read and compile for the first time.
 
         Raises:
-            InputError: Something is wrong, and there is no last good policy.
-            PhbError: A source can't be reached, and there is no last good policy.
+            PhbError: Something is wrong or can't be reached, and there is no last good policy.
 
         """
         await self._ask()

@@ -30,13 +30,9 @@ HIGHEST_ELECTION_ID: Final = 2**128 - 1
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to watch.
+    """How to watch: look at what the switch holds every `interval_s` seconds.
 
-    Attributes:
-        interval_s: Seconds between two looks at what the switch holds.
-        standby: Wait while another controller is primary, already at the start.
-        election_id: Instead of the inventory's.
-
+    A `standby` waits while another controller is primary, already at the start; `election_id` replaces the inventory's.
     """
 
     interval_s: float = 2.0
@@ -153,7 +149,7 @@ class WatchedSwitch:
             seen = await push_over(session, wanted.intent, dry_run=True)
         except SwitchError as error:
             _reraise_if_cancelled()
-            # Where the switch doesn't answer, it is that; where it does, it is the policy that can't be had here.
+            # Where the switch doesn't answer, the probe raises that; where it does, the policy can't be had here.
             await self._probe(session)
             self._refuse(wanted, error)
             return
@@ -186,12 +182,7 @@ class WatchedSwitch:
         )
 
     async def _probe(self, session: Session) -> None:
-        """Notice here that a link has gone silently, not when the system gives the connection up.
-
-        Raises:
-            SwitchError: The switch doesn't answer.
-
-        """
+        """Notice that a link has gone silently before the system gives the connection up."""
         try:
             async with asyncio.timeout(PROBE_S):
                 await session.runs_artifact()
@@ -211,7 +202,7 @@ class WatchedSwitch:
         return report
 
     def _remember(self, wanted: Prepared, seen: Pushed) -> None:
-        """A policy that the switch holds already is a good one, too."""
+        """Record that a policy that the switch holds already is a good one, too."""
         if self._state is not None:
             with Recorded(self._state, wanted, "watch") as recorded:
                 recorded.done(seen)
@@ -255,7 +246,7 @@ class AnotherPrimaryError(PhbError):
 
 
 def _reraise_if_cancelled() -> None:
-    """An error of a push that was interrupted is its way to say so: the task has to end."""
+    """End the task if it was cancelled: a push that was interrupted says so by an error."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
@@ -279,12 +270,7 @@ async def _follow(session: Session, news: asyncio.Event) -> None:
 async def _first_of(
     news: asyncio.Event, changed: asyncio.Event, follower: asyncio.Task[None], timeout_s: float | None
 ) -> None:
-    """Wait for the first of them, or for the time.
-
-    Raises:
-        SwitchError: The session has ended.
-
-    """
+    """Wait for the first of them, or for the time; a SwitchError means that the session has ended."""
     waits = [asyncio.create_task(news.wait()), asyncio.create_task(changed.wait())]
     try:
         await asyncio.wait([*waits, follower], timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
