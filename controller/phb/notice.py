@@ -9,7 +9,7 @@ from phb.origin import Origin
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A listed warning: something that the policy says has no effect, and why that is harmless, or is done only nearly.
+    """A listed warning: a statement without effect, and why that is harmless, or one that is only nearly met.
 
     An `aside` is a note on a line that doesn't bear on packets: commands only count these unless asked.
     """

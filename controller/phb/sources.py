@@ -89,7 +89,7 @@ SCHEMES: dict[str, Callable[[str], Source]] = {"ldap": _directory, "ldaps": _dir
 
 
 def open_source(name: str) -> Source:
-    """Open the source of that name."""
+    """Open the source of that name; an InputError where an address is of no known kind."""
     scheme = _SCHEME.match(name)
     if scheme is None:
         return FileSource(name)

@@ -30,7 +30,7 @@ app = typer.Typer(
 
 
 def epilog(*examples: str) -> str:
-    """The text below a command's options: examples and exit codes."""
+    """Give the text below a command's options: examples and exit codes."""
     return "\n\n".join(("Examples:", *examples, EXIT_CODES))
 
 

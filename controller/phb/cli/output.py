@@ -72,7 +72,7 @@ def print_errors(text: str) -> None:
 
 
 def console(file: TextIO | None = None) -> Console:
-    """Standard output, or another file. A string that is printed, or a cell, is one line; `lines` makes several.
+    """Give standard output, or another file. A string that is printed, or a cell, is one line; `lines` makes several.
 
     A reader that has gone is an error like a full disk, not rich's silent end.
     """
@@ -90,7 +90,7 @@ def console(file: TextIO | None = None) -> Console:
 
 
 def lines(parts: Iterable[str]) -> Text:
-    """Several lines to be printed, or in one cell; folded to fit 100 columns."""
+    """Give several lines to be printed, or for one cell; folded to fit 100 columns."""
     from rich.text import Text
 
     from phb.cli.tables import WIDTH, fold
@@ -99,7 +99,7 @@ def lines(parts: Iterable[str]) -> Text:
 
 
 def table(*columns: str, header: bool = True) -> Table:
-    """An empty table with these headings, shown or not; it is folded to fit 100 columns."""
+    """Make an empty table with these headings, shown or not; it is folded to fit 100 columns."""
     from phb.cli.tables import Table
 
     return Table(columns, header=header)
@@ -150,6 +150,6 @@ def _print_warnings(warnings: Iterable[str]) -> None:
 
 
 def notice_as_json(notice: Notice) -> dict[str, Any]:
-    """A warning for programs."""
+    """Give a warning for programs."""
     kind = "note" if notice.aside else "warning"
     return {"file": notice.origin.file, "line": notice.origin.line, "message": notice.message, "kind": kind}

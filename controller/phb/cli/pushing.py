@@ -58,7 +58,7 @@ def other_nodes(prepared: Sequence[Prepared], state: State | None) -> list[str]:
         if before in (None, now):
             continue
         empty = False
-        with suppress(SwitchError):  # that will be told of the push
+        with suppress(SwitchError):  # the push itself reports that
             empty = asyncio.run(is_without_policy(each))
         if not empty:
             changes.append(f"{each.switch.name}: has the policy of node '{before}', and would get that of '{now}'")

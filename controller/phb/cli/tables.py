@@ -110,7 +110,7 @@ def _parts(word: str, width: int) -> Iterator[str]:
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Widths that the columns are folded to: the widest give room first, words before parts of words."""
+    """Find the widths that columns are folded to: the widest give room first, words before parts of words."""
     lines = [[line for cell in cells for line in cell.split("\n")] for cells in columns]
     widths = [max(map(len, each)) for each in lines]
     words = [{(word, line == word) for line in each for word in line.split()} for each in lines]
@@ -127,5 +127,5 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def _floors(columns: Sequence[set[tuple[str, bool]]]) -> list[int]:
-    """The longest of each column, with the indent where it doesn't stand alone."""
+    """Find the longest word of each column, with the indent where it doesn't stand alone."""
     return [max((len(word) + (not alone) for word, alone in each), default=0) for each in columns]

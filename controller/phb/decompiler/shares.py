@@ -91,7 +91,7 @@ def _ways(
 
 
 def _nearly(queues: Sequence[ClassQueue], parts: Sequence[int], speed: Rate) -> list[ClassQueue]:
-    """Rates that give rounded weights; the largest part is what the others leave."""
+    """Give rates that lead to rounded weights; the largest part is what the others leave."""
     total, bits, largest = sum(parts), Fraction(speed.bits_per_second), parts.index(max(parts))
     near = Fraction(1, 4 * SMALLEST_ROUNDED_WEIGHT)
     said = []
@@ -112,7 +112,7 @@ def _endless(number: Fraction) -> bool:
 
 
 def _scaled(total: int) -> int:
-    """A port's rate of which the parts are whole bits: not so slow that a shaper or a meter would refuse it."""
+    """Give a port's rate of which the parts are whole bits: not so slow that a shaper or a meter would refuse it."""
     factor = 1
     while total * factor < 1000:
         factor *= 10

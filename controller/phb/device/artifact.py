@@ -1,7 +1,7 @@
 """The compiled P4 program: what is loaded into a switch, and the names by which its tables are filled.
 
 Nothing here knows table numbers: every name is looked up in the p4info, so that the pipeline may grow without a change
-of the controller, and a name that isn't there is an error a person can read.
+of the controller, and a name that isn't there is an ArtifactError.
 """
 
 from __future__ import annotations

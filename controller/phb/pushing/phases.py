@@ -165,7 +165,7 @@ def peak(held: Held, steps: Iterable[Step]) -> Mapping[int, int]:
 
 
 def _clear(held: Held, asked: Mapping[Key, TableRow], references: References, updates: list[Update]) -> list[TableRow]:
-    """Plan the removal of what no packet meets and nobody wants; give the rest."""
+    """Plan the removal of rows that no packet meets and that aren't wanted; give the rest."""
     met = set(held.visible(references))
     rest = []
     for row in held.rows:

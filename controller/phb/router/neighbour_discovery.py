@@ -13,7 +13,7 @@ _ROUTER, _SOLICITED, _OVERRIDE = 0x80, 0x40, 0x20
 
 
 def target(datagram: bytes) -> bytes | None:
-    """Whom a message is about; None where it isn't valid (sections 7.1.1 and 7.1.2)."""
+    """Give the address that a message is about; None where it isn't valid (sections 7.1.1 and 7.1.2)."""
     message, source, to = datagram[40:], datagram[8:24], datagram[24:40]
     if datagram[7] != _HOPS or len(message) < 24 or message[1] or message[8] == 0xFF or not _has_whole_options(message):
         return None
@@ -39,7 +39,7 @@ def overrides(datagram: bytes) -> bool:
 
 
 def link_address(datagram: bytes) -> bytes | None:
-    """The MAC address that a message gives for its sender or its target."""
+    """Find the MAC address that a message gives for its sender or its target."""
     message = datagram[40:]
     wanted, at = _SOURCE if message[0] == SOLICITATION else _TARGET, 24
     while at + 8 <= len(message):
@@ -50,7 +50,7 @@ def link_address(datagram: bytes) -> bytes | None:
 
 
 def advertisement(asked: bytes, asker_mac: bytes, mac: bytes, address: bytes, *, anycast: bool = False) -> bytes:
-    """The answer to a solicitation; to all nodes where its sender has no address yet (section 7.2.4).
+    """Answer a solicitation; to all nodes where its sender has no address yet (section 7.2.4).
 
     For an anycast address it overrides nothing, and comes from `address` all the same: it is what was asked for.
     """
@@ -63,7 +63,7 @@ def advertisement(asked: bytes, asker_mac: bytes, mac: bytes, address: bytes, *,
 
 
 def solicitation(mac: bytes, sender: bytes, wanted: bytes) -> bytes:
-    """Who has `wanted`? To its solicited-node group (RFC 4291 section 2.7.1)."""
+    """Ask who has `wanted`, in its solicited-node group (RFC 4291 section 2.7.1)."""
     to = _SOLICITED_NODE + wanted[13:]
     body = bytes((SOLICITATION, 0, 0, 0, 0, 0, 0, 0)) + wanted + bytes((_SOURCE, 1)) + mac
     return frame(_group(to), mac, IPV6, ipv6(sender, to, body, _HOPS))

@@ -14,7 +14,7 @@ class BadOptionError(Exception):
 
 
 def found(datagram: bytes) -> dict[int, int]:
-    """Where each option begins, by its type.
+    """Find where each option begins, by its type.
 
     Raises:
         BadOptionError: One has no room, or a route option has a pointer that can't be.
@@ -36,7 +36,7 @@ def found(datagram: bytes) -> dict[int, int]:
 
 
 def next_stop(datagram: bytes) -> tuple[bytes, int, bool] | None:
-    """The next address of a source route, where it stands, and whether it must be the next hop itself."""
+    """Give the next address of a source route, where it stands, and whether it must be the next hop itself."""
     places = found(datagram)
     for kind in (_LOOSE, _STRICT):
         at = places.get(kind)
@@ -63,7 +63,7 @@ def record_route(datagram: bytes, address: bytes) -> bytes:
 
 
 def returned(datagram: bytes, address: bytes) -> tuple[bytes, bytes]:
-    """Where an answer goes first, and its options (RFC 1812 section 4.3.3.6).
+    """Find where an answer goes first, and its options (RFC 1812 section 4.3.3.6).
 
     A record route comes back with the answering address in it; a source route that was followed is gone back.
     """

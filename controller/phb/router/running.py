@@ -82,7 +82,7 @@ async def _answer(session: Session, agent: Agent, packets: Inbox, tell: Teller) 
     while True:
         mastership = session.mastership
         if mastership is None or not (mastership.primary or mastership.somebody):
-            # Another agent has gone. Whoever asks first takes over, with the highest id that the switch has seen.
+            # The other agent has gone. The first that asks takes over, with the highest id that the switch has seen.
             highest = mastership.primary_election_id if mastership is not None else None
             mastership = await session.arbitrate(max(session.election_id, highest or 0))
         if mastership.primary != primary:

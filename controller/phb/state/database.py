@@ -85,7 +85,7 @@ _WRITABLE: Final = "a file that can be written"
 
 
 def default_path() -> Path:
-    """Where the state lies unless the user says otherwise (XDG Base Directory specification, XDG_STATE_HOME)."""
+    """Give where the state lies unless the user says otherwise (XDG Base Directory specification, XDG_STATE_HOME)."""
     base = os.environ.get("XDG_STATE_HOME", "")
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "state") / "phb" / "state.sqlite"
 

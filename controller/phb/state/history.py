@@ -229,7 +229,7 @@ class History:
         return rows, push.format_name, push.dialect
 
     def push(self, number: int) -> Push:
-        """Give one push by its number."""
+        """Give one push by its number; an InputError where there is none."""
         found = self._select("number = ?1", (number,), 1)
         if not found:
             raise InputError(Origin(str(self._state.path)), f"no push {number}", "a number that `phb history` shows")

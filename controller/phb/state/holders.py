@@ -65,7 +65,7 @@ def now() -> str:
 
 
 def _user() -> str:
-    """Of the system, not of the environment: LOGNAME is whatever somebody writes there."""
+    """Ask the system, not the environment: anybody can set LOGNAME."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:  # containers run as numbers without a name

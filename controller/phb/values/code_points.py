@@ -83,7 +83,7 @@ CODE_POINTS = dict(_code_points())
 
 
 def parse_code_point(value: Any) -> int:
-    """A DSCP's name or number."""
+    """Read a DSCP by name or number."""
     if isinstance(value, str):
         return CODE_POINTS[value.upper()] if value.upper() in CODE_POINTS else _refuse()
     if not is_integer(value) or not 0 <= value <= 63:
@@ -101,7 +101,7 @@ LAST_QOS_GROUP = 127
 
 
 def parse_vlan(value: Any) -> int | str:
-    """A VLAN's number, or ``untagged``."""
+    """Read a VLAN's number, or ``untagged``."""
     if value == UNTAGGED:
         return UNTAGGED
     if not is_integer(value) or not 0 <= value <= 4095:

@@ -16,7 +16,7 @@ _PROTOCOL_NAMES = {number: name for name, number in PROTOCOLS.items()}
 
 
 def parse_protocol(value: Any) -> int:
-    """A protocol's name or number."""
+    """Read a protocol by name or number."""
     if isinstance(value, str) and value.lower() in PROTOCOLS:
         return PROTOCOLS[value.lower()]
     if not is_integer(value) or not 0 <= value <= 255:
@@ -25,7 +25,7 @@ def parse_protocol(value: Any) -> int:
 
 
 def write_protocol(number: int) -> str | int:
-    """A protocol's name where it has one here, else its number."""
+    """Write a protocol's name where it has one here, else its number."""
     return _PROTOCOL_NAMES.get(number, number)
 
 
@@ -59,7 +59,7 @@ class PortRange:
 
     @staticmethod
     def write(ports: PortRange) -> str | int:
-        """A single port as a number, a range as text."""
+        """Write a single port as a number, a range as text."""
         return ports.first if ports.first == ports.last else str(ports)
 
 
@@ -145,7 +145,7 @@ class IcmpType:
 
     @staticmethod
     def write(asked: IcmpType) -> str | int:
-        """A type alone as a number."""
+        """Write a type alone as a number, with a code as text."""
         return asked.type if asked.code is None else str(asked)
 
 

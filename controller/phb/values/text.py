@@ -92,17 +92,17 @@ class Within:
 
 
 def matching(*patterns: str) -> dict[str, Any]:
-    """JSON schema of text that one of these matches, from end to end."""
+    """Give the JSON schema of text that one of these matches, from end to end."""
     return {"type": "string", "pattern": f"^(?:{'|'.join(patterns)})$"}
 
 
 def any_case(word: str) -> str:
-    """A pattern of this word in large and small letters; JSON schema has no flag for it."""
+    """Give a pattern of this word in large and small letters; JSON schema has no flag for it."""
     return "".join(f"[{letter.upper()}{letter.lower()}]" if letter.isalpha() else letter for letter in word)
 
 
 def masked(highest: int) -> dict[str, Any]:
-    """JSON schema of a number, or a number and its mask."""
+    """Give the JSON schema of a number, or a number and its mask."""
     number = {"type": "integer", "minimum": 0, "maximum": highest}
     both = {
         "type": "object",

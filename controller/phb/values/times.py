@@ -69,7 +69,7 @@ def _clock(at: time) -> str:
 
 
 def parse_moment(value: Any) -> datetime:
-    """A date and time of day by some clock; the zone is said elsewhere."""
+    """Read a date and time of day, without a zone."""
     if isinstance(value, datetime) and value.tzinfo is None:
         return value
     if not isinstance(value, str) or not _MOMENT.fullmatch(value):
@@ -83,7 +83,7 @@ def write_moment(at: datetime) -> str:
 
 
 def parse_zone(value: Any) -> ZoneInfo:
-    """A time zone of the IANA database."""
+    """Read a time zone of the IANA database."""
     if isinstance(value, ZoneInfo):
         return value
     if not isinstance(value, str) or not _ZONE.fullmatch(value):

@@ -171,7 +171,7 @@ class WatchedSwitch:
         counts = {change.value: report.count(change) for change in Change}
         loaded = "program loaded, " if report.pipeline_replaced else ""
         words = f"{counts['insert']} inserted, {counts['modify']} modified, {counts['delete']} deleted"
-        self._told = None  # the same again is another time
+        self._told = None  # the same event later is reported again
         shaped = "".join(f", {change}" for change in report.shapers)
         self._tell(
             Kind.APPLIED,
@@ -211,8 +211,7 @@ class WatchedSwitch:
     async def _take_lock(self, session: Session | None = None) -> bool:
         """Take the switch's lock, or wait for it; False if meanwhile the session isn't primary any more.
 
-        Of a session that is primary, the lock of another watch is taken from it: the switch itself has put us in its
-        place.
+        A session that is primary takes another watch's lock by force: the switch itself has put us in its place.
         """
         if self._state is None:
             return True
@@ -253,9 +252,9 @@ def _reraise_if_cancelled() -> None:
 
 
 def _successor(own: int, highest: int | None) -> int:
-    """The election id of who takes over: its own where that is enough, else the next.
+    """Give the election id to take over with: our own where that is enough, else the next.
 
-    Not the last primary's own, which that one may come back with: two sessions can't have the same.
+    Not the last primary's, which may come back with it: two sessions can't have the same.
     """
     if highest is None or own >= highest:
         return own
