@@ -63,7 +63,7 @@ class Update:
 
 
 def by_key(rows: Iterable[TableRow]) -> dict[Key, TableRow]:
-    """Rows by their key, in the order given."""
+    """Give rows by their key, in the order given."""
     return {row.key: row for row in rows}
 
 

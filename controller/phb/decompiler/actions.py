@@ -89,7 +89,7 @@ class Actions:
         return tuple(self._items.values())
 
     def stream(self, number: int) -> str | None:
-        """The action that has this stream; None where no rule leads to it."""
+        """Give the action that has this stream; None where no rule leads to it."""
         return self._name_of_stream.get(self._joined.get(number, number))
 
     def join(self, stream: int, other: int) -> None:
@@ -98,7 +98,7 @@ class Actions:
             self._joined[stream] = other
 
     def traffic_class(self, number: int) -> str:
-        """The name of a class."""
+        """Name a class."""
         return self.classes[number] if number else DEFAULT_CLASS
 
     def done(self, policy: int, hook: Hook, entries: list[Entry]) -> Done:
@@ -140,7 +140,7 @@ class Actions:
         raise NotAPolicyError(done.entry, "policies of one stream do different things")
 
     def name(self, done: Done, hook: Hook) -> tuple[str, ...]:
-        """The action of a policy; none where nothing is done."""
+        """Name the action of a policy; none where nothing is done."""
         whole = self._whole.get(self._joined.get(done.stream, done.stream), done) if done.stream else done
         if not done.stream and done.blocked:
             whole = Done(done.entry, traffic_class=done.traffic_class)

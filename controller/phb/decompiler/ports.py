@@ -34,7 +34,7 @@ class Ports:
         }
 
     def name(self, number: int) -> str:
-        """The port's name."""
+        """Name a port."""
         return self._names[number]
 
     def _interface(self, number: int) -> dict[str, Any]:

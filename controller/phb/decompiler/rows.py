@@ -45,5 +45,5 @@ class Rows:
 
 
 def exact(value: MatchValue | None) -> int:
-    """The number of an exact match, 0 where nothing is asked."""
+    """Give the number of an exact match, 0 where nothing is asked."""
     return value.value if isinstance(value, Exact) else 0

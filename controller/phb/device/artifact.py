@@ -269,7 +269,7 @@ class Artifact:
         return message
 
     def decode(self, message: p4r.TableEntry) -> TableRow:
-        """The row that a switch holds.
+        """Read a row that a switch holds.
 
         Servers return counters and times with an entry, may pad byte strings, need not keep the order of fields, and
         may spell out a field that matches everything.

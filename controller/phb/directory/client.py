@@ -44,7 +44,7 @@ class DirectoryError(PhbError):
 
 
 def search(address: DirectoryAddress, access: Access) -> Entries:
-    """Every entry below the base that the filter lets through, by DN.
+    """Find every entry below the base that the filter lets through, by DN.
 
     Raises:
         InputError: python-ldap is missing, or a password would travel in clear.
@@ -175,7 +175,7 @@ def _pages(ldap: Any, connection: Any, address: DirectoryAddress, access: Access
 
 
 def _words(ldap: Any, error: Exception, address: DirectoryAddress, access: Access) -> str:
-    """The description of libldap with what a person can do about it."""
+    """Give libldap's description, with what a person can do about it."""
     details = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
     what = " ".join(str(details.get("desc") or error).split())
     more = " ".join(str(details.get("info") or "").split())

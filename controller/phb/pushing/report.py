@@ -55,5 +55,5 @@ class Report:
         return bool(self.changes or self.shapers or self.pipeline_replaced)
 
     def count(self, change: Change) -> int:
-        """How many entries were inserted, modified or deleted."""
+        """Count the entries that were inserted, modified or deleted."""
         return sum(1 for changed in self.changes if changed.change is change)

@@ -70,5 +70,5 @@ def solicitation(mac: bytes, sender: bytes, wanted: bytes) -> bytes:
 
 
 def _group(address: bytes) -> bytes:
-    """RFC 2464 section 7."""
+    """Give the MAC address of an IPv6 group (RFC 2464 section 7)."""
     return b"\x33\x33" + address[12:]

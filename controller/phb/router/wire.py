@@ -22,7 +22,7 @@ def is_station(mac: bytes) -> bool:
 
 
 def checksum(data: bytes) -> int:
-    """RFC 1071."""
+    """Compute the Internet checksum (RFC 1071)."""
     number = int.from_bytes(data + b"\0" if len(data) % 2 else data)
     return ~(number % 0xFFFF or (0xFFFF if number else 0)) & 0xFFFF
 

@@ -122,7 +122,7 @@ class Locks:
             return cursor.execute("SELECT 1 FROM lock WHERE token = ?", (lock.token,)).fetchone() is not None
 
     def all(self) -> list[tuple[str, int, Holder]]:
-        """Every lock, with the address and device id of its switch."""
+        """Give every lock, with the address and device id of its switch."""
         with self._state.reading() as cursor:
             rows = cursor.execute(
                 f"SELECT address, device_id, {_COLUMNS} FROM lock JOIN switch ON switch.id = lock.switch "

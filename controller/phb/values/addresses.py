@@ -127,7 +127,7 @@ class MacAddress:
 
     @classmethod
     def parse(cls, value: Any) -> MacAddress:
-        """Six pairs of hexadecimal digits, colons between them."""
+        """Read six pairs of hexadecimal digits, colons between them."""
         if isinstance(value, MacAddress):
             return value
         if not isinstance(value, str) or not _MAC.fullmatch(value.lower()):
