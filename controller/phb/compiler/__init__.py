@@ -1,8 +1,8 @@
 """Policy set -> node intent.
 
 One module per part of the pipeline: `rules` (classify, admit, mark), `forwarding`, `applicability`, `user_priority`,
-`queueing` (conversation, buffer, schedule). Each gives entries and notices; what the pipeline can't do and would change
-behaviour is an error.
+`queueing` (conversation, buffer, schedule). Each gives entries and notices; a statement that the pipeline can't carry
+out and that would change behaviour is an error.
 """
 
 from __future__ import annotations
@@ -23,11 +23,7 @@ from phb.targets import DEFAULT_TARGET
 def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime, target: str = DEFAULT_TARGET) -> NodeIntent:
     """Compile the entries that a switch with this program should hold at this moment.
 
-    Args:
-        policy: Everything the files say about the node.
-        artifact: The program whose tables are filled.
-        at: The moment at which validity (days, time of day) is judged.
-        target: The kind of switch, a name of `phb.targets`.
+    `at` is the moment at which validity (days, time of day) is judged; `target` is a name of `phb.targets`.
 
     Raises:
         InputError: A statement refers to something that isn't there, or asks for something that the pipeline or the

@@ -12,15 +12,15 @@ from phb.values import AnyNetwork
 
 HOST_PORT = "PhbIngress.applicability.host_port"
 PEER = {4: "PhbIngress.applicability.peer_ipv4", 6: "PhbIngress.applicability.peer_ipv6"}
-# What comes from a host's port and leaves by one is outbound.
+# Traffic between two ports of hosts is outbound.
 _PRIORITIES = {"outbound": 2, "inbound": 1}
 
 
 def compile_applicability(policy: PolicySet) -> tuple[tuple[Entry, ...], tuple[Notice, ...]]:
-    """Entries that count for a report, none where no policy asks for one; and what is said without effect.
+    """Give the entries that count for the report, none where no policy asks for one; and notices.
 
     Raises:
-        InputError: A port that the node doesn't have, or none said.
+        InputError: The node doesn't have a port, or no port is named.
 
     """
     asked = policy.applicability
@@ -53,7 +53,7 @@ def _ports(policy: PolicySet, asked: Applicability) -> list[Entry]:
 
 
 def compile_peers(asked: Applicability) -> list[Entry]:
-    """Peers by prefix: those in a network of the host's own are direct, also those of a larger subnet."""
+    """Give the peers by prefix; a peer is direct in a network of the host's own, which may be part of its subnet."""
     found: dict[AnyNetwork, tuple[Connectivity, Origin]] = {}
     for prefix in _prefixes(asked):
         direct = any(

@@ -1,7 +1,7 @@
 """A list of rules, the first of which counts, as ordered boxes for a table with priorities.
 
 A packet that meets a rule's exception goes on to the rules after it, as if the rule weren't there. A table can't go on
-after a match; so what the rules after it say about the exception's box stands before the rule.
+after a match; so the exception's box, decided by the later rules, stands before the rule.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Decision(Generic[Result]):
-    """A rule: it takes what is in any of `boxes` and in none of `exceptions`."""
+    """A rule: it takes packets in any of `boxes` and in none of `exceptions`."""
 
     boxes: tuple[Box, ...]
     exceptions: tuple[Box, ...]
@@ -40,7 +40,7 @@ class PriorityStep(Generic[Result]):
 
 
 def steps(decisions: Sequence[Decision[Result]]) -> Iterator[PriorityStep[Result]]:
-    """Boxes in an order in which the first that takes a packet says what the rules say of it.
+    """Order the boxes so that the first one that takes a packet has the packet's result.
 
     Gives one step for each rule, empty where it has no box, and more before those with exceptions.
     """
@@ -52,7 +52,6 @@ def steps(decisions: Sequence[Decision[Result]]) -> Iterator[PriorityStep[Result
 def _exceptions(
     decisions: Sequence[Decision[Result]], position: int, boxes: tuple[Box, ...]
 ) -> Iterator[PriorityStep[Result]]:
-    """Decide the exceptions of one rule within some boxes."""
     for exception in decisions[position].exceptions:
         for region in _within(exception, boxes):
             yield from _rest(decisions, position + 1, region, decisions[position].result)

@@ -63,12 +63,7 @@ def legs(policy: PolicySet, rule: Rule) -> list[Leg]:
 
 
 def interface_of(policy: PolicySet, item: Rule | BehaviourAggregate) -> NumberedPort:
-    """Give the interface whose address an action's `interface` is compared with.
-
-    Raises:
-        InputError: The node has no host's port, or it isn't connected.
-
-    """
+    """Give the interface whose address an action's `interface` is compared with."""
     if policy.host_port is None:
         raise InputError(
             item.origin("actions"),

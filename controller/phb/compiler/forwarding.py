@@ -14,10 +14,10 @@ CROSS_CONNECT = "PhbIngress.forward.cross_connect"
 
 
 def compile_forwarding(policy: PolicySet) -> tuple[Entry, ...]:
-    """Entries for every wire, both ways, and for every router's port and every route.
+    """Give entries for every wire, both ways, and for every router's port and every route.
 
     Raises:
-        InputError: A port that the node doesn't have, or a next hop that no port's network has.
+        InputError: A port that the node doesn't have, or a next hop that is in no port's network.
 
     """
     entries: list[Entry] = []
@@ -54,12 +54,7 @@ def _route(policy: PolicySet, wanted: Route) -> Entry:
 
 
 def _unique(entries: Sequence[Entry]) -> None:
-    """Refuse a route of the policy that a port's addresses make, too.
-
-    Raises:
-        InputError: It is.
-
-    """
+    """Refuse a route of the policy that a port's addresses make, too."""
     first: dict[tuple[str, MatchValue | None], Entry] = {}
     for entry in entries:
         key = (entry.table, entry.match.get("destination"))

@@ -29,7 +29,7 @@ class Bits:
 
     @classmethod
     def of(cls, marking: Marking) -> Bits:
-        """Translate the model's marking."""
+        """Translate a marking of the model."""
         tos, pcp, group = marking.mark, marking.priority, marking.set_qos_group
         return cls(
             *((0, 0) if tos is None else (tos.value, tos.mask)),
@@ -40,7 +40,7 @@ class Bits:
         )
 
     def under(self, above: Bits) -> Bits:
-        """This, and then the other; but what is copied is copied first."""
+        """Combine the two so that `above` wins; copies come first."""
         return Bits(
             self.value & ~above.from_pcp & ~above.mask | above.value,
             self.mask & ~above.from_pcp | above.mask,
@@ -54,14 +54,14 @@ class Bits:
 
 
 def marks_entry(table: str, key: Mapping[str, Exact], action: Marking, above: Marking, said: Marking) -> list[Entry]:
-    """Give the entry that marks packets, in the fewest words; none where nothing is marked.
+    """Give the entry that marks packets, with the fewest parameters; none where nothing is marked.
 
     Args:
         table: `remark` of stage mark, or `colour_action` of stage police.
-        key: Whose packets.
-        action: What the action says.
-        above: What goes above it: a colour's marks.
-        said: Which of both was written where the entry is.
+        key: Match fields.
+        action: The action's marks.
+        above: A colour's marks, which win.
+        said: The one of both that gives the entry its origin.
 
     """
     bits = Bits.of(action).under(Bits.of(above))

@@ -26,9 +26,9 @@ HEADER = 1 << 16
 
 
 class Box(NamedTuple):
-    """Packets of one IP version; None asks nothing. A `pcp` asks for a tagged frame too.
+    """Packets of one IP version; None is any value. A `pcp` asks for a tagged frame too.
 
-    What asks for `tcp_flags` asks for TCP as its protocol, what asks for `icmp_type` for that of ICMP.
+    A box with `tcp_flags` has TCP as its protocol, one with `icmp_type` that of ICMP.
     """
 
     ingress_port: int | None = None
@@ -47,12 +47,7 @@ class Box(NamedTuple):
 
 
 def box(policy: PolicySet, conditions: Conditions) -> Box:
-    """Give the box of packets that meet the conditions.
-
-    Raises:
-        InputError: A port that the node doesn't have.
-
-    """
+    """Give the box of packets that meet the conditions."""
     ingress, egress = (
         None if reference is None else resolve(policy, reference, conditions.origin(name)).number
         for name, reference in (
@@ -129,7 +124,7 @@ def _agreement(one: Masked | None, other: Masked | None) -> Masked | None:
 
 
 def intersection(one: Box, other: Box) -> Box | None:
-    """Packets that are in both boxes; None if there are none."""
+    """Give the packets that are in both boxes; None if there are none."""
     try:
         vlan: int | str | None = _same(one.vlan, other.vlan)
         pcp = _agreement(one.pcp, other.pcp)
@@ -155,7 +150,7 @@ def intersection(one: Box, other: Box) -> Box | None:
 
 
 def matches(found: Box, version: int) -> Iterator[dict[str, MatchValue]]:
-    """Match fields of a multi-field table: one entry for IPv4, one for each pair of prefixes for IPv6."""
+    """Give match fields of a multi-field table: one entry for IPv4, one for each pair of prefixes for IPv6."""
     common: dict[str, MatchValue] = {}
     for name in ("ingress_port", "egress_port", "protocol"):
         number = getattr(found, name)
@@ -181,7 +176,7 @@ def matches(found: Box, version: int) -> Iterator[dict[str, MatchValue]]:
 
 
 def code_point_fields(found: Box) -> dict[str, MatchValue]:
-    """Match fields for a packet's own marks."""
+    """Give match fields for a packet's own marks."""
     fields: dict[str, MatchValue] = {}
     if found.tos is not None:
         fields["tos"] = Ternary(*found.tos)
@@ -203,7 +198,7 @@ def _add_range(match: dict[str, MatchValue], name: str, interval: Interval | Non
 
 
 def prefixes(interval: Interval | None) -> Iterator[Masked]:
-    """IPv6 ranges as the fewest prefixes: no target offers ranges of 128 bits."""
+    """Split an IPv6 range into the fewest prefixes: no target offers ranges of 128 bits."""
     low, high = interval or (0, (1 << 128) - 1)
     while low <= high:
         free = min((low & -low).bit_length() - 1 if low else 128, (high - low + 1).bit_length() - 1)

@@ -1,4 +1,4 @@
-"""References to ports, resolved."""
+"""Resolved references to ports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phb.values import AnyAddress
 
 @dataclass(frozen=True, slots=True)
 class NumberedPort:
-    """A port that is known by number, as entries need it."""
+    """A port with a number, which entries need."""
 
     number: int
     name: str
@@ -23,7 +23,7 @@ def resolve(policy: PolicySet, reference: PortReference, origin: Origin) -> Numb
     """Give the port of this name or number.
 
     Raises:
-        InputError: The node has no such port, or its number isn't given.
+        InputError: The node has no such port, or the port has no number.
 
     """
     port = policy.find_port(reference)
@@ -34,12 +34,7 @@ def resolve(policy: PolicySet, reference: PortReference, origin: Origin) -> Numb
 
 
 def numbered(port: Port) -> NumberedPort:
-    """Give the port, if its number is known.
-
-    Raises:
-        InputError: The port's number isn't given.
-
-    """
+    """Give the port; refuse one without a number."""
     if port.number is None:
         raise InputError(
             port.origin(), f"port '{port.name}' without a number", "its 'number' in a 'ports' section of some file"
@@ -48,12 +43,7 @@ def numbered(port: Port) -> NumberedPort:
 
 
 def with_address(policy: PolicySet, address: AnyAddress, origin: Origin) -> Port:
-    """Give the port whose address it is.
-
-    Raises:
-        InputError: There is none.
-
-    """
+    """Give the port that has the address; refuse any other address."""
     found = next((port for port in policy.ports if port.address == address), None)
     if found is None:
         known = ", ".join(f"{port.address} ({port.name})" for port in policy.ports if port.address is not None)
@@ -63,6 +53,6 @@ def with_address(policy: PolicySet, address: AnyAddress, origin: Origin) -> Port
 
 
 def known(policy: PolicySet) -> str:
-    """Say which ports may be named."""
+    """List the ports that may be named."""
     ports = ", ".join(f"'{port.name}' ({'?' if port.number is None else port.number})" for port in policy.ports)
     return f"one of {ports}" if ports else "a port that a 'ports' section names; there is none"

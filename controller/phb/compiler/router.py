@@ -23,7 +23,7 @@ LINK_LOCAL = (IPv6Network("fe80::/10"), IPv6Network("ff02::/16"))
 
 
 def compile_interfaces(policy: PolicySet) -> Iterator[Entry]:
-    """For every router's port what it takes and sends, and routes to its addresses and networks.
+    """Give each router's port its entries, and routes to its addresses and networks.
 
     Raises:
         InputError: A port without a number, or two ports with the same address or network.
@@ -71,12 +71,7 @@ def _interface(port: int, address: AnyInterface, origin: Origin) -> Iterator[Ent
 
 
 def via(policy: PolicySet, wanted: Route) -> Entry:
-    """Give a route to a next hop, which must be on a network behind a router's port.
-
-    Raises:
-        InputError: It isn't.
-
-    """
+    """Give a route to a next hop; refuse one that is in no network of a router's port."""
     next_hop = wanted.next_hop
     assert next_hop is not None
     found = [

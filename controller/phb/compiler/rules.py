@@ -1,8 +1,8 @@
 """Stages classify and output: rules and behaviour aggregates, and the policy numbers that they give.
 
 A rule becomes a policy number for each direction. While the rule counts, classification entries give packets that
-number, and entries under it say what is done (`phb.compiler.treatment`). Of several rules that take a packet the first
-one counts: priorities fall in the order of the rules, those of input policies and those of output policies apart.
+number, and entries under it say what is done (`phb.compiler.treatment`). The first rule that takes a packet counts:
+priorities fall in the order of the rules, separately for input and output policies.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from phb.origin import Origin
 STAGE = {Hook.INPUT: "PhbIngress.classify", Hook.OUTPUT: "PhbIngress.output"}
 MULTI_FIELD = {4: "PhbIngress.classify.multi_field_ipv4", 6: "PhbIngress.classify.multi_field_ipv6"}
 
-# Priority of the first rule, and how much lower each later one is: gaps in which the rules of a later version find
-# room without moving those that stay.
+# Priority of the first rule, and its distance to each later one: in the gaps, the rules of a later version find room
+# without moving those that stay.
 FIRST_PRIORITY = 1 << 30
 PRIORITY_GAP = 1024
 
 
 @dataclass
 class CompiledRules:
-    """The entries that rules became."""
+    """The entries of rules."""
 
     entries: tuple[Entry, ...]
     policies: tuple[Policy, ...]
@@ -44,8 +44,6 @@ class CompiledRules:
 
 @dataclass(frozen=True)
 class _Class:
-    """The result of a rule for a packet."""
-
     parameters: dict[str, int]
     origin: Origin
 
@@ -64,7 +62,7 @@ class _State:
 
 
 def compile_rules(policy: PolicySet, artifact: Artifact, at: datetime) -> CompiledRules:
-    """Entries for every rule that counts at this moment, and for every behaviour aggregate.
+    """Give entries for every rule that counts at this moment, and for every behaviour aggregate.
 
     Rules that don't count keep their policy numbers, so that a clock that makes a rule count moves no other rule's
     counters.
@@ -142,7 +140,7 @@ def _rule(state: _State, rule: Rule, at: datetime) -> None:
         boxes = _boxes(state.policy, leg, leg.match)
         exceptions = _boxes(state.policy, leg, leg.unless)
         for version in (4, 6):
-            # A rule that asks for the other version's addresses keeps its place, and thus its priority, in both tables.
+            # A rule with addresses of the other version keeps its place, and thus its priority, in both tables.
             decision = Decision(boxes[version], exceptions[version], result)
             state.decisions[hook, version].append(decision)
         state.treatments.add(rule, applied, hook, policy=policy, counted_as=policies[0], leg=leg)
@@ -222,7 +220,7 @@ def _boxes(policy: PolicySet, leg: Leg, alternatives: tuple[Conditions, ...]) ->
 def _applied(state: _State, item: Rule | BehaviourAggregate, actions: list[Action]) -> Action | None:
     """Give the one action that counts: it names no interface, or the one that the host is connected to.
 
-    A rule whose every action is for another interface doesn't apply as a whole.
+    A rule whose every action is for another interface doesn't apply.
     """
     connected = None
     if any(action.interface is not None for action in actions):

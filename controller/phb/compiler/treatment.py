@@ -1,4 +1,4 @@
-"""Stages admit, police and mark: what is done with the packets of a policy number."""
+"""Stages admit, police and mark: the treatment of the packets of a policy number."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ POLICE = {Hook.INPUT: "PhbIngress.police", Hook.OUTPUT: "PhbIngress.output_polic
 MARK = {Hook.INPUT: "PhbIngress.mark", Hook.OUTPUT: "PhbIngress.output_mark"}
 CONNECTION_LIMIT = "PhbIngress.admit.connection_limit"
 
-# Stream numbers have 12 bits (stream_t in p4src/headers.p4); 0 stands for no stream.
+# Stream numbers have 12 bits (stream_t in p4src/headers.p4); 0 is no stream.
 LAST_STREAM = 4095
 
 _NO_MARKS = Marking()
 
 
 class Treatments:
-    """Entries of the stages that are asked by policy or stream, put together rule by rule."""
+    """Entries of the stages that match policy or stream, put together rule by rule."""
 
     def __init__(self, policy: PolicySet) -> None:
         self._classes = {DEFAULT_CLASS: 0}
@@ -53,16 +53,11 @@ class Treatments:
 
     @property
     def streams(self) -> tuple[Stream, ...]:
-        """The streams that have numbers."""
+        """The numbered streams."""
         return tuple(self._streams.values())
 
     def traffic_class(self, action: Action | None) -> int:
-        """Give the number of the action's class.
-
-        Raises:
-            InputError: There is no such class.
-
-        """
+        """Give the number of the action's class; refuse an unknown class."""
         if action is None or action.traffic_class is None:
             return 0
         if action.traffic_class not in self._classes:
@@ -71,12 +66,9 @@ class Treatments:
         return self._classes[action.traffic_class]
 
     def stream(self, action: Action | None, hook: Hook, *, metered: bool = True) -> int:
-        """Give the number of the action's stream: it has one if it has a meter or a buffer of its own.
+        """Give the number of the action's stream, which it has if it has a meter or a buffer of its own.
 
-        Args:
-            action: What is done.
-            hook: Where.
-            metered: False for packets that use the action's buffer, and don't count for its meter.
+        Packets that are not `metered` use the action's buffer, and don't count for its meter.
 
         Raises:
             InputError: The meter can't be kept, or there are too many streams.
@@ -108,12 +100,12 @@ class Treatments:
         counted_as: int,
         leg: Leg | None,
     ) -> None:
-        """Entries under one policy number.
+        """Add the entries under one policy number.
 
         Args:
-            item: Whose number it is.
-            action: What is done.
-            hook: Whether it is a number of the input or the output policy.
+            item: The number's rule or aggregate.
+            action: Its treatment.
+            hook: Input or output policy.
             policy: The number.
             counted_as: The number by which connections of the whole rule are counted.
             leg: The direction of a rule.
@@ -151,7 +143,7 @@ class Treatments:
     def _colours(self, action: Action, hook: Hook, policy: int) -> bool:
         """Compile the treatment by colour; tell whether it includes the action's own marks.
 
-        A colour's marks go above those of the action, so where some colour marks, each colour gets what both make.
+        A colour's marks win over those of the action, so where some colour marks, each colour gets both.
         """
         assert action.meter is not None
         treatments = [getattr(action.meter, name) for name in COLOURS.values()]

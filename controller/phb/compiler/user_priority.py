@@ -1,7 +1,7 @@
 """ToS to the 802.1p priority of tagged frames, by egress port (Policy Agent's SetSubnetPrioTosMask).
 
-A port's own statement is asked alone; the one without a port is for all others but the host's own: what arrives at a
-host has its priority from elsewhere.
+Where a port has a statement of its own, only that counts; the one without a port is for all others except the host's
+own port: frames to a host have their priority from elsewhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _QUEUES = "ToS to output queues of the adapter, and CLAW channels and OSA-2 have
 
 
 def compile_user_priorities(policy: PolicySet) -> tuple[list[Entry], list[Notice]]:
-    """Entries of stage user_priority, and what of the statements has no effect.
+    """Give entries of stage user_priority, and notices of statements without effect.
 
     Raises:
         InputError: A statement is about a port that isn't there or has no number, or two are about the same.
@@ -45,7 +45,7 @@ def compile_user_priorities(policy: PolicySet) -> tuple[list[Entry], list[Notice
             notices.append(Notice(statement.origin(), f"SetSubnetPrioTosMask has no effect: it maps {_QUEUES}"))
             continue
         for tos, mapping in mapped.items():
-            # What asks for no bit is left out: P4Runtime writes it so (section 9.1.1).
+            # P4Runtime leaves a mask of no bits out (section 9.1.1).
             asked = {"tos": Ternary(tos, statement.mask)} if statement.mask else {}
             parameters = {"pcp": mapping.user_priority or 0}
             priority = _OWN if match else _OTHERS
@@ -66,7 +66,7 @@ def _is_for_others(statement: SubnetPriority) -> bool:
 
 
 def _mapped(statement: SubnetPriority) -> dict[int, PriorityMapping]:
-    """By ToS under the mask, the first that says a user priority for it."""
+    """Give the first mapping with a user priority for each ToS under the mask."""
     found: dict[int, PriorityMapping] = {}
     for mapping in statement.mappings:
         if mapping.user_priority is not None:

@@ -24,7 +24,7 @@ LAST_RATE = (1 << 36) - 1
 
 
 def clamp_parameters(maximum: Rate, minimum: Rate | None) -> dict[str, int]:
-    """Parameters of the action `clamp`: payload bytes per 2^20 microseconds; 0 is none.
+    """Give the parameters of the action `clamp`: payload bytes per 2^20 microseconds; 0 is none.
 
     Raises:
         InputError: A rate that the pipeline can't multiply.
@@ -34,7 +34,7 @@ def clamp_parameters(maximum: Rate, minimum: Rate | None) -> dict[str, int]:
 
 
 def clamped_bps(scaled: int) -> int:
-    """Bits of payload per second that a parameter of `clamp` stands for, to the nearest whole one."""
+    """Give the payload rate in bit/s that a parameter of `clamp` stands for, rounded."""
     return round(scaled * 8_000_000 / SCALE)
 
 

@@ -42,12 +42,11 @@ class Support:
     """A target's answer for one capability.
 
     Attributes:
-        supported: Whether it can.
         approximate: Whether it only comes close.
-        most: How much of it, where that is a number: strict levels, packets in a queue.
-        measured: What a probe saw: `make capabilities` tries each on each target.
+        most: The amount, where that is a number: strict levels, packets in a queue.
+        measured: The result of a probe: `make capabilities` tries each on each target.
         reason: Why, or why not.
-        source: Where that is known from.
+        source: The reason's.
 
     """
 
@@ -73,7 +72,6 @@ class Capabilities:
     """One target's row of the table.
 
     Attributes:
-        support: What it says to each capability.
         maps_ranks: Whether the compiler maps ranks onto strict-priority queues, because there is no queue by rank.
 
     """
@@ -87,17 +85,9 @@ class Capabilities:
         return self.support[capability].supported
 
     def require(self, capability: Capability, origin: Origin, found: str, amount: int = 0) -> None:
-        """Refuse what the target can't do.
+        """Refuse a statement that needs more than the target has: the capability, or this amount of it.
 
-        Args:
-            capability: What the statement needs.
-            origin: The statement.
-            found: What it asks for, in its own words.
-            amount: How much of it.
-
-        Raises:
-            InputError: The target can't, or not so much.
-
+        `found` is what the statement asks for, in its own words.
         """
         support = self.support[capability]
         if not support.supported:
@@ -114,12 +104,7 @@ def names() -> list[str]:
 
 @cache
 def load(name: str) -> Capabilities:
-    """Read the target of this name.
-
-    Raises:
-        InputError: There is none.
-
-    """
+    """Read the target of this name; refuse an unknown one."""
     if name not in names():
         raise InputError(Origin("--target"), f"target '{name}'", f"one of {', '.join(names())}")
     data = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
@@ -140,7 +125,7 @@ def markdown() -> str:
 
 
 def with_table(document: str) -> str:
-    """Give a document whose first table of capabilities is the present one."""
+    """Replace a document's first table of capabilities by the present one."""
     lines = document.splitlines(keepends=True)
     start = next(number for number, line in enumerate(lines) if line.startswith("| capability |"))
     end = next((number for number, line in enumerate(lines[start:], start) if not line.startswith("|")), len(lines))

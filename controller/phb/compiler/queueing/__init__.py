@@ -1,9 +1,8 @@
 """Stages conversation, buffer, wred and schedule: how each port's queue is served, and how long it may grow.
 
-One module per thing: `flows` (fair queueing), `classes` and `shares` (a queue for each class), `early_detection`,
-`buffers`, `limits`, `shaping`, `strict_queues` (ranks where there is no PIFO), and what they share: `slots`, `rates`,
-`length`; `target` refuses what the switch can't do. What belongs to one port hangs on a profile number, which the
-port's row of the scheduler hands out.
+`flows` (fair queueing), `classes` and `shares` (a queue for each class), `early_detection`, `buffers`, `limits`,
+`shaping`, `strict_queues` (ranks where there is no PIFO), and what they share: `slots`, `rates`, `length`; `target`
+refuses what the switch can't do. Rows of one port have its profile number, which its row of the scheduler gives.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ NO_PROFILE = 0
 
 @dataclass
 class CompiledQueueing:
-    """The entries that queueing statements became.
+    """The entries of queueing statements.
 
     Attributes:
-        profiles: What profile numbers stand for.
-        queues: What slots stand for.
-        shapers: What gNMI is to set.
+        profiles: The port of each profile number.
+        queues: The queue of each slot.
+        shapers: Shapers that gNMI is to set.
 
     """
 
@@ -54,13 +53,7 @@ class CompiledQueueing:
 def compile_queueing(
     policy: PolicySet, artifact: Artifact, target: Capabilities, streams: Sequence[Stream]
 ) -> CompiledQueueing:
-    """Entries for the scheduler, the limits and the weights of every port that a queueing statement names.
-
-    Args:
-        policy: Everything the files say about the node.
-        artifact: The program.
-        target: What the switch can do.
-        streams: Whose packets carry which stream number.
+    """Give entries for scheduler, limits and weights of every port that a queueing statement names.
 
     Raises:
         InputError: A port, class or action that isn't there, more conversations than the pipeline has slots for,
@@ -82,13 +75,6 @@ def compile_queueing(
 
 @dataclass(frozen=True)
 class _Compiler:
-    """The facts that all ports of a node share.
-
-    Attributes:
-        maps_ranks: Whether ranks are to be mapped onto strict-priority queues.
-
-    """
-
     policy: PolicySet
     artifact: Artifact
     streams: Sequence[Stream]
@@ -128,7 +114,6 @@ class _Compiler:
             self.result.shapers.append(port_shaper(queueing.shaper, port))
 
     def _schedule(self, port: NumberedPort, queueing: Queueing, profile: int) -> tuple[_Scheduler, list[Entry]]:
-        """Give the scheduler of a port, and its rows."""
         schedule = queueing.schedule
         match schedule:
             case FairQueue():
@@ -160,7 +145,5 @@ class _Compiler:
 
 @dataclass(frozen=True)
 class _Scheduler:
-    """The values of a port's entry."""
-
     action: str
     parameters: dict[str, int] = field(default_factory=lambda: {"profile": NO_PROFILE})

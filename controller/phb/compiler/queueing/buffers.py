@@ -14,19 +14,14 @@ from phb.origin import Origin
 
 
 class Accounts:
-    """Hands out the accounts that say how many bytes a stream holds at a port, in the order in which it is asked."""
+    """Hands out the accounts that say how many bytes a stream holds at a port, in order."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._next = 0
 
     def take(self, origin: Origin) -> int:
-        """Give the next account.
-
-        Raises:
-            InputError: The pipeline has no more.
-
-        """
+        """Give the next account; refuse a stream when the pipeline has no more."""
         if self._next == self._limit:
             raise InputError(origin, f"{self._limit + 1} buffers", f"at most {self._limit} on one switch")
         self._next += 1
@@ -45,8 +40,8 @@ def stream_buffers(
 ) -> list[Entry]:
     """Give a row for each stream with a private buffer at the port, one for everything else, and those of idle buffers.
 
-    An action whose rules belong partly to the input policy and partly to an output policy has two streams, and a buffer
-    of this size for each. One that no rule names has no traffic, and no row.
+    An action with rules of the input policy and of an output policy has two streams, each with a buffer of this size.
+    An action that no rule names has no traffic, and no row.
 
     Raises:
         InputError: No such action, or two buffers for it.

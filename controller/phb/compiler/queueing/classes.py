@@ -28,12 +28,7 @@ CLASS_CONSTANT = {16: 64, 32: 64, 64: 57, 128: 30, 256: 16, 512: 8, 1024: 4, 204
 
 
 def class_number(policy: PolicySet, queue: ClassQueue) -> int:
-    """Give the number by which packets carry the class.
-
-    Raises:
-        InputError: No such class.
-
-    """
+    """Give the number by which packets carry the class."""
     if queue.traffic_class == DEFAULT_CLASS:
         return 0
     names = [traffic_class.name for traffic_class in policy.classes if traffic_class.name != DEFAULT_CLASS]
@@ -107,7 +102,7 @@ def _with_default(schedule: ClassBased) -> list[ClassQueue]:
 
 
 def _by_precedence(queue: ClassQueue) -> FlowQueueing | None:
-    """Give the queue's flows, if each has the weight of its precedence."""
+    """Give the queue's flows, if they are weighted by precedence."""
     flows = queue.fair_queue
     return flows if flows is not None and flows.dialect is not Dialect.IOS_HQF else None
 
@@ -131,12 +126,9 @@ def _beside_flows(
 
 
 def weights_beside_flows(parts: Sequence[Fraction], conversations: int) -> tuple[list[int], int]:
-    """Whole weights of classes, and what the weights of the flows beside them are multiplied with.
+    """Give whole weights of classes, and the factor of the weights of the flows beside them.
 
-    Args:
-        parts: What each class has of the port.
-        conversations: How many queues the flows have.
-
+    `parts` are the classes' shares of the port, `conversations` the flows' queues.
     """
     constant = CLASS_CONSTANT[conversations]
     inverse = [constant / part for part in parts]
@@ -155,7 +147,7 @@ def _row(queue: ClassQueue, number: int, weight: int, *, port: NumberedPort, pro
     flows = queue.fair_queue
     count = 1 if flows is None else flows.dynamic_conversations
     first = slots.take(count, port, queue.traffic_class, queue.origin())
-    # class-default's row asks no class, so it comes after the others.
+    # class-default's row matches any class, so it comes after the others.
     priority = 2 if number else 1
     if flows is None:
         return Entry(CLASS_QUEUE, match, "single", {**parameters, "slot": first}, priority, queue.origin())

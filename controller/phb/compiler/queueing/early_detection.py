@@ -25,9 +25,9 @@ def thresholds(detection: EarlyDetection, profile: int, traffic_class: int, rate
     """Give the rows of one queue, in order of the file; packets that no row names are only observed.
 
     Args:
-        detection: What is said of the queue.
+        detection: The queue's statement.
         profile: The port's.
-        traffic_class: Whose queue it is; 0 where the port has one.
+        traffic_class: The queue's; 0 where the port has one queue.
         rate: The port's; without it an idle queue's average doesn't decay before the next packet.
 
     Raises:
@@ -50,7 +50,7 @@ def thresholds(detection: EarlyDetection, profile: int, traffic_class: int, rate
             "slope": slope(drop.minimum, drop.maximum, drop.denominator),
             "ecn": int(detection.ecn),
         }
-        # Of several rows that take a packet the first one counts, and the row for all others comes last.
+        # The first of several matching rows counts; the row for all others comes last.
         priority = 1 + len(detection.profiles) - place if match else 1
         entries.append(Entry(THRESHOLDS, {**queue, **match}, "early", parameters, priority, drop.origin()))
     if all(entry.priority > 1 for entry in entries):
@@ -59,7 +59,7 @@ def thresholds(detection: EarlyDetection, profile: int, traffic_class: int, rate
 
 
 def halvings(average_weight: int, rate: Rate | None) -> int:
-    """Tell how often the average is halved in a microsecond without packets, in units of 2^-32.
+    """Give the halvings of the average in a microsecond without packets, in units of 2^-32.
 
     m packets that leave an empty queue make the average (1 - 2^-n)^m of what it was.
     """
@@ -70,7 +70,7 @@ def halvings(average_weight: int, rate: Rate | None) -> int:
 
 
 def slope(minimum: int, maximum: int, denominator: int) -> int:
-    """Tell how fast the probability rises from 0 to 1/`denominator`, in units of 2^-32 per packet."""
+    """Give the slope of the probability from 0 to 1/`denominator`, in units of 2^-32 per packet."""
     span = maximum - minimum
     return min(UNIT - 1, round(UNIT / (denominator * span))) if span else 0
 

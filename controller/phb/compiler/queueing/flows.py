@@ -1,4 +1,4 @@
-"""Flow-based fair queueing: conversations, and what each weighs by its IP precedence."""
+"""Flow-based fair queueing: conversations, and their weights by IP precedence."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ WEIGHTS: dict[Dialect, Callable[[int], int]] = {
 
 
 def flow_weights(schedule: FlowQueueing, profile: int, level: int, artifact: Artifact, factor: int = 1) -> list[Entry]:
-    """One row for each precedence.
+    """Give one row for each precedence.
 
     Args:
-        schedule: Says which dialect is meant.
+        schedule: Names the dialect.
         profile: The port's.
         level: The strict level of the flows.
         artifact: The program.
-        factor: What weights are multiplied with, so that those of classes beside them can be whole numbers.
+        factor: Multiplies weights, so that those of classes beside them can be whole numbers.
 
     """
     weight = WEIGHTS[schedule.dialect]
@@ -44,7 +44,7 @@ def flow_weights(schedule: FlowQueueing, profile: int, level: int, artifact: Art
 
 
 def notices_of_flows(schedule: FlowQueueing) -> list[Notice]:
-    """Give notices of a fair queue's settings that have no effect."""
+    """List settings of a fair queue that have no effect."""
     if not schedule.reservable:
         return []
     message = (

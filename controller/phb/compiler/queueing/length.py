@@ -9,8 +9,8 @@ from phb.model import LengthBasis
 ETHERNET_HEADER = 14  # bytes; IEEE 802.3 without FCS
 PPP_HEADER = 4  # bytes; address, control, protocol (RFC 1662 section 3.1), what IOS calls the length without FCS
 
-# What is added to the Ethernet frame's bytes. With ppp the source's 1400-byte reply is 1400 + 40 + 4 = 1444 bytes, as
-# its appendix E displays.
+# Bytes added to the Ethernet frame's. With ppp the source's 1400-byte reply is 1400 + 40 + 4 = 1444 bytes, as its
+# appendix E displays.
 OVERHEAD = {
     LengthBasis.ETHERNET: 0,
     LengthBasis.IP: -ETHERNET_HEADER,

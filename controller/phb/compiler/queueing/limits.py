@@ -14,9 +14,9 @@ from phb.targets import Capabilities, Capability
 def with_limits(policy: PolicySet, target: Capabilities) -> tuple[Queueing, ...]:
     """Give the queueing of every port, with limits where the target's own queues have some.
 
-    Such a target drops without a word what its queues have no room for, so the program must drop before: also at ports
-    that the policy only names. A limit that the policy says stays. Queues of one strict level, or of none, share one of
-    the target's: those without a limit share what the others leave of it.
+    Such a target drops silently when its queues are full, so the program must drop before that, also at ports that the
+    policy only names. A limit of the policy stays. Queues of one strict level, or of none, share one queue of the
+    target: those without a limit divide the room that the others leave.
 
     Raises:
         InputError: Nothing is left for a queue without a limit.
@@ -56,7 +56,7 @@ def _limited(queueing: Queueing, most: int) -> Queueing:
 
 
 def _part(queues: list[ClassQueue], most: int) -> int:
-    """Give each queue without a limit its part of a queue of the target that all of these share."""
+    """Divide the room of a target's queue among its queues without a limit."""
     without = [queue for queue in queues if queue.queue_limit is None]
     if not without:
         return 0
@@ -74,8 +74,7 @@ def _part(queues: list[ClassQueue], most: int) -> int:
 def port_limits(queueing: Queueing, profile: int) -> list[Entry]:
     """Give the port's limits; nothing where it has none.
 
-    A port that queues flows without classes has one threshold for all of them. Queues of classes have theirs in their
-    own entries.
+    A port that queues flows without classes has one threshold for all of them; queues of classes have their own.
     """
     schedule = queueing.schedule
     threshold = schedule.congestive_discard_threshold if isinstance(schedule, FairQueue) else 0

@@ -10,7 +10,7 @@ from phb.errors import InputError
 from phb.intent import Entry, Exact, PortShaper
 from phb.model import RateBasis, Shaper
 
-# A shaper's rate counts what a scheduler calls a packet's length.
+# A shaper counts a packet's length as a scheduler does.
 _OVERHEAD = {RateBasis(basis): added for basis, added in OVERHEAD.items()}
 
 
@@ -18,7 +18,7 @@ def port_shaper(shaper: Shaper, port: NumberedPort) -> PortShaper:
     """Give the port's shaper. Without a burst the port is a line of the rate.
 
     Raises:
-        InputError: A rate of payload: a shaper knows no TCP; or less than 1 bit/s.
+        InputError: A rate of payload (a shaper knows no TCP), or less than 1 bit/s.
 
     """
     bits, overhead = _bits_and_overhead(shaper)
@@ -26,12 +26,7 @@ def port_shaper(shaper: Shaper, port: NumberedPort) -> PortShaper:
 
 
 def class_shaper(shaper: Shaper, number: int, profile: int, artifact: Artifact) -> Entry:
-    """Give the row that shapes a class at a port. Without a burst each packet waits for as many tokens as it has bytes.
-
-    Raises:
-        InputError: As `port_shaper`.
-
-    """
+    """Give the row that shapes a class at a port. Without a burst each packet waits for tokens of its own bytes."""
     bits, overhead = _bits_and_overhead(shaper)
     parameters = {
         "rate": bits,
@@ -43,7 +38,7 @@ def class_shaper(shaper: Shaper, number: int, profile: int, artifact: Artifact) 
 
 
 def _bits_and_overhead(shaper: Shaper) -> tuple[int, int]:
-    """Whole bit/s, and what they count beside the bytes of an Ethernet frame."""
+    """Give the rate in whole bit/s, and the bytes it counts beside those of an Ethernet frame."""
     rate = shaper.rate
     if rate.basis not in _OVERHEAD:
         raise InputError(shaper.origin("rate"), f"a shaper of {rate}", "a rate of whole packets")

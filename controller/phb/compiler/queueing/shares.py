@@ -9,7 +9,7 @@ from math import gcd, lcm
 from phb.errors import InputError
 from phb.model import Bandwidth, ClassQueue, Rate
 
-# Weights that say the shares exactly are taken up to this size; beyond it they are rounded.
+# Up to this size weights give the shares exactly; larger ones are rounded.
 LARGEST_EXACT_WEIGHT = 1 << 20
 
 # Rounded weights are at least this large, so that no share is off by more than 1/2048 of itself.
@@ -18,19 +18,15 @@ SMALLEST_ROUNDED_WEIGHT = 1024
 # The width of the parameter `weight`.
 LARGEST_WEIGHT = (1 << 32) - 1
 
-# What a class gets to which reservations leave nothing: every class is served some day.
+# The share of a class to which reservations leave nothing: no class starves.
 LEAST_SHARE = Fraction(1, 100)
 
 
 def shares(queues: Sequence[ClassQueue], rate: Rate | None) -> list[Fraction]:
-    """Give the part of the port that each queue gets when all want all of it.
+    """Give the part of the port that each queue gets when all are busy.
 
     Rates and percentages are taken first; percentages of the remaining bandwidth are of what they leave; what those
-    leave is divided by weight, and a queue that says nothing has weight 1 there.
-
-    Args:
-        queues: Those without a strict level.
-        rate: The port's, which rates are parts of.
+    leave is divided by weight; a queue without a statement has weight 1. `queues` have no strict level.
 
     Raises:
         InputError: They want more than there is, or a rate can't be compared with the port's.
@@ -52,7 +48,7 @@ def shares(queues: Sequence[ClassQueue], rate: Rate | None) -> list[Fraction]:
 
 
 def weights(queues: Sequence[ClassQueue], parts: Sequence[Fraction]) -> list[int]:
-    """Whole numbers in inverse proportion to the shares: exactly, or within 1/2048 where that takes large numbers.
+    """Give whole numbers in inverse proportion to the shares: exactly, or within 1/2048 where that takes large numbers.
 
     Raises:
         InputError: A share is too small beside the largest one.
@@ -71,12 +67,7 @@ def weights(queues: Sequence[ClassQueue], parts: Sequence[Fraction]) -> list[int
 
 
 def check_weights(queues: Sequence[ClassQueue], parts: Sequence[Fraction], numbers: Sequence[int]) -> None:
-    """Refuse weights that the pipeline has no room for.
-
-    Raises:
-        InputError: One is too large.
-
-    """
+    """Refuse weights that are too large for the pipeline."""
     for queue, part, number in zip(queues, parts, numbers, strict=True):
         if number > LARGEST_WEIGHT:
             raise InputError(

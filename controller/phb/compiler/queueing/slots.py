@@ -17,19 +17,14 @@ def port_slot(port: int) -> int:
 
 
 class Slots:
-    """Hands out slots, in the order in which it is asked."""
+    """Hands out slots in order."""
 
     def __init__(self) -> None:
         self.queues: list[QueueSlots] = []
         self._next = 0
 
     def take(self, count: int, port: NumberedPort, traffic_class: str | None, origin: Origin) -> int:
-        """Give the first of this many slots for a queue of the port.
-
-        Raises:
-            InputError: The pipeline has no more.
-
-        """
+        """Give the first of `count` slots for a queue of the port; refuse more than the pipeline has."""
         first = self._next
         if first + count > CONVERSATION_SLOTS:
             raise InputError(

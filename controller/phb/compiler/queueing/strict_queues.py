@@ -10,13 +10,13 @@ from phb.errors import InputError
 from phb.intent import Entry, Exact, Notice
 from phb.model import DEFAULT_CLASS, ClassBased, FairQueue, Schedule
 
-# What bmv2 has with --priority-queues 8, and as many as `standard_metadata.priority` can name.
+# The queues of bmv2 with --priority-queues 8, and the most that `standard_metadata.priority` can name.
 STRICT_QUEUES = 8
 
 # The level of flows at a port without classes.
 FLOW_LEVEL = 0
 
-# With one, packets would be served first in, first out: no share at all.
+# With one queue packets would be served first in, first out.
 FEWEST_QUEUES = 2
 
 
@@ -31,16 +31,12 @@ def ranks_matter(schedule: Schedule) -> bool:
 
 
 def queues_for_ranks(levels: Iterable[int]) -> int:
-    """Tell how many queues strict levels leave below theirs: level l is priority 7 - l."""
+    """Give the number of queues below those of the strict levels: level l is priority 7 - l."""
     return STRICT_QUEUES - 1 - max(levels, default=-1)
 
 
 def map_ranks(schedule: Schedule, profile: int) -> tuple[Entry, Notice]:
-    """Give the row by which a port's ranks become priorities, and what to tell about it.
-
-    Args:
-        schedule: One whose ranks matter.
-        profile: The port's.
+    """Give the row that maps a port's ranks to priorities, and a notice; `schedule` is one whose ranks matter.
 
     Raises:
         InputError: Strict levels leave too few queues.

@@ -1,4 +1,4 @@
-"""The settings of the target that a port's queueing needs."""
+"""Checks of a port's queueing against the target."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ from phb.targets import Capabilities, Capability
 
 
 def check_target(queueing: Queueing, target: Capabilities) -> None:
-    """Refuse what the target can't do.
-
-    Raises:
-        InputError: With the statement, and why.
-
-    """
+    """Refuse queueing that the target can't do."""
     schedule = queueing.schedule
     if isinstance(schedule, FairQueue):
         target.require(Capability.FLOW_QUEUEING, schedule.origin(), "fair queueing of flows")
@@ -80,7 +75,7 @@ def _most_queued(queueing: Queueing) -> tuple[int, Origin]:
     if queueing.hold_queue is not None:
         return queueing.hold_queue, queueing.origin("hold_queue")
     queues = queueing.schedule.queues if isinstance(queueing.schedule, ClassBased) else ()
-    # Those without a level all meet in one queue.
+    # Queues without a level share one.
     levels: Counter[int | None] = Counter()
     for queue in queues:
         levels[queue.level] += queue.queue_limit or 0
