@@ -2,9 +2,9 @@
 
     arrival < notation, captures      where packets come from
     headers < packet, tables, state < stages < line < pipeline      the model
-    pipeline < explanation < summary      what is told
+    pipeline < explanation < summary      the results
 
-The model works on compiled entries, so it explains what a push would bring about, not what a file seems to say.
+The model works on compiled entries, so it explains the effect of a push, not what a file seems to say.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_PATIENCE = 4096  # packets that are held back until the scheduler has taken them, so that their delay is known
+_PATIENCE = 4096  # packets held back until the scheduler has taken them, so that their delay is known
 
 
 def explain(
@@ -70,11 +70,10 @@ def explain(
         arrivals: Packets, in the order of their times.
         at: The moment at which validity of rules is judged.
         follow_clock: Judge it at each packet's own time instead: for captures.
-        default_port: Where packets arrive that don't say it.
-        rates: How fast ports send, by number, instead of their shapers; those with neither never queue.
+        default_port: The port of packets that name none.
+        rates: Rates of ports, by number, instead of their shapers; ports with neither never queue.
         why: Also tell which rules nearly took each packet.
-        beyond: Is given, before the first packet, what compiling the files warns about, and what the switch would do
-            and the model doesn't know.
+        beyond: Gets, before the first packet, the compiler's warnings and the effects that the model lacks.
         target: The kind of switch, a name of `phb.targets`.
 
     Raises:
@@ -102,7 +101,7 @@ def explain(
             until = None if change is None else (change - _EPOCH) // timedelta(microseconds=1) * 1000
         port = _port(policy, arrival, default_port)
         packet = pipeline.process(arrival.time_ns, port, arrival.frame, arrival.length)
-        # With the entries and names that it met: others may come into force while it waits.
+        # With the entries and names that it met: a push may replace them while it waits.
         waiting.append((number, packet, pipeline.names, pipeline.tables))
         while waiting and (_is_settled(waiting[0][1]) or len(waiting) > _PATIENCE):
             yield explanation(*waiting.popleft(), why=why)
@@ -124,7 +123,7 @@ def _port(policy: PolicySet, arrival: Arrival, default: str | int | None) -> int
         port = policy.find_port(reference)
         if port is not None and port.number is not None:
             return port.number
-        # A capture has names of the machine it was taken on; the option says which port is meant.
+        # A capture names interfaces of another machine; the option says which port is meant.
         if reference is default or default is None:
             known = ", ".join(f"'{port.name}'" for port in policy.ports if port.number is not None)
             raise InputError(arrival.origin, f"port '{reference}'", f"a port's number or one of {known or 'no names'}")

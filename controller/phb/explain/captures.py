@@ -57,7 +57,7 @@ def _arrival(link: int, time_ns: int, port: str | None, data: bytes, *, wire_byt
         return Arrival(time_ns, port, data, max(wire_bytes, len(data)), origin)
     if link not in _RAW_IP:
         raise InputError(origin, f"a packet of link type {link}", "Ethernet (1) or raw IP (101)")
-    # The scheduler counts Ethernet frames: raw IP is given the header that it had, or would have had.
+    # The scheduler counts Ethernet frames, so raw IP gets the header that it had, or would have had.
     kind = IPV6 if data[:1] and data[0] >> 4 == 6 else IPV4
     header = _NO_MACS + kind.to_bytes(2, "big")
     return Arrival(time_ns, port, header + data, len(header) + max(wire_bytes, len(data)), origin)

@@ -1,4 +1,4 @@
-"""An explanation of one packet: every decision, by names."""
+"""An explanation of one packet: every decision, with names."""
 
 from __future__ import annotations
 
@@ -19,13 +19,7 @@ NEAR_MISSES = 3
 
 @dataclass(frozen=True, slots=True)
 class DecidingRule:
-    """The rule that took the packet, at one hook.
-
-    Attributes:
-        name: The rule's; with its direction where it has one.
-        fields: The match fields that it asks for.
-
-    """
+    """The rule that took the packet at one hook, with its direction, and the match fields that it asks for."""
 
     name: str
     origin: Origin
@@ -34,7 +28,7 @@ class DecidingRule:
 
 @dataclass(frozen=True, slots=True)
 class NearRule:
-    """A rule that is asked before, and the fields of the packet that it didn't want, in words."""
+    """An earlier rule, and the fields of the packet that didn't match, in words."""
 
     name: str
     origin: Origin
@@ -47,10 +41,9 @@ class Explanation:
     """One packet's way.
 
     Attributes:
-        number: Of the packet, from 1.
-        time_ns: When it arrived.
-        queueing_ns: How long it waited in the scheduler; None where it still did when the input ended, or was dropped.
-        decided_by: The last stage that decided something: the one that dropped it, where it was dropped.
+        number: From 1.
+        queueing_ns: Its wait in the scheduler; None if that lasted until the end of input, or the packet was dropped.
+        decided_by: The last stage that decided something; for a dropped packet, the one that dropped it.
 
     """
 
@@ -90,15 +83,9 @@ class Explanation:
 
 
 def explanation(number: int, packet: TracedPacket, names: Names, tables: Tables, *, why: bool) -> Explanation:
-    """Put together what is told about a packet that the pipeline has processed.
+    """Explain a packet that the pipeline has processed; `names` and `tables` are those that it met.
 
-    Args:
-        number: Of the packet.
-        packet: As the pipeline left it.
-        names: What the numbers stood for when it came.
-        tables: The entries that it met.
-        why: Also ask which rules nearly took it.
-
+    With `why` also list the rules that nearly took it.
     """
     plan = packet.schedule
     egress = "the controller" if packet.to_controller else None
@@ -165,7 +152,7 @@ def _queue(packet: TracedPacket, names: Names) -> str:
 
 
 def as_json(told: Explanation) -> dict[str, Any]:
-    """Give an explanation for programs."""
+    """Give an explanation as JSON."""
     return {
         "packet": told.number,
         "time_ns": told.time_ns,

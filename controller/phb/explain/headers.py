@@ -12,7 +12,7 @@ from phb.values import ICMP_VERSIONS, PROTOCOLS
 
 IPV4, VLAN, IPV6 = 0x0800, 0x8100, 0x86DD
 ETHERNET_BYTES, VLAN_BYTES, _IPV4_BYTES, _IPV6_BYTES, _TCP_BYTES, _UDP_BYTES = 14, 4, 20, 40, 20, 8
-_ICMP_BYTES = 4  # type, code and checksum, which every message has
+_ICMP_BYTES = 4  # type, code and checksum of every message
 TCP, UDP = PROTOCOLS["tcp"], PROTOCOLS["udp"]
 _HOP_BY_HOP = 0  # RFC 8200 section 4.3
 
@@ -22,7 +22,7 @@ DEFAULT_SEGMENT = 536  # bytes; RFC 9293 section 3.7.1
 
 @dataclass(slots=True)
 class Headers:
-    """Where each header begins in the frame; None where there is none, or it is truncated."""
+    """Offsets of the headers in the frame; None where there is none, or it is truncated."""
 
     frame: bytearray
     vlan: int | None = None
@@ -53,7 +53,7 @@ class Headers:
     def _parse_ipv4(self, at: int) -> None:
         self.ipv4 = at
         words = self.number(at, 1) & 0xF
-        # Shorter than its own fixed part: no such header; forward drops it.
+        # Shorter than its fixed part: no header; forward drops it.
         if words < 5 or len(self.frame) < at + 4 * words:
             return
         if self.number(at + 6, 2) & 0x1FFF == 0:
@@ -82,7 +82,7 @@ class Headers:
 
     @property
     def datagram_length(self) -> int | None:
-        """Bytes of the IP datagram by its header; None where it says none that can be, or none (RFC 2675 section 3)."""
+        """Bytes of the IP datagram by its header; None without a header or a possible length (RFC 2675 section 3)."""
         if self.ipv4 is not None:
             total = self.number(self.ipv4 + 2, 2)
             return total if total >= _IPV4_BYTES else None
@@ -103,7 +103,7 @@ class Headers:
 
     @property
     def ip_header(self) -> bytes:
-        """The IPv4 header with its options, without those that are truncated; empty without one."""
+        """The IPv4 header with its options, without truncated ones; empty without a header."""
         if self.ipv4 is None:
             return b""
         size = 4 * (self.number(self.ipv4, 1) & 0xF)
@@ -112,14 +112,14 @@ class Headers:
         return bytes(self.frame[self.ipv4 : self.ipv4 + size])
 
     def update_checksum(self) -> None:
-        """Make the IPv4 header's checksum right, as the deparser does."""
+        """Correct the IPv4 header's checksum, as the deparser does."""
         if self.ipv4 is not None:
             self.write(self.ipv4 + 10, 2, 0)
             self.write(self.ipv4 + 10, 2, internet_checksum(self.ip_header))
 
 
 def internet_checksum(data: bytes) -> int:
-    """RFC 1071; of a header that carries a right one it is 0."""
+    """Compute the checksum of RFC 1071; of a header with a right one it is 0."""
     # Adding 16-bit words with end-around carry is arithmetic modulo 2^16 - 1, in which only zeros give 0.
     number = int.from_bytes(data + b"\0" if len(data) % 2 else data, "big")
     total = number % 0xFFFF or (0xFFFF if number else 0)

@@ -1,7 +1,7 @@
 """A port's traffic manager and line: packets in their turn, each for as long as its bits take.
 
-Without a rate a line takes every packet at once: no queue ever builds. That is what a single packet meets on an idle
-port. With one, a capture's own times tell when each packet finds the line busy.
+Without a rate a line takes every packet at once and no queue builds, as for a single packet on an idle port. With one,
+a capture's own times tell when each packet finds the line busy.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ class LineRate:
     """How fast a port sends.
 
     Attributes:
-        bits_per_second: Its rate.
-        overhead_bytes: What the line adds to an Ethernet frame without FCS; negative where its framing is shorter.
+        overhead_bytes: Added by the line to an Ethernet frame without FCS; negative where its framing is shorter.
         transmit_ring: Frames that may wait behind the one on the wire, after the scheduler.
 
     """
@@ -35,22 +34,17 @@ class LineRate:
 
 @dataclass(slots=True)
 class PortLine:
-    """One port's scheduler and wire.
-
-    Attributes:
-        rate: How fast it sends; None is at once.
-
-    """
+    """One port's scheduler and wire; without a rate packets leave at once."""
 
     rate: LineRate | None
     state: PipelineState
     _waiting: list[tuple[int, int, TracedPacket]] = field(default_factory=list)
     _arrivals: int = 0
-    # When the frames on the wire and in the transmit ring will have left, in bit times of nanoseconds x rate.
+    # When each frame on the wire and in the transmit ring will have left, in bit times of nanoseconds x rate.
     _leaving: deque[int] = field(default_factory=deque)
 
     def advance(self, now_ns: int) -> list[tuple[int, TracedPacket]]:
-        """Packets that the scheduler has taken until now, with the times."""
+        """Give the packets that the scheduler has taken until now, with the times."""
         if self.rate is None:
             return []
         taken: list[tuple[int, TracedPacket]] = []
@@ -62,7 +56,7 @@ class PortLine:
         return taken
 
     def add(self, packet: TracedPacket) -> list[tuple[int, TracedPacket]]:
-        """Queue a packet that has arrived now; gives it back if the scheduler takes it at once."""
+        """Queue a packet that arrives now; give it back if the scheduler takes it at once."""
         heapq.heappush(self._waiting, (packet.schedule.turn, self._arrivals, packet))
         self._arrivals += 1
         if self.rate is None:
@@ -79,7 +73,7 @@ class PortLine:
         return [(packet.time_ns, self._take(packet.time_ns * self.rate.bits_per_second))]
 
     def finish(self) -> list[tuple[int, TracedPacket]]:
-        """Packets that are left when nothing arrives any more."""
+        """Give the packets that are left when nothing more arrives."""
         taken = []
         while self._waiting:
             taken += self.advance(-(-self._leaving[0] // self.rate.bits_per_second) if self.rate else 0)

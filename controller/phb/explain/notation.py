@@ -36,10 +36,10 @@ _NANOSECONDS = 1_000_000_000
 
 
 def parse_packet(text: str, origin: Origin) -> Arrival:
-    """One packet of this notation, or in hex.
+    """Read one packet in this notation, or in hex.
 
     Raises:
-        InputError: It is neither; the text names the word that is wrong.
+        InputError: It is neither; the text names the wrong word.
 
     """
     digits = re.sub(r"[\s:.-]|0x", "", text)
@@ -79,7 +79,7 @@ def _protocol(word: str, origin: Origin) -> int:
 
 
 def _endpoint(word: str, origin: Origin) -> tuple[AnyAddress, int]:
-    """``A``, ``A:PORT`` or, of IPv6, ``[A]:PORT``."""
+    """Read ``A``, ``A:PORT`` or, of IPv6, ``[A]:PORT``."""
     match = re.fullmatch(r"(?:\[(?P<six>[^]]+)]|(?P<four>[\d.]+))(?::(?P<port>\d+))?|(?P<bare>[0-9a-fA-F:.]+)", word)
     try:
         if match is None:
@@ -141,7 +141,7 @@ WORDS = (*_NUMBERS, "in")
 
 
 def _options(words: list[str], origin: Origin) -> tuple[dict[str, int], str | int | None]:
-    """Give the words behind the addresses: numbers, and the ingress port."""
+    """Read the words behind the addresses: numbers, and the ingress port."""
     values: dict[str, int] = {}
     port: str | int | None = None
     for index in range(0, len(words), 2):
@@ -171,7 +171,7 @@ def _tos(values: dict[str, int]) -> int:
 
 
 def _transport(protocol: int, source: int, destination: int, values: dict[str, int], length: int) -> bytes:
-    """Header and payload of zeros; UDP's checksum is left out, nothing in the pipeline asks for it."""
+    """Write a header and a payload of zeros; UDP's checksum is left out, as nothing in the pipeline asks for it."""
     header = b""
     if protocol == TCP:
         flags = values.get("flags", ACK)

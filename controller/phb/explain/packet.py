@@ -1,4 +1,4 @@
-"""A packet on its way through the pipeline: its headers, and what the stages have made of it."""
+"""A packet on its way through the pipeline: its headers, and the results of the stages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phb.pipeline_names import DropReason, ForwardingException
 
 @dataclass(slots=True)
 class MatchFields:
-    """Values that rules match and marks change. Ports are 0 where there are none."""
+    """Fields that rules match and marks change. Ports are 0 where there are none."""
 
     tos: int = 0
     protocol: int = 0
@@ -31,8 +31,8 @@ class StageDecision:
 
     Attributes:
         stage: Its name, as in docs/inside/pipeline.md.
-        words: What it decided, in words.
-        origin: The statement that made it so; unknown where it was a default.
+        words: The decision, in words.
+        origin: The statement behind it; unknown for a default.
 
     """
 
@@ -51,18 +51,18 @@ class Discipline(StrEnum):
 
 @dataclass(slots=True)
 class Schedule:
-    """How the egress port serves the packet; what schedule_t of p4src/headers.p4 holds.
+    """How the egress port serves the packet; schedule_t of p4src/headers.p4.
 
     Attributes:
         queue: First slot of the queue; the port's own where it has one queue.
         slot: The conversation; the queue itself where it has no conversations.
-        conversation: Which of the queue's conversations it is, from 0; None where the queue has none.
-        traffic_class: Whose queue it is, at a port with classes.
+        conversation: Number of the conversation in the queue, from 0; None where the queue has none.
+        traffic_class: The queue's class, at a port with classes.
         queued: Packets in the queue when this one came.
-        early: Early detection looks after the queue.
-        turn: By what it is served, lower first: its rank, or how far its strict-priority queue is from the highest.
+        early: Early detection is on.
+        turn: The order of service, lowest first: rank, or distance of the strict-priority queue from the highest.
         shaped: The class is shaped.
-        shared: The two candidate slots of the flow are others' with packets queued, so it waits behind them.
+        shared: Both candidate slots of the flow hold packets of others, so it waits behind them.
 
     """
 
@@ -95,10 +95,10 @@ class Connection:
 
     Attributes:
         known: It is tracked.
-        closed: It was, and nobody has taken its slot since.
+        closed: It was tracked, and no other one has taken its slot since.
         accepted: Its receiver would take the packet, as far as the node can know.
-        side: Which of its ends sent the packet.
-        clamp: The entry that says the rates of what this end sends.
+        side: The end that sent the packet.
+        clamp: The entry with the rates of this end's traffic.
 
     """
 
@@ -112,12 +112,12 @@ class Connection:
 
 @dataclass(slots=True)
 class Buffer:
-    """Which buffers the packet lies in; what buffer_t of p4src/headers.p4 holds.
+    """The buffers that the packet lies in; buffer_t of p4src/headers.p4.
 
     Attributes:
         account: The stream's at the port; None where buffers aren't accounted.
         own: Bytes in the stream's private buffer.
-        shared: The rest, in the pool.
+        shared: The other bytes, in the pool.
 
     """
 
@@ -129,14 +129,13 @@ class Buffer:
 
 @dataclass(slots=True)
 class TracedPacket:
-    """A packet and what the stages have made of it.
+    """A packet and the results of the stages.
 
     Attributes:
-        time_ns: When it arrived.
-        length: Bytes of the Ethernet frame without FCS, as it arrived.
-        tos_before: The ToS octet as it arrived.
-        checksum_error: The IPv4 header's checksum was wrong when it arrived.
-        input_entry: The classification entry that took it, of the input policy.
+        length: Bytes of the Ethernet frame without FCS, on arrival.
+        tos_before: The ToS octet on arrival.
+        checksum_error: The IPv4 header's checksum was wrong on arrival.
+        input_entry: The classification entry of the input policy that took it.
         output_entry: The same of the output policy.
         tokens: Bytes in the buckets of the meter that coloured it, before and after, by bucket.
         early_drop: Probability with which early detection drops or marks it.
@@ -212,7 +211,7 @@ class TracedPacket:
 
     @property
     def datagram_length(self) -> int:
-        """Bytes that a meter by IP bytes counts: no tag, no padding, and no more than the frame carries."""
+        """Bytes of the datagram, as a meter by IP bytes counts: no tag, no padding, no more than the frame carries."""
         tag = VLAN_BYTES if self.headers.vlan is not None else 0
         carried = self.length - ETHERNET_BYTES - tag
         said = self.headers.datagram_length
@@ -225,14 +224,14 @@ class TracedPacket:
 
     @property
     def flags_or_type(self) -> int | None:
-        """The flags of its TCP header, or type and code of its ICMP header; None where it has neither."""
+        """The flags of its TCP header, or type and code of its ICMP header; None without either."""
         if self.headers.icmp is not None:
             return self.headers.number(self.headers.icmp, 2)
         return self.tcp_flags if self.headers.tcp is not None else None
 
     @property
     def endpoints(self) -> str:
-        """Who sends what to whom, in words."""
+        """Source and destination, in words."""
         headers, flow = self.headers, self.flow
         if headers.ip_version is None:
             frame = headers.frame

@@ -1,7 +1,7 @@
-"""The pipeline as a model: packets in, for each what every stage decides.
+"""The pipeline as a model: packets in, every stage's decisions out.
 
 Deliberately simple, stage by stage as p4src/phb.p4 calls them, over the entries that a push would write. Tests compare
-it with the switch. What it can't know, it says: the random part of early detection is given as a probability.
+it with the switch. Chance is told: the random part of early detection is given as a probability.
 """
 
 from __future__ import annotations
@@ -58,17 +58,15 @@ MODELLED = frozenset(
 
 
 class Pipeline:
-    """One switch that holds what files compiled to.
+    """One switch that holds compiled entries.
 
     Args:
-        intent: The compiled entries.
-        names: What their numbers stand for.
+        intent: The entries.
+        names: Names of their numbers.
         rates: By port number; a port without one sends at once.
 
     Attributes:
-        tables: The entries, to be asked.
-        names: What their numbers stand for.
-        beyond: What the entries make a switch do, and the model doesn't know.
+        beyond: What the entries make a switch do that the model doesn't know.
 
     """
 
@@ -83,26 +81,19 @@ class Pipeline:
 
     @property
     def counted(self) -> dict[tuple[str, int], int]:
-        """Packets of the counters of stage applicability, by name and index; those that aren't zero."""
+        """Counters of stage applicability in packets, by name and index, without zeros."""
         return dict(self._state.applicability)
 
     def replace(self, intent: NodeIntent, names: Names) -> None:
-        """Put other entries into force, as a push does; what is queued and remembered stays."""
+        """Replace the entries, as a push does; queues and registers stay."""
         self.tables, self.names, self.beyond = Tables(intent.entries), names, _beyond(intent)
         self._track_connections = intent.track_connections
 
     def process(self, time_ns: int, port: int, frame: bytes, length: int | None = None) -> TracedPacket:
-        """Process a frame that arrives; times must not decrease.
+        """Process an arriving frame (without FCS, or its first bytes); give the packet after its last ingress stage.
 
-        Give the packet after its last ingress stage. `TracedPacket.taken_ns` is set when it leaves: at once on an idle
-        port, else by a later call.
-
-        Args:
-            time_ns: When.
-            port: Number of the port.
-            frame: The Ethernet frame without FCS, or its first bytes.
-            length: Its bytes, where only the first are there.
-
+        Times must not decrease. `length` is the frame's, where only its first bytes are there. `TracedPacket.taken_ns`
+        is set when the packet leaves: at once on an idle port, else by a later call.
         """
         self.advance(time_ns)
         packet = TracedPacket.arrived(time_ns, port, frame, length)
@@ -122,7 +113,7 @@ class Pipeline:
             self._left(line.advance(time_ns))
 
     def finish(self) -> None:
-        """Let lines send what is queued."""
+        """Let lines send all queued packets."""
         for line in self._lines.values():
             self._left(line.finish())
 

@@ -1,4 +1,4 @@
-"""Line rates in words: how fast ports send that the policy says nothing of."""
+"""Line rates given as text, for ports without a rate in the policy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phb.origin import Origin
 
 
 def parse_rates(policy: PolicySet, texts: Iterable[str]) -> dict[int, LineRate]:
-    """Rates by port number, from texts like ``line=256000-7``: bit/s, and what the line adds to a frame.
+    """Read rates by port number from texts like ``line=256000-7``: bit/s, and the bytes the line adds to a frame.
 
     Raises:
         InputError: No such port, or no rate.

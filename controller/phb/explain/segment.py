@@ -1,4 +1,4 @@
-"""Whether a TCP segment is one that a receiver would look at, as p4src/segment.p4 has it."""
+"""Whether a receiver would look at a TCP segment, as p4src/segment.p4 decides it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ STRICT_QUEUES = 8
 
 @dataclass(slots=True)
 class ConversationSlot:
-    """A conversation slot: whose it is, who shares it, what waits in it, and the finish tag of its newest packet."""
+    """A conversation slot: its owner and guests, its packets, and the finish tag of the newest one."""
 
     owner: int = 0
     guest: int = 0
@@ -24,7 +24,7 @@ class ConversationSlot:
 
 @dataclass(slots=True)
 class Queue:
-    """The queue of a class: what waits in it, and how many of its conversations have something waiting."""
+    """The queue of a class: its packets, and the number of its busy conversations."""
 
     queued: int = 0
     flows: int = 0
@@ -40,7 +40,7 @@ class Average:
 
 @dataclass(slots=True)
 class MeterBuckets:
-    """A stream's buckets: when its last packet came, and what is missing in each, in millionths of a bit."""
+    """A stream's buckets: the time of its last packet, and the missing tokens of each, in millionths of a bit."""
 
     time_us: int = 0
     committed: int = 0
@@ -49,12 +49,7 @@ class MeterBuckets:
 
 @dataclass(slots=True)
 class Account:
-    """The buffer space of a stream's packets at one port, in bytes.
-
-    Attributes:
-        seen_us: When the last one came.
-
-    """
+    """The buffer space of a stream's packets at one port, in bytes."""
 
     private: int = 0
     shared: int = 0
@@ -73,7 +68,7 @@ class ConnectionState(IntEnum):
 
 @dataclass(slots=True)
 class TcpEnd:
-    """One end of a TCP connection: what it has sent and what it takes.
+    """One end of a TCP connection: the numbers of what it has sent and takes.
 
     Attributes:
         scale: Window scale that its SYN offered, as 0x80 + shift; 0 without.
@@ -95,10 +90,10 @@ class TcpConnection:
 
     Attributes:
         seen_us: The time of its last packet.
-        policy: Whose limit it counts for once it is established.
+        policy: The policy whose limit it counts for once it is established.
         maximum: That limit when it was opened.
         side: The end that opened it, or that sent the FIN or RST.
-        finish: What acknowledges that FIN.
+        finish: The number that acknowledges that FIN.
 
     """
 
@@ -121,7 +116,6 @@ class Followed:
     """A connection since its SYN, for the report of applicability.
 
     Attributes:
-        opened_us: When that was.
         payload: Bytes, both ways.
         before: Segments outbound and inbound, and sends of the first two buckets, before it was found well suited.
 
@@ -139,15 +133,15 @@ class WindowSide:
     """One end of a connection, for its maximum rate.
 
     Attributes:
-        clamp: The rates of what it sends.
+        clamp: The rates of its traffic.
         timed_until: The acknowledgement number that ends the running measurement.
         timed_since: When that began, in microseconds; None where none runs.
         smoothed_us: The time from here to the other end and back, as RFC 6298 smooths it; 0 before it is known.
         least_us: The least of them.
         scale: Window scale that its SYN offered, as 0x80 + shift; 0 without.
         segment: The largest segment that it takes, in bytes.
-        used: Tokens that are missing in the bucket of what it sends, 2^20 for a byte.
-        used_at: Since when, in microseconds.
+        used: Tokens that are missing in the bucket of its traffic, 2^20 for a byte.
+        used_at: The time of `used`, in microseconds.
 
     """
 
@@ -164,10 +158,10 @@ class WindowSide:
 
 @dataclass(slots=True)
 class PipelineState:
-    """All of it; empty at first, as after a pipeline is loaded.
+    """The whole state; empty at first, as after a pipeline is loaded.
 
     Attributes:
-        queued: Packets between ingress and the scheduler's taking them, by port.
+        queued: Packets between ingress and the scheduler, by port.
         virtual_time: Finish tag of the packet taken last, by port and level.
         bounds: The smallest ranks that the strict-priority queues of a port take, by port; the first is served last.
         conversations: By slot.
@@ -177,11 +171,11 @@ class PipelineState:
         accounts: By account: a stream at a port.
         pools: Bytes that all packets hold of a shared buffer, by pool.
         lenders: Bytes of private buffers that a pool has been lent, by pool and account.
-        turns: Which stream is looked at next, whether it is idle, by pool.
-        connections: TCP connections, by slot.
-        connection_owners: Whose connection took a slot last: its ends.
-        connections_open: How many are established and not closed, by policy.
-        connection_swept: The slot that is looked at next, whether it has been idle for too long.
+        turns: The next stream whose idleness is checked, by pool.
+        connections: By slot.
+        connection_owners: The ends of the latest connection of a slot.
+        connections_open: Number of established connections that aren't closed, by policy.
+        connection_swept: The next slot to check for an idle connection.
         windows: By slot and end of the connection.
         followed: Connections whose applicability is judged, by slot.
         send_starts: The sequence number that the next send begins with, by slot and end of the connection.

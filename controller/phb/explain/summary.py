@@ -10,7 +10,7 @@ from phb.explain.explanation import Explanation
 
 @dataclass(slots=True)
 class Tally:
-    """Packets that have something in common. Delays are those of packets that the scheduler took, in ns."""
+    """Packets that have something in common. Delays are of packets that the scheduler took, in ns."""
 
     packets: int = 0
     bytes: int = 0
@@ -41,15 +41,7 @@ def _tallies() -> defaultdict[str, Tally]:
 
 @dataclass(slots=True)
 class Summary:
-    """All packets of a capture.
-
-    Attributes:
-        rules: By rule, with its place.
-        classes: By class, dropped ones included.
-        reasons: By drop reason.
-        colours: By colour.
-
-    """
+    """All packets of a capture: by rule with its place, by class (dropped ones included), by drop reason, by colour."""
 
     rules: defaultdict[str, Tally] = field(default_factory=_tallies)
     classes: defaultdict[str, Tally] = field(default_factory=_tallies)
@@ -70,7 +62,7 @@ class Summary:
             self.reasons[told.drop_reason].add(told)
 
     def as_json(self) -> dict[str, object]:
-        """Give the summary for programs."""
+        """Give the summary as JSON."""
         return {
             "total": _as_json(self.total),
             "rules": {name: _as_json(tally) for name, tally in self.rules.items()},

@@ -1,4 +1,4 @@
-"""Table entries, asked as a switch asks them: the highest priority, or the longest prefix, that matches."""
+"""Table entries, matched as a switch does it: the highest priority, or the longest prefix, counts."""
 
 from __future__ import annotations
 
@@ -12,19 +12,14 @@ _CACHED = 1 << 16  # keys; flows of a capture repeat
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """An entry that would have been asked first, and the fields that kept it from matching."""
+    """An entry of higher precedence, and the fields that kept it from matching."""
 
     entry: Entry
     fields: tuple[str, ...]
 
 
 class Tables:
-    """All entries of one node, by table.
-
-    Args:
-        entries: The compiled entries.
-
-    """
+    """All entries of one node, by table."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._tables: dict[str, list[Entry]] = {}
@@ -37,11 +32,7 @@ class Tables:
     def lookup(self, table: str, key: Mapping[str, int], bits: int = 0) -> Entry | None:
         """Give the entry that a packet with these values hits.
 
-        Args:
-            table: Full name.
-            key: Value of each match field.
-            bits: Width of the field that is matched by prefix, where there is one.
-
+        `table` is a full name; `bits` the width of the field that is matched by prefix, where there is one.
         """
         remembered = (table, *key.values())
         if remembered not in self._found:
@@ -52,9 +43,9 @@ class Tables:
         return self._found[remembered]
 
     def near_misses(self, table: str, key: Mapping[str, int], hit: Entry | None, limit: int) -> list[NearMiss]:
-        """Entries asked before `hit` that the fewest fields kept from matching, those first.
+        """List the entries before `hit` that the fewest fields kept from matching, those first.
 
-        Of equally near ones the first asked comes first; entries of one statement are listed once.
+        Equally near ones are in order of precedence; entries of one statement are listed once.
         """
         above: list[NearMiss] = []
         for entry in self._tables.get(table, ()):
@@ -70,7 +61,7 @@ class Tables:
         return list(nearest.values())[:limit]
 
     def entries(self, table: str) -> Sequence[Entry]:
-        """Give the entries of a table, those asked first first."""
+        """Give the entries of a table in order of precedence."""
         return self._tables.get(table, ())
 
 

@@ -17,7 +17,7 @@ def dscp_name(tos: int) -> str:
 
 
 def tos_words(tos: int) -> str:
-    """Give the octet as a number, and what its DSCP and ECN bits mean: ``104 (AF31)``."""
+    """Give the octet as a number, and its DSCP and ECN bits: ``104 (AF31)``."""
     return f"{tos} ({dscp_name(tos)}{_ECN[tos & 3]})"
 
 
@@ -40,13 +40,13 @@ def _wanted(field: str, wanted: MatchValue) -> str:
 
 def _value(field: str, number: int, wanted: MatchValue) -> str:
     if field in ("source", "destination"):
-        # IPv6 ranges are prefixes in the tables, IPv4 ones ranges.
+        # IPv6 ranges are prefixes in the tables; IPv4 ones stay ranges.
         wide = isinstance(wanted, Ternary)
         return str(ip_address(number.to_bytes(16 if wide else 4, "big")))
     return str(number)
 
 
 def decimals(value: float, digits: int = 3) -> str:
-    """Give a number with so many decimals, or with more where it would seem to be nothing."""
+    """Give a number with so many decimals, or with more where it would seem to be zero."""
     words = f"{value:.{digits}f}"
     return words if float(words) or not value else f"{value:.1g}"

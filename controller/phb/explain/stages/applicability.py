@@ -1,4 +1,4 @@
-"""Stage applicability: what a TCP segment counts for in the report; it changes no packet."""
+"""Stage applicability: counts TCP segments for the report; it changes no packet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ALL = (1 << 32) - 1
 
 
 def count_applicability(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
-    """Count a segment of the host whose traffic is judged; find whether its connection is well suited."""
+    """Count a segment of the judged host; find whether its connection is well suited."""
     headers = packet.headers
     version = headers.ip_version
     if headers.tcp is None or version is None:
@@ -79,7 +79,7 @@ def _follow(packet: TracedPacket, state: PipelineState, connectivity: Connectivi
 
 
 def _send(packet: TracedPacket, state: PipelineState) -> int:
-    """Bytes of the send that the segment ends; 0 where it ends none."""
+    """Give the bytes of the send that the segment ends; 0 where it ends none."""
     headers, end_of = packet.headers, (packet.connection.slot, packet.connection.side)
     assert headers.tcp is not None
     payload, flags = _payload(packet), packet.tcp_flags
@@ -103,7 +103,7 @@ def _judge(
     if followed.well_suited:
         return
     limits, before = host.parameters, followed.before
-    # Segments of a send may have been lost before they came here.
+    # Earlier segments of a send may have been lost.
     followed.payload = max(followed.payload + _payload(packet), size)
     lived = packet.time_ns // 1000 - followed.opened_us
     if followed.established and (

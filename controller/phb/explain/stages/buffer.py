@@ -1,4 +1,4 @@
-"""Stage buffer: is there room for the packet."""
+"""Stage buffer: whether there is room for the packet."""
 
 from __future__ import annotations
 
@@ -100,12 +100,12 @@ def _lend(packet: TracedPacket, tables: Tables, state: PipelineState) -> int:
 
 
 def hold(packet: TracedPacket, state: PipelineState) -> None:
-    """Count the packet's bytes as taken: it is queued."""
+    """Count a packet that is queued."""
     _count(packet, state, 1)
 
 
 def release(packet: TracedPacket, state: PipelineState) -> None:
-    """Give the packet's bytes back: it leaves."""
+    """Give the bytes of a leaving packet back."""
     _count(packet, state, -1)
 
 

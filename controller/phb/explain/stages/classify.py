@@ -1,4 +1,4 @@
-"""Stages classify and output: which policy, stream and class a packet belongs to, and whether that lets it pass."""
+"""Stages classify and output: a packet's policy, stream and class, and whether the policy blocks it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PERMISSION = {INPUT: "admit", OUTPUT: "output"}
 
 
 def table(hook: str, packet: TracedPacket) -> str:
-    """Give the multi-field table that is asked for this packet; empty if it is no IP packet."""
+    """Give the multi-field table of the packet's IP version; empty if it is no IP packet."""
     version = packet.headers.ip_version
     return f"PhbIngress.{hook}.multi_field_ipv{version}" if version is not None else ""
 
@@ -50,7 +50,7 @@ def classify(hook: str, packet: TracedPacket, tables: Tables, names: Names) -> N
     if hook == OUTPUT and not (tables.entries(multi_field) or tables.entries(aggregates)):
         return
     entry = tables.lookup(multi_field, asked)
-    # A packet that a rule excepts, and no later one takes, has an entry too; it gives no policy.
+    # An exception that no later rule takes has an entry without a policy.
     what = "rule"
     if entry is None or entry.action != TAKES:
         entry, what = tables.lookup(aggregates, asked), "behaviour aggregate"

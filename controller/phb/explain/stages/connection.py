@@ -1,4 +1,4 @@
-"""Stage admit, its second half: which TCP connection a packet is of, and how many of a policy there are.
+"""Stage admit, its second half: a packet's TCP connection, and the number of connections of a policy.
 
 Slots, hashes, numbers and times as p4src/connection.p4 has them; only while some policy needs connections.
 """
@@ -85,7 +85,6 @@ def _continue(packet: TracedPacket, segment: Segment, state: PipelineState, held
 
 
 def _reset(packet: TracedPacket, segment: Segment, held: TcpConnection, now: int) -> bool:
-    """Whether a RST closes the connection."""
     side = packet.connection.side
     here, there = held.ends[side], held.ends[side ^ 1]
     if not segment.certain:
@@ -131,7 +130,7 @@ def _accept(packet: TracedPacket, segment: Segment, state: PipelineState, held: 
     if (
         held.progress is ConnectionState.OPENING
         or not _fits(segment, held, side)
-        # RFC 9293 section 3.10.7.4; a keepalive begins one before what is acknowledged.
+        # RFC 9293 section 3.10.7.4; a keepalive begins one before the acknowledged number.
         or not _ahead(there.acknowledged - 1, segment.end)
         or not _ahead(segment.sequence, there.edge)
     ):
@@ -159,7 +158,7 @@ def _accept(packet: TracedPacket, segment: Segment, state: PipelineState, held: 
 
 
 def _establish(packet: TracedPacket, state: PipelineState, held: TcpConnection) -> bool:
-    """Count the connection for its policy; False if the policy has as many as it may."""
+    """Count the connection for its policy; False if the policy is at its limit."""
     counted = state.connections_open[held.policy]
     if held.policy and counted >= held.maximum:
         words = f"{counted} TCP connections are open, as many as the rule may have"
@@ -185,7 +184,7 @@ def _open(
     entry = tables.lookup(_LIMIT, {"policy": packet.policy})
     policy = entry.parameters["policy"] if entry is not None else 0
     maximum = entry.parameters["maximum_connections"] if entry is not None else 0
-    # Slots are looked at before the limit is asked: what is given up may count for it.
+    # Find a slot before the limit is checked: a connection given up here may count for it.
     free = packet.connection.slot if packet.connection.known else _free_slot(state, candidates, now)
     counted = state.connections_open[policy]
     if entry is not None and policy and counted >= maximum:
@@ -265,7 +264,7 @@ def _release(state: PipelineState, slot: int) -> None:
 
 
 def _ends(packet: TracedPacket) -> tuple[bytes, bytes, int]:
-    """Addresses and ports, the lower end first, as they are hashed and kept; and which of the ends sent the packet."""
+    """Give addresses and ports, the lower end first, as they are hashed and kept; and the end that sent the packet."""
     headers, flow = packet.headers, packet.flow
     source, destination = headers.addresses
     side = int((source, flow.source_port) >= (destination, flow.destination_port))

@@ -64,10 +64,10 @@ def converse(packet: TracedPacket, tables: Tables, state: PipelineState) -> None
 
 
 def _choose(packet: TracedPacket, state: PipelineState, base: int, conversations: int) -> None:
-    """Give the slot that the flow owns, else the first of its two where nothing waits.
+    """Take the slot that the flow owns, else the first of its two where nothing waits.
 
-    In another one than where its packets wait they would be overtaken, so a flow that shares its first slot with others
-    stays there until nothing waits in it.
+    A flow that shares its first slot with others stays there until nothing waits in it: in another slot its later
+    packets would overtake the earlier ones.
     """
     signature = _signature(packet)
     mask = conversations - 1
@@ -96,7 +96,7 @@ def _choose(packet: TracedPacket, state: PipelineState, base: int, conversations
 
 
 def _signature(packet: TracedPacket) -> int:
-    """CRC-32 of the flow, DSCP included: a mark makes another flow, but none within an AF class (RFC 2597)."""
+    """Give CRC-32 of the flow, DSCP included: a mark makes another flow, but none within an AF class (RFC 2597)."""
     headers, flow = packet.headers, packet.flow
     if headers.ip_version is None:
         frame = headers.frame

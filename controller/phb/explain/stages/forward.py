@@ -37,12 +37,12 @@ def forward(packet: TracedPacket, tables: Tables, names: Names) -> None:
 
 
 def _forward(packet: TracedPacket, tables: Tables, names: Names, hops_at: int) -> None:
-    """By the longest prefix, if the packet may go on."""
+    """Forward by the longest prefix."""
     headers = packet.headers
     hops = headers.number(hops_at, 1)
     next_hop = _route(packet, tables, names) if hops > 1 else 0
     if hops <= 1:
-        # What is for the router itself is there.
+        # Packets for the router itself.
         if _found(packet, tables, ("own",)):
             _route(packet, tables, names)
         else:
@@ -72,7 +72,7 @@ def _found(packet: TracedPacket, tables: Tables, actions: tuple[str, ...] = ()) 
 
 
 def _route(packet: TracedPacket, tables: Tables, names: Names) -> int:
-    """Choose the egress port, or drop; give the next hop whose MAC address the route doesn't say, or 0."""
+    """Choose the egress port, or drop; give the next hop whose MAC address the route lacks, or 0."""
     headers = packet.headers
     bits = 32 if headers.ip_version == 4 else 128
     entry = _found(packet, tables)
@@ -104,7 +104,7 @@ def _route(packet: TracedPacket, tables: Tables, names: Names) -> int:
 
 
 def _except(packet: TracedPacket, tables: Tables) -> None:
-    """Mark a packet that the control plane is told about instead of being dropped silently."""
+    """Mark a dropped packet that the control plane is told about."""
     if packet.forwarding_exception is ForwardingException.NONE:
         return
     entry = tables.lookup("PhbIngress.forward.exception", {"code": packet.forwarding_exception})

@@ -11,12 +11,7 @@ from phb.intent import Entry
 def mark(stage: str, policy: int, packet: TracedPacket, tables: Tables) -> None:
     """Mark the packet as its policy says.
 
-    Args:
-        stage: ``mark``, or ``output_mark`` for the output policy.
-        policy: The number under which that policy's marks stand.
-        packet: The packet.
-        tables: The compiled entries.
-
+    `stage` is ``mark``, or ``output_mark`` for the output policy; `policy` the number with its marks.
     """
     entry = tables.lookup(f"PhbIngress.{stage}.remark", {"policy": policy})
     if entry is not None:
@@ -27,7 +22,7 @@ def mark(stage: str, policy: int, packet: TracedPacket, tables: Tables) -> None:
 
 
 def set_marks(stage: str, packet: TracedPacket, entry: Entry) -> None:
-    """Do what an entry of stage mark, or a colour's, does to marks."""
+    """Apply the marks of an entry of stage mark, or of a colour."""
     parameters, flow = entry.parameters, packet.flow
     tos, pcp = flow.tos, flow.pcp
     from_pcp, from_precedence = parameters.get("from_pcp", 0), parameters.get("from_precedence", 0)

@@ -1,4 +1,4 @@
-"""Stage police, for both hooks: the colour of a packet by its stream's meter, and what is done with each colour.
+"""Stage police, for both hooks: the colour of a packet by its stream's meter, and the treatment of that colour.
 
 Token buckets as p4src/police.p4 keeps them: to the microsecond, in millionths of a bit, counted as what is missing.
 """
@@ -18,15 +18,9 @@ GREEN, YELLOW, RED = 0, 1, 2
 
 
 def police(stage: str, policy: int, packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
-    """Colour the packet by its stream's meter, and carry out what its policy says of the colour.
+    """Colour the packet by its stream's meter, and treat it as its policy says of the colour.
 
-    Args:
-        stage: ``police``, or ``output_police`` for the output policy.
-        policy: The number under which that policy's treatments stand.
-        packet: The packet.
-        tables: The compiled entries.
-        state: The buckets.
-
+    `stage` is ``police``, or ``output_police`` for the output policy; `policy` the number with its treatments.
     """
     if packet.stream == 0:
         return

@@ -21,7 +21,7 @@ def is_interface(packet: TracedPacket, tables: Tables) -> bool:
 
 
 def arrive(packet: TracedPacket, tables: Tables) -> None:
-    """Drop what a router's port doesn't take, and what its control plane has to look at."""
+    """Drop packets that a router's port doesn't take, or that its control plane has to look at."""
     mac = _receiving(packet, tables)
     if mac is None:
         return
@@ -48,7 +48,7 @@ def arrive(packet: TracedPacket, tables: Tables) -> None:
 
 
 def drop_martian(packet: TracedPacket) -> bool:
-    """Drop a packet from or to an address that nothing is forwarded from or to; say whether it was one."""
+    """Drop a packet with a source or destination that is never forwarded; say whether it had one."""
     source, destination = (_address(packet, which) for which in (0, 1))
     if any(source in each for each in MARTIAN_SOURCES):
         wrong = f"from {source}"
@@ -64,7 +64,7 @@ def drop_martian(packet: TracedPacket) -> bool:
 
 
 def leave(packet: TracedPacket, tables: Tables, next_hop: int) -> None:
-    """Check the last things: the link's MTU, and the next hop's MAC address where the route doesn't say it."""
+    """Check the link's MTU, and find the next hop's MAC address where the route lacks it."""
     sends = tables.lookup("PhbIngress.forward.next_hop.send", {"egress_port": packet.egress_port or 0})
     headers = packet.headers
     ip_at = headers.ipv4 if headers.ip_version == 4 else headers.ipv6
@@ -74,14 +74,14 @@ def leave(packet: TracedPacket, tables: Tables, next_hop: int) -> None:
         words = f"{_bytes(packet, ip_at)} bytes, and the MTU is {mtu}"
         for_control(packet, ForwardingException.TOO_BIG, DropReason.TOO_BIG, words)
     elif next_hop:
-        # Neighbours are no part of a policy: what is known of them is on the switch, and they are taken to be there.
+        # Neighbours are no part of a policy: the switch knows them, and the model takes them to be there.
         if sends is not None:
             headers.write(6, 6, sends.parameters["mac"])
         packet.say(STAGE, "its MAC address is the one that ARP or neighbour discovery has learnt")
 
 
 def for_control(packet: TracedPacket, exception: ForwardingException, reason: DropReason, words: str) -> None:
-    """Dropped, unless the control plane asks for it."""
+    """Drop the packet, unless the control plane asks for it."""
     packet.drop(STAGE, reason, words)
     packet.forwarding_exception = exception
 
@@ -92,7 +92,7 @@ def _receiving(packet: TracedPacket, tables: Tables) -> int | None:
 
 
 def _bytes(packet: TracedPacket, at: int) -> int:
-    """Bytes of the IP packet, by its header."""
+    """Give the bytes of the IP packet, by its header."""
     headers = packet.headers
     return headers.number(at + 2, 2) if headers.ip_version == 4 else 40 + headers.number(at + 4, 2)
 

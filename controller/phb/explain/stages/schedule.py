@@ -1,4 +1,4 @@
-"""Stage schedule: when the packet is due. Self-clocked fair queueing (Golestani, INFOCOM 1994)."""
+"""Stage schedule: a packet's rank. Self-clocked fair queueing (Golestani, INFOCOM 1994)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def leave(packet: TracedPacket, state: PipelineState, time_ns: int) -> None:
 
 
 def push_out(packet: TracedPacket, state: PipelineState) -> None:
-    """Egress, of a packet that the traffic manager drops: occupancy goes down, its tag goes back to where it was."""
+    """Egress, of a packet that the traffic manager drops: occupancy goes down, its tag is taken back."""
     _take_off(packet, state)
     state.conversations[packet.schedule.slot].finish = packet.schedule.start
     packet.drop(

@@ -1,4 +1,4 @@
-"""Stage schedule on a target without a PIFO: which strict-priority queue takes the packet (SP-PIFO, NSDI 2020)."""
+"""Stage schedule on a target without a PIFO: a packet's strict-priority queue by its rank (SP-PIFO, NSDI 2020)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ _MAP_RANKS = "PhbIngress.schedule.sp_pifo.map_ranks"
 
 
 def take_turn(packet: TracedPacket, tables: Tables, state: PipelineState, queued: int) -> None:
-    """Give the packet its queue if its port has no PIFO.
-
-    Args:
-        packet: With its rank.
-        tables: The entries.
-        state: Has the bounds of the queues.
-        queued: Packets at the port before this one.
-
-    """
+    """Give a packet with a rank its queue if its port has no PIFO; `queued` packets are at the port before it."""
     plan, port = packet.schedule, packet.egress_port
     assert port is not None
     if not any(row.match["profile"] == Exact(plan.profile) for row in tables.entries(_MAP_RANKS)):

@@ -15,7 +15,7 @@ _ALL = (1 << 32) - 1
 
 
 def ask_clamp(stage: str, policy: int, packet: TracedPacket, tables: Tables) -> None:
-    """Take the rates of the policy, at stage ``mark`` or ``output_mark``; those of the output policy count last."""
+    """Take the rates of the policy, at stage ``mark`` or ``output_mark``; those of the output policy win."""
     if packet.headers.tcp is None:
         return
     entry = tables.lookup(f"PhbIngress.{stage}.window_clamp", {"policy": policy})
@@ -28,7 +28,7 @@ def ask_clamp(stage: str, policy: int, packet: TracedPacket, tables: Tables) -> 
 
 
 def clamp(packet: TracedPacket, state: PipelineState) -> None:
-    """Measure round-trip times, and make the window of an acknowledgement smaller where the rate asks for it."""
+    """Measure round-trip times, and reduce the window of an acknowledgement where the rate asks for it."""
     connection, headers, flags = packet.connection, packet.headers, packet.tcp_flags
     assert headers.tcp is not None
     now = packet.time_ns // 1000
@@ -68,7 +68,7 @@ def _measured(side: WindowSide, acknowledged: int, now: int) -> None:
 
 
 def payload_bytes(packet: TracedPacket) -> int:
-    """TCP payload by the headers: a captured packet may be cut off."""
+    """Give the bytes of TCP payload by the headers: a captured packet may be cut off."""
     headers = packet.headers
     assert headers.tcp is not None
     header_bytes = headers.number(headers.tcp + 12, 1) >> 4 << 2
@@ -109,7 +109,7 @@ def _offer(packet: TracedPacket, here: WindowSide, there: WindowSide) -> None:
 
 
 def syn_options(packet: TracedPacket) -> tuple[int, int]:
-    """Segment size and window scale of a SYN, in the layouts that p4src/parser.p4 knows; the scale as 0x80 + shift."""
+    """Give segment size and window scale (0x80 + shift) of a SYN, in the layouts that p4src/parser.p4 knows."""
     headers = packet.headers
     assert headers.tcp is not None
     segment, scale = DEFAULT_SEGMENT, 0
@@ -139,5 +139,5 @@ def syn_options(packet: TracedPacket) -> tuple[int, int]:
     return segment, scale
 
 
-# The word looked at next: after one of a single word, and after timestamps, which take two more.
+# The next words to look at: after a single word, and after timestamps, which take two more.
 _FOLLOWING: tuple[tuple[int | None, int | None], ...] = ((1, 3), (2, 4), (3, None), (4, None), (None, None))

@@ -1,6 +1,6 @@
 """Stage wred: early drop or ECN mark on an average of the queue (RFC 2309, RFC 3168, RFC 7567).
 
-Between the thresholds the switch throws dice. The model tells the probability, and goes on as if the packet passed.
+Between the thresholds the switch drops at random. The model gives the probability, and lets the packet pass.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST_IDLE = 0xFFFFFFFF  # us
 
 
 def wred(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
-    """Move the queue's average on, and drop where it is above the maximum."""
+    """Update the queue's average, and drop where it is above the maximum."""
     plan = packet.schedule
     key = {
         "profile": plan.profile,
@@ -66,7 +66,7 @@ def wred(packet: TracedPacket, tables: Tables, state: PipelineState) -> None:
 
 
 def _decayed(average: int, idle_us: int, decay: int) -> int:
-    """2^-x with 1 - x/2 for the fraction of x, as the pipeline computes it."""
+    """Compute 2^-x with 1 - x/2 for the fraction of x, as the pipeline does."""
     halvings = min(idle_us, _LONGEST_IDLE) * decay
     if halvings >> _UNIT > 47:
         return 0
