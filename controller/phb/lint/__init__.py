@@ -1,8 +1,8 @@
-"""Experience with QoS policies as checks: what compiles, and still isn't what its author wants.
+"""Checks of policies by experience with QoS: what compiles, and still isn't what its author wants.
 
-    regions (which packets and times a rule asks for) > boxes, candidates > checks, one file each
+    regions (a rule's packets and times) > boxes, candidates > checks, one file each
 
-A check finds things in the model, before it is compiled, so that every finding names the file and line of a statement.
+A check looks at the model, before it is compiled, so that every finding names the file and line of a statement.
 """
 
 from __future__ import annotations
@@ -50,13 +50,7 @@ __all__ = ["CHECKS", "KINDS", "Check", "Finding", "Severity", "lint"]
 
 
 def lint(policy: PolicySet, *, at: datetime) -> list[Finding]:
-    """Everything the checks find, in the order of the files.
-
-    Args:
-        policy: Everything the files say about one node.
-        at: The moment of the check; windows that are over by then are reported.
-
-    """
+    """Run all checks; give findings in the order of the files. Windows that are over at `at` are reported."""
     context = Context(policy, at)
     findings = [finding for check in CHECKS for finding in check.run(context)]
     return sorted(findings, key=lambda finding: (finding.origin.file, finding.origin.line, finding.kind))

@@ -1,4 +1,4 @@
-"""Bandwidth of a port's classes against what the port has."""
+"""Bandwidth of a port's classes against the port's rate."""
 
 from __future__ import annotations
 

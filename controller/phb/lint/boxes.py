@@ -2,8 +2,8 @@
 
 A box is a product: for each dimension (addresses, ports, protocol, ToS, time of day, ...) a set of values. Where values
 have an order and rules speak of ranges, the set is an interval; where they are few it is any subset, as the bits of an
-integer. Boxes are closed under intersection, and a box less another is a few boxes, so that questions about unions are
-decided exactly. That may take many pieces; whoever asks gives a limit.
+integer. Boxes are closed under intersection, and a box less another is a few boxes, so unions are compared exactly.
+That may take many pieces; callers give a limit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ValueBox:
 
     @property
     def volume(self) -> int:
-        """How many combinations of values it has; 0 is an empty box."""
+        """The number of its combinations of values; 0 is an empty box."""
         return prod(high - low + 1 for low, high in self.intervals) * prod(bits.bit_count() for bits in self.subsets)
 
 
@@ -67,7 +67,7 @@ def difference(box: ValueBox, other: ValueBox) -> list[ValueBox]:
         return [box]
     rest: list[ValueBox] = []
     intervals, subsets = list(box.intervals), list(box.subsets)
-    # One dimension after another: what sticks out there is cut off, and the remainder is as narrow as the other box.
+    # In each dimension the part that sticks out is cut off, and the remainder is as narrow as the other box.
     for number, bits in enumerate(shared.subsets):
         outside = subsets[number] & ~bits
         if outside:
@@ -106,7 +106,7 @@ def subtract(box: ValueBox, others: Iterable[ValueBox], limit: int) -> list[Valu
 def covering(box: ValueBox, others: Sequence[ValueBox], limit: int) -> list[int] | None:
     """Tell which of `others` cover `box` together, by index: a single one if there is one; None where they don't.
 
-    Boxes that take nothing of what those before them left are not listed.
+    Boxes that take nothing of the remainder of earlier ones are not listed.
 
     Raises:
         TooManyPieces: As `subtract`.
@@ -116,7 +116,7 @@ def covering(box: ValueBox, others: Sequence[ValueBox], limit: int) -> list[int]
         if contains(other, box):
             return [index]
     shared = [intersection(box, other) for other in others]
-    # Boxes that together have fewer values than this one can't cover it: most questions end here.
+    # Boxes that together have fewer values than this one can't cover it: most calls end here.
     if sum(part.volume for part in shared if part is not None) < box.volume:
         return None
     pieces, used = [box], []

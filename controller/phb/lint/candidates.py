@@ -1,4 +1,4 @@
-"""Which of many boxes meet a given one: an index, so that ten thousand rules are compared in seconds.
+"""An index of boxes that meet a given one, so that ten thousand rules are compared in seconds.
 
 Each dimension is compared with all earlier boxes at once (numpy). Values are replaced by their place among all values
 that occur, since 128-bit addresses fit no machine word; that keeps their order, and so every comparison.
@@ -15,12 +15,7 @@ from phb.lint.boxes import ValueBox
 
 
 class Candidates:
-    """Boxes in an order, asked for those that meet one of them and come before it.
-
-    Args:
-        boxes: In their order.
-
-    """
+    """Boxes in their order, to find those that meet one of them and come before it."""
 
     def __init__(self, boxes: Sequence[ValueBox]) -> None:
         self._boxes = boxes
@@ -32,7 +27,7 @@ class Candidates:
             places = {value: place for place, value in enumerate(sorted(values))}
             self._lows.append(np.array([places[box.intervals[dimension][0]] for box in boxes], dtype=np.int32))
             self._highs.append(np.array([places[box.intervals[dimension][1]] for box in boxes], dtype=np.int32))
-        # Bits that no box tells apart could be joined, but there are few: what is long is the time of day, which most
+        # Bits that no box tells apart could be joined, but there are few: only the time of day is long, which most
         # rules leave whole, and equal subsets are compared once.
         self._subsets: list[tuple[NDArray[np.int32], list[NDArray[np.bool_]]]] = []
         for dimension in range(len(boxes[0].subsets) if boxes else 0):
@@ -44,7 +39,7 @@ class Candidates:
                 self._subsets.append((np.array(column, dtype=np.int32), meets))
 
     def before(self, index: int) -> list[int]:
-        """Indices below `index` of the boxes that have something in common with that one, ascending."""
+        """Give the indices below `index` of the boxes that overlap with that one, ascending."""
         found: NDArray[np.intp] | None = None
         for column, meets in self._subsets:
             wanted = meets[column[index]]

@@ -1,4 +1,4 @@
-"""Code points: unknown ones, AF classes torn apart, ECN overwritten, routing protocols in danger."""
+"""Code points: unknown ones, AF classes in several queues, ECN overwritten, routing protocols in danger."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _without_phb(item: Marking | CodePoints, who: str, number: int) -> Finding:
 
 
 def _changed_class(action: Action) -> Iterator[Finding]:
-    """Colours of one meter that go to different AF classes: one flow, several queues downstream."""
+    """Find colours of one meter that go to different AF classes: one flow, several queues downstream."""
     classes = {
         number >> 3
         for marking in treatments(action)
@@ -81,7 +81,7 @@ def _changed_class(action: Action) -> Iterator[Finding]:
 
 
 def _torn(context: Context) -> Iterator[Finding]:
-    """Drop precedences of one AF class in different queues: RFC 2597 forbids reordering within a class."""
+    """Find drop precedences of one AF class in different queues: RFC 2597 forbids reordering within a class."""
     seen: dict[tuple[int, str], tuple[str, Rule | BehaviourAggregate, int]] = {}
     for item in context.askers:
         for asks in asked(item):
@@ -107,7 +107,7 @@ def _torn(context: Context) -> Iterator[Finding]:
 
 
 def _control(context: Context, item: Rule | BehaviourAggregate) -> Iterator[Finding]:
-    """Routing protocols that are blocked, or dropped by a meter (RFC 4594 section 3.2 wants neither)."""
+    """Find routing protocols that are blocked, or dropped by a meter (RFC 4594 section 3.2 wants neither)."""
     asks = [
         one
         for one in asked(item)

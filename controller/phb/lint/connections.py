@@ -1,4 +1,4 @@
-"""Limits of TCP connections, asked of traffic that has none."""
+"""Limits of TCP connections for traffic that has none."""
 
 from __future__ import annotations
 

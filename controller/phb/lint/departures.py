@@ -1,4 +1,4 @@
-"""The treatment of an action's traffic at the ports it leaves by, where output policies are asked again."""
+"""The treatment of an action's traffic at the ports it leaves by, including output policies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class Departure:
     """A part of the traffic at a port.
 
     Attributes:
-        traffic_class: The class whose queue it takes.
         policed: An action on its way has a meter that drops.
 
     """
@@ -31,7 +30,7 @@ class Departure:
 
 
 def departures(context: Context, action: Action, code_point: int, queueing: Queueing) -> set[Departure]:
-    """Tell how the action's traffic with this DSCP leaves a port: all parts of it, without regard to time."""
+    """Give the ways in which the action's traffic with this DSCP leaves a port, without regard to time."""
     policed, own = drops(action.meter), class_of(action)
     here = context.regions.leaving(queueing.port)
     pieces = list(_arriving(context, action, code_point, here))

@@ -1,4 +1,4 @@
-"""Thresholds of early detection (RFC 2309, RFC 7567) that can't do what they are for."""
+"""Thresholds of early detection (RFC 2309, RFC 7567) that can't have an effect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _find(context: Context) -> Iterator[Finding]:
 
 
 def _all(policy: PolicySet) -> Iterator[tuple[str, EarlyDetection, int | None]]:
-    """Give each early detection: where, it, and packets its queue holds at most."""
+    """Give each early detection with its place, and the most packets that its queue holds."""
     for queueing in policy.queueing:
         if queueing.early_detection is not None:
             yield f"port '{queueing.port}'", queueing.early_detection, queueing.hold_queue

@@ -1,4 +1,4 @@
-"""A finding of a lint check: one thing about a policy that a person would want to know before pushing it."""
+"""A finding of a lint check, for an engineer to know before a push."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ class Finding:
 
     Attributes:
         kind: Its id, such as ``shadowed-rule``; docs/policies/lint.md has a section for each.
-        severity: How bad it is.
         origin: The statement it is about.
-        what: What was found, in one sentence.
-        why: What will happen, or which document advises against it.
-        advice: What to do about it.
+        what: The finding, in one sentence.
+        why: Its consequence, or the document that advises against it.
+        advice: The remedy.
 
     """
 
@@ -51,13 +50,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Context:
-    """The input of every check.
-
-    Attributes:
-        policy: Everything the files say about the node.
-        at: The moment of the check: windows that are over by then never come again.
-
-    """
+    """The input of every check; windows that are over at `at` never come again."""
 
     policy: PolicySet
     at: datetime
@@ -69,7 +62,7 @@ class Context:
 
     @cached_property
     def users(self) -> Mapping[str, Sequence[Rule | BehaviourAggregate]]:
-        """Who names each action."""
+        """The rules and aggregates that name each action."""
         users: dict[str, list[Rule | BehaviourAggregate]] = {action.name: [] for action in self.policy.actions}
         for item in self.askers:
             for name in item.actions:
@@ -87,17 +80,17 @@ class Context:
 
     @cached_property
     def regions(self) -> Regions:
-        """Which packets each of them asks for."""
+        """The packets of each rule and aggregate."""
         return Regions(self.policy, self.actions)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A kind of finding, and how it is looked for.
+    """A kind of finding, and its search.
 
     Attributes:
         kinds: Ids of the findings that `run` may give, with their severity.
-        run: Looks for them, in any order.
+        run: Gives findings in any order.
 
     """
 

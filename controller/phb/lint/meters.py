@@ -1,4 +1,4 @@
-"""Meters whose bursts or treatments make them do something else than their rates say."""
+"""Meters whose bursts or treatments contradict their rates."""
 
 from __future__ import annotations
 

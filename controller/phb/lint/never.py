@@ -62,7 +62,7 @@ def _portless(rule: Rule, conditions: Conditions, *, whole: bool) -> Finding:
 
 
 def never_counts(valid: Validity, context: Context) -> str:
-    """Why there will be no moment at which it counts; empty if there may be one."""
+    """Say why the rule will never count; empty if it may."""
     if valid.between is not None:
         first, last = valid.between
         if first > last:
@@ -70,7 +70,7 @@ def never_counts(valid: Validity, context: Context) -> str:
         now = context.at.astimezone(valid.time_zone) if valid.time_zone and context.at.tzinfo else context.at
         if last.replace(tzinfo=None) < now.replace(tzinfo=None):
             return f"its window was over at {last}"
-    # 2000 has a leap day.
+    # 2000 is a leap year.
     longest = max((monthrange(2000, month)[1] for month in valid.months or range(1, 13)), default=31)
     if valid.days_of_month and min(valid.days_of_month) > longest:
         return f"none of its months has a day {min(valid.days_of_month)}"

@@ -1,4 +1,4 @@
-"""Queues and buffers that are shorter or longer than what holds them."""
+"""Queue limits and buffers that don't fit the port's hold queue."""
 
 from __future__ import annotations
 

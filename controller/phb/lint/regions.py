@@ -1,4 +1,4 @@
-"""Which packets each rule asks for, as boxes, in the order in which the pipeline asks the rules.
+"""The packets of each rule as boxes, in the order in which the pipeline asks the rules.
 
     subsets:    ingress port, egress port (or none yet), IP version, protocol, ToS, 802.1p priority, VLAN, QoS group,
                 TCP flags, month, day of month, day of week, time of day
@@ -77,9 +77,8 @@ class Region:
     """The packets that one rule or behaviour aggregate asks for.
 
     Attributes:
-        item: It.
         boxes: Its packets and times; none if it can take nothing.
-        zone: Whose clock its window is by: "" if it always counts.
+        zone: The time zone of its window: "" if it always counts.
         always: The same packets without regard to time.
 
     """
@@ -96,7 +95,7 @@ class Region:
 
     @property
     def origin(self) -> Origin:
-        """Where it was said."""
+        """The place of its statement."""
         return self.item.origin()
 
 
@@ -104,7 +103,7 @@ class Regions:
     """The regions of a policy: of its rules in their order, then of its behaviour aggregates.
 
     Attributes:
-        undecided: Rules whose exceptions take too many pieces; they are taken for empty where they would cover others.
+        undecided: Rules whose exceptions take too many pieces; where they would cover others they count as empty.
 
     """
 
@@ -120,7 +119,7 @@ class Regions:
 
     @cached_property
     def all(self) -> list[Region]:
-        """In the order in which they are asked."""
+        """The regions in the order in which they are asked."""
         return [
             *(self._of_rule(rule) for rule in self._policy.rules),
             *(self._of_aggregate(aggregate) for aggregate in self._policy.behaviour_aggregates),
@@ -130,7 +129,7 @@ class Regions:
     """Of the bits of egress ports: the input policies', which are asked before a port is chosen."""
 
     def leaving(self, reference: PortReference) -> int:
-        """Of the bits of egress ports: that of the output policy of a port."""
+        """Give the bit of egress ports for a port's output policy."""
         return self._one(reference) << 1
 
     def _of_rule(self, rule: Rule) -> Region:
@@ -173,7 +172,7 @@ class Regions:
         return Region(aggregate, tuple(boxes), "", tuple(boxes))
 
     def _of_conditions(self, rule: Rule, conditions: Conditions) -> list[ValueBox]:
-        """Boxes without the dimensions of time."""
+        """Give boxes without the dimensions of time."""
         boxes = []
         for ports, leg in self._legs(rule, conditions):
             versions = (4, 6) if leg.version is None else (leg.version,)
@@ -211,7 +210,7 @@ class Regions:
         }[rule.direction]
 
     def _tags(self, asked: CodePoints) -> list[tuple[int, int]]:
-        """Bits of priorities and of VLANs. A frame has both or neither: two boxes, where any rule asks for VLANs."""
+        """Give bits of priorities and VLANs. A frame has both or neither: two boxes, where any rule asks for VLANs."""
         priorities = _priorities(asked.pcp)
         if not self._vlans:
             return [(priorities, ALL_VLANS)]
@@ -230,7 +229,7 @@ class Regions:
         return not interfaces or None in interfaces or self._connected in (None, *interfaces)
 
     def _hook(self, ingress: PortReference | None, egress: PortReference | None) -> tuple[int, int]:
-        """Bits of ingress and egress ports: input and output policy never take each other's packets."""
+        """Give bits of ingress and egress ports: input and output policy never take each other's packets."""
         every = (1 << len(self._ports)) - 1
         return every if ingress is None else self._one(ingress), _INPUT if egress is None else self._one(egress) << 1
 
@@ -318,12 +317,12 @@ def _flags(flags: TcpFlags | None) -> int:
 
 
 def same_packets(one: Region, other: Region) -> bool:
-    """Whether both ask for the same packets, whenever."""
+    """Whether both ask for the same packets, at any time."""
     return one.always == other.always
 
 
 def overlapping_packets(one: Region, other: Region) -> bool:
-    """Whether all packets of the one are also the other's, or the other way round, whenever."""
+    """Whether all packets of one of them are also the other's, at any time."""
     return _within(one.always, other.always) or _within(other.always, one.always)
 
 

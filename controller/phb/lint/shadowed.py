@@ -19,9 +19,9 @@ def _find(context: Context) -> Iterator[Finding]:
 
 
 def shadowed(context: Context) -> list[tuple[Region, list[Region]]]:
-    """Each rule and behaviour aggregate that is never asked, and the earlier ones that take its traffic.
+    """Give each rule and behaviour aggregate that is never asked, with the earlier ones that take its traffic.
 
-    A single earlier one is named where there is one. What would take more than a limit of pieces to decide is left out.
+    A single earlier one is named where there is one. Rules that would take too many pieces to decide are left out.
     """
     regions = [region for region in context.regions.all if region.boxes]
     zones = sorted({region.zone for region in regions if region.zone}) or [""]

@@ -23,7 +23,7 @@ def _find(context: Context) -> Iterator[Finding]:
                 "the clock of the machine that compiles decides: the same files mean other hours on another machine",
                 "say 'time-zone' in the rule's 'valid' or for the whole policy",
             )
-            # One place to mend: the policy's own zone.
+            # One place to correct: the policy's own zone.
             return
 
 

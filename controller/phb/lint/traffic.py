@@ -1,4 +1,4 @@
-"""Facts that several checks need: whose traffic gets which action, and which traffic carries which code point."""
+"""Facts for several checks: the traffic of actions and of code points."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def asked(item: Rule | BehaviourAggregate) -> tuple[CodePoints, ...]:
 
 
 def dscp(tos: TypeOfService | None) -> int | None:
-    """Give the DSCP, where all of its bits are said."""
+    """Give the DSCP, where all of its bits are given."""
     return None if tos is None or tos.mask & DSCP_MASK != DSCP_MASK else tos.value >> 2
 
 
@@ -49,12 +49,12 @@ def carries(context: Context, action: Action, code_point: int) -> bool:
 
 
 def drops(meter: Meter | None) -> bool:
-    """Whether there is a meter, and it lets no more pass than its rates say."""
+    """Whether there is a meter, and it drops above its rates."""
     return meter is not None and meter.red.drop
 
 
 def blocks(meter: Meter | None) -> bool:
-    """Whether there is a meter, and it lets nothing pass: as IOS has it, and `convert` writes what a rule blocks."""
+    """Whether there is a meter that drops everything: `convert` writes blocking rules so for IOS."""
     return meter is not None and all(each.drop for each in (meter.green, meter.yellow, meter.red))
 
 
@@ -65,7 +65,7 @@ def treatments(action: Action) -> Iterator[Treatment]:
 
 
 def class_of(action: Action) -> str:
-    """Give the name of the class that its traffic gets."""
+    """Give the class of its traffic."""
     return action.traffic_class or DEFAULT_CLASS
 
 

@@ -46,7 +46,7 @@ def _conflict(earlier: Region, later: Region) -> bool:
         earlier.zone == later.zone
         and overlapping_packets(earlier, later)
         and effect(earlier.item) != effect(later.item)
-        # An exception inside a wider window is how one writes a lunch break; only windows that cross are odd.
+        # An exception inside a wider window is intended, such as a lunch break; only windows that cross are odd.
         and not _window_within(later.boxes[0], earlier.boxes[0])
         and not _window_within(earlier.boxes[0], later.boxes[0])
         and any(intersection(one, other) is not None for one in earlier.boxes for other in later.boxes)

@@ -1,4 +1,4 @@
-"""Views of a live switch, read without mastership; only counter cells that something makes count.
+"""Views of a live switch, read without mastership; only counter cells that an entry makes count.
 
-held (entries by names) > reading (counters as they are asked for) > policies, queues, classes, meters, ports, switches
+held (entries by names) > reading (counters on demand) > policies, queues, classes, meters, ports, switches
 """

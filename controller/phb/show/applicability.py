@@ -1,6 +1,6 @@
-"""The report of z/OS's SMC Applicability Tool, from counters: what of a host's TCP traffic could go another way.
+"""The report of z/OS's SMC Applicability Tool, from counters: the part of a host's TCP traffic that SMC could carry.
 
-Counters only go up, so an interval is what they say at its end less what they said at its beginning.
+Counters only go up, so an interval is the difference of the readings at its end and its beginning.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PeerCounts:
     """The counts of connections with one kind of peers, or with several.
 
     Attributes:
-        connections: Those that were established.
+        connections: Established ones.
         well_suited: Those of them that are neither short-lived nor trivial.
         outbound: Segments.
         inbound: Segments.
@@ -76,10 +76,10 @@ class PeerCounts:
 
 @dataclass(frozen=True, slots=True)
 class ApplicabilityReport:
-    """All TCP traffic of the host, and what of it is with listed peers.
+    """All TCP traffic of the host, and the part with listed peers.
 
     Attributes:
-        all: Everything, with any peer.
+        all: With any peer.
         direct: With peers in a network of the host's own.
         indirect: With peers behind a router.
         untracked: Connections of the whole node that found no slot: only their segments are counted.
@@ -113,7 +113,7 @@ async def read_cells(reading: Reading) -> Cells:
 
 
 def interval(before: Cells, after: Cells, address: str) -> Cells:
-    """Give what was counted between two readings.
+    """Give the counts between two readings.
 
     Raises:
         SwitchError: A counter has gone back: the switch was started anew, or was given its program anew.

@@ -1,4 +1,4 @@
-"""Classes: what they have sent, what their queues have dropped, and how long packets waited."""
+"""Classes: packets sent, drops of their queues, and delays."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class ClassRow:
     """One class.
 
     Attributes:
-        sent: What left the switch.
-        queued: Packets that wait in the class's queues, of all ports that have queues by class.
+        sent: Traffic that left the switch.
+        queued: Packets in the class's queues at all ports that have queues by class.
         drops: Packets those queues dropped.
         delays: Packets by bucket of the delay histogram.
 

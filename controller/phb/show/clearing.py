@@ -1,4 +1,4 @@
-"""Which cells of counters belong to a policy, a class or a port of a switch, and setting them to zero."""
+"""Counter cells of a policy, a class or a port of a switch, and setting them to zero."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INTERFACES = "interface counters of gNMI: OpenConfig only reads them"
 
 @dataclass(frozen=True)
 class Which:
-    """Whose counters are meant, by names or numbers; nothing at all is everything."""
+    """The counters that are meant, by names or numbers; without any it is everything."""
 
     policies: Collection[str] = ()
     classes: Collection[str] = ()
@@ -38,8 +38,8 @@ class Cleared:
     """The counters that were cleared, or would be.
 
     Attributes:
-        cells: How many cells that weren't zero, by counter.
-        left: What was asked for and can't be cleared, and why.
+        cells: Number of cells that weren't zero, by counter.
+        left: Wanted counters that can't be cleared, and why.
 
     """
 
@@ -80,7 +80,7 @@ async def clear(reading: Reading, which: Which, *, dry_run: bool) -> Cleared:
 
 
 def _meant(reading: Reading, which: Which) -> tuple[dict[str, set[int] | None], set[int]]:
-    """Cells by counter, None for all of them, and slots of queues."""
+    """Give cells by counter, None for all of them, and slots of queues."""
     names, every = reading.names, which.everything
     policies = {number: policy.rule for number, policy in names.policies.items()}
     held = {space: _numbers(reading, space) for space in BY_NUMBER}

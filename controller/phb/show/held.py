@@ -1,4 +1,4 @@
-"""The entries that a switch holds, by the program's names, which say what counters and registers to read."""
+"""The entries that a switch holds, with the program's names; they say which counters and registers to read."""
 
 from __future__ import annotations
 
@@ -38,13 +38,7 @@ class HeldEntry:
 
 
 class HeldTables:
-    """The entries of one switch.
-
-    Args:
-        rows: As a session reads them.
-        artifact: The program that the switch runs.
-
-    """
+    """The entries of one switch."""
 
     def __init__(self, rows: Iterable[TableRow], artifact: Artifact) -> None:
         self.artifact = artifact
@@ -69,7 +63,7 @@ class HeldTables:
         return None
 
     def classifying(self, hook: str) -> list[HeldEntry]:
-        """Give the entries that give packets a policy, those asked first first."""
+        """Give the entries that give packets a policy, in the order of precedence."""
         found = [
             entry
             for table in self.tables
@@ -81,7 +75,7 @@ class HeldTables:
 
     @property
     def version(self) -> int | None:
-        """Which version of the policies packets meet; None where the switch doesn't tell."""
+        """The version of the policies in force; None where the switch doesn't tell."""
         short = VERSION_TABLE.partition(".")[2]
         return next((entry.parameters["version"] for entry in self.tables.get(short, ()) if entry.default), None)
 
@@ -110,17 +104,11 @@ def _named(row: TableRow, artifact: Artifact) -> HeldEntry:
 
 
 def names_on_switch(held: HeldTables, intent: NodeIntent | None, policy: PolicySet | None) -> Names:
-    """Names of the numbers that a switch holds: as its entries' labels say, else as files do.
+    """Name the numbers that a switch holds: by its entries' labels, else by files.
 
-    A push may give rules other numbers than a compilation does. What an entry without a label matches says which rule
-    of the files it is, whatever its number; classes are found beside the rules that give them. Where a rule stands, and
-    the names of ports, only files know.
-
-    Args:
-        held: What the switch holds.
-        intent: What the files compile to; None where there are none.
-        policy: What they say.
-
+    A push may give rules other numbers than a compilation does. The match of an entry without a label identifies its
+    rule in the files, whatever its number; classes are found beside the rules that give them. Only files know the place
+    of a rule and the names of ports. `intent` is what `policy` compiles to; both are None without files.
     """
     artifact = held.artifact
     fresh = Names() if intent is None or policy is None else Names.of(intent, policy)
@@ -157,6 +145,5 @@ def names_on_switch(held: HeldTables, intent: NodeIntent | None, policy: PolicyS
 
 
 def _key(row: TableRow, artifact: Artifact) -> tuple[int, tuple[MatchField, ...]]:
-    """Give a row's match without its version."""
     version = artifact.tables[artifact.table_names[row.table]].fields.get(VERSION)
     return row.table, tuple(field for field in row.match if version is None or field[0] != version.number)

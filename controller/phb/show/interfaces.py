@@ -1,4 +1,4 @@
-"""Interfaces as the switch's gNMI server tells of them: what the program doesn't count, and how fast they send."""
+"""Interfaces by the switch's gNMI server: what the program doesn't count, and rates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class InterfaceStatus:
 
     Attributes:
         status: Of openconfig-interfaces: ``UP``, ``DOWN``, ``NOT_PRESENT``, ``UNKNOWN``.
-        rate_bps: Of the scheduler policy the port is bound to; None is none. The rate of the line is told nowhere.
+        rate_bps: Of the port's scheduler policy; None without one. gNMI doesn't tell the rate of the line.
         shaped: That policy is one of ours.
         counters: By name.
         queues: Of the traffic manager, by name: packets sent, and packets dropped for want of room.
@@ -39,7 +39,7 @@ class InterfaceStatus:
 
 
 async def read_interfaces(session: Session) -> dict[int, InterfaceStatus] | None:
-    """Interfaces by port number; None where the switch doesn't speak gNMI.
+    """Give interfaces by port number; None where the switch doesn't speak gNMI.
 
     Raises:
         SwitchError: It refuses, or can't be reached.

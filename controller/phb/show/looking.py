@@ -1,4 +1,4 @@
-"""One look at a live switch: a session, its tables, the names of its policies, and what is to be read."""
+"""One look at a live switch: a session, its tables, the names of its policies, and the result of reading."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ async def look(
 ) -> T:
     """Read something from one switch, beside the controller that programs it.
 
-    Args:
-        where: The switch.
-        artifact: The program that it runs.
-        prepared: The policies that it has been given; None leaves ports without names.
-        read: Gives what is wanted.
+    `prepared` are the policies that the switch has been given; None leaves ports without names.
 
     Raises:
         SwitchError: The switch refused, can't be reached, or runs another program.

@@ -1,4 +1,4 @@
-"""Meters: streams, their rates, and what came out of them by colour."""
+"""Meters: streams, their rates, and their packets by colour."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class MeterRow:
         rates: Bit/s, by name.
         bursts: Bytes, by name.
         datagram: Whether the rates count the IP datagram's bytes, and not the Ethernet frame's.
-        overhead: Added to those bytes.
-        colours: What it has seen, by colour.
+        overhead: Bytes added to those.
+        colours: Packets by colour.
 
     """
 

@@ -1,4 +1,4 @@
-"""Policies: what they match, do, and have seen."""
+"""Policies: their matches, actions and counters."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from phb.values import flags_or_type, write_protocol
 
 @dataclass
 class PolicyRow:
-    """One policy of a switch; policy 0 is what no rule took.
+    """One policy of a switch; policy 0 is for packets that no rule took.
 
     Attributes:
         rule: The rule's name; None for policy 0, and where no file says it.
         direction: Of a rule of a host; empty for others.
         hook: ``input`` or ``output``.
         match: One line for each entry.
-        does: What it does with its traffic, in words.
-        colours: What it has seen, by colour.
-        drops: What was dropped, by reason.
+        does: The treatment of its traffic, in words.
+        colours: Packets by colour.
+        drops: Packets by drop reason.
 
     """
 
@@ -58,7 +58,7 @@ async def read_policies(reading: Reading) -> list[PolicyRow]:
             number = entry.parameters["policy"]
             row = rows.setdefault(number, _row(reading, number, hook))
             words = match_words(entry)
-            if words not in row.match:  # a rule that asks for no address has an entry for each IP version
+            if words not in row.match:  # a rule without addresses has an entry for each IP version
                 row.match.append(words)
             row.traffic_class = reading.names.traffic_class(entry.parameters["traffic_class"])
             row.stream = entry.parameters["stream"]
@@ -68,7 +68,7 @@ async def read_policies(reading: Reading) -> list[PolicyRow]:
     )
     for index, value in traffic.items():
         rows[index // COLOURS_PER_POLICY].colours[COLOURS[index % COLOURS_PER_POLICY]] = value
-    # What has seen nothing has dropped nothing: of 65,536 policies few cells are left to read.
+    # A policy without packets has no drops: of 65,536 policies few cells are left to read.
     drops = await reading.counter(
         "policy_drops",
         (row.number * REASONS_PER_POLICY + reason for row in rows.values() if row.colours for reason in DropReason),
@@ -133,7 +133,7 @@ def _mark_words(parameters: Mapping[str, int]) -> Iterator[str]:
 
 
 def match_words(entry: HeldEntry) -> str:
-    """Write an entry's match as an engineer does, without the version."""
+    """Write an entry's match in an engineer's words, without the version."""
     words = [_word(entry, name, *value) for name, value in entry.match.items() if name != "version"]
     return " ".join(words) or "anything"
 

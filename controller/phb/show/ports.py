@@ -1,4 +1,4 @@
-"""Ports: what they have sent, and what waits there."""
+"""Ports: packets sent and queued."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class PortRow:
     """One port.
 
     Attributes:
-        strategy: Of its scheduler; None where nothing is said about the port, so that it is FIFO without limits.
+        strategy: Of its scheduler; None without a statement for the port, which is FIFO without limits.
         sent: What the scheduler took: IP and other frames, without FCS.
         queued: Packets that wait.
-        interface: What gNMI says of it; None where the switch doesn't speak it, or has no such interface.
+        interface: The port in gNMI; None where the switch doesn't speak it, or has no such interface.
 
     """
 
@@ -34,19 +34,14 @@ class PortRow:
 
 @dataclass(frozen=True)
 class PortTable:
-    """The ports of a switch.
-
-    Attributes:
-        speaks_gnmi: Whether the switch tells of its interfaces.
-
-    """
+    """The ports of a switch; `speaks_gnmi` if it tells of its interfaces."""
 
     rows: tuple[PortRow, ...]
     speaks_gnmi: bool
 
 
 async def read_ports(reading: Reading) -> PortTable:
-    """Ports that the switch's tables or the files name, or that it has an interface for."""
+    """Read ports that the switch's tables or the files name, or that have an interface."""
     interfaces = await read_interfaces(reading.session)
     held = reading.held
     numbers = {*reading.names.ports, *(interfaces or ())}

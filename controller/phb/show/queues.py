@@ -1,4 +1,4 @@
-"""Queues in the words of IOS ``show queue`` (the source's appendix E): what waits, conversation by conversation."""
+"""Queues as IOS ``show queue`` shows them (the source's appendix E): waiting packets, conversation by conversation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DROPS = ("conversation_discards", "conversation_tail_drops", "conversation_earl
 
 @dataclass(frozen=True)
 class Flow:
-    """Who has a conversation: the packet that took its slot. IOS shows the packet at the head of the queue."""
+    """The owner of a conversation: the packet that took its slot. IOS shows the packet at the head of the queue."""
 
     source: IPv4Address | None
     destination: IPv4Address | None
@@ -46,14 +46,14 @@ class Flow:
 
 @dataclass(frozen=True)
 class Conversation:
-    """One conversation: IOS's numbers without interleaves, which there are none of.
+    """One conversation, with IOS's numbers except interleaves, which don't exist here.
 
     Attributes:
         weight: None where it depends on a precedence that the switch can't tell.
         early_drops: By WRED.
-        refused: By the switch itself: it had no room for what the program let pass.
-        flow: Who it is; None where the switch can't tell.
-        length: Mean bytes of the packets that wait, as the port's scheduler counts them; None where none waits.
+        refused: By the switch itself: it had no room for packets that the program let pass.
+        flow: None where the switch can't tell.
+        length: Mean bytes of the waiting packets, as the port's scheduler counts them; None where none waits.
 
     """
 
@@ -76,7 +76,7 @@ class QueueOf:
 
     Attributes:
         limit: Packets that may wait; None without limit.
-        conversations: Those that have seen packets.
+        conversations: Those that have had packets.
 
     """
 
@@ -99,7 +99,7 @@ class QueueOf:
 
     @property
     def drops(self) -> int:
-        """Packets that were dropped for want of room, or early."""
+        """Packets dropped for want of room, or early."""
         return sum(each.discards + each.tail_drops + each.early_drops + each.refused for each in self.conversations)
 
 
@@ -120,7 +120,7 @@ class PortQueues:
 
     @property
     def drops(self) -> int:
-        """Packets that were dropped for want of room, or early."""
+        """Packets dropped for want of room, or early."""
         return sum(queue.drops for queue in self.queues)
 
 
@@ -229,10 +229,10 @@ async def read_waiting(
     transmitted: Mapping[int, CounterValue],
     refused: Mapping[int, CounterValue],
 ) -> Mapping[int, int]:
-    """Packets that wait, by slot, of the slots in which something has come.
+    """Give the packets that wait, by slot, of the slots with counted packets.
 
-    The program's own state says it. What the counters leave is the next best, on a switch that tells of counters alone:
-    packets that pass while those are read, or set to zero, are missed.
+    The program's own state says it. A switch that has only counters gives their difference: packets that pass while
+    those are read, or set to zero, are missed.
     """
     ports = [slot - CONVERSATION_SLOTS for slot in enqueued if slot >= CONVERSATION_SLOTS]
     at_ports = await reading.registers("port_occupancy", ports)
@@ -246,7 +246,7 @@ async def read_waiting(
 
 
 def counted_waiting(enqueued: CounterValue, transmitted: CounterValue, refused: CounterValue) -> int:
-    """Give the packets that counters have come and not gone; never less than none, though they are not read at once."""
+    """Give the difference of counters, at least 0: they are not read at once."""
     return max(0, enqueued.packets - transmitted.packets - refused.packets)
 
 

@@ -1,4 +1,4 @@
-"""Counters of a switch, only the cells that something in its tables makes count."""
+"""Counters of a switch, only the cells that an entry makes count."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ NOTHING = CounterValue(0, 0)
 
 
 class Reading:
-    """One look at a switch: its tables, read once, and counters, read as they are asked for.
-
-    Args:
-        session: Needs no mastership.
-        held: The switch's entries.
-        names: What their numbers stand for.
-
-    """
+    """One look at a switch: its tables, read once, and counters, read on demand; needs no mastership."""
 
     def __init__(self, session: Session, held: HeldTables, names: Names) -> None:
         self.session = session
@@ -27,21 +20,21 @@ class Reading:
         self.names = names
 
     async def counter(self, name: str, indexes: Iterable[int]) -> Mapping[int, CounterValue]:
-        """Cells that aren't zero; none where the program has no such counter."""
+        """Read the cells that aren't zero; none where the program has no such counter."""
         wanted = sorted(set(indexes))
         if not wanted or name not in self.session.artifact.counters:
             return {}
         return await self.session.counter(name, wanted)
 
     async def registers(self, name: str, indexes: Sequence[int]) -> Mapping[int, int]:
-        """Cells of a register; none where the program has no such array, or the switch can't read registers."""
+        """Read cells of a register; none where the program has no such array, or the switch can't read registers."""
         if not indexes or name not in self.session.artifact.registers:
             return {}
         return await self.session.registers(name, indexes) or {}
 
 
 def add(values: Iterable[CounterValue]) -> CounterValue:
-    """Several cells as one."""
+    """Add cells up."""
     packets = octets = 0
     for value in values:
         packets += value.packets

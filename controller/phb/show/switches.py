@@ -1,4 +1,4 @@
-"""The switch itself: what it runs, who may write to it, how full its tables are."""
+"""The switch itself: its program, its primary controller, the use of its tables."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class SwitchState:
 
     Attributes:
         runs_ours: Whether it runs exactly the program of the artifact.
-        mastership: Who may write; None where the switch doesn't tell a session that never asks to be primary.
+        mastership: None where the switch doesn't tell a session that never asks to be primary.
         version: Which of the two versions of policies is in force; None where the switch doesn't tell.
-        tables: Tables that hold something.
+        tables: Tables with entries.
 
     """
 
@@ -59,9 +59,9 @@ async def read_switch(reading: Reading) -> SwitchState:
 
 
 async def _mastership(session: Session) -> Mastership | None:
-    """Ask with election id 0, which never becomes primary (P4Runtime section 5.3): looking must not take over.
+    """Ask with election id 0, which never becomes primary (P4Runtime section 5.3): reading must not take over.
 
-    bmv2 makes it primary all the same where nobody is; whoever asks with another one takes over from it.
+    bmv2 makes it primary all the same where nobody is; a controller with another id takes over from it.
     """
     try:
         answer = await session.arbitrate(0)
