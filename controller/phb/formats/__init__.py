@@ -81,10 +81,7 @@ FORMATS = (
 def read_file(path: str | Path, format_name: str | None = None, options: ReadOptions = READING) -> PolicySet:
     """Read one policy file.
 
-    Args:
-        path: The file.
-        format_name: One of `FORMATS` by name; None chooses by ending, then by content.
-        options: What the file doesn't say itself.
+    `format_name` is one of `FORMATS`; None chooses by ending, then by content.
 
     Raises:
         InputError: The file can't be read, its format isn't known, or its content is wrong.
@@ -97,18 +94,7 @@ def read_file(path: str | Path, format_name: str | None = None, options: ReadOpt
 def read_content(
     content: bytes, name: str, format_name: str | None = None, options: ReadOptions = READING
 ) -> PolicySet:
-    """Read what a policy file holds, or held once.
-
-    Args:
-        content: The file's bytes.
-        name: Its name, for errors and for its format.
-        format_name: As in `read_file`.
-        options: As in `read_file`.
-
-    Raises:
-        InputError: As `read_file`.
-
-    """
+    """Read a policy file's bytes; `name` is for errors and the format."""
     whole_file = Origin(name)
     decoded = decode(content, name)
     chosen = _choose(whole_file, decoded.text, format_name)
@@ -120,7 +106,7 @@ def read_content(
     except InputError:
         raise
     except Exception as error:
-        # Whatever a reader did not foresee is still about this file, and still one line.
+        # Errors that a reader didn't foresee are about this file, too, and take one line.
         problem = " ".join(str(error).split())[:200]
         found = f"content that the {chosen.name} reader can't take ({type(error).__name__}: {problem})"
         raise InputError(whole_file, found, f"a {chosen.name} policy file") from error
@@ -132,7 +118,7 @@ def read_content(
 def read_files(
     paths: Sequence[str | Path], format_name: str | None = None, options: ReadOptions = READING
 ) -> PolicySet:
-    """Read several files into the policy set of one node. `format_name` and `options` hold for every file.
+    """Read several files into the policy set of one node.
 
     Raises:
         InputError: A file is wrong, or two of them say different things about the same item.
@@ -142,12 +128,7 @@ def read_files(
 
 
 def convert(policy: PolicySet, to: str, options: WriteOptions = WRITING) -> Converted:
-    """Write a policy in another format's words.
-
-    Args:
-        policy: What to write.
-        to: One of `FORMATS` by name.
-        options: How to write it.
+    """Write a policy in another format, one of `FORMATS` by name.
 
     Raises:
         InputError: There is no such format, it can't be written, or something that it has to say is missing.

@@ -1,4 +1,4 @@
-"""Which packets a loss is about: those of the rules that lead to what is lost."""
+"""The packets that a loss concerns: those of the rules that lead to what is lost."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from phb.model import (
 )
 from phb.values import write_protocol
 
-# What a node has and is called, and what another file may say of it: no packet is treated otherwise without.
+# Facts about the node and its names, which another file may say: without them no packet is treated otherwise.
 _OF_THE_NODE = (PolicySet, Port, CrossConnect, Route, Image, TrafficClass, Applicability)
-# But shares of a port's queueing are taken of its rate, and windows are by the node's clock.
+# Exceptions: shares of a port's queueing are of its rate, and windows are by the node's clock.
 _MEANT_BY_OTHERS = ("rate", "time_zone")
 _EVERYTHING = "all packets"
 
 
 def with_packets(loss: Loss, policy: PolicySet) -> Loss:
-    """Give the loss with the packets that get something else by it."""
+    """Give the loss with the packets that are treated otherwise by it."""
     if loss.item is None or loss.kept:
         return loss
     if isinstance(loss.item, SubnetPriority):
@@ -46,7 +46,7 @@ def with_packets(loss: Loss, policy: PolicySet) -> Loss:
 
 
 def _packets(item: Item, policy: PolicySet) -> list[str]:
-    """Rules and behaviour aggregates that lead to the item; else the port or the class whose queue it is."""
+    """Name the rules and behaviour aggregates that lead to the item; else the port or the class of its queue."""
     windows = [rule.valid for rule in policy.rules if rule.valid != Validity() and rule.valid.time_zone is None]
     clocks = {id(valid) for valid in windows} if item is policy else set()
     rules = [rule for rule in policy.rules if rule is item or rule.valid is item or id(rule.valid) in clocks]
@@ -68,7 +68,7 @@ def _packets(item: Item, policy: PolicySet) -> list[str]:
 
 
 def _with_user_priority(priority: SubnetPriority) -> list[str]:
-    """Adapters' queues are the host's own; the 802.1p priority goes out with the packet."""
+    """Name tagged packets: the 802.1p priority goes out with them, while adapters' queues are the host's own."""
     if all(mapping.user_priority is None for mapping in priority.mappings):
         return []
     where = priority.port or priority.address
@@ -85,7 +85,7 @@ def _has(whole: object, part: Item) -> bool:
 
 
 def in_words(conditions: Conditions) -> str:
-    """Give the packets that conditions ask for, in a few words."""
+    """Describe the packets of conditions in a few words."""
     said = [] if conditions.version is None else [f"IPv{conditions.version}"]
     if conditions.protocol is not None:
         said.append(str(write_protocol(conditions.protocol)))

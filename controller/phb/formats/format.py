@@ -13,24 +13,14 @@ from phb.origin import Origin
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Facts about files that their texts leave open.
-
-    Attributes:
-        dialect: Which IOS is meant where a file doesn't name one; other formats don't ask.
-
-    """
+    """Facts that texts leave open: the dialect of an IOS file that names none."""
 
     dialect: Dialect | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How a policy is to be written.
-
-    Attributes:
-        dialect: The IOS to write for; other formats don't ask. None takes the one that the policy itself names.
-
-    """
+    """How to write a policy: the dialect of IOS; None takes the one that the policy itself names."""
 
     dialect: Dialect | None = None
 
@@ -40,12 +30,7 @@ WRITING = WriteOptions()
 
 
 def parse_dialect(name: str | None) -> Dialect | None:
-    """Give the dialect that a command's option names.
-
-    Raises:
-        InputError: There is no such dialect.
-
-    """
+    """Give the dialect that a command's option names; refuse any other name."""
     if name is None:
         return None
     if name in list(Dialect):
@@ -55,16 +40,16 @@ def parse_dialect(name: str | None) -> Dialect | None:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something a policy says and a format can't.
+    """A statement of a policy that a format can't express.
 
     Attributes:
-        origin: Where the source says it.
-        what: The thing that is left out, in the words of its key or statement: ``'unless' of rule 'voice'``.
+        origin: The statement's place in the source.
+        what: What is left out, in the words of its key or statement: ``'unless' of rule 'voice'``.
         why: What the format lacks, as the end of a sentence: ``Policy Agent rules have no exceptions``.
-        item: Whose it is, if it may concern packets.
-        key: Which of its keys.
-        kept: Packets get what they got, whatever the item is.
-        packets: The packets that get something else; none where all get what they got.
+        item: The item, if it may concern packets.
+        key: The item's key.
+        kept: Packets are treated as before, whatever the item is.
+        packets: Packets that are treated otherwise.
 
     """
 
@@ -82,7 +67,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A policy in another format's words, and what these couldn't say, in the order of the source."""
+    """A policy in another format, and its losses in the order of the source."""
 
     text: str
     losses: tuple[Loss, ...] = ()
@@ -90,12 +75,12 @@ class Converted:
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write a policy.
+    """A format of policies.
 
     Attributes:
-        name: What `--format` and `--to` call it.
+        name: Its name for `--format` and `--to`.
         read: Turns (text, file name, options) into the model; raises InputError.
-        endings: File name endings that mean this format without a look inside.
+        endings: File name endings that mean this format, whatever the content.
         signature: Found in texts of this format, and in no other's.
         write: The inverse of `read`: its text, read back, gives a policy with the same effect, or every difference is
             a loss. None where a format is only read.

@@ -9,7 +9,7 @@ from phb.values import AddressRange
 
 
 def intersection(one: Conditions, other: Conditions) -> Conditions | None:
-    """Give the conditions that both have; None where no packet meets both. Compares addresses, ports and protocol."""
+    """Intersect addresses, ports and protocol of two conditions; None where no packet meets both."""
     common: dict[str, Any] = {}
     for name in ("protocol", "source", "destination", "source_ports", "destination_ports"):
         asked = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]
@@ -23,7 +23,7 @@ def intersection(one: Conditions, other: Conditions) -> Conditions | None:
 
 
 def _common(one: Any, other: Any) -> Any:
-    """Give the part of two protocols or ranges that is in both; None where there is none."""
+    """Intersect two protocols or ranges; None where they have nothing in common."""
     if isinstance(one, int):
         return one if one == other else None
     if isinstance(one, AddressRange) and one.version != other.version:

@@ -1,12 +1,12 @@
-"""The dataset that configures the SMC Applicability Tool of z/OS: how long to watch, and which peers.
+"""The dataset that configures the SMC Applicability Tool of z/OS: the time to watch, and the peers.
 
     SMCATCFG INTERVAL 120
     IPADDR
     C5::1:2:3:4/126
     9.67.113.61
 
-One statement, its words in any case and on any lines; ``;`` starts a comment, as in TCP/IP profiles. The dataset says
-nothing about the host: its port, and its own networks, stand in another file.
+One statement, its words in any case and on any lines; ``;`` starts a comment, as in TCP/IP profiles. The host's port
+and its own networks stand in another file.
 """
 
 from __future__ import annotations
@@ -37,12 +37,7 @@ class _Word:
 
 
 def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
-    """Read a dataset.
-
-    Raises:
-        InputError: With the line of the first thing that is wrong.
-
-    """
+    """Read a dataset."""
     words = list(_words(text, file))
     if not words or str(words[0]) != STATEMENT:
         found, origin = (f"'{words[0].text}'", words[0].origin) if words else ("nothing", Origin(file))
@@ -74,7 +69,6 @@ def _words(text: str, file: str) -> Iterator[_Word]:
 
 
 def _values(words: list[_Word], position: int) -> list[_Word]:
-    """Give the words up to the next keyword."""
     last = next((place for place in range(position, len(words)) if str(words[place]) in _KEYWORDS), len(words))
     return words[position:last]
 

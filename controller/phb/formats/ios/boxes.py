@@ -1,8 +1,8 @@
-"""Sets of packets as boxes: what access lists and class maps take, with denials and negations carried out.
+"""Sets of packets as boxes: the packets of access lists and class maps, with denials and negations resolved.
 
-A box asks each field for one interval, or one pattern under a mask. A piece is some boxes without some others, which is
-what a rule of the model says by `match` and `unless`. A region is several pieces; unions, intersections and complements
-of regions are regions.
+A box asks each field for one interval, or one pattern under a mask. A piece is some boxes without some others, as
+`match` and `unless` of a rule of the model. A region is several pieces; unions, intersections and complements of
+regions are regions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Pattern: TypeAlias = tuple[int, int]  # value, mask
 
 @dataclass(frozen=True, slots=True)
 class IosBox:
-    """One set of conditions, all of them asked; None asks nothing. What asks for addresses has a version."""
+    """A set of conditions, all of them asked; None is any value. A box with addresses has a version."""
 
     version: int | None = None
     protocol: int | None = None
@@ -97,7 +97,7 @@ class IosBox:
         return self.intersect(other) == other
 
     def conditions(self, egress: str | None) -> Conditions:
-        """In the model's words; with `egress` as a condition of the output policy of that port."""
+        """Give the model's conditions; `egress` is the port of an output policy."""
         given: dict[str, object] = {"ingress_port": self.ingress, "egress_port": egress, "protocol": self.protocol}
         for name in ("source", "destination"):
             interval: Interval | None = getattr(self, name)
@@ -105,7 +105,7 @@ class IosBox:
                 address = IPv6Address if self.version == 6 else IPv4Address
                 given[name] = AddressRange(address(interval[0]), address(interval[1]))
         if self.version is not None and self.source is None and self.destination is None:
-            # The model says a version by an address.
+            # The model expresses a version by an address.
             given["source"] = AddressRange.parse("0.0.0.0/0" if self.version == 4 else "::/0")
         for name in ("source_ports", "destination_ports"):
             ports: Interval | None = getattr(self, name)
@@ -152,7 +152,7 @@ Region: TypeAlias = tuple[Piece, ...]
 
 
 def region(*boxes: IosBox) -> Region:
-    """Packets that are in any of the boxes."""
+    """Give the region of the boxes."""
     return (Piece(boxes),)
 
 
@@ -194,7 +194,7 @@ def intersection(regions: Sequence[Region]) -> Region:
 
 
 def complement(whole: Region) -> Region:
-    """Everything else."""
+    """Give all other packets."""
     parts: list[Region] = []
     for piece in whole:
         outside: list[Piece] = [] if EVERYTHING in piece.match else [Piece((EVERYTHING,), piece.match)]
@@ -217,7 +217,7 @@ def _piece(match: Sequence[IosBox], unless: Sequence[IosBox]) -> Piece:
 
 def _joined(pieces: Sequence[Piece]) -> Region:
     """Give the same set in fewer pieces: two become one where neither's exceptions touch the other's boxes."""
-    # As keys, so that a list of 10,000 entries grows without being copied each time.
+    # Keys of dicts, so that a list of 10,000 entries grows without being copied each time.
     joined: list[tuple[dict[IosBox, None], dict[IosBox, None]]] = []
     for piece in pieces:
         match, unless = dict.fromkeys(piece.match), dict.fromkeys(piece.unless)

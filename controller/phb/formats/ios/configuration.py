@@ -1,4 +1,4 @@
-"""A configuration as its statements say it, before it becomes the policy model."""
+"""A configuration as its statements, before it becomes the policy model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from phb.origin import Origin
 
 @dataclass
 class ObjectGroup:
-    """Addresses, as boxes that ask for them as a source, or services; and the other groups whose members it has."""
+    """Addresses, as boxes that ask for them as a source, or services; and groups whose members it includes."""
 
     name: str
     kind: str
@@ -36,7 +36,7 @@ class GroupUse(NamedTuple):
 
 @dataclass
 class AccessEntry:
-    """One line of an access list; several boxes where one can't say it, narrowed by what each of the groups has."""
+    """A line of an access list, in one or several boxes, narrowed by the groups' members."""
 
     permit: bool
     boxes: tuple[IosBox, ...]
@@ -47,7 +47,7 @@ class AccessEntry:
 
 @dataclass
 class AccessList:
-    """A list of entries; the first that meets a packet decides, and what meets none is denied."""
+    """A list of entries; the first that a packet meets decides, and all other packets are denied."""
 
     name: str
     extended: bool
@@ -57,7 +57,7 @@ class AccessList:
     errors: list[InputError] = field(default_factory=list)
 
     def next_sequence(self) -> int:
-        """Give the number of an entry that says none: IOS counts in steps of ten."""
+        """Give the number of an entry without one: IOS counts in steps of ten."""
         return (self.entries[-1].sequence if self.entries else 0) + 10
 
 
@@ -74,7 +74,7 @@ class MatchTerm:
 
 @dataclass
 class ClassMap:
-    """Which packets are of a class: all terms, or any of them."""
+    """The packets of a class: they meet all terms, or any of them."""
 
     name: str
     match_all: bool
@@ -95,7 +95,7 @@ class Mark:
 
     @property
     def target(self) -> str:
-        """Which field of a packet it changes: there is one mark for each."""
+        """The field of a packet that it changes: there is one mark for each."""
         if self.field == "set_qos_group":
             return "qos-group"
         return "cos" if self.field == "set_pcp" or self.copied is Copied.PRECEDENCE_TO_PCP else "ip"
@@ -151,7 +151,7 @@ class Share:
 
 @dataclass
 class RandomDetect:
-    """WRED as configured: what isn't named keeps the default of the dialect."""
+    """WRED as configured, or None for the default of the dialect."""
 
     origin: Origin
     by_dscp: bool | None = None
@@ -162,7 +162,7 @@ class RandomDetect:
 
 @dataclass(frozen=True)
 class FlowFairness:
-    """``fair-queue``; None where nothing is said."""
+    """``fair-queue``, with None for the default."""
 
     origin: Origin
     threshold: int | None = None
@@ -235,9 +235,8 @@ class RouteMap:
 class Interface:
     """An interface. `fair_queue` is False after ``no fair-queue``; `unlike` says why it is no port of a switch.
 
-    `besides` is what happens there to packets that phb doesn't do.
-
-    A subinterface has a `parent`, if that is in the file, and a `tag`: its VLAN, or `UNTAGGED` for the native one.
+    `besides` is treatment of packets there that phb doesn't do. A subinterface has a `parent`, if that is in the file,
+    and a `tag`: its VLAN, or `UNTAGGED` for the native one.
     """
 
     name: str
@@ -270,14 +269,10 @@ class Interface:
 
 @dataclass
 class Configuration:
-    """Everything the file says that bears on packets.
+    """Everything in the file that concerns packets.
 
-    Object groups, lists, class maps, policy maps and interfaces have errors of their own, which count where they are
-    used.
-
-    Attributes:
-        errors: All others.
-
+    `errors` doesn't have those of object groups, lists, class maps, policy maps and interfaces, which count where these
+    are used.
     """
 
     dialect: Dialect
@@ -293,20 +288,18 @@ class Configuration:
     errors: list[InputError] = field(default_factory=list)
 
     def note(self, origin: Origin, message: str) -> None:
-        """List something that has no effect, and why."""
+        """List a statement that has no effect, and why."""
         self.notices.append(Notice(origin, message))
 
     def aside(self, origin: Origin, message: str) -> None:
-        """List a line that doesn't bear on packets, and why it has no effect."""
+        """List a line that doesn't concern packets, and why it has no effect."""
         self.notices.append(Notice(origin, message, aside=True))
 
     @contextmanager
     def collecting(self, *about: Interface | PolicyMap) -> Iterator[None]:
         """Keep an error, so that all of them are found in one run.
 
-        Args:
-            about: What is looked at. If some of its statements are wrong, what follows from that isn't another error.
-
+        If an item of `about` has errors already, this one may follow from them, and is dropped.
         """
         try:
             yield

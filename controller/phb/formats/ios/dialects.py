@@ -1,4 +1,4 @@
-"""Which IOS wrote a file: what the user says, else what the file says of its release."""
+"""The IOS of a file: what the user says, else the release in the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phb.origin import Origin
 # `version 1` and `version 2` are RIP's, in a part of a configuration.
 _VERSION = re.compile(r"^version\s+(?![12]\s*$)(?P<release>(?P<major>\d+)(\.(?P<minor>\d+))?\S*)\s*$", re.IGNORECASE)
 
-# What `show version` says, and the name of the image that the router boots: c2800nm-ipbasek9-mz.124-24.T4.bin.
+# The release in `show version`, and in the image that the router boots: c2800nm-ipbasek9-mz.124-24.T4.bin.
 _FULL_12_4 = re.compile(r"\b(?:Version 12\.4\(|mz\.124-)(?P<number>\d+)[a-z]?[).](?P<train>[A-Z]*)")
 
 # 12.4(20)T brought HQF ("Hierarchical Queueing Framework", Cisco white paper C11-481499), and `version` prints no more

@@ -15,7 +15,7 @@ from phb.model import Dialect
 
 
 def parse(text: str, file: str, dialect: Dialect) -> Configuration:
-    """Read every statement. What is wrong with one is an error of its list, map or interface, else of the whole."""
+    """Read every statement. Its error is one of its list, map or interface, else of the whole configuration."""
     configuration = Configuration(dialect)
     modes = [Mode(GLOBAL, None)]
     statements = list(lines(text, file))
@@ -43,7 +43,7 @@ def parse(text: str, file: str, dialect: Dialect) -> Configuration:
 
 
 def _note_rest(configuration: Configuration, lines_left: Sequence[Line]) -> None:
-    """List what stands behind ``end``, if it bears on packets: it may be another router's, or what was typed next."""
+    """Note statements behind ``end`` that concern packets: they may be another router's, or typed later."""
     heads = {phrase.split()[0] for phrase in GLOBAL.phrases(asides=False)}
     for line in lines_left:
         if line.words[0].lower() in heads:
@@ -73,7 +73,7 @@ def _statement(configuration: Configuration, modes: list[Mode], line: Line) -> l
     """Read a line as a statement; give the modes after it, or None if it is unknown."""
     if line.words[0].lower() == "exit" and len(line.words) == 1:
         return modes[:-1] or modes
-    # What is indented below the head of a block that is left out belongs to it, whatever it is.
+    # Lines indented below the head of a block that is left out belong to it.
     if modes[-1].vocabulary in (IN_BLOCK, LEFT_OUT, WRONG) and line.indent > modes[-1].indent:
         if modes[-1].vocabulary is LEFT_OUT:
             check_left_out(line)
@@ -92,14 +92,14 @@ def _statement(configuration: Configuration, modes: list[Mode], line: Line) -> l
 
 
 def _find(modes: list[Mode], line: Line) -> tuple[int, Found] | None:
-    """Give the statement, and how many modes are open where it belongs.
+    """Find the statement, and how many modes are open where it belongs.
 
-    As on the router, what a mode doesn't know is tried in the mode around it. A statement that stands there in full
-    comes before one that is only abbreviated: `ip route` after an interface is not its `ip route-cache`.
+    As on the router, a statement unknown in a mode is looked up in the mode around it. A full statement there comes
+    before an abbreviated one: `ip route` after an interface is not its `ip route-cache`.
     """
     first: tuple[int, Found] | None = None
     ambiguous: InputError | None = None
-    # What is indented below an interface is never of the whole router: `ip vrf forwarding` isn't `ip vrf`.
+    # Lines indented below an interface are never of the whole router: `ip vrf forwarding` isn't `ip vrf`.
     another = line.words[0].lower() == "interface"
     strict = modes[-1].vocabulary is INTERFACE and line.indent > modes[-1].indent and not another
     for depth in range(len(modes), len(modes) - 1 if strict else 0, -1):

@@ -17,15 +17,10 @@ from phb.origin import Origin
 
 
 def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
-    """Read a configuration.
-
-    Args:
-        text: What `show running-config` prints, or parts of it.
-        file: Its name.
-        options: Which IOS is meant, where the file doesn't say it.
+    """Read a configuration: the output of `show running-config`, or parts of it.
 
     Raises:
-        InputError: With the line of what is wrong; InputErrors if several things are.
+        InputError: With the line of the error; InputErrors if there are several.
 
     """
     configuration = parse(text, file, dialect(text, file, options.dialect))

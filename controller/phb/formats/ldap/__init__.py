@@ -1,6 +1,6 @@
 """Policies in a directory: RFC 3703's rules or IBM's, with conditions and actions in the words of the Policy Agent.
 
-A directory itself is asked by `phb.directory`; what it gives is LDIF too.
+`phb.directory` asks a directory itself; its answer is LDIF too.
 
     names > ldif > words, periods, combining > ibm > tree, first > unread > this reader
 """
@@ -23,12 +23,7 @@ __all__ = ["read", "write_entries"]
 
 
 def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
-    """Read the LDIF of a tree.
-
-    Raises:
-        InputError: With the line, or DN and attribute, of the first thing that is wrong; or there is no rule.
-
-    """
+    """Read the LDIF of a tree; refuse one without rules."""
     entries = read_entries(text, file)
     check_words(entries)
     entries = translated(entries)

@@ -26,14 +26,14 @@ class Term:
 
 @dataclass(frozen=True)
 class Combined:
-    """Which packets a rule takes, in the model's words."""
+    """A rule's packets, in the model's words."""
 
     match: tuple[Conditions, ...]
     unless: tuple[Conditions, ...] = ()
 
 
 def disjunctive(groups: Mapping[int, Sequence[Term]], rule: Origin) -> Combined:
-    """Any group whose terms all hold (DNF)."""
+    """Combine groups: a packet meets all terms of any group (DNF)."""
     match: list[Conditions] = []
     exceptions: list[tuple[Conditions, ...]] = []
     for group in groups.values():
@@ -72,7 +72,6 @@ def _combined(match: Sequence[Conditions], unless: tuple[Conditions, ...], rule:
 
 
 def _all_of(terms: Sequence[Sequence[Conditions]], rule: Origin) -> list[Conditions]:
-    """Give the conditions of packets that meet one alternative of every term."""
     found: list[Conditions] = [Conditions()]
     for alternatives in terms:
         pairs = product(found, alternatives)

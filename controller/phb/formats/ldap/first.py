@@ -22,23 +22,13 @@ RULE = "ServicePolicyRules"
 _NAMED = {RULE: "PolicyName", "ServiceCategories": "ServiceName"}
 CLASSES = frozenset(name.lower() for name in _NAMED)
 _PRIORITY = "PolicyRulePriority"
-# Which host a directory of several means.
+# The host that is meant, in a directory of several.
 _SELECTOR = "SelectorTag"
 _OTHERS = frozenset(name.lower() for name in ("objectClass", "cn", "description", _SELECTOR, *_NAMED.values()))
 
 
 def read_first(entries: Sequence[DirectoryEntry], file: str, notices: list[Notice]) -> PolicySet | None:
-    """Read the policy of the entries of this version; None where there are none.
-
-    Args:
-        entries: Of the whole tree.
-        file: Where they are from.
-        notices: What has no effect is added here.
-
-    Raises:
-        InputError: With DN and attribute, or line, of the first thing that is wrong.
-
-    """
+    """Read the policy of the entries of this version; None where there are none. Adds to `notices`."""
     mine = [entry for entry in entries if not CLASSES.isdisjoint(entry.classes)]
     if not mine:
         return None

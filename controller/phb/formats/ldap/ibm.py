@@ -69,7 +69,7 @@ CLASSES = frozenset(_BY_CLASS)
 
 # RFC 3703's words with another prefix.
 _STRUCTURE = (*words.HARMLESS, *words.CONTAINED, *words.REFUSED, *words.STRUCTURE)
-# What the Policy Agent's file calls OutboundInterface and SourceAddressRange has another name in the directory.
+# Attributes with other names in the directory than in the Policy Agent's file.
 _OTHER_NAMES = {
     "Interface": "OutboundInterface",
     "SourceIPAddressRange": "SourceAddressRange",
@@ -97,7 +97,7 @@ _NAMES = {
     **{f"{PREFIX}{word}": f"{words.PREFIX}{become}" for word, become in _OTHER_NAMES.items()},
     **_PERIOD,
 }
-# Theirs name what RFC 3703's associations lead to.
+# The second version's lists name the targets of RFC 3703's associations.
 del _NAMES[CONDITION_LIST], _NAMES[ACTION_LIST]
 _BY_NAME = {name.lower(): become for name, become in _NAMES.items()}
 _LOAD = f"{PREFIX}policyGroupForLoadDistribution"
@@ -110,7 +110,7 @@ _PERIOD_WORDS = {word.lower() for word in _PERIOD.values()}
 
 
 def is_ibm(entry: DirectoryEntry) -> bool:
-    """Whether the entry is one of IBM's schema."""
+    """Whether the entry is of IBM's schema."""
     return not CLASSES.isdisjoint(entry.classes)
 
 
@@ -155,7 +155,7 @@ def _entry(entry: DirectoryEntry) -> DirectoryEntry:
         become = _BY_NAME.get(key, key).lower()
         convert = _VALUES.get(become, _as_it_is)
         found.setdefault(become, []).extend(convert(value) for value in values)
-    # A class says what an entry is for; one that is left out is known by its attributes.
+    # The class says what an entry is for; without one its attributes do.
     meant = [_BY_CLASS.get(name) for name in entry.classes]
     for attributes, name in (
         (_CONDITION_WORDS, words.CONDITION),
@@ -201,7 +201,7 @@ _ADDRESSES = "1-ADDRESS, 2-ADDRESS-LENGTH OF THE PREFIX or 3-FIRST-LAST"
 
 
 def _addresses(value: Value) -> Value:
-    """``1-10.0.0.1``, ``2-10.0.0.0-8``, ``3-10.0.0.1-10.0.0.9``; and as a Policy Agent file has them."""
+    """Read ``1-10.0.0.1``, ``2-10.0.0.0-8``, ``3-10.0.0.1-10.0.0.9``, or addresses as in a Policy Agent file."""
     kind = re.fullmatch(r"([123])-(.+)", value.text)
     if kind is None:
         return value

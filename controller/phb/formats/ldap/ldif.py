@@ -1,6 +1,6 @@
 """LDIF (RFC 2849): entries of a directory as text, each value with its place.
 
-What a directory gave is kept as such text too; its places are then DN and attribute instead of lines.
+A directory's answers are kept as LDIF, too; their places are DN and attribute instead of lines.
 """
 
 from __future__ import annotations
@@ -29,12 +29,7 @@ class Value:
 
     @property
     def text(self) -> str:
-        """The value as text.
-
-        Raises:
-            InputError: It isn't UTF-8.
-
-        """
+        """The value as text; octets that aren't UTF-8 are refused."""
         try:
             return self.octets.decode()
         except UnicodeDecodeError:
@@ -60,12 +55,7 @@ class DirectoryEntry:
         return self.values.get(attribute.lower(), ())
 
     def one(self, attribute: str) -> Value | None:
-        """Give the value of an attribute that has one at most.
-
-        Raises:
-            InputError: It has more.
-
-        """
+        """Give the value of an attribute; refuse more than one."""
         values = self.all(attribute)
         if len(values) > 1:
             values[1].fail(f"{len(values)} values", f"one value of {attribute}")
@@ -82,11 +72,7 @@ class DirectoryEntry:
 
 
 def read_entries(text: str, file: str) -> list[DirectoryEntry]:
-    """Read the entries of an LDIF file, or of what a directory gave.
-
-    Args:
-        text: The LDIF.
-        file: Its name; an address with the scheme ldap or ldaps makes places DN and attribute.
+    """Read the entries of an LDIF file, or of a directory's answer: `file` is then an address, and places are DNs.
 
     Raises:
         InputError: It isn't LDIF, or it changes a directory instead of describing one.
@@ -111,8 +97,8 @@ def read_entries(text: str, file: str) -> list[DirectoryEntry]:
 
 
 def _records(text: str) -> Iterator[list[tuple[int, str]]]:
-    """Groups of logical lines, with the number of their first one; blank lines stand between groups."""
-    # Parts are joined once: a picture in base64 is a hundred thousand of them.
+    """Split into groups of logical lines at blank lines, each with the number of its first line."""
+    # Parts are joined once: a picture in base64 may have a hundred thousand.
     record: list[tuple[int, list[str]]] = []
     comment = False
     for number, line in enumerate(text.split("\n"), start=1):
@@ -133,12 +119,7 @@ def _records(text: str) -> Iterator[list[tuple[int, str]]]:
 
 
 def _is_result(record: Sequence[tuple[int, str]], file: str) -> bool:
-    """Whether these lines are what ldapsearch prints behind the entries.
-
-    Raises:
-        InputError: They say that it gave only some of them.
-
-    """
+    """Whether these lines are ldapsearch's result behind the entries; refuse one that says that entries are missing."""
     if not re.match(r"(search|result): *\d", record[0][1]):
         return False
     for number, line in record:
@@ -201,7 +182,7 @@ def _split(line: str, origin: Origin) -> tuple[str, bytes]:
 
 
 def write_entries(entries: Mapping[str, Mapping[str, Sequence[bytes]]]) -> bytes:
-    """LDIF of entries by DN; the same entries give the same octets, in whatever order a server gave them."""
+    """Write LDIF of entries by DN; the same entries give the same octets, in any order of a server."""
     lines = ["version: 1"]
     for dn in sorted(entries, key=lambda dn: (dn.count(","), dn)):
         lines += ["", _line("dn", dn.encode())]

@@ -1,4 +1,4 @@
-"""Distinguished names (RFC 4514), as far as two spellings of one name have to be the same name."""
+"""Distinguished names (RFC 4514), compared so that two spellings of a name are equal."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _ESCAPED = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Dn:
-    """A name as it was written, compared as LDAP does it for text: neither case nor spaces count."""
+    """A name as it was written; equal regardless of case and spaces, as LDAP compares text."""
 
     written: str
     parts: tuple[Rdn, ...]
 
     @property
     def value(self) -> str:
-        """The value of its first part: what people call the entry."""
+        """The value of its first part, the usual name of the entry."""
         match = _PAIR.fullmatch(_split(_split(self.written, ",")[0], "+")[0])
         return _plain(match[2]) if match is not None else ""
 
@@ -41,7 +41,7 @@ class Dn:
 
 
 def parse_dn(text: str) -> Dn | None:
-    """Give the name, or None where it isn't one. The empty name is that of the whole tree, not of an entry."""
+    """Parse a name; None where it isn't one. The empty name is that of the whole tree, not of an entry."""
     parts = []
     for part in _split(text, ","):
         pairs = [_PAIR.fullmatch(pair) for pair in _split(part, "+")]
@@ -53,7 +53,7 @@ def parse_dn(text: str) -> Dn | None:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """Parts between separators that aren't escaped."""
+    """Split at separators that aren't escaped."""
     parts, start, position = [], 0, 0
     while position < len(text):
         if text[position] == "\\":
@@ -66,7 +66,7 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _plain(value: str) -> str:
-    """Give the value without escapes; octets written as hexadecimal pairs are UTF-8."""
+    """Remove escapes from a value; octets written as hexadecimal pairs are UTF-8."""
 
     def octet(match: re.Match[str]) -> bytes:
         return bytes([int(match[1], 16)]) if len(match[1]) == 2 else match[1].encode()

@@ -24,7 +24,7 @@ _CLOCK = r"T(\d{2})(\d{2})(\d{2})"
 
 
 def read_period(entry: DirectoryEntry) -> Validity:
-    """When a rule counts.
+    """Read when a rule counts.
 
     Raises:
         InputError: A value is wrong, or finer than the policy model.
@@ -92,7 +92,7 @@ _TIMES = "a time range such as T080000/T173000"
 
 
 def _times(text: str) -> TimeRange:
-    """RFC 3060's ranges include their last second: one that ends with a minute's last one ends with the minute."""
+    """Read RFC 3060's range of times. It includes its last second, so 59 is the end of the minute."""
     match = re.fullmatch(f"{_CLOCK}/{_CLOCK}", text)
     if match is None:
         raise ValueError
@@ -107,7 +107,7 @@ _MOMENTS = "two moments such as 20260101T000000/20261231T235959"
 
 
 def _moments(text: str) -> tuple[datetime, datetime]:
-    """RFC 3060 has words for a period without a start, and for one without an end."""
+    """Read RFC 3060's period, which may have words instead of a start or an end."""
     first, separator, last = text.partition("/")
     if not separator:
         raise ValueError

@@ -34,12 +34,7 @@ class _Tree:
     notices: list[Notice] = field(default_factory=list)
 
     def refer(self, value: Value) -> DirectoryEntry:
-        """Give the entry that a value names.
-
-        Raises:
-            InputError: It names none of the tree.
-
-        """
+        """Give the entry of the tree that a value names; refuse other names."""
         dn = parse_dn(value.text)
         entry = self.entries.get(dn) if dn is not None else None
         if entry is None:
@@ -49,17 +44,7 @@ class _Tree:
 
 
 def read_tree(entries: Sequence[DirectoryEntry], file: str, notices: list[Notice]) -> PolicySet:
-    """Read the policy that the entries describe.
-
-    Args:
-        entries: Of the whole tree; those that aren't about policies are left alone.
-        file: Where they are from.
-        notices: What has no effect is added here.
-
-    Raises:
-        InputError: With DN and attribute, or line, of the first thing that is wrong.
-
-    """
+    """Read the policy that the entries describe. Adds to `notices`; leaves entries alone that aren't about policies."""
     tree = _Tree({entry.dn: entry for entry in entries}, notices=notices)
     named: dict[str, Dn] = {}
     for entry in entries:
@@ -95,7 +80,7 @@ def _rank(entry: DirectoryEntry, rule: Rule) -> tuple[int, int]:
 
 
 def _action_name(tree: _Tree, entry: DirectoryEntry, named: Mapping[str, Dn]) -> str:
-    """Its own name; what a rule's own action shares with those of other rules, it has together with the rule's."""
+    """Name an action; a rule's own action whose name isn't unique gets the rule's name in front."""
     name = entry_name(entry, "pcimActionName" if entry.all("pcimActionName") else _naming(entry))
     if name not in named or not entry.has_class(words.ACTION_ASSOCIATION):
         return name
@@ -104,7 +89,7 @@ def _action_name(tree: _Tree, entry: DirectoryEntry, named: Mapping[str, Dn]) ->
 
 
 def _with_class(service: Service, entry: DirectoryEntry) -> Service:
-    """Give the same service, its traffic in the queue of the class that the entry names."""
+    """Put the service's traffic into the queue of the class that the entry names."""
     named = entry.one(words.TRAFFIC_CLASS)
     if named is None:
         return service
@@ -118,7 +103,7 @@ def _with_class(service: Service, entry: DirectoryEntry) -> Service:
 
 
 def _check_references(tree: _Tree) -> None:
-    """Associations are made for one rule: one that none refers to is a rule that isn't what its author thinks."""
+    """Refuse an association that no rule refers to: it is made for one rule, so its author meant something else."""
     lists = {
         words.CONDITION_ASSOCIATION: "pcimRuleConditionList",
         words.VALIDITY_ASSOCIATION: "pcimRuleValidityPeriodList",
@@ -319,7 +304,7 @@ def _naming(entry: DirectoryEntry) -> str:
 
 
 def _block(entry: DirectoryEntry, name: str, keyword: str, known: Sequence[str]) -> Block:
-    """Give the entry's own words as a statement of the Policy Agent."""
+    """Give the entry's own attributes as a statement of the Policy Agent."""
     lines = [
         StatementLine((word, *value.text.split()), value.origin)
         for word in known

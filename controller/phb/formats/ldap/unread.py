@@ -26,12 +26,7 @@ _VENDOR = frozenset(name.lower() for name in words.VENDOR)
 
 
 def check_words(entries: Sequence[DirectoryEntry]) -> None:
-    """Check that every object class and attribute of a policy is known.
-
-    Raises:
-        InputError: With the entry's place, or the attribute's.
-
-    """
+    """Refuse unknown object classes and attributes of policies."""
     for entry in entries:
         for name, value in entry.classes.items():
             if name in _VENDOR:
@@ -56,19 +51,15 @@ _KNOWN = words.KNOWN | ibm.KNOWN | words.BOOK_KEEPING
 
 
 def _is_about_policies(entry: DirectoryEntry, value: Value) -> bool:
-    """IBM's directory has attributes of its own in any entry; those of policies stand in entries of its schema."""
+    """Whether the value is about policies: in IBM's directory any entry has attributes of the server's own."""
     return not value.attribute.lower().startswith(ibm.PREFIX) or ibm.is_ibm(entry)
 
 
 def name_unread(entries: Sequence[DirectoryEntry], notices: list[Notice]) -> None:
-    """List the attributes and entries that no reader used.
-
-    Args:
-        entries: All of them, after everything was read.
-        notices: Where the notes go.
+    """Add notices of the attributes and entries that no reader used.
 
     Raises:
-        InputError: It stands where it would mean something to a reader of the schema, and nothing reads it there.
+        InputError: A known attribute in an entry of an object class that doesn't have it.
 
     """
     for entry in entries:

@@ -28,10 +28,10 @@ CONDITIONS = (
 )
 ACTIONS = tuple(word for word in actions.ACTION if word != "DiffServMaxPacketSize")
 
-# Which queue the traffic of an action takes. The Policy Agent has no word for it: its host has no queues.
+# The class of an action's traffic. The Policy Agent has no word for it: its host has no queues.
 TRAFFIC_CLASS = f"{PREFIX}TrafficClass"
 
-# Names, and what says nothing about packets.
+# Names, and attributes without effect on packets.
 HARMLESS = (
     "pcimKeywords",
     "pcimGroupName",
@@ -45,9 +45,9 @@ HARMLESS = (
     "pcimPolicyInstanceName",
     "pcimRepositoryName",
 )
-# Where more of the tree stands.
+# References to more of the tree.
 CONTAINED = ("pcimSubtreesAuxContainedSet", "pcimGroupsAuxContainedSet", "pcimRulesAuxContainedSet")
-# Rules, and what they consist of.
+# Rules and their parts.
 STRUCTURE = (
     "pcimRuleEnabled",
     "pcimRuleConditionListType",
@@ -71,7 +71,7 @@ PERIODS = (
     "pcimTPCLocalOrUtcTime",
 )
 
-# RFC 3703's object classes, but for those with a vendor's octets, and phb's own.
+# Object classes of phb and of RFC 3703, except those with a vendor's octets.
 CLASSES = frozenset(
     name.lower()
     for name in (
@@ -100,7 +100,7 @@ CLASSES = frozenset(
     )
 )
 
-# Attributes that would change which packets are meant, and what to do instead.
+# Attributes that would change which packets are meant, and the alternative.
 REFUSED = {"pcimRoles": "no roles: the base DN on the command line says which tree is for the node"}
 
 KNOWN = frozenset(
@@ -116,7 +116,7 @@ KNOWN = frozenset(
     )
 )
 
-# What trees are built of, and names, notes and a server's own book-keeping: none of it says anything about packets.
+# The structure of trees, names, notes and a server's own book-keeping: nothing about packets.
 _TREES = """top organization organizationalunit organizationalrole country locality domain dcobject container
     nscontainer untypedobject"""
 _BOOK_KEEPING = """objectclass cn commonname description o organizationname ou organizationalunitname c countryname dc l

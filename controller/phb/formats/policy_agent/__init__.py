@@ -28,22 +28,12 @@ _KEYWORDS = actions.KEYWORDS | rules.KEYWORDS | {"subnetaddr", "subnettosmask", 
 
 
 def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
-    """Read a Policy Agent file.
-
-    Raises:
-        InputError: With the line of the first thing that is wrong.
-
-    """
+    """Read a Policy Agent file."""
     return build(list(read_blocks(read_lines(text, file), statements.ALL, _KEYWORDS, statements.refuse)), file)
 
 
 def build(blocks: Sequence[Block], file: str) -> PolicySet:
-    """Build the policy that statements describe: those of a file, or a directory's entries.
-
-    Raises:
-        InputError: With the place of the first thing that is wrong.
-
-    """
+    """Build the policy of statements, from a file or a directory's entries."""
     notices: list[Notice] = []
     images: list[Image] = []
     priorities: list[SubnetPriority] = []
@@ -105,7 +95,7 @@ def _one_version(block: Block, versions: dict[str, Block]) -> None:
 
 
 def _in_order(ranked: Sequence[Ranked], words: rules.RuleSpelling | None) -> tuple[Rule, ...]:
-    """Rules in the order they are asked.
+    """Sort rules in the order they are asked.
 
     Without priorities, rules of the first version are asked as they stand. Today's are asked by priority, the highest
     number first, and those without one after them, the most particular first; equal ones as they stand.

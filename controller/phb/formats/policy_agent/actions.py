@@ -1,4 +1,4 @@
-"""ServiceCategories and PolicyAction: what is done with the traffic of a rule."""
+"""ServiceCategories and PolicyAction: the treatment of a rule's traffic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phb.notice import Notice
 from phb.origin import Origin
 from phb.values import TypeOfService
 
-# What concerns reservations only; phb makes none.
+# Attributes of reservations; phb makes none.
 _RSVP = ("FlowServiceType", "MaxRatePerFlow", "MaxTokenBucketPerFlow", "MaxFlows")
 _PROFILE = (
     "DiffServInProfileRate",
@@ -38,11 +38,10 @@ DEFAULT_TOKEN_BUCKET = 100  # kilobits: DiffServInProfileTokenBucket's default, 
 
 @dataclass(frozen=True)
 class Service:
-    """The model's objects that one statement became.
+    """The model's objects of one statement.
 
     Attributes:
-        name: What rules refer to.
-        origin: Where it stands.
+        name: The name that rules refer to.
         actions: One per interface that the statement names; none where it only blocks.
         blocked: Traffic of its rules may not pass.
 
@@ -55,13 +54,7 @@ class Service:
 
 
 def read_service(block: Block, allowed: Sequence[str], longest: int, notices: list[Notice]) -> Service:
-    """Read a service category or policy action.
-
-    Args:
-        block: The statement.
-        allowed: Its attributes: `CATEGORY` or `ACTION`.
-        longest: How many characters its name may have.
-        notices: What has no effect is added here.
+    """Read a service category or policy action; `allowed` is `CATEGORY` or `ACTION`, `longest` limits its name.
 
     Raises:
         InputError: An attribute isn't known, is wrong, or asks for what phb can't do.
@@ -97,7 +90,7 @@ def read_service(block: Block, allowed: Sequence[str], longest: int, notices: li
 
 
 def _per_interface(action: Action, lines: Sequence[StatementLine]) -> tuple[Action, ...]:
-    """One action per interface: the first keeps the name."""
+    """Give one action per interface: the first keeps the name."""
     parsed = [parse_line(line, values.unless_all(values.address), values.ADDRESS) for line in lines]
     if None in parsed or not parsed:
         return (action,)
@@ -135,7 +128,7 @@ def _meter(given: Attributes, notices: list[Notice]) -> Meter | None:
             notices.append(Notice(line.origin, message))
     place = given.all("DiffServInProfileRate")[0]
     excess = _excess(given, place)
-    # The meter's items are part of the statement: each is found where its attribute stands.
+    # The meter's items are part of the statement: the place of each is its attribute's.
     origins = given.origins()
     given.place("meter", place)
     if peak is not None:

@@ -1,4 +1,4 @@
-"""Attributes of a statement by keyword, and how their values are read.
+"""Attributes of a statement by keyword, and the parsers of their values.
 
 Units are the Policy Agent's: rates in kbit/s, token buckets in kilobits, both of 1000 bits.
 """
@@ -28,7 +28,7 @@ LARGEST = 4294967295
 
 
 class Attributes:
-    """The attributes of a block by keyword; what isn't allowed, or stands twice, is refused."""
+    """The attributes of a block by keyword; unknown and repeated ones are refused."""
 
     def __init__(self, block: Block, allowed: Sequence[str], repeated: Sequence[str] = ()) -> None:
         self.block = block
@@ -45,7 +45,7 @@ class Attributes:
         self._fields: dict[str, Origin] = {}
 
     def all(self, *keywords: str) -> list[StatementLine]:
-        """Read every line with one of these keywords."""
+        """Give every line with one of these keywords."""
         return [line for keyword in keywords for line in self._by_keyword.get(keyword.lower(), [])]
 
     def value(self, keyword: str, name: str, parse: Callable[[str], T], expected: str) -> T | None:
@@ -56,11 +56,11 @@ class Attributes:
         return None
 
     def place(self, name: str, line: StatementLine) -> None:
-        """Record where the model's word was said."""
+        """Record the place of the model's word."""
         self._fields[name] = line.origin
 
     def origins(self) -> dict[str, Origin]:
-        """Where each attribute read so far stands, by the model's word."""
+        """The place of each attribute read so far, by the model's word."""
         return dict(self._fields)
 
 
@@ -70,12 +70,7 @@ def _lower(keywords: tuple[str, ...]) -> frozenset[str]:
 
 
 def parse_line(line: StatementLine, parse: Callable[[str], T], expected: str) -> T:
-    """Read the value of one line.
-
-    Raises:
-        InputError: There is none, or it isn't what is expected.
-
-    """
+    """Read the value of one line; refuse a missing or an unexpected one."""
     if not line.value:
         line.fail(f"{line.keyword} without a value", expected)
     try:
@@ -96,7 +91,7 @@ def bits(width: int) -> Callable[[str], int]:
 
 
 def mask(width: int) -> Callable[[str], tuple[int, ...]]:
-    """Positions of ones, the leftmost digit is 1; at least one is set, and all of them ask nothing."""
+    """Read positions of ones, the leftmost digit is 1; at least one is set, and all of them are no condition."""
 
     def parse(text: str) -> tuple[int, ...]:
         digits = f"{bits(width)(text):0{width}b}"
@@ -134,7 +129,7 @@ def rate(basis: RateBasis) -> Callable[[str], Rate]:
 
 
 def word(*choices: str) -> Callable[[str], str]:
-    """One of a few words, given in lower case."""
+    """Read one of a few words, in lower case."""
 
     def parse(text: str) -> str:
         if text.lower() not in choices:
@@ -145,27 +140,27 @@ def word(*choices: str) -> Callable[[str], str]:
 
 
 def unless_all(parse: Callable[[str], T]) -> Callable[[str], T | None]:
-    """``all`` asks nothing."""
+    """Read ``all`` as no condition."""
     return lambda text: None if text.lower() == "all" else parse(text)
 
 
 def addresses(text: str) -> AddressRange:
-    """One address, a prefix, or first and last with ``-`` or a blank between."""
+    """Read one address, a prefix, or first and last with ``-`` or a blank between."""
     return AddressRange.parse(_dashed(text, r"\s+"))
 
 
 def address(text: str) -> AnyAddress:
-    """One address."""
+    """Read one address."""
     return parse_address(text)
 
 
 def ports(text: str) -> PortRange:
-    """One port number, or first and last with ``-``, ``:`` or a blank between; not two kinds of them."""
+    """Read one port number, or first and last with one kind of ``-``, ``:`` or a blank between."""
     return PortRange.parse(_dashed(text, r"\s*:\s*|\s+"))
 
 
 def protocols(text: str) -> tuple[int, ...]:
-    """Protocol numbers of a range, or one protocol by number or name; all of them ask nothing."""
+    """Read protocol numbers of a range, or one protocol by number or name; all of them are no condition."""
     if not any(sign in text for sign in "-: "):
         return (parse_protocol(int(text) if text.isdigit() else text),)
     numbers = ports(text)
@@ -175,14 +170,14 @@ def protocols(text: str) -> tuple[int, ...]:
 
 
 def times(text: str) -> TimeRange:
-    """``8:00-17:30``, whole minutes; 24:00 is the end of the day."""
+    """Read ``8:00-17:30``, whole minutes; 24:00 is the end of the day."""
     if not re.fullmatch(r"\d{1,2}:\d{2}\s*-\s*\d{1,2}:\d{2}", text):
         raise ValueError
     return TimeRange.parse(text)
 
 
 def moments(text: str) -> tuple[datetime, datetime]:
-    """``20000701000000:20050630235959``: year, month, day, hours, minutes, seconds."""
+    """Read ``20000701000000:20050630235959``: year, month, day, hours, minutes, seconds."""
     match = re.fullmatch(r"(\d{14})\s*[:-]\s*(\d{14})", text)
     if match is None:
         raise ValueError

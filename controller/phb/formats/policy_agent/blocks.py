@@ -1,4 +1,4 @@
-"""Lines and blocks: what every Policy Agent statement is made of.
+"""Lines and blocks, the parts of every Policy Agent statement.
 
 Keywords are case-insensitive and ``#`` starts a comment. One attribute stands on a line; its value may stand on the
 next one, as the printed profiles of the joint test have it. Braces may share a line with other words.
@@ -24,7 +24,7 @@ def shortened(found: str) -> str:
 
 @dataclass(frozen=True)
 class StatementLine:
-    """One statement or attribute: its words, and where it stands."""
+    """A statement or attribute: its words, and their place."""
 
     words: tuple[str, ...]
     origin: Origin
@@ -53,7 +53,7 @@ class Block:
 
 
 def read_lines(text: str, file: str) -> list[StatementLine]:
-    """Read every line that says something; braces become lines of their own."""
+    """Read every line with words; braces become lines of their own."""
     return list(_lines(text, file))
 
 
@@ -86,7 +86,7 @@ def read_blocks(
         lines: The file.
         statements: By name, whether attributes in braces must follow; other statements may have them.
         keywords: All attributes, in lower case: a word that can't be a value on a line of its own.
-        refuse: Raises where a statement can't be taken; asked before its braces are read.
+        refuse: Raises for a statement that can't be taken, before its braces are read.
 
     Raises:
         InputError: A statement isn't known, or its braces don't match.

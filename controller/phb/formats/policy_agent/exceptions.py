@@ -1,7 +1,7 @@
-"""Rules with exceptions as rules without: what a rule excepts gets, before it, what the rules behind it give.
+"""Rules with exceptions, written without them, as a Policy Agent has none.
 
-A Policy Agent asks its rules in an order and has no exceptions. Rules that only say what is excepted come first: each
-rule behind, for as much of the exceptions as it takes, and for the rest a rule that does nothing.
+Before such a rule stand copies of the later rules, each for the part of the exceptions that it takes, and for the rest
+a rule that does nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LARGEST = 1024
 
 
 def without_exceptions(rules: Sequence[Rule]) -> list[tuple[Rule, Rule]] | None:
-    """Each rule of the result with the one of the policy that it is made of; None where there would be too many."""
+    """Pair each rule of the result with its source in the policy; None where there would be too many."""
     made: list[tuple[Rule, Rule]] = []
     for rule in reversed(rules):
         if rule.unless:
@@ -52,7 +52,6 @@ def _made_of(rule: Rule, match: Sequence[Conditions], direction: Direction) -> R
 
 
 def _common(some: Sequence[Conditions], others: Sequence[Conditions]) -> list[Conditions]:
-    """Combine each of the one with each of the other; leave out repetitions."""
     found: list[Conditions] = []
     for one in some:
         for other in others:

@@ -1,4 +1,4 @@
-"""TcpImage and SetSubnetPrioTosMask: which stack is meant, and what its adapters make of ToS."""
+"""TcpImage and SetSubnetPrioTosMask: the stack that is meant, and its adapters' priorities by ToS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IMAGE = "TcpImage NAME [FILE] [FLUSH|NOFLUSH] [PURGE|NOPURGE] [SECONDS]"
 
 
 def image(head: StatementLine, file: str, notices: list[Notice]) -> Image:
-    """``TcpImage``, or ``PEPInstance``: the same by another name."""
+    """Read ``TcpImage``, or ``PEPInstance``, its synonym."""
     words = list(head.words[1:])
     if not words:
         _refuse_image(head)
@@ -46,7 +46,7 @@ def _refuse_image(head: StatementLine) -> NoReturn:
 
 
 def subnet_priority(block: Block) -> SubnetPriority:
-    """``SetSubnetPrioTosMask``."""
+    """Read ``SetSubnetPrioTosMask``."""
     if len(block.head.words) != 1:
         block.head.fail(f"'{' '.join(block.head.words)}'", "SetSubnetPrioTosMask without a name")
     given = Attributes(block, ("SubnetAddr", "SubnetTosMask", "PriorityTosMapping"), repeated=("PriorityTosMapping",))

@@ -1,4 +1,4 @@
-"""ServicePolicyRules and PolicyRule: which traffic gets which service, and when."""
+"""ServicePolicyRules and PolicyRule: the traffic of a service, and its times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from phb.values import AnyAddress
 
 UTC = ZoneInfo("UTC")
 
-# What a host knows of a connection and a switch can't see.
+# Facts about a connection that a host knows and a switch can't see.
 OF_THE_HOST = ("ApplicationName", "ApplicationData", "ApplicationPriority")
 _COMMON = (
     "Direction",
@@ -37,8 +37,8 @@ class RuleSpelling:
     """The attributes of a rule, as one version of the Policy Agent spells them.
 
     Attributes:
-        longest: How many characters a name may have.
-        direction: Which way packets go where nothing says it.
+        longest: The limit of names in characters.
+        direction: The default direction of packets.
         conditions: Attributes that narrow a rule: each one makes it more particular.
 
     """
@@ -53,7 +53,7 @@ class RuleSpelling:
 
     @cached_property
     def conditions(self) -> frozenset[str]:
-        """Attributes that narrow which packets a rule takes or when it counts, in lower case."""
+        """Attributes that narrow a rule's packets or times, in lower case."""
         others = {"direction", "permission", "policyscope", "policyrulepriority", "timezone", self.reference.lower()}
         return frozenset(word.lower() for word in self.allowed) - others
 
@@ -102,7 +102,7 @@ _PROTOCOLS = "a protocol number from 0 to 255"
 
 @dataclass(frozen=True)
 class Ranked:
-    """A rule and what orders it: a larger rank is asked earlier."""
+    """A rule and its rank: a larger one is asked earlier."""
 
     rank: tuple[int, int]
     rule: Rule
@@ -110,13 +110,7 @@ class Ranked:
 
 
 def read_rule(block: Block, words: RuleSpelling, services: Mapping[str, Service], notices: list[Notice]) -> Ranked:
-    """Read a rule.
-
-    Args:
-        block: The statement.
-        words: Its version's words.
-        services: What its references mean, by name.
-        notices: What has no effect is added here.
+    """Read a rule; `services` are by the name of references.
 
     Raises:
         InputError: An attribute isn't known, is wrong, or asks for what phb can't do.
@@ -256,7 +250,7 @@ def _service(line: StatementLine, words: RuleSpelling, services: Mapping[str, Se
 def _actions(
     given: Attributes, words: RuleSpelling, lines: Sequence[StatementLine], services: Sequence[Service | None]
 ) -> tuple[tuple[str, ...], tuple[Action, ...]]:
-    """Give the names of a rule's actions; an action for the rule's own interface is a copy of its own."""
+    """Give the names of a rule's actions; for the rule's own interface it gets a copy of the action."""
     interface = given.value(words.interface, "interface", values.unless_all(values.address), values.ADDRESS)
     pairs = list(zip(lines, services, strict=True))
     if interface is None:

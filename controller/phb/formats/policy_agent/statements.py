@@ -1,4 +1,4 @@
-"""Every statement that the Policy Agent knows, and what becomes of it here.
+"""Every statement of the Policy Agent, and its treatment here.
 
 Names are those of the z/OS Communications Server: IP Configuration Reference and, for the first version, of the
 profiles of the joint IBM and Cisco test.
@@ -67,7 +67,7 @@ REFUSED = {
     "ReadFromDirectory": "a directory as a source of its own on the command line: ldap://HOST/BASE-DN",
 }
 
-# Those disciplines have a hundred statements more, many with others in their braces: how their names begin.
+# Prefixes of the hundred other statements of those disciplines, many with statements in their braces.
 DISCIPLINES = {
     "IDS": _INTRUSION,
     "Routing": _ROUTING,
@@ -88,12 +88,7 @@ _NAMES = {name.lower(): name for name in ALL}
 
 
 def refuse(head: StatementLine) -> None:
-    """Refuse a statement that can't be left out, whatever its braces hold.
-
-    Raises:
-        InputError: Without the statement traffic would be treated differently.
-
-    """
+    """Refuse a statement, whatever its braces hold, without which traffic would be treated differently."""
     keyword = head.keyword.lower()
     expected = REFUSED.get(_NAMES.get(keyword, ""))
     if expected is None and keyword not in _NAMES:

@@ -1,6 +1,6 @@
-"""A policy in today's Policy Agent words, and what these can't say.
+"""A policy in today's Policy Agent words, with the losses.
 
-What is written, read back, gives the same rules and actions; whatever differs is a loss with its place in the source.
+The text, read back, gives the same rules and actions; each difference is a loss with its place in the source.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from phb.visible import words
 
 HEAD = "# Policy Agent configuration of the z/OS Communications Server; rates are kbit/s, token buckets kilobits.\n"
 
-# Highest number first; room between them for rules that are added later.
+# Highest number first, with room for rules that are added later.
 _STEP = 10
-# The queue that an adapter takes for each precedence by default (z/OS V2R4 IP Configuration Reference).
+# The default queue of an adapter for each precedence (z/OS V2R4 IP Configuration Reference).
 _QUEUE_OF_PRECEDENCE = (4, 4, 3, 2, 1, 1, 1, 1)
 _WORD = re.compile(r"[^\s#{}]+")
 
@@ -54,11 +54,11 @@ class _Writer:
 
     def lose(self, item: Item, key: str, what: str, why: str, *, kept: bool = False) -> None:
         loss = Loss(item.origin(key), what, why, item, key, kept)
-        # What one rule becomes may say it again.
+        # Several rules made of one may repeat it.
         self.losses.setdefault((loss.origin, what), loss)
 
     def name(self, item: Action | Rule, kind: str) -> str:
-        """Give the item's name as the Policy Agent can have it: one word of at most 32 characters, once."""
+        """Make a unique name for the item as the Policy Agent allows it: one word of at most 32 characters."""
         key = (kind, item.name)
         if key not in self.names:
             self.names[key] = self._free(item, kind)
@@ -95,7 +95,7 @@ def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
     """Write the policy as a Policy Agent file, with the losses."""
     writer = _Writer(actions=policy.actions)
     _nodes(writer, policy)
-    # Names that can stay come first, so that a changed one never takes another's.
+    # Items that keep their names come first, so that a changed name never takes another's.
     for action in sorted(policy.actions, key=_has_other_name):
         writer.name(action, "action")
     for rule in sorted(policy.rules, key=_has_other_name):
@@ -123,7 +123,7 @@ def _block(head: str, lines: Iterable[str]) -> str:
 
 
 def _nodes(writer: _Writer, policy: PolicySet) -> None:
-    """Write what concerns the node and not its policy."""
+    """Write the facts about the node."""
     why = "a Policy Agent file describes policies, not nodes"
     for name, what in (("node", "the node's name"), ("time_zone", "the node's time zone")):
         if getattr(policy, name) is not None:
@@ -261,7 +261,7 @@ def _meter(writer: _Writer, action: Action, meter: Meter) -> list[str]:
 
 
 def _excess(action: Action, meter: Meter) -> list[str] | None:
-    """Tell how packets out of profile are treated; None where the Policy Agent has no word for it."""
+    """Give the treatment of packets out of profile; None where the Policy Agent has no word for it."""
     treatment = meter.red
     if treatment.drop:
         return ["DiffServExcessTrafficTreatment Drop"]
@@ -277,7 +277,7 @@ def _excess(action: Action, meter: Meter) -> list[str] | None:
 
 
 def _rule(writer: _Writer, rule: Rule, source: Rule, priority: int) -> Iterator[str]:
-    """Give a rule, or one rule for each of its alternatives; `source` is the one of the policy that it is made of."""
+    """Write one rule for each alternative of a rule, whose origin in the policy is `source`."""
     owner = f"rule '{source.name}'"
     if any(part.ingress_port is not None or part.egress_port is not None for part in source.match):
         writer.lose(source, "match", owner, "rules of a host can't ask for a port of the switch")
@@ -289,7 +289,7 @@ def _rule(writer: _Writer, rule: Rule, source: Rule, priority: int) -> Iterator[
         writer.lose(source, "unless", f"'unless' of {owner}", f"without it, there would be more than {LARGEST} rules")
     name = writer.name(source, "rule")
     joined = _joined(rule.match)
-    # What stands for the rules behind an exception has other names than those.
+    # Rules made for an exception have other names.
     is_own = (rule.match, rule.actions) == (source.match, source.actions)
     if rule is not source or len(joined) > 1:
         why = "a rule has one set of conditions and no exceptions; it becomes several, counted and limited apart"
@@ -315,7 +315,7 @@ def _references(writer: _Writer, rule: Rule, source: Rule) -> Iterator[str]:
 
 
 def _joined(match: Sequence[Conditions]) -> list[list[str]]:
-    """Alternatives as lines; those that differ by consecutive protocols only are one range."""
+    """Write alternatives as lines; those that differ by consecutive protocols only are one range."""
     bare = [conditions.model_copy(update={"protocol": None}) for conditions in match]
     protocols = [conditions.protocol for conditions in match]
     first = protocols[0]

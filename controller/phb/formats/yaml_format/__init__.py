@@ -2,7 +2,7 @@
 
 A file starts with ``phb: 1``, the version of the format; docs/policies/yaml.md has all its keys.
 
-    document (text, lines) > shape (what may stand where) > explanations (errors) > reader > writer, json_schema
+    document (text, lines) > shape (possible keys) > explanations (errors) > reader > writer, json_schema
 """
 
 from phb.formats.yaml_format.json_schema import schema

@@ -1,8 +1,8 @@
 """YAML text into plain values that know their lines.
 
 YAML 1.2 with its core schema: ``yes`` is text, ``12:30`` is text, ``010`` is ten. libyaml reads YAML 1.1's grammar,
-which differs in nothing that a policy file says; what plain words mean is decided here. Tags and merge keys are
-refused. An alias means the very value of its anchor.
+which is the same for policy files; plain words are converted here. Tags and merge keys are refused. An alias is the
+very value of its anchor.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def load(text: str, file: str) -> Any:
     """Read the one document of a file; None where there is nothing but comments.
 
     Raises:
-        InputError: With the line where the text stops being YAML, or says something that policy files don't.
+        InputError: The text isn't YAML, or has something that policy files don't have.
 
     """
     try:
@@ -112,12 +112,10 @@ def plain(text: str) -> Any:
 
 
 class _Builder:
-    """Values from libyaml's events."""
-
     def __init__(self, loader: CSafeLoader, file: str) -> None:
         self._next: Callable[[], Any] = loader.get_event
         self._file = file
-        # What each anchor stands for, and how many values that is; None while the anchor's own value is being read.
+        # The value of each anchor, and its number of values; None while the value is being read.
         self._anchors: dict[str, tuple[Any, int] | None] = {}
         self._values = 0
         self._repeated = 0

@@ -1,4 +1,4 @@
-"""Errors of a policy file in words for the person who wrote it."""
+"""Errors of a policy file in words for its author."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = 100
 def explain(
     details: Sequence[ErrorDetails], data: document.Mapping, file: str, root: shape.Root = shape.POLICY
 ) -> InputError:
-    """Give the first thing that is wrong. A misspelt key is also a missing one; of the two, the misspelling is told."""
+    """Give the first error. A misspelt key is also a missing one; of the two, the misspelling is told."""
     details = [detail for detail in details if not _follows(detail, details)]
     misspelt = [detail for detail in details if detail["type"] == "extra_forbidden"]
     return min(
@@ -36,7 +36,7 @@ def _follows(detail: ErrorDetails, others: Sequence[ErrorDetails]) -> bool:
 
 
 def nothing(data: document.Mapping, file: str, root: shape.Root = shape.POLICY) -> InputError | None:
-    """Give an error if some key has no value: the model's own words for what isn't said are keys that aren't there."""
+    """Give an error if some key has no value: in a file, the model's None is a missing key."""
     location = _first_nothing(data)
     if location is None:
         return None
@@ -94,7 +94,7 @@ def _explain(detail: ErrorDetails, data: document.Mapping, file: str, root: shap
 
 
 def _unknown(location: shape.Location, root: shape.Root) -> tuple[str, str]:
-    """Give an unknown key, with the one that was perhaps meant, or the place."""
+    """Find an unknown key, with the one that was perhaps meant, or the place."""
     key, known = str(location[-1]), shape.keys_at(location[:-1], root)
     near = [f"'{name}'" for name in get_close_matches(key.replace("_", "-").lower(), known, n=1)]
     meant = near or list(shape.homes(location[:-1], key, root))
@@ -103,7 +103,7 @@ def _unknown(location: shape.Location, root: shape.Root) -> tuple[str, str]:
 
 
 def show(value: Any) -> str:
-    """Give a value as a file has it, not longer than a line."""
+    """Give a value as in a file, not longer than a line."""
     text = _show(value, 0)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
@@ -117,7 +117,7 @@ def _show(value: Any, depth: int) -> str:
         return f"'{value}'"
     if isinstance(value, dict | list | tuple) and depth == 3:
         return "..."
-    # An alias may repeat a value many times; ten of a collection are as many as a line takes.
+    # An alias may repeat a value many times; ten of a collection fill a line.
     if isinstance(value, dict):
         inner = [f"{key}: {_show(entry, depth + 1)}" for key, entry in list(value.items())[:10]]
         return "{" + ", ".join(inner) + "}"
@@ -127,7 +127,7 @@ def _show(value: Any, depth: int) -> str:
 
 
 def _place(data: document.Mapping, location: shape.Location, key: str) -> tuple[int, str]:
-    """Line and statement of what `location` leads to; parts that the file lacks (tags, missing keys) are skipped."""
+    """Give line and statement of `location`; parts that the file lacks (tags, missing keys) are skipped."""
     here: Any = data
     line, statement = data.line, ""
     for part in (*location, key):

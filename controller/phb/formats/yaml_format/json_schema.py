@@ -1,8 +1,8 @@
 """JSON schema of the YAML format, made from the model.
 
-It refuses what the reader refuses, as far as JSON schema has words for it. What it can't say: that a range runs from
-low to high, that a prefix has no host bits, that value bits lie inside a mask, that two rates have one basis, that 5.0
-is no integer, that a time zone or a 30th of February exists, and whatever is about several items.
+It refuses what the reader refuses, within the limits of JSON schema. It can't say that a range runs from low to high,
+that a prefix has no host bits, that value bits lie inside a mask, that two rates have one basis, that 5.0 is no
+integer, that a time zone or a 30th of February exists, nor anything about several items.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Schema: TypeAlias = dict[str, Any]
 
 
 def schema() -> Schema:
-    """JSON schema (draft 2020-12) of a policy file."""
+    """Give the JSON schema (draft 2020-12) of a policy file."""
     made = _tidy(PolicySet.model_json_schema(by_alias=True))
     definitions = made.pop("$defs")
     for item in {found.__name__: found for found in _items(PolicySet)}.values():
@@ -76,7 +76,7 @@ def _tidy(part: Any) -> Any:
     kept = {key: value for key, value in part.items() if key not in ("title", "discriminator")}
     if kept.get("default") is None or isinstance(kept["default"], dict | list):
         kept.pop("default", None)
-    # Below these stand names of keys, not words of JSON schema.
+    # The keys below are names, not words of JSON schema.
     return {
         key: {name: _tidy(value) for name, value in entry.items()} if key in ("properties", "$defs") else _tidy(entry)
         for key, entry in kept.items()
@@ -84,7 +84,7 @@ def _tidy(part: Any) -> Any:
 
 
 def _complete(made: Schema, item: type[Item]) -> None:
-    """Add what the model says in docstrings and in validators."""
+    """Add the model's docstrings and validators."""
     summary, fields = _documented(item)
     made["description"] = summary
     for name, words in fields.items():

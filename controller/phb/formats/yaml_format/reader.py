@@ -20,26 +20,15 @@ T = TypeVar("T", bound=Item)
 
 
 def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
-    """Read a YAML policy file. Its text says everything, so no option counts.
-
-    Raises:
-        InputError: With the line of the first thing that is wrong.
-
-    """
+    """Read a YAML policy file, for which no option counts."""
     return read_as(text, file, PolicySet, shape.POLICY.version_key)
 
 
 def read_as(text: str, file: str, kind: type[T], version_key: str) -> T:
-    """Read a YAML file of phb: a policy, or another kind of file.
-
-    Args:
-        text: The file's.
-        file: Its name, for errors.
-        kind: What it says.
-        version_key: The key that says what the file is, with the version of the format.
+    """Read a YAML file of phb: a policy, or another `kind`; `version_key` has the version of its format.
 
     Raises:
-        InputError: With the line of the first thing that is wrong.
+        InputError: With the line of the first error.
 
     """
     data = document.load(text, file)
@@ -67,7 +56,7 @@ def read_as(text: str, file: str, kind: type[T], version_key: str) -> T:
 
 
 class _Places(Mapping[str, Origin]):
-    """Where each field of an item stands, computed on demand: few of 10,000 rules are ever named in a message."""
+    """The place of each field of an item, computed on demand: few of 10,000 rules are ever named in a message."""
 
     __slots__ = ("_file", "_lines", "_path", "_type")
 
@@ -102,7 +91,6 @@ def _attach_origins(item: Item, data: document.Mapping, file: str, path: str) ->
 
 @cache
 def _inner(item: type[Item]) -> tuple[tuple[str, str], ...]:
-    """Fields that hold items, with their keys."""
     return tuple(
         (name, alias)
         for name, alias in shape.aliases(item).items()

@@ -1,4 +1,4 @@
-"""The keys and values that a policy file may have at each place, read from the model's type annotations."""
+"""The possible keys and values at each place of a policy file, from the model's type annotations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Location = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The model of a whole file: policies are not the only files of phb in YAML."""
+    """The model of a whole file, a policy or another one of phb."""
 
     item: type[Item]
     version_key: str
@@ -51,7 +51,7 @@ def keys_at(location: Location, root: Root) -> list[str]:
 
 
 def homes(location: Location, key: str, root: Root) -> Iterator[str]:
-    """Where a key that may not stand at this place may stand nearby: a step deeper, or with another kind."""
+    """Find places nearby for a key that may not stand here: a step deeper, or with another kind."""
     for kind, _ in _at(location, root):
         for item in items_in(kind):
             for name, outer in aliases(item).items():
@@ -64,7 +64,7 @@ def homes(location: Location, key: str, root: Root) -> Iterator[str]:
 
 
 def expected_at(location: Location, root: Root) -> str:
-    """Say in words what this place may hold."""
+    """Describe what may stand at this place."""
     found = list(_at(location, root))
     tags = [_tag(kind) for kind, _ in found]
     if len(found) > 1 and all(tags):
@@ -73,7 +73,7 @@ def expected_at(location: Location, root: Root) -> str:
 
 
 def one_of(choices: Iterable[Any]) -> str:
-    """Give a choice between written values."""
+    """Write a choice between values."""
     shown = [f"'{choice}'" if isinstance(choice, str) else str(choice) for choice in choices]
     return f"one of {', '.join(shown)}" if len(shown) > 1 else shown[0]
 
@@ -116,7 +116,7 @@ def _tag(kind: Any) -> str | None:
 
 
 def _at(location: Location, root: Root) -> list[tuple[Any, tuple[Any, ...]]]:
-    """Types, with their marks, of what may stand at this place; parts that name nothing are skipped."""
+    """Give the types, with their marks, that may stand at this place; parts that name nothing are skipped."""
     here: list[tuple[Any, tuple[Any, ...]]] = [(root.item, ())]
     for part in location:
         inside = [found for kind, _ in here for found in _step(kind, part)]

@@ -1,4 +1,4 @@
-"""A policy as a YAML file: what is as by default is left out, and what tells items apart comes first."""
+"""A policy as a YAML file: defaults are left out, and the keys that identify an item come first."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from phb.formats.yaml_format import document
 from phb.formats.yaml_format.reader import VERSION
 from phb.model import PolicySet
 
-# Keys that tell an item from its neighbours.
+# Keys that identify an item.
 FIRST = ("name", "kind")
 
-# Characters of keys and values that stand in one line: {value: 1.5, unit: Mbit/s, basis: ip}.
+# Characters of keys and values on one line: {value: 1.5, unit: Mbit/s, basis: ip}.
 LINE = 60
 
 
@@ -27,7 +27,7 @@ def write(policy: PolicySet) -> str:
 
 
 def write_with_losses(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
-    """`write` as a format's writer: YAML says everything that the model does, so nothing is lost."""
+    """Write as a format's writer: YAML expresses the whole model, so nothing is lost."""
     return Converted(write(policy))
 
 
@@ -49,8 +49,6 @@ class _Section(dict[str, Any]):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes whatever a reader would take for something else."""
-
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         # A list's elements are indented under their key.
         super().increase_indent(flow, False)
@@ -59,7 +57,7 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def write_double_quoted(self, text: str, split: bool = True) -> None:
-        # PyYAML writes what turns the order of letters, or has no width, as it is.
+        # PyYAML leaves characters that change the order of letters, or have no width, unescaped.
         self.allow_unicode = text.isprintable()
         super().write_double_quoted(text, split)
 
@@ -83,7 +81,7 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
         # Other quotes fold line breaks; Unicode has several.
         style = '"'
     elif document.plain(value) != value:
-        # PyYAML quotes what YAML 1.1 takes for something else, which isn't all that YAML 1.2 does.
+        # PyYAML quotes for YAML 1.1, which isn't enough for YAML 1.2.
         style = "'"
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 

@@ -1,4 +1,4 @@
-"""Which policy map counts at which interface, and whether phb can do what it asks for there."""
+"""The policy maps at interfaces, and whether phb can do what they ask for there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Attachment:
 def attachments(configuration: Configuration) -> list[Attachment]:
     """Give every policy map that an interface names, in the order of the interfaces.
 
-    A policy map that isn't there, or one inside another in a way that phb can't do, is an error of the configuration.
+    A missing policy map, or one inside another in a way that phb can't do, is an error of the configuration.
     """
     found = []
     for interface in configuration.interfaces.values():
@@ -116,12 +116,7 @@ def _check_direction(attachment: Attachment) -> None:
 
 
 def whole_rate(attachment: Attachment, origin: Origin) -> int:
-    """Give the rate that percentages in a class refer to, in bit/s: the shaper around it, else the interface.
-
-    Raises:
-        InputError: The interface's bandwidth isn't given.
-
-    """
+    """Give the rate that percentages in a class refer to, in bit/s: the shaper around it, else the interface."""
     if attachment.shaper is None or attachment.shaper.shape is None:
         return bandwidth(attachment.interface, origin)
     return shaped_rate(attachment.shaper.shape, attachment.interface, attachment.dialect)

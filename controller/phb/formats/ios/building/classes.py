@@ -1,4 +1,4 @@
-"""Class maps and access lists -> regions: which packets a class takes. Each is worked out once."""
+"""Class maps and access lists -> regions: the packets of a class. Each is computed once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phb.model import DEFAULT_CLASS
 from phb.origin import Origin
 from phb.values import ICMP_VERSIONS, IcmpType
 
-# What every IPv6 access list permits before the denial at its end: "permit (IPv6)" in the Cisco IOS IPv6 Command
+# Every IPv6 access list permits these before the denial at its end: "permit (IPv6)" in the Cisco IOS IPv6 Command
 # Reference.
 _NEIGHBOUR_DISCOVERY = tuple(
     IosBox(version=6, protocol=ICMP_VERSIONS[6], icmp_type=IcmpType.parse(MESSAGES[6][name]).bits)
@@ -39,23 +39,13 @@ class ClassRegions:
         self._class_maps: dict[str, Region] = {}
 
     def access_list(self, name: str, origin: Origin) -> Region:
-        """Packets that the access list permits.
-
-        Raises:
-            InputError: There is none of this name.
-
-        """
+        """Give the packets that the access list permits; refuse an unknown list."""
         if name not in self._access_lists:
             self._access_lists[name] = first_match(self._entries(name, origin))
         return self._access_lists[name]
 
     def denied(self, name: str, origin: Origin, version: int) -> Region:
-        """Packets of this IP version that the access list denies: by an entry, or because none permits them.
-
-        Raises:
-            InputError: There is none of this name.
-
-        """
+        """Give the packets of this IP version that the access list denies by an entry, or because none permits them."""
         entries = [(not permit, boxes) for permit, boxes in self._entries(name, origin)]
         if self._configuration.access_lists[name].version != version:
             raise InputError(origin, f"access list '{name}' of the other IP version", f"one of IPv{version}")
@@ -66,7 +56,7 @@ class ClassRegions:
         return first_match(entries)
 
     def _entries(self, name: str, origin: Origin) -> list[tuple[bool, tuple[IosBox, ...]]]:
-        """Entries up to the first that every packet meets."""
+        """Give the entries up to the first that every packet meets."""
         access_list = self._configuration.access_lists.get(name)
         if access_list is None:
             known = ", ".join(sorted(self._configuration.access_lists))
@@ -81,7 +71,7 @@ class ClassRegions:
         return entries
 
     def class_map(self, name: str, origin: Origin, within: tuple[str, ...] = ()) -> Region:
-        """Packets that the class takes; `within` are class maps that are being worked out.
+        """Give the packets that the class takes; `within` are class maps that are being computed.
 
         Raises:
             InputError: There is none of this name, it contains itself, or one of its terms refers to nothing.
@@ -97,7 +87,7 @@ class ClassRegions:
                 known = ", ".join([*sorted(self._configuration.class_maps), DEFAULT_CLASS])
                 raise InputError(origin, f"class map '{name}'", f"one of {known}")
             terms = [self._term(term, (*within, name)) for term in class_map.terms]
-            # A class map that asks nothing takes nothing, whichever way its terms would be joined.
+            # A class map without terms takes nothing, also with match-all.
             join = intersection if class_map.match_all and terms else union
             self._class_maps[name] = join(terms)
         return self._class_maps[name]

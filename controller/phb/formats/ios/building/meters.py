@@ -1,4 +1,4 @@
-"""Policers of classes -> meters of the model; the one that ``priority`` implies, too."""
+"""Policers of classes, also those that ``priority`` implies -> meters of the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BURST_DIVISOR = 32  # bits in a second / 8 bits / 4
 # "priority" there: 200 ms of the rate.
 PRIORITY_DIVISOR = 40  # bits in a second / 8 bits / 5
 
-# What percentages are taken of, in bit/s; asked only where there is one.
+# The basis of percentages, in bit/s; called only where there is one.
 Whole = Callable[[], int]
 
 

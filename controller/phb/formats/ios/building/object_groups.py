@@ -9,7 +9,7 @@ from phb.formats.ios.boxes import IosBox
 from phb.formats.ios.configuration import AccessEntry, Configuration
 from phb.origin import Origin
 
-# Into how many conditions the groups of an entry may unfold: what the switch's table has room for.
+# The most conditions of an unfolded entry: the room in the switch's table.
 MOST_CONDITIONS = 65_536
 
 
@@ -45,7 +45,7 @@ def _members(
     origin: Origin,
     known: dict[str, tuple[IosBox, ...] | None],
 ) -> tuple[IosBox, ...]:
-    """Give the boxes of a group and of those in it; `known` is what groups have, None for those being unfolded."""
+    """Give the boxes of a group and of those in it; `known` has earlier results, None for groups being unfolded."""
     group = configuration.object_groups.get(name)
     if group is None or group.kind != kind:
         others = ", ".join(sorted(each.name for each in configuration.object_groups.values() if each.kind == kind))

@@ -1,4 +1,4 @@
-"""Interfaces -> ports, and what rates and percentages at an interface count."""
+"""Interfaces -> ports, and the basis of rates and percentages at an interface."""
 
 from __future__ import annotations
 
@@ -58,12 +58,7 @@ def _meets_packets(interface: Interface) -> bool:
 
 
 def _vlan(configuration: Configuration, interface: Interface) -> None:
-    """List what a subinterface's QoS doesn't meet.
-
-    Raises:
-        InputError: It queues, without a policy map.
-
-    """
+    """Note a subinterface's address and output policies; refuse queueing without a policy map."""
     for origin in _queueing_statements(interface):
         found = f"'{origin.statement}' on {interface.name}"
         raise InputError(origin, found, f"it on {interface.port}: phb queues and shapes ports, not VLANs")
@@ -86,12 +81,7 @@ def _queueing_statements(interface: Interface) -> list[Origin]:
 
 
 def _no_port(configuration: Configuration, interface: Interface) -> None:
-    """List an interface without QoS that is no port.
-
-    Raises:
-        InputError: It has QoS.
-
-    """
+    """Note an interface that is no port; refuse one with QoS."""
     held = interface.hold_queue[1] if interface.hold_queue is not None else None
     said = [origin for _, origin in interface.policies.values()]
     said += [origin for origin in _queueing_statements(interface) if origin != held]
@@ -108,7 +98,7 @@ def _no_port(configuration: Configuration, interface: Interface) -> None:
     why = interface.unlike[0][0].statement if interface.unlike else "it is no port of a switch"
     configuration.aside(interface.origin, f"'{interface.name}' has no effect: {why}; no QoS is said of it")
     if held is not None:
-        # Dialers and bundles have one by default; what they hold back is no class's.
+        # Dialers and bundles have one by default, which queues no class's packets.
         configuration.note(held, f"'{held.statement}' has no effect: {interface.name} is no port of a switch")
     for name, origin in interface.access_groups.values():
         configuration.note(origin, f"access list '{name}' filters nothing: {interface.name} is no port of a switch")
@@ -144,7 +134,7 @@ def length_basis(interface: Interface) -> LengthBasis:
 
 
 def rate_basis(interface: Interface) -> RateBasis:
-    """Give the same as the basis of rates."""
+    """Give `length_basis` as the basis of rates."""
     return RateBasis(length_basis(interface).value)
 
 
@@ -159,12 +149,7 @@ def maybe_bandwidth(interface: Interface) -> int | None:
 
 
 def bandwidth(interface: Interface, origin: Origin) -> int:
-    """Give the interface's bandwidth where it must be known.
-
-    Raises:
-        InputError: The interface's bandwidth isn't given.
-
-    """
+    """Give the interface's bandwidth in bit/s; refuse an interface without one."""
     known = maybe_bandwidth(interface)
     if known is None:
         raise InputError(origin, f"a percentage of {interface.name}", f"'bandwidth' in interface {interface.name}")
@@ -180,7 +165,7 @@ def bits_per_second(amount: Amount, whole: int) -> int:
 
 
 def rate(bits: int, basis: RateBasis) -> Rate:
-    """Give a rate in the largest unit that says it in whole numbers, up to kbit/s."""
+    """Give a rate in the largest unit that makes it a whole number, up to kbit/s."""
     if bits % 1000:
         return Rate(value=Decimal(bits), unit=RateUnit.BIT, basis=basis)
     return Rate(value=Decimal(bits // 1000), unit=RateUnit.KBIT, basis=basis)

@@ -1,10 +1,10 @@
 """``queue-limit`` in milliseconds, microseconds and bytes, as packets: so the pipeline counts the queue of a class.
 
-A time is what the class sends in it, in bytes: bytes = ms * kbit/s / 8 ("queue-limit" in the Cisco IOS XR Modular
-Quality of Service Command Reference). Bytes are packets of 1500, in which IOS XE counts the 50 ms of a class that says
-no limit (queue depth in the QoS Congestion Management Configuration Guide, IOS XE Release 16). No document was found
-that says how a router without byte counts converts. So packets of 1500 wait as long as IOS lets them, and shorter ones
-are dropped sooner.
+A time is the bytes that the class sends in it: bytes = ms * kbit/s / 8 ("queue-limit" in the Cisco IOS XR Modular
+Quality of Service Command Reference). Bytes are packets of 1500, in which IOS XE counts the 50 ms of a class without a
+limit (queue depth in the QoS Congestion Management Configuration Guide, IOS XE Release 16). No document was found that
+says how a router without byte counts converts. So packets of 1500 wait as long as IOS lets them, and shorter ones are
+dropped sooner.
 """
 
 from __future__ import annotations

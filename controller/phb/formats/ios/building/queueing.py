@@ -1,4 +1,4 @@
-"""Queueing statements of interfaces and of output policies -> how each port's queue is served."""
+"""Queueing statements of interfaces and of output policies -> the queueing of ports."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RESERVED_PERCENT = {Dialect.IOS_11_3: 75, Dialect.IOS_12: 75, Dialect.IOS_HQF: 1
 
 
 def build_queueing(configuration: Configuration, attached: Sequence[Attachment]) -> list[Queueing]:
-    """One statement for each interface that says how it queues, or queues fairly by default.
+    """Give one statement for each interface that says how it queues, or queues fairly by default.
 
     Raises:
         InputError: Two ways to queue at one interface, or classes that IOS would refuse.
@@ -109,7 +109,7 @@ def _of_interface(dialect: Dialect, interface: Interface) -> Queueing | None:
     if fair is None and _fair_by_default(interface):
         fair = FlowFairness(interface.origin)
     if fair is None and interface.shape is not None:
-        # What waits for a shaper is queued fairly ("traffic-shape rate").
+        # Packets that wait for a shaper are queued fairly ("traffic-shape rate").
         fair = FlowFairness(interface.shape.origin)
     if isinstance(fair, FlowFairness):
         if interface.random_detect is not None:
@@ -263,7 +263,7 @@ def _bandwidth(interface: Interface, each: PolicyClass) -> Bandwidth:
 
 
 def _check_shares(dialect: Dialect, attachment: Attachment) -> None:
-    """Refuse what IOS refuses when a policy map is put on an interface: shares of two kinds, or more than there is."""
+    """Refuse shares as IOS does when a policy map is put on an interface: of two kinds, or more than there is."""
     shares = [each.share for each in attachment.classes.classes.values() if each.share is not None]
     kinds = {_kind(share.amount, share.remaining_percent): share for share in shares}
     if len(kinds) > 1:

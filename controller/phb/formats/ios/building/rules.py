@@ -2,7 +2,7 @@
 
 An input policy becomes rules of the input policy with the interface as ingress port, an output policy rules of the
 output policy of the interface; their order is that of the classes. An access list on an interface becomes rules that
-block what it doesn't permit, before those of the classes.
+block the packets it denies, before those of the classes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LONGEST_NAME = 64
 
 @dataclass
 class Rules:
-    """The model's objects that the attachments became."""
+    """The model's objects of the attachments."""
 
     classes: dict[str, TrafficClass] = field(default_factory=dict)
     actions: list[Action] = field(default_factory=list)
@@ -38,9 +38,9 @@ class Rules:
 
 
 def build_rules(configuration: Configuration, attached: Sequence[Attachment]) -> Rules:
-    """Rules, actions and classes of all attachments.
+    """Build rules, actions and classes of all attachments.
 
-    A class that isn't there, or that asks for something that phb can't do, is an error of the configuration.
+    A missing class, or one that asks for something that phb can't do, is an error of the configuration.
     """
     regions = ClassRegions(configuration)
     result = Rules()
@@ -159,7 +159,7 @@ def _class(
         ]
     for part, packets, does in parts:
         if not does and policy_class.name == DEFAULT_CLASS:
-            # What no rule takes is of class-default anyway.
+            # Packets that no rule takes are of class-default anyway.
             continue
         if does:
             result.actions.append(_action(part, does, origin, origins))
@@ -175,7 +175,6 @@ def _action(name: str, does: dict[str, Any], origin: Origin, origins: dict[str, 
 def _rules(
     base: str, packets: Region, interface: Interface, direction: str, origin: Origin
 ) -> Iterator[dict[str, Any]]:
-    """Give one rule for each piece of the region."""
     egress = interface.port if direction == "output" else None
     if direction == "input":
         _check_ingress(packets)

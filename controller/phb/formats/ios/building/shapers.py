@@ -8,15 +8,15 @@ from phb.formats.ios.configuration import Interface, Shape
 from phb.model import Dialect, Shaper
 from phb.model.scheduling import MOST_BURST_BYTES
 
-# Bc until one is configured. Before HQF it is what comes in 25 ms, and 8000 bits below 320 kbit/s ("traffic-shape rate"
-# in the Cisco IOS Quality of Service Solutions Command Reference); since then what comes in 4 ms, as
+# Bc until one is configured. Before HQF it is the traffic of 25 ms, and 8000 bits below 320 kbit/s ("traffic-shape
+# rate" in the Cisco IOS Quality of Service Solutions Command Reference); since then the traffic of 4 ms, as
 # `show policy-map interface` prints it. Be is Bc until it is configured.
 SLOW, SLOW_BURST = 320_000, 8000
 INTERVALS_PER_SECOND = {Dialect.IOS_11_3: 40, Dialect.IOS_12: 40, Dialect.IOS_HQF: 250}
 
 
 def bursts(shape: Shape, bits: int, dialect: Dialect) -> tuple[int, int]:
-    """Bc and Be in bits."""
+    """Give Bc and Be in bits."""
     committed = shape.committed_burst
     if committed is None:
         slow = dialect is not Dialect.IOS_HQF and bits < SLOW

@@ -1,8 +1,7 @@
 """Subinterfaces: parts of a port, each of one VLAN.
 
-"Configuring Routing Between VLANs with IEEE 802.1Q Encapsulation" in Cisco's LAN Switching Configuration Guide. What a
-subinterface says about packets is said at its port, of frames with its tag: with that of the frame as it came, for the
-program rewrites no tags.
+"Configuring Routing Between VLANs with IEEE 802.1Q Encapsulation" in Cisco's LAN Switching Configuration Guide. A
+subinterface's QoS applies at its port to frames that arrive with its tag, for the program rewrites no tags.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from phb.formats.ios.language.interface_names import PHYSICAL
 
 
 def place_subinterfaces(configuration: Configuration) -> None:
-    """Tell each subinterface which interface it is a part of; what keeps that from being a port keeps it, too.
+    """Set the parent of each subinterface, and what it takes over from it.
 
-    A VLAN that two subinterfaces of one port have is an error of the second.
+    A second subinterface of a port with the same VLAN is an error.
     """
     known: dict[tuple[str, int | str], Interface] = {}
     for interface in configuration.interfaces.values():
@@ -46,7 +45,7 @@ def takes_packets(interface: Interface) -> bool:
 
 
 def groups(configuration: Configuration) -> Iterator[list[Interface]]:
-    """Each port's interface with its subinterfaces, of those that take packets."""
+    """Give each port's interface with its subinterfaces, of those that take packets."""
     by_port: dict[str, list[Interface]] = {}
     for interface in configuration.interfaces.values():
         if "." not in interface.name:
@@ -58,13 +57,13 @@ def groups(configuration: Configuration) -> Iterator[list[Interface]]:
 
 
 def at(interface: Interface, packets: Region, *, ingress: bool) -> Region:
-    """Those of the packets that are of the interface: all of a port's, or those of a subinterface's VLAN."""
+    """Limit packets to the interface: all of a port's, or those of a subinterface's VLAN."""
     place = IosBox(ingress=interface.port if ingress else None, vlan=interface.tag)
     return packets if place == IosBox() else intersection([region(place), packets])
 
 
 def entered(configuration: Configuration, box: IosBox) -> IosBox:
-    """Give a condition that names a subinterface as one of its port and its VLAN."""
+    """Replace a subinterface in a condition by its port and its VLAN."""
     interface = configuration.interfaces.get(box.ingress or "")
     if interface is None or interface.parent is None or interface.tag is None:
         return box

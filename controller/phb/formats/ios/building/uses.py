@@ -1,7 +1,7 @@
 """The parts of a configuration in use: policy maps at ports, their classes, the access lists and groups of both.
 
-What nothing uses has no effect, so that what is wrong with it is only listed: a router has policy maps for its control
-plane, class maps for its firewall, and access lists for much else, with conditions that no packet here is asked.
+An unused part has no effect, so its errors are only listed: a router has policy maps for its control plane, class maps
+for its firewall, and access lists for much else, with conditions that no packet here is asked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _Named = TypeVar("_Named", AccessList, ClassMap, ObjectGroup, PolicyMap)
 
 
 def settle(configuration: Configuration) -> None:
-    """Make errors of what is used errors of the configuration, and list what isn't used, with its errors."""
+    """Make errors of used parts errors of the configuration; list unused parts with their errors."""
     up = [each for each in configuration.interfaces.values() if takes_packets(each)]
     policy_maps = _reached(
         configuration.policy_maps, (name for each in up for name, _ in each.policies.values()), _policy_maps_in
@@ -40,7 +40,7 @@ def settle(configuration: Configuration) -> None:
         if not interface.shut_down:
             configuration.errors += interface.errors
         for origin, message in interface.besides:
-            # Where no packet is asked anything, none is asked another thing than on the router.
+            # Without conditions there, none can meet other packets than on the router.
             (configuration.note if interface.port in asked else configuration.aside)(origin, message)
 
 

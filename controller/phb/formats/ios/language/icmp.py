@@ -90,13 +90,9 @@ MESSAGES: Final = {4: _IPV4, 6: _IPV6}
 
 
 def take_icmp_type(words: Words, version: int, others: Sequence[str] = ()) -> Pattern | None:
-    """Take a message by name, or its type and perhaps code by number; None where the next word says neither.
+    """Take a message by name, or its type and perhaps code by number; None where the next word is neither.
 
-    Args:
-        words: Behind the addresses.
-        version: Of IP.
-        others: Keywords that may stand there instead: ``ttl`` is no ``ttl-exceeded``.
-
+    `others` are keywords that may stand there instead: ``ttl`` is no ``ttl-exceeded``.
     """
     kind = words.maybe_number(0, 255, "an ICMP type")
     if kind is not None:

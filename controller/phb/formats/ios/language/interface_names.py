@@ -35,8 +35,8 @@ PHYSICAL: dict[str, tuple[LengthBasis, int | None]] = {
     "TwoHundredGigE": (LengthBasis.ETHERNET, 200_000_000),
 }
 
-# Kinds that no port of a switch is. There are more in modules of all sorts: any other word is one, too, unless it is
-# nearly one of these.
+# Kinds that are no ports of a switch. Any unknown word is one, too, unless it resembles one of these: there are more in
+# modules of all sorts.
 VIRTUAL = [
     "Analysis-Module",
     "ATM",
@@ -76,8 +76,8 @@ VIRTUAL = [
     "pseudowire",
 ]
 
-# Abbreviations that several kinds begin with, and that mean one of them: as IOS prints them in tables ("Tw1/0/1"), or
-# as a router took them that had none of the others.
+# Abbreviations of several kinds that mean one of them: as IOS prints them in tables ("Tw1/0/1"), or as a router took
+# them that had none of the others.
 USUAL = {
     "e": "Ethernet",
     "f": "FastEthernet",

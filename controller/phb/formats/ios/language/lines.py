@@ -14,7 +14,7 @@ from phb.origin import Origin
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One statement as it was written."""
+    """A statement as it was written."""
 
     words: tuple[str, ...]
     origin: Origin
@@ -22,7 +22,7 @@ class Line:
 
     @property
     def shown(self) -> str:
-        """As much of it as tells it from others."""
+        """Its beginning, which tells it from others."""
         return " ".join(self.words[:4])
 
     def fail(self, found: str, expected: str) -> NoReturn:
@@ -30,20 +30,20 @@ class Line:
         raise InputError(self.origin, found, expected)
 
 
-# What `show running-config` prints around the statements.
+# Lines that `show running-config` prints around the statements.
 _PRINTED = re.compile(
     r"Building configuration\b|Current configuration\b|Last configuration change\b|Using \d+ out of \d+ bytes"
     r"|Load for \w+ secs\b|Time source is\b|No configuration change since\b"
-    # What was typed for it, after the router's prompt.
+    # Commands typed for it, after the router's prompt.
     r"|[\w.()-]{1,80}[#>]\s*((sh|sho|show|ter|term|terminal|en|enable|exit|wr|write|more|conf|configure|copy|dir)\b.*)?$"
     r"|!|$",
     re.IGNORECASE,
 )
-# What a terminal kept of a page's end, with the backspaces that wiped it out.
+# The end of a terminal's page, with the backspaces that wiped it out.
 _PAGE = re.compile(r"^\s*<?-+\s?More\s?-+>?[ \x08]*?(?:\x08+ *\x08+)?(?= *\S|$)", re.IGNORECASE)
-# How a terminal moves its cursor.
+# Movements of a terminal's cursor.
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# What stands before a statement that was typed: R1(config-if)#. What was typed after `do` is none.
+# The prompt before a typed statement: R1(config-if)#. Commands after `do` are no statements.
 _PROMPT = re.compile(r"[\w.-]{1,63}\([\w-]{1,40}\)#\s*(?:(?:do\s.*|end\s*)$)?")
 _DIRECTIVE = re.compile(r"!\s*phb:\s*(?P<word>\S+)\s*(?P<rest>.*)")
 _BANNER = re.compile(
@@ -55,7 +55,7 @@ _BANNER = re.compile(
 
 
 def lines(text: str, file: str) -> Iterator[Line]:
-    """Statements in order, also behind ``end``; a banner is one of them, without its text.
+    """Give the statements in order, also those behind ``end``; a banner is one of them, without its text.
 
     Raises:
         InputError: A banner without an end.
@@ -79,13 +79,12 @@ def lines(text: str, file: str) -> Iterator[Line]:
 
 
 def _typed(statement: str) -> str:
-    """Give the statement without the prompt before it."""
     prompt = _PROMPT.match(statement)
     return statement if prompt is None else statement[prompt.end() :]
 
 
 def _banner_rows(line: Line, text: str, below: Sequence[str]) -> int:
-    """Tell how many rows below its statement a banner has."""
+    """Count the rows of a banner below its statement."""
     # IOS prints the delimiter that was typed, mostly a control character as two: ^C. A circumflex may be one alone.
     delimiters = [text[:2], text[0]] if text.startswith("^") else [text[0]]
     for delimiter in delimiters:
@@ -96,7 +95,7 @@ def _banner_rows(line: Line, text: str, below: Sequence[str]) -> int:
 
 
 def directives(text: str, file: str) -> Iterator[tuple[str, str, Origin]]:
-    """``! phb: WORD REST`` comments: what a configuration can't say itself."""
+    """Give ``! phb: WORD REST`` comments, for facts that a configuration has no words for."""
     for number, raw in enumerate(text.splitlines(), start=1):
         found = _DIRECTIVE.fullmatch(raw.strip())
         if found is not None:
@@ -104,7 +103,7 @@ def directives(text: str, file: str) -> Iterator[tuple[str, str, Origin]]:
 
 
 class Words:
-    """The words of a line that are still to be read; whatever doesn't fit is an error of this line."""
+    """The words of a line that are still to be read; any that don't fit are an error of this line."""
 
     def __init__(self, line: Line, position: int = 0, *, phrase: str = "", negated: bool = False) -> None:
         self.line = line
@@ -114,12 +113,12 @@ class Words:
 
     @property
     def origin(self) -> Origin:
-        """Where the line stands."""
+        """The line's place."""
         return self.line.origin
 
     @property
     def rest(self) -> tuple[str, ...]:
-        """All words that are left, unread."""
+        """The words that are left, unread."""
         return self.line.words[self._position :]
 
     def peek(self) -> str | None:
@@ -149,14 +148,14 @@ class Words:
         return word
 
     def keyword(self, *choices: str) -> str:
-        """One of these keywords, abbreviated or not."""
+        """Take one of these keywords, abbreviated or not."""
         found = self.maybe(*choices)
         if found is None:
             self.fail(f"one of {', '.join(choices)}" if len(choices) > 1 else f"'{choices[0]}'")
         return found
 
     def maybe(self, *choices: str) -> str | None:
-        """One of these keywords if it comes next."""
+        """Take one of these keywords if it comes next."""
         word = self.peek()
         if word is None:
             return None
@@ -186,7 +185,7 @@ class Words:
         return int(word)
 
     def rate(self, low: int, high: int) -> int:
-        """Take a rate in bit/s; with k, m or g behind it, as later releases take it, it may have a decimal point."""
+        """Take a rate in bit/s; before k, m or g, which later releases allow, it may have a decimal point."""
         found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,9})?)([kmg])", (self.peek() or "").lower())
         if found is None:
             return self.number(low, high, "a rate in bit/s")
@@ -197,14 +196,14 @@ class Words:
         return rate
 
     def name(self, what: str) -> str:
-        """One word of at most 64 characters."""
+        """Take one word of at most 64 characters."""
         word = self.next(what)
         if len(word) > 64:
             self.line.fail(f"'{word}'", f"{what} of at most 64 characters")
         return word
 
     def done(self) -> None:
-        """Nothing may be left."""
+        """Refuse more words."""
         if self.rest:
             self.line.fail(f"'{' '.join(self.rest)}'", "the end of the statement")
 

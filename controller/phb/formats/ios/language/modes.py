@@ -16,7 +16,7 @@ IPV6 = Vocabulary("an IPv6 access list")
 NETWORK = Vocabulary("an object group of networks")
 SERVICE = Vocabulary("an object group of services")
 
-# Blocks without statements that phb reads: of a statement that is left out, of an unknown one, and of a wrong one.
+# Blocks whose statements phb doesn't read: of a statement that is left out, of an unknown one, and of a wrong one.
 IN_BLOCK = Vocabulary("a block that phb leaves out")
 LEFT_OUT = Vocabulary("a block that phb doesn't know")
 WRONG = Vocabulary("a block that is wrong")

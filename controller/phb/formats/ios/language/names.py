@@ -1,4 +1,4 @@
-"""The words that IOS has for numbers: code points, precedences, ports, protocols; addresses with wildcard masks."""
+"""IOS's words for numbers: code points, precedences, ports, protocols; addresses with wildcard masks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DSCP_NAMES = {value: name for name, value in DSCPS.items()}
 
 
 def dscp_name(value: int) -> str:
-    """As IOS prints it: the name, where it has one."""
+    """Give the name of a DSCP as IOS prints it, else the number."""
     return _DSCP_NAMES.get(value, str(value))
 
 
@@ -130,7 +130,7 @@ UDP_PORTS = {
     "xdmcp": 177,
 }
 
-# How many ranges one scattered wildcard mask may become: 0.0.255.0 gives 256.
+# The most ranges of one scattered wildcard mask: 0.0.255.0 gives 256.
 MOST_RANGES = 256
 
 
@@ -191,7 +191,7 @@ def looks_like_address(word: str | None) -> bool:
 
 
 def take_addresses(words: Words, *, mask_optional: bool = False) -> tuple[Interval | None, ...]:
-    """``any``, ``host A`` or ``A WILDCARD`` as intervals; None is every address."""
+    """Take ``any``, ``host A`` or ``A WILDCARD`` as intervals; None is every address."""
     expected = "'any', 'host ADDRESS' or 'ADDRESS WILDCARD'"
     word = words.peek()
     if word is not None and not looks_like_address(word) and not abbreviated(word, ("any", "host")):
@@ -212,7 +212,7 @@ def take_addresses(words: Words, *, mask_optional: bool = False) -> tuple[Interv
 
 
 def take_ipv6_addresses(words: Words) -> tuple[Interval | None, ...]:
-    """``any``, ``host A`` or ``PREFIX/LENGTH`` as intervals; None is every address."""
+    """Take ``any``, ``host A`` or ``PREFIX/LENGTH`` as intervals; None is every address."""
     match words.maybe("any", "host"):
         case "any":
             return (None,)
@@ -225,7 +225,7 @@ def take_ipv6_addresses(words: Words) -> tuple[Interval | None, ...]:
 
 
 def take_ipv6_network(words: Words, text: str) -> IPv6Network:
-    """Take the prefix that `text`, a word that was read, says."""
+    """Parse the prefix in `text`, a word that was read."""
     try:
         if "/" not in text:
             raise ValueError

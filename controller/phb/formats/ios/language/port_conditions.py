@@ -1,4 +1,4 @@
-"""Conditions on ports, as access lists and object groups say them."""
+"""Conditions on ports in access lists and object groups."""
 
 from __future__ import annotations
 
@@ -15,15 +15,7 @@ MOST_PORTS = 10
 
 
 def take_ports(words: Words, operator: str, names: Mapping[str, int], most: int = MOST_PORTS) -> Sequence[Interval]:
-    """Read the ports behind ``eq``, ``neq``, ``gt``, ``lt`` or ``range`` as intervals.
-
-    Args:
-        words: The words behind the operator.
-        operator: One of `OPERATORS`.
-        names: What ports are called.
-        most: How many ports there may be behind ``eq`` or ``neq``.
-
-    """
+    """Read the ports behind an operator of `OPERATORS` as intervals; at most `most` ports behind ``eq`` or ``neq``."""
 
     def port() -> int:
         return take_named(words, names, 65535, "a port")

@@ -1,13 +1,13 @@
-"""Unknown statements: those that may be meant for packets are errors, the others are left out.
+"""Unknown statements: those that may concern packets are errors, the others are left out.
 
-IOS has thousands of statements, and few are about QoS. Those few are all known here; so a line that isn't among them is
-about something else, unless somebody mistyped it. An unknown line is an error
+IOS has thousands of statements, and few are about QoS. Those few are all known here; so an unknown line is about
+something else, unless it is mistyped. An unknown line is an error
 
 - where all statements are about QoS: in a class map, a policy map, a class, a policer, an access list;
 - if one of its first words, split at hyphens, is one of `QOS_WORDS`: `mls qos trust dscp`, `srr-queue bandwidth share`
-  (but not with `no`: what isn't there can be taken away);
-- if it is nearly a statement that bears on packets, letter by letter: `polcy-map`, `servce-policy output wan`;
-- where no line is indented: then it can't be seen which block the line ends.
+  (but not with `no`, which only takes something away);
+- if it resembles a statement that concerns packets, letter by letter: `polcy-map`, `servce-policy output wan`;
+- where no line is indented: then the end of the block can't be seen.
 
 Any other one is listed, and left out with all that is indented below it; but a `service-policy` with a direction is an
 error wherever it stands.
@@ -22,30 +22,21 @@ from phb.formats.ios.language.lines import Line
 from phb.formats.ios.language.modes import GLOBAL, INTERFACE, POLICY_CLASS, POLICY_MAP, ROUTE_MAP
 from phb.formats.ios.language.vocabulary import Mode, suggestion
 
-# What QoS statements of switches and of releases that phb doesn't read are made of.
+# Words in QoS statements of switches and of releases that phb doesn't read.
 _WORDS = "dscp police policer policing qos queue queueing queuing shape shaping srr trust wred wrr"
 QOS_WORDS = frozenset(_WORDS.split(" "))
 
-# Modes that mostly speak of something else.
+# Modes with mostly other statements.
 OPEN = (GLOBAL, INTERFACE, ROUTE_MAP)
 
-# As `suggestion`, but stricter: IOS has many words, and this is no guess at what to print but a verdict.
+# Stricter than in `suggestion`: IOS has many words, and this decides about an error, not about what to print.
 _NEARLY = 0.8
 _LONG = 4  # letters of a word: `ipx` isn't `ip`
 _SHORTEST = 5  # letters; among shorter words too many are alike
 
 
 def check_unknown(line: Line, modes: Sequence[Mode]) -> None:
-    """Refuse an unknown line, unless it has nothing to do with packets.
-
-    Args:
-        line: The line.
-        modes: Those that it may stand in.
-
-    Raises:
-        InputError: It may be meant for packets; the error names the nearest known statement.
-
-    """
+    """Refuse an unknown line that may concern packets, naming the nearest statement of the modes it may stand in."""
     vocabularies = [mode.vocabulary for mode in reversed(modes)]
     words = [word.lower() for word in line.words if word.lower() != "no"][:3]
     is_open = vocabularies[0] in OPEN and (len(modes) == 1 or line.indent > modes[-1].indent)
@@ -59,12 +50,7 @@ def check_unknown(line: Line, modes: Sequence[Mode]) -> None:
 
 
 def check_left_out(line: Line) -> None:
-    """Refuse a policy map in an unknown block: packets meet it, whatever the block is.
-
-    Raises:
-        InputError: The line is one.
-
-    """
+    """Refuse a policy map in an unknown block: packets meet it, whatever the block is."""
     found = INTERFACE.find(line) if line.words[0].lower() == "service-policy" else None
     if found is not None and not found.words.negated:
         line.fail(f"'{line.shown}' in a block that phb doesn't know", "it in an interface")

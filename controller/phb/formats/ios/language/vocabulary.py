@@ -1,4 +1,4 @@
-"""A mode's table of statements, and how a line finds its entry.
+"""A mode's table of statements, and the search for a line's entry.
 
 A phrase is found word by word; each word may be abbreviated as long as only one continuation begins with it.
 """
@@ -14,17 +14,17 @@ from phb.formats.ios.configuration import Configuration
 from phb.formats.ios.language.lines import Line, Words, abbreviated
 from phb.model import Dialect
 
-# In a phrase, stands for any number or IPv4 address: an access list's entry may begin with one.
+# In a phrase, any number or IPv4 address: an access list's entry may begin with one.
 NUMBER = "N"
 
 
 @dataclass
 class Mode:
-    """Where following statements belong: a vocabulary and the thing they speak of.
+    """The place of following statements: a vocabulary and its subject.
 
     Attributes:
         indent: How far the statement that opened it is indented.
-        indented: Whether statements in it stand further right: then one that doesn't has left it.
+        indented: Whether its statements stand further right: then one that doesn't has left it.
 
     """
 
@@ -34,8 +34,8 @@ class Mode:
     indented: bool = False
 
 
-# Takes what was said so far, the thing that the mode speaks of, and the words after the phrase. Gives the mode that
-# the statement opens, if it opens one.
+# Takes the configuration so far, the mode's subject, and the words after the phrase. Gives the mode that the statement
+# opens, if it opens one.
 Handler: TypeAlias = Callable[[Configuration, Any, Words], Mode | None]
 
 
@@ -62,12 +62,7 @@ class Found:
 
 
 class Vocabulary:
-    """The statements of one mode.
-
-    Attributes:
-        name: How an error calls the mode.
-
-    """
+    """The statements of one mode; errors use its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -85,8 +80,8 @@ class Vocabulary:
         Args:
             phrases: The fixed words of each; the function finds them in `Words.phrase`.
             negatable: Whether ``no PHRASE`` is a statement, too; the function finds that in `Words.negated`.
-            since: The first dialect that has it, and the release that brought it.
-            aside: Whether it doesn't bear on packets: then an unknown line that resembles it is no error.
+            since: The first dialect that has it, and its release.
+            aside: Whether it doesn't concern packets: then an unknown line that resembles it is no error.
 
         """
 
@@ -103,7 +98,7 @@ class Vocabulary:
         return register
 
     def find(self, line: Line) -> Found | None:
-        """Give the statement that the line is, or None.
+        """Find the line's statement; None for an unknown one.
 
         Raises:
             InputError: An abbreviation that may stand for several words.
@@ -136,7 +131,7 @@ class Vocabulary:
         return Found(found.phrase, exact, found.handler, found.negatable, found.since, words)
 
     def phrases(self, *, asides: bool = True) -> list[str]:
-        """Give all statements, in alphabetical order; without `asides` those that bear on packets."""
+        """Give all statements, in alphabetical order; without `asides` those that concern packets."""
         found: list[str] = []
         pending = [self._root]
         while pending:

@@ -1,8 +1,8 @@
 """The statements that phb reads, one file per family; importing this package fills the tables of `language.modes`.
 
-Three groups: statements that become part of the policy are read by a function of their family's file; `refused` has
-those that bear on packets and that phb has nothing for; `ignored` has those that don't bear on packets.
-docs/inside/add-a-format.md shows how to add one.
+Statements that become part of the policy are read by a function of their family's file; `refused` has those that
+concern packets and that phb can't do; `ignored` has those that don't concern packets. docs/inside/add-a-format.md shows
+how to add one.
 """
 
 from phb.formats.ios.language.modes import GLOBAL, INTERFACE

@@ -201,7 +201,7 @@ def _protocol(words: Words, version: int) -> int | None:
 
 
 def _ports(words: Words, protocol: int | None) -> Sequence[Interval | None]:
-    """``eq``, ``neq``, ``gt``, ``lt`` or ``range``; none of them is every port."""
+    """Read ``eq``, ``neq``, ``gt``, ``lt`` or ``range``; none of them is every port."""
     operator = words.maybe(*OPERATORS)
     if operator is None:
         return (None,)
@@ -213,7 +213,7 @@ def _ports(words: Words, protocol: int | None) -> Sequence[Interval | None]:
 def _options(
     words: Words, protocol: int | None, version: int
 ) -> tuple[Pattern | None, Sequence[Pattern | None], int | None]:
-    """Bits of the ToS octet, patterns of TCP flags one of which is met, and the number of an IPv6 entry."""
+    """Read bits of the ToS octet, alternative patterns of TCP flags, and the number of an IPv6 entry."""
     value = mask = 0
     sequence = None
     octet = _OCTET[version]
@@ -262,7 +262,7 @@ def _options(
 
 
 def _flags(words: Words, option: str) -> list[Pattern]:
-    """Patterns, any of which is met; flags without a sign are met by any one of them that is set."""
+    """Read patterns, any of which is met; flags without a sign are met by any one of them that is set."""
     if option == "established":
         return [(flag, flag) for flag in (TCP_FLAGS["ack"], TCP_FLAGS["rst"])]
     if option in _FLAGS:

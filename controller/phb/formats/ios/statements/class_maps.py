@@ -12,7 +12,7 @@ from phb.formats.ios.language.modes import CLASS_MAP, GLOBAL, MQC
 from phb.formats.ios.language.names import VLANS, take_dscp, take_precedence
 from phb.formats.ios.language.vocabulary import Mode
 
-# What a class map may ask and the pipeline has no field for.
+# Conditions of class maps that the pipeline has no field for.
 _UNSUPPORTED = {
     "atm-clp": "ATM cells",
     "atm-vci": "ATM cells",
@@ -113,7 +113,7 @@ def _several(words: Words, take: Callable[[Words], int], most: int, box: Callabl
 
 
 def _vlans(words: Words) -> tuple[IosBox, ...]:
-    """Numbers and ranges: ``vlan 10 20-29 40``."""
+    """Read numbers and ranges: ``vlan 10 20-29 40``."""
     boxes: list[IosBox] = []
     while boxes == [] or words.peek() is not None:
         word = words.next("a VLAN")

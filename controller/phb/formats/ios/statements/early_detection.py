@@ -11,7 +11,7 @@ DENOMINATOR = 10
 
 
 def take_random_detect(configuration: Configuration, subject: Interface | PolicyClass, words: Words) -> None:
-    """One ``random-detect`` statement, added to what was said before."""
+    """Add one ``random-detect`` statement to the earlier ones."""
     detect = subject.random_detect = subject.random_detect or RandomDetect(words.origin)
     match words.maybe(
         "discard-class", "discard-class-based", "dscp", "dscp-based", "ecn", "exponential-weighting-constant", "flow",

@@ -44,7 +44,7 @@ def _route(configuration: Configuration, _: object, words: Words) -> None:
 
 
 def _towards(configuration: Configuration, network: IPv4Network | IPv6Network, words: Words) -> None:
-    """Read the part behind a route's destination: a next hop, an interface, or where packets are discarded."""
+    """Read the part behind a route's destination: a next hop, an interface, or a discard."""
     if words.maybe("dhcp"):
         next_hop = "the gateway that DHCP names"
     elif (blotted := words.maybe_blotted()) is not None:

@@ -1,7 +1,7 @@
-"""Statements that don't bear on packets: each is listed with the reason why it has no effect.
+"""Statements that don't concern packets: each is listed with the reason why it has no effect.
 
-To add one, add a line to the table of its mode. A statement in no file of this folder is unknown: `language.unknown`
-says what becomes of it.
+To add one, add a line to the table of its mode. `language.unknown` treats statements that are in no file of this
+folder.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ GLOBAL_PHRASES = {
     "priority-list": "it has no effect unless an interface has it, which is an error",
     "queue-list": "it has no effect unless an interface has it, which is an error",
 }
-# Statements that open a block; the block is left out with them.
+# Statements that open a block, which is left out with them.
 BLOCKS = {
     "archive": MANAGEMENT,
     "class-map type": "phb has class maps for packets only",

@@ -1,4 +1,4 @@
-"""``interface`` and what stands in it."""
+"""``interface`` and its statements."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _bandwidth(configuration: Configuration, interface: Interface, words: Words)
     if words.maybe("inherit", "receive"):
         configuration.aside(words.origin, f"'{words.line.shown}' has no effect: no percentage is taken of it")
         return
-    # `qos-reference` is what percentages are taken of; routing goes by the other one.
+    # `qos-reference` is the basis of percentages; routing goes by the other one.
     reference = words.maybe("qos-reference") is not None
     kilobits = words.number(*KILOBITS, "kbit/s")
     words.done()
@@ -98,7 +98,7 @@ def _encapsulation(configuration: Configuration, interface: Interface, words: Wo
 
 
 def _take_tag(interface: Interface, words: Words) -> None:
-    """``dot1Q N [native]``: the VLAN of the subinterface; the native one's frames have no tag."""
+    """Read ``dot1Q N [native]``: the VLAN of the subinterface; the native one's frames have no tag."""
     number = words.number(*VLANS, "a VLAN")
     native = words.maybe("native")
     if words.peek() is not None:
@@ -204,7 +204,7 @@ def _shutdown(configuration: Configuration, interface: Interface, words: Words) 
 
 @INTERFACE.statement("qos pre-classify", negatable=True, aside=True)
 def _pre_classify(configuration: Configuration, interface: Interface, words: Words) -> None:
-    """A tunnel's statement about the policy of the port that the tunnel's packets leave by."""
+    """Note a tunnel's statement about the policy of the port that the tunnel's packets leave by."""
     if not words.negated:
         message = "'qos pre-classify' has no effect: phb encapsulates nothing: policies meet packets as they are"
         configuration.note(words.origin, message)
@@ -213,7 +213,7 @@ def _pre_classify(configuration: Configuration, interface: Interface, words: Wor
 @GLOBAL.statement("auto qos", negatable=True, aside=True)
 @INTERFACE.statement("auto qos", negatable=True, aside=True)
 def _auto_qos(configuration: Configuration, _: object, words: Words) -> None:
-    """A macro ("AutoQoS" in the Cisco IOS Quality of Service Solutions Configuration Guide)."""
+    """Note a macro ("AutoQoS" in the Cisco IOS Quality of Service Solutions Configuration Guide)."""
     if not words.negated:
         message = f"'{words.line.shown}' has no effect: what it made counts, where the configuration has it"
         configuration.note(words.origin, message)

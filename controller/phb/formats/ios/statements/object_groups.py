@@ -1,4 +1,4 @@
-"""``object-group``: names for addresses, and for protocols with their ports, that extended access lists ask for.
+"""``object-group``: names for addresses, and for protocols with their ports, in extended access lists.
 
 "Object Groups for ACLs" in Cisco's Security Configuration Guide: Access Control Lists.
 """
@@ -91,14 +91,14 @@ def _subnet(configuration: Configuration, group: ObjectGroup, words: Words) -> N
 
 
 def _addresses(group: ObjectGroup, first: IPv4Address, last: IPv4Address) -> None:
-    # A range of all addresses asks for none, as `any` does.
+    # A range of all addresses is no condition, like `any`.
     everywhere = int(first) == 0 and int(last) == 0xFFFFFFFF
     group.boxes.append(IosBox(version=4, source=None if everywhere else (int(first), int(last))))
 
 
 @SERVICE.statement(NUMBER, "ip", *(_WITH_PORTS | PROTOCOLS))
 def _member(configuration: Configuration, group: ObjectGroup, words: Words) -> None:
-    """A protocol; ``tcp``, ``udp`` and ``tcp-udp`` with ports."""
+    """Read a protocol; ``tcp``, ``udp`` and ``tcp-udp`` with ports."""
     words = Words(words.line)
     name = words.maybe(*_WITH_PORTS)
     if name is None:

@@ -1,4 +1,4 @@
-"""``policy-map``: classes, and what is done with each."""
+"""``policy-map``: classes, and the treatment of each."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _set(configuration: Configuration, policy_class: PolicyClass, words: Words) 
 
 
 def _copied(words: Words, kind: str) -> Copied | None:
-    """``set dscp cos`` and the like: which mark becomes which, by the default table."""
+    """Read ``set dscp cos`` and the like: which mark becomes which, by the default table."""
     choices = {"cos": ("dscp", "precedence"), "qos-group": ("cos", "dscp", "precedence")}.get(
         kind, ("cos", "qos-group")
     )

@@ -1,4 +1,4 @@
-"""Rates, bursts and numbers of queues, as several statements have them."""
+"""Rates, bursts and numbers of queues in several statements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def take_conversations(words: Words, what: str) -> int | None:
 
 
 def note_bursts(configuration: Configuration, shape: Shape) -> None:
-    """List a Be that was configured, or is there because Bc was and it wasn't: after a pause only Bc passes at once."""
+    """Note a Be that is configured, or the default beside a configured Bc: after a pause only Bc passes at once."""
     if shape.committed_burst is not None and shape.excess_burst != 0 and not shape.peak:
         whose = "Be" if shape.excess_burst is not None else "Be, which is Bc unless configured,"
         configuration.note(shape.origin, f"{whose} has no effect: after a pause phb sends a burst of Bc")

@@ -1,6 +1,6 @@
-"""Statements of interfaces and classes that bear on packets and that phb has nothing for.
+"""Statements of interfaces and classes that concern packets and that phb can't do.
 
-To add one, add a line to the table that says what becomes of it.
+To add one, add a line to the table of its effect.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from phb.formats.ios.configuration import Configuration, Interface, PolicyClass
 from phb.formats.ios.language.lines import Words
 from phb.formats.ios.language.modes import INTERFACE, POLICY_CLASS
 
-# Links that no port of a switch is, and what to write instead where the interface has QoS.
+# Links that are no port of a switch, and what to write instead where the interface has QoS.
 UNLIKE = {
     "bridge-group": "a routed interface: phb doesn't bridge",
     "channel-group": "one link: phb bundles none",
@@ -23,7 +23,7 @@ UNLIKE = {
     "xconnect": "a routed interface: phb has no pseudowires",
 }
 
-# What happens to packets besides QoS, on interfaces whose QoS phb has nevertheless: conditions may meet other packets.
+# Other treatment of packets on interfaces whose QoS phb has nevertheless: conditions may meet other packets.
 BESIDES = {
     "crypto map": "phb doesn't encrypt: policies meet packets as they are",
     "ip inspect": "phb inspects no sessions",
@@ -77,7 +77,7 @@ def _besides(configuration: Configuration, interface: Interface, words: Words) -
 def _refuse(configuration: Configuration, interface: Interface, words: Words) -> None:
     if not words.negated:
         words.line.fail(f"'{words.phrase}'", INTERFACES[words.phrase])
-    # `show running-config all` prints what isn't there.
+    # `show running-config all` prints absent statements with `no`.
     configuration.aside(words.origin, f"'no {words.phrase}' has no effect: phb has none")
 
 

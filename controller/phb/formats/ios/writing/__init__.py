@@ -1,4 +1,4 @@
-"""The policy model as an IOS configuration: what its words can say, and every difference as a loss.
+"""The policy model as an IOS configuration; every difference is a loss.
 
 conditions (access lists, class maps), actions (set, police), queues > policies (policy maps) > configuration
 """

@@ -14,7 +14,7 @@ _SEND, _DROP = Treatment(), Treatment(drop=True)
 
 
 def marks(action: Action, losses: Losses) -> list[str]:
-    """``set`` statements."""
+    """Write ``set`` statements."""
     return [f"set {mark}" for mark in _marks(action, action, losses)]
 
 
@@ -55,7 +55,7 @@ def limits(action: Action, losses: Losses) -> None:
 
 
 def police(action: Action, basis: RateBasis, losses: Losses) -> list[str]:
-    """Give a ``police`` statement, if the action has a meter that IOS has."""
+    """Write a ``police`` statement, if the action has a meter that IOS has."""
     meter = action.meter
     if meter is None:
         return []
@@ -80,12 +80,12 @@ def police(action: Action, basis: RateBasis, losses: Losses) -> list[str]:
 
 
 def policeable(action: Action, basis: RateBasis) -> bool:
-    """Whether ``police`` says the meter."""
+    """Whether ``police`` can express the meter."""
     return action.meter is None or not (_problem(action.meter, basis) or _out_of_bounds(action.meter))
 
 
 def priority(meter: Meter | None, basis: RateBasis) -> str | None:
-    """Give the rate and the burst of ``priority`` if that is what the meter says, else None."""
+    """Write the rate and the burst of ``priority`` if they express the meter, else None."""
     if meter is None or _problem(meter, basis) or meter.excess_burst_bytes:
         return None
     bits, burst = _bits(meter.committed_rate), meter.committed_burst_bytes
@@ -99,7 +99,7 @@ def priority(meter: Meter | None, basis: RateBasis) -> str | None:
 
 
 def _problem(meter: Meter, basis: RateBasis) -> str:
-    """Why no statement of this interface says such a meter."""
+    """Say why no statement of this interface expresses such a meter."""
     if meter.kind is MeterKind.TWO_RATE_SEPARATE:
         return "IOS has the meters of RFC 2697 and RFC 2698"
     if meter.colour_aware:

@@ -20,7 +20,7 @@ _LONGEST_NAME = 64
 
 
 def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Losses) -> IosBox | None:
-    """Give the conditions as a box, without ports of the node; None where IOS can't ask so."""
+    """Give the conditions as a box, without ports of the node; None where IOS has no such condition."""
     given: dict[str, object] = {}
     version = conditions.version if isinstance(conditions, Conditions) else None
     if isinstance(conditions, Conditions):
@@ -83,7 +83,7 @@ def box_of(conditions: Conditions | BehaviourAggregate, rule: Rule, losses: Loss
 
 @dataclass
 class Written:
-    """Lines of access lists and class maps, by name; the same name is never given twice."""
+    """Lines of access lists and class maps, by unique name."""
 
     losses: Losses
     access_lists: dict[str, list[str]] = field(default_factory=dict)
@@ -91,9 +91,9 @@ class Written:
     _known: dict[object, str] = field(default_factory=dict)
 
     def class_map(self, wanted: str, rules: Sequence[tuple[Rule, Sequence[IosBox], Sequence[IosBox]]]) -> str:
-        """Write a class map that takes what any of the rules takes: (rule, match, unless). Gives its name.
+        """Write a class map that takes the packets of any rule: (rule, match, unless). Gives its name.
 
-        Without rules it takes nothing, and says so: its access list permits nothing.
+        Without rules it takes nothing: its access list permits nothing.
         """
         key = (wanted, tuple((tuple(match), tuple(unless)) for _, match, unless in rules))
         if key not in self._known:
@@ -190,7 +190,7 @@ class Written:
 
 
 def _needs_list(box: IosBox) -> bool:
-    """Whether only an access list can say the conditions."""
+    """Whether only an access list can express the conditions."""
     asked = (box.protocol, box.source, box.destination, box.source_ports, box.destination_ports)
     return any(part is not None for part in asked) or (box.tos is not None and box.tos[1] not in (0xFC, 0xE0))
 
@@ -224,7 +224,7 @@ def _entries(action: str, boxes: Iterable[IosBox]) -> Iterator[str]:
 
 
 def entries(action: str, box: IosBox) -> Iterator[str]:
-    """Give the box as lines of an extended access list: several where one can't say it."""
+    """Write the box as lines of an extended access list: several where one can't express it."""
     ports = box.source_ports or box.destination_ports
     protocols = [box.protocol] if box.protocol is not None or not ports else [_TCP, _UDP]
     for protocol in protocols:

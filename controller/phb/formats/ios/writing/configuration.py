@@ -37,7 +37,7 @@ def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
     """Write a policy as an IOS configuration.
 
     Raises:
-        InputError: It isn't said for which IOS, and the statements depend on it.
+        InputError: The IOS isn't said, and the statements depend on it.
 
     """
     dialect = options.dialect or _dialect(policy)
@@ -54,7 +54,6 @@ def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
 
 
 def _statements(written: Converted) -> str:
-    """Give the text without its first line, which names the dialect."""
     return written.text.partition("\n")[2]
 
 
@@ -141,7 +140,7 @@ class _Writer:
         if queueing is not None and queueing.shaper is not None:
             shape = shaped(queueing.shaper, rate_basis(interface), self.losses)
         if queueing is not None and isinstance(schedule, Fifo) and shape is not None:
-            # What waits for a shaper is a class's queue.
+            # A class's queue holds the packets that wait for a shaper.
             lone = ClassQueue(traffic_class="class-default", queue_limit=queueing.hold_queue).at(queueing.origin())
             schedule = ClassBased(kind="classes", queues=(lone,)).at(queueing.origin())
         for direction in ("input", "output"):
@@ -231,7 +230,7 @@ class _Writer:
         return head or f"{hook.interface.name}-{hook.direction}".replace("/", "-")
 
     def _policy_map(self, wanted: str, body: list[str]) -> str:
-        """Give the name of a policy map with these classes: one that is there, else a new one."""
+        """Give the name of a policy map with these classes: an existing one, else a new one."""
         name, number = wanted[:60], 1
         while name in self.policy_maps and self.policy_maps[name][1:] != body:
             number += 1

@@ -8,16 +8,16 @@ from phb.origin import Origin
 
 
 class Losses:
-    """A list that says each thing once: one rule may be written at several interfaces."""
+    """A list without repetitions: one rule may be written at several interfaces."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Origin, str], Loss] = {}
 
     def add(self, item: Item, field: str, what: str, why: str) -> None:
-        """Something of this item, at the place of its field."""
+        """Add a loss at the place of the item's field."""
         origin = item.origin(field)
         self._found.setdefault((origin, what), Loss(origin, what, why, item, field))
 
     def all(self) -> tuple[Loss, ...]:
-        """In the order in which they were met."""
+        """Give the losses in the order of their discovery."""
         return tuple(self._found.values())

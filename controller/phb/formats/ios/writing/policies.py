@@ -161,7 +161,7 @@ def _plain(each: PortRule) -> bool:
 
 
 def _spared(earlier: Sequence[PortRule], rule: PortRule) -> bool:
-    """Whether the rule spares what earlier ones except: an access list permits that for good."""
+    """Whether the rule spares the exceptions of earlier ones: an access list permits those for good."""
     holes = {hole for each in earlier for hole in each.unless} - set(rule.unless)
     return not any(hole.overlaps(box) for hole in holes for box in rule.match)
 
@@ -180,7 +180,7 @@ def _block(rules: Sequence[PortRule]) -> Iterator[str]:
 def class_group(policy: PolicySet, traffic_class: str | None) -> int | None:
     """Give the QoS group by which output policies know a class that input policies gave.
 
-    None for what has no queue of its own, and where groups or output policies mean something else already.
+    None for a class without a queue, and where groups or output policies mean something else already.
     """
     asked = [each for rule in policy.rules for each in (*rule.match, *rule.unless)]
     taken = any(each.qos_group is not None or each.egress_port is not None for each in asked)
@@ -206,7 +206,7 @@ class PolicyMapWriter:
     schedule: ClassBased | None
 
     def lines(self, rules: Sequence[PortRule], name: str) -> list[str]:
-        """Give the classes of a policy map; none if there is nothing to say."""
+        """Write the classes of a policy map; none if there is nothing to say."""
         queues = {} if self.schedule is None else {each.traffic_class: each for each in self.schedule.queues}
         basis = rate_basis(self.hook.interface)
         taken = {self._queued(each.action, queues) for each in rules}

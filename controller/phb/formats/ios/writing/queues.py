@@ -22,7 +22,7 @@ from phb.model import (
 
 
 def shaped(shaper: Shaper, basis: RateBasis, losses: Losses) -> str | None:
-    """Rate and bursts of ``shape average`` or ``traffic-shape rate``."""
+    """Write rate and bursts of ``shape average`` or ``traffic-shape rate``."""
     bits = shaper.rate.bits_per_second
     if shaper.rate.basis is not basis:
         why = f"it counts {shaper.rate.basis.value}, and shapers of this interface count {basis.value}"
@@ -45,7 +45,7 @@ def shaped(shaper: Shaper, basis: RateBasis, losses: Losses) -> str | None:
 def class_queue(
     queue: ClassQueue, basis: RateBasis, dialect: Dialect, priority: str | None, losses: Losses
 ) -> list[str]:
-    """Statements of a class; `priority` is its policer, if ``priority`` says it."""
+    """Write the statements of a class; `priority` is its policer, if ``priority`` expresses it."""
     lines = []
     if queue.level is not None:
         lines.append(_priority(queue, dialect, priority, losses))
@@ -142,13 +142,13 @@ def _limit(queue: ClassQueue, losses: Losses) -> list[str]:
 
 
 def flow_losses(flows: FlowQueueing, dialect: Dialect, where: str, losses: Losses) -> None:
-    """Flow weights are those of a dialect; another one has others."""
+    """Record the loss of a dialect's flow weights in another dialect."""
     if flows.dialect is not dialect:
         losses.add(flows, "dialect", f"flow weights of {flows.dialect.value} in {where}", f"this is {dialect.value}")
 
 
 def early_detection(detection: EarlyDetection, losses: Losses) -> list[str]:
-    """``random-detect`` with every row that isn't as IOS has it."""
+    """Write ``random-detect`` with every row that differs from IOS's own."""
     rows = {(row.dscp, row.precedence, row.colour): row for row in detection.profiles}
     if any(row.colour is not None for row in detection.profiles):
         losses.add(detection, "profiles", "early detection by colour", "IOS tells packets apart by DSCP or precedence")
