@@ -26,13 +26,7 @@ class Decision(Generic[Result]):
 
 @dataclass(frozen=True)
 class PriorityStep(Generic[Result]):
-    """Boxes of one priority.
-
-    Attributes:
-        result: None for packets that no rule takes.
-        reason: The result of the rule that has the step: its own, or one with an exception.
-
-    """
+    """Boxes of one priority; `result` is None where no rule takes them, `reason` the result of the step's rule."""
 
     boxes: tuple[Box, ...]
     result: Result | None

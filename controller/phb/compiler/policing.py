@@ -22,12 +22,7 @@ LAST_TIME = (1 << 48) - 1
 
 
 def meter_entry(table: str, stream: int, meter: Meter) -> Entry:
-    """Give the entry that keeps a stream's meter.
-
-    Raises:
-        InputError: A rate that the pipeline can't keep exactly.
-
-    """
+    """Give the entry of a stream's meter; refuse a rate that the pipeline can't keep exactly."""
     origin = meter.origin()
     basis = meter.committed_rate.basis
     if basis not in COUNTED:

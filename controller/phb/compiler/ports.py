@@ -20,12 +20,7 @@ class NumberedPort:
 
 
 def resolve(policy: PolicySet, reference: PortReference, origin: Origin) -> NumberedPort:
-    """Give the port of this name or number.
-
-    Raises:
-        InputError: The node has no such port, or the port has no number.
-
-    """
+    """Give the port of this name or number; refuse an unknown port, or one without a number."""
     port = policy.find_port(reference)
     if port is None:
         shown = reference if isinstance(reference, int) else f"'{reference}'"

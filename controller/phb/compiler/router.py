@@ -23,12 +23,7 @@ LINK_LOCAL = (IPv6Network("fe80::/10"), IPv6Network("ff02::/16"))
 
 
 def compile_interfaces(policy: PolicySet) -> Iterator[Entry]:
-    """Give each router's port its entries, and routes to its addresses and networks.
-
-    Raises:
-        InputError: A port without a number, or two ports with the same address or network.
-
-    """
+    """Give entries and routes of router's ports; refuse ports without a number, and repeated addresses and networks."""
     networks: dict[AnyNetwork, Origin] = {}
     addresses: dict[AnyAddress, Origin] = {}
     for port in policy.ports:

@@ -24,12 +24,7 @@ LAST_RATE = (1 << 36) - 1
 
 
 def clamp_parameters(maximum: Rate, minimum: Rate | None) -> dict[str, int]:
-    """Give the parameters of the action `clamp`: payload bytes per 2^20 microseconds; 0 is none.
-
-    Raises:
-        InputError: A rate that the pipeline can't multiply.
-
-    """
+    """Give parameters of `clamp`: payload bytes per 2^20 us, 0 for none; refuse rates that can't be multiplied."""
     return {"maximum": _scaled(maximum), "minimum": 0 if minimum is None else _scaled(minimum)}
 
 

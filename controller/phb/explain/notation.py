@@ -36,12 +36,7 @@ _NANOSECONDS = 1_000_000_000
 
 
 def parse_packet(text: str, origin: Origin) -> Arrival:
-    """Read one packet in this notation, or in hex.
-
-    Raises:
-        InputError: It is neither; the text names the wrong word.
-
-    """
+    """Read one packet in this notation, or in hex; an error names the wrong word."""
     digits = re.sub(r"[\s:.-]|0x", "", text)
     if re.fullmatch(r"[0-9a-fA-F]{28,}", digits) and len(digits) % 2 == 0:
         frame = bytes.fromhex(digits)

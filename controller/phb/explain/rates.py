@@ -11,12 +11,7 @@ from phb.origin import Origin
 
 
 def parse_rates(policy: PolicySet, texts: Iterable[str]) -> dict[int, LineRate]:
-    """Read rates by port number from texts like ``line=256000-7``: bit/s, and the bytes the line adds to a frame.
-
-    Raises:
-        InputError: No such port, or no rate.
-
-    """
+    """Read rates by port number from texts like ``line=256000-7``: bit/s, and bytes that the line adds to a frame."""
     rates: dict[int, LineRate] = {}
     for text in texts:
         name, _, value = text.partition("=")

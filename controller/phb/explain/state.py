@@ -113,12 +113,9 @@ class TcpConnection:
 
 @dataclass(slots=True)
 class Followed:
-    """A connection since its SYN, for the report of applicability.
+    """A connection since its SYN, for the report of applicability; `payload` is in bytes, both ways.
 
-    Attributes:
-        payload: Bytes, both ways.
-        before: Segments outbound and inbound, and sends of the first two buckets, before it was found well suited.
-
+    `before` has segments outbound and inbound, and sends of the first two buckets, until it is found well suited.
     """
 
     opened_us: int

@@ -18,13 +18,7 @@ Interval: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ValueBox:
-    """Packets whose every value lies in the interval, or among the bits, of its dimension.
-
-    Attributes:
-        intervals: First and last value, both included.
-        subsets: Bit n is set where value n belongs to the box.
-
-    """
+    """Packets whose values lie in their dimensions' intervals (both ends included) or subsets (bit n for value n)."""
 
     intervals: tuple[Interval, ...]
     subsets: tuple[int, ...]

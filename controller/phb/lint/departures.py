@@ -18,12 +18,7 @@ _EGRESS, _TOS, _GROUP = 1, 4, 7
 
 @dataclass(frozen=True)
 class Departure:
-    """A part of the traffic at a port.
-
-    Attributes:
-        policed: An action on its way has a meter that drops.
-
-    """
+    """A part of the traffic at a port; `policed` if an action on its way has a meter that drops."""
 
     traffic_class: str
     policed: bool

@@ -86,13 +86,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A kind of finding, and its search.
-
-    Attributes:
-        kinds: Ids of the findings that `run` may give, with their severity.
-        run: Gives findings in any order.
-
-    """
+    """A kind of finding: `run` gives findings in any order, with ids and severities of `kinds`."""
 
     kinds: dict[str, Severity]
     run: Callable[[Context], Iterable[Finding]]

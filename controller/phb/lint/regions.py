@@ -102,9 +102,7 @@ class Region:
 class Regions:
     """The regions of a policy: of its rules in their order, then of its behaviour aggregates.
 
-    Attributes:
-        undecided: Rules whose exceptions take too many pieces; where they would cover others they count as empty.
-
+    The exceptions of `undecided` rules take too many pieces: where such rules would cover others they count as empty.
     """
 
     def __init__(self, policy: PolicySet, actions: Mapping[str, Action]) -> None:

@@ -113,12 +113,7 @@ async def read_cells(reading: Reading) -> Cells:
 
 
 def interval(before: Cells, after: Cells, address: str) -> Cells:
-    """Give the counts between two readings.
-
-    Raises:
-        SwitchError: A counter has gone back: the switch was started anew, or was given its program anew.
-
-    """
+    """Give the counts between two readings; refuse counters that went back, as after a restart."""
     if any(after[cell] < count for cell, count in before.items()):
         raise SwitchError(address, "its counters began anew during the interval; what was before is lost")
     return Counter({cell: count - before[cell] for cell, count in after.items()})

@@ -35,13 +35,7 @@ class Which:
 
 @dataclass
 class Cleared:
-    """The counters that were cleared, or would be.
-
-    Attributes:
-        cells: Number of cells that weren't zero, by counter.
-        left: Wanted counters that can't be cleared, and why.
-
-    """
+    """How many cells were cleared, or would be, by counter; and what can't be cleared, with the reason."""
 
     cells: dict[str, int] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)

@@ -39,12 +39,7 @@ class InterfaceStatus:
 
 
 async def read_interfaces(session: Session) -> dict[int, InterfaceStatus] | None:
-    """Give interfaces by port number; None where the switch doesn't speak gNMI.
-
-    Raises:
-        SwitchError: It refuses, or can't be reached.
-
-    """
+    """Give interfaces by port number; None where the switch doesn't speak gNMI."""
     async with PortShapers(session) as server:
         shaping = await server.read()
         if shaping is None:

@@ -33,12 +33,7 @@ async def look(
 
 
 async def reading_of(session: Session, prepared: Prepared | None) -> Reading:
-    """Give the tables of a switch, ready to be asked for counters.
-
-    Raises:
-        SwitchError: The switch refused, can't be reached, or runs another program.
-
-    """
+    """Give the tables of a switch, ready to be asked for counters; refuse a switch with another program."""
     if not await session.runs_artifact():
         raise SwitchError(session.address, "the switch runs another program than the artifact, or none")
     held = HeldTables(await session.rows([VERSION_TABLE]), session.artifact)

@@ -72,13 +72,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class QueueOf:
-    """The queue of a port, or of one class at a port.
-
-    Attributes:
-        limit: Packets that may wait; None without limit.
-        conversations: Those that have had packets.
-
-    """
+    """The queue of a port or class; `limit` in packets or None, and the conversations that have had packets."""
 
     traffic_class: str | None
     strategy: str

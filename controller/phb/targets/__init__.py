@@ -69,12 +69,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """One target's row of the table.
-
-    Attributes:
-        maps_ranks: Whether the compiler maps ranks onto strict-priority queues, because there is no queue by rank.
-
-    """
+    """One target's row of the table; `maps_ranks` onto strict-priority queues where there is no queue by rank."""
 
     name: str
     title: str

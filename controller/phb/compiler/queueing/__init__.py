@@ -34,14 +34,7 @@ NO_PROFILE = 0
 
 @dataclass
 class CompiledQueueing:
-    """The entries of queueing statements.
-
-    Attributes:
-        profiles: The port of each profile number.
-        queues: The queue of each slot.
-        shapers: Shapers that gNMI is to set.
-
-    """
+    """Entries, the port of each profile number, the queue of each slot, and shapers that gNMI is to set."""
 
     entries: list[Entry] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)

@@ -15,12 +15,7 @@ _OVERHEAD = {RateBasis(basis): added for basis, added in OVERHEAD.items()}
 
 
 def port_shaper(shaper: Shaper, port: NumberedPort) -> PortShaper:
-    """Give the port's shaper. Without a burst the port is a line of the rate.
-
-    Raises:
-        InputError: A rate of payload (a shaper knows no TCP), or less than 1 bit/s.
-
-    """
+    """Give the port's shaper, which is a line without a burst; refuse rates of TCP payload, or below 1 bit/s."""
     bits, overhead = _bits_and_overhead(shaper)
     return PortShaper(port.number, port.name, bits, shaper.burst_bytes or 0, overhead, shaper.origin())
 

@@ -36,12 +36,7 @@ def queues_for_ranks(levels: Iterable[int]) -> int:
 
 
 def map_ranks(schedule: Schedule, profile: int) -> tuple[Entry, Notice]:
-    """Give the row that maps a port's ranks to priorities, and a notice; `schedule` is one whose ranks matter.
-
-    Raises:
-        InputError: Strict levels leave too few queues.
-
-    """
+    """Map a port's ranks to priorities: a row and a notice; refuse strict levels that leave too few queues."""
     queues, level = STRICT_QUEUES, FLOW_LEVEL
     if isinstance(schedule, ClassBased):
         level = SHARED_LEVEL

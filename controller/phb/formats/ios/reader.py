@@ -17,12 +17,7 @@ from phb.origin import Origin
 
 
 def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
-    """Read a configuration: the output of `show running-config`, or parts of it.
-
-    Raises:
-        InputError: With the line of the error; InputErrors if there are several.
-
-    """
+    """Read the output of `show running-config`, or parts of it; raise InputErrors for several errors."""
     configuration = parse(text, file, dialect(text, file, options.dialect))
     place_subinterfaces(configuration)
     settle(configuration)

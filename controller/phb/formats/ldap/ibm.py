@@ -115,12 +115,7 @@ def is_ibm(entry: DirectoryEntry) -> bool:
 
 
 def translated(entries: Sequence[DirectoryEntry]) -> list[DirectoryEntry]:
-    """Give the same entries, IBM's in RFC 3703's words; places stay.
-
-    Raises:
-        InputError: A value isn't what IBM's schema has there, or asks for what phb can't do.
-
-    """
+    """Give the entries, IBM's in RFC 3703's words; places stay. Refuse values that the schema or phb doesn't have."""
     made = [_entry(entry) if is_ibm(entry) else entry for entry in entries]
     below: dict[tuple[Rdn, ...], list[DirectoryEntry]] = {}
     for entry in made:

@@ -24,12 +24,7 @@ _CLOCK = r"T(\d{2})(\d{2})(\d{2})"
 
 
 def read_period(entry: DirectoryEntry) -> Validity:
-    """Read when a rule counts.
-
-    Raises:
-        InputError: A value is wrong, or finer than the policy model.
-
-    """
+    """Read when a rule counts; refuse times finer than the policy model's."""
     places = {}
 
     def value(attribute: str, name: str, parse: Callable[[Value], T]) -> T | None:

@@ -56,12 +56,7 @@ def _is_about_policies(entry: DirectoryEntry, value: Value) -> bool:
 
 
 def name_unread(entries: Sequence[DirectoryEntry], notices: list[Notice]) -> None:
-    """Add notices of the attributes and entries that no reader used.
-
-    Raises:
-        InputError: A known attribute in an entry of an object class that doesn't have it.
-
-    """
+    """Note attributes and entries that no reader used; refuse known attributes in entries of the wrong class."""
     for entry in entries:
         foreign = [value.text for name, value in entry.classes.items() if name not in _READ | words.TREES]
         if _READ.isdisjoint(entry.classes):

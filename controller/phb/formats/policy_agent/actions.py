@@ -54,12 +54,7 @@ class Service:
 
 
 def read_service(block: Block, allowed: Sequence[str], longest: int, notices: list[Notice]) -> Service:
-    """Read a service category or policy action; `allowed` is `CATEGORY` or `ACTION`, `longest` limits its name.
-
-    Raises:
-        InputError: An attribute isn't known, is wrong, or asks for what phb can't do.
-
-    """
+    """Read a service category or policy action; `allowed` is `CATEGORY` or `ACTION`, `longest` limits its name."""
     name = values.name(block.head, block.head.keyword, longest)
     given = Attributes(block, allowed, repeated=("Interface", "OutboundInterface"))
     for line in given.all("PolicyScope"):

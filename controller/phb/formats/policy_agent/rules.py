@@ -110,12 +110,7 @@ class Ranked:
 
 
 def read_rule(block: Block, words: RuleSpelling, services: Mapping[str, Service], notices: list[Notice]) -> Ranked:
-    """Read a rule; `services` are by the name of references.
-
-    Raises:
-        InputError: An attribute isn't known, is wrong, or asks for what phb can't do.
-
-    """
+    """Read a rule; `services` are by the name of references."""
     name = values.name(block.head, block.head.keyword, words.longest)
     given = Attributes(block, words.allowed, repeated=(words.reference,))
     _scope(given, notices)
@@ -181,12 +176,7 @@ def _host_only(given: Attributes) -> None:
 
 
 def read_match(given: Attributes, words: RuleSpelling) -> tuple[Conditions, ...]:
-    """Read the packets that addresses, ports and protocols describe: one alternative for each protocol.
-
-    Raises:
-        InputError: One of them is wrong, or they contradict each other.
-
-    """
+    """Read packets by addresses, ports and protocols, an alternative for each protocol; refuse contradictions."""
     source = given.value("SourceAddressRange", "source", values.unless_all(values.addresses), _ADDRESSES)
     destination = given.value("DestinationAddressRange", "destination", values.unless_all(values.addresses), _ADDRESSES)
     if source is not None and destination is not None and source.version != destination.version:

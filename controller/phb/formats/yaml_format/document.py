@@ -68,12 +68,7 @@ class Sequence(list[Any]):
 
 
 def load(text: str, file: str) -> Any:
-    """Read the one document of a file; None where there is nothing but comments.
-
-    Raises:
-        InputError: The text isn't YAML, or has something that policy files don't have.
-
-    """
+    """Read the one document of a file; None where there is nothing but comments."""
     try:
         loader = CSafeLoader(text)
         try:

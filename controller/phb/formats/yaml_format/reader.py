@@ -25,12 +25,7 @@ def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
 
 
 def read_as(text: str, file: str, kind: type[T], version_key: str) -> T:
-    """Read a YAML file of phb: a policy, or another `kind`; `version_key` has the version of its format.
-
-    Raises:
-        InputError: With the line of the first error.
-
-    """
+    """Read a YAML file of phb: a policy, or another `kind`; `version_key` has the version of its format."""
     data = document.load(text, file)
     if not isinstance(data, document.Mapping):
         raise InputError(

@@ -38,12 +38,7 @@ def _configured_rate(shape: Shape, interface: Interface) -> int:
 
 
 def build_shaper(shape: Shape, interface: Interface, dialect: Dialect) -> Shaper:
-    """Build the shaper, whose burst is what IOS sends in each interval: Bc, or Bc + Be of `shape peak`.
-
-    Raises:
-        InputError: More than a shaper of the model may have.
-
-    """
+    """Build a shaper whose burst is an interval's traffic: Bc, or Bc + Be of `shape peak`; refuse too large ones."""
     bits = shaped_rate(shape, interface, dialect)
     committed, excess = bursts(shape, _configured_rate(shape, interface), dialect)
     burst = committed + excess if shape.peak else committed

@@ -98,12 +98,7 @@ _UNIT = re.compile(r"\d[\d/:]*(?:\.\d+)?")
 
 
 def take_interface(words: Words) -> tuple[str, str]:
-    """Take the full name and the kind of the interface that is named next.
-
-    Raises:
-        InputError: No kind of interface begins so, or several do.
-
-    """
+    """Take the full name and the kind of the interface that is named next; refuse an ambiguous abbreviation."""
     word = words.next("an interface such as FastEthernet0/1")
     match = _NAME.fullmatch(word)
     if match is None:

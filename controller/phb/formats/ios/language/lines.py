@@ -55,12 +55,7 @@ _BANNER = re.compile(
 
 
 def lines(text: str, file: str) -> Iterator[Line]:
-    """Give the statements in order, also those behind ``end``; a banner is one of them, without its text.
-
-    Raises:
-        InputError: A banner without an end.
-
-    """
+    """Give the statements in order, also those behind ``end``; a banner is one, without its text, and must end."""
     rows = text.splitlines()
     numbered = enumerate(rows, start=1)
     for number, raw in numbered:

@@ -98,12 +98,7 @@ class Vocabulary:
         return register
 
     def find(self, line: Line) -> Found | None:
-        """Find the line's statement; None for an unknown one.
-
-        Raises:
-            InputError: An abbreviation that may stand for several words.
-
-        """
+        """Find the line's statement; None for an unknown one. Refuse an ambiguous abbreviation."""
         negated = line.words[0].lower() == "no" and len(line.words) > 1
         node, position = self._root, int(negated)
         best: tuple[_Node, int] | None = None

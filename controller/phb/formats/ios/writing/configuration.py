@@ -34,12 +34,7 @@ _INTERFACE = re.compile(rf"(?P<kind>{'|'.join(PHYSICAL)})\d[\d/:]*")
 
 
 def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
-    """Write a policy as an IOS configuration.
-
-    Raises:
-        InputError: The IOS isn't said, and the statements depend on it.
-
-    """
+    """Write a policy as an IOS configuration; refuse to guess the IOS where statements depend on it."""
     dialect = options.dialect or _dialect(policy)
     if dialect is not None:
         return _Writer(policy, dialect).write()
