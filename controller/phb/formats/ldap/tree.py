@@ -80,7 +80,7 @@ def _rank(entry: DirectoryEntry, rule: Rule) -> tuple[int, int]:
 
 
 def _action_name(tree: _Tree, entry: DirectoryEntry, named: Mapping[str, Dn]) -> str:
-    """Name an action; a rule's own action whose name isn't unique gets the rule's name in front."""
+    """Name an action; a rule's own action whose name is taken gets the rule's name in front."""
     name = entry_name(entry, "pcimActionName" if entry.all("pcimActionName") else _naming(entry))
     if name not in named or not entry.has_class(words.ACTION_ASSOCIATION):
         return name
