@@ -13,8 +13,7 @@ from rich.table import Table
 
 from benchmarks.figures import DEMANDS, Figure, read, write
 
-# Groups in the order they run; a group is a module of this package. Those whose result depends on nothing else being
-# in memory run as processes of their own.
+# Modules of this package, in order; those in SEPARATE are processes of their own: memory in use changes their results.
 GROUPS = ("programs", "lab", "p4runtime", "control", "push", "watching", "veth")
 SEPARATE = ("p4runtime", "control", "push", "watching", "veth")
 

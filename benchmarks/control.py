@@ -48,17 +48,17 @@ ELECTION: Final = p4r.Uint128(low=1)
 
 
 def delimited(messages: Iterable[Message]) -> bytes:
-    """Messages, each with its length before it."""
+    """Encode messages, each with its length before it."""
     return b"".join(_VarintBytes(len(data)) + data for data in (each.SerializeToString() for each in messages))
 
 
 def info_of(program: Path) -> p4i.P4Info:
-    """The p4info beside a program."""
+    """Read the p4info beside a program."""
     return text_format.Parse(program.with_suffix(".p4info.txtpb").read_text(encoding="utf-8"), p4i.P4Info())
 
 
 def arbitration() -> p4r.StreamMessageRequest:
-    """What makes a stream primary."""
+    """Return the message that makes a stream primary."""
     request = p4r.StreamMessageRequest()
     request.arbitration.device_id = veth.DEVICE
     request.arbitration.election_id.CopyFrom(ELECTION)
@@ -66,7 +66,7 @@ def arbitration() -> p4r.StreamMessageRequest:
 
 
 def configuration(program: Path) -> p4r.SetForwardingPipelineConfigRequest:
-    """What loads a program."""
+    """Return the request that loads a program."""
     request = p4r.SetForwardingPipelineConfigRequest(
         device_id=veth.DEVICE,
         election_id=ELECTION,
@@ -78,7 +78,7 @@ def configuration(program: Path) -> p4r.SetForwardingPipelineConfigRequest:
 
 
 def writes(updates: Iterable[p4r.Update], batch: int) -> Iterator[p4r.WriteRequest]:
-    """Updates in batches."""
+    """Yield updates in batches."""
     request = p4r.WriteRequest(device_id=veth.DEVICE, election_id=ELECTION)
     for update in updates:
         request.updates.append(update)
@@ -90,7 +90,7 @@ def writes(updates: Iterable[p4r.Update], batch: int) -> Iterator[p4r.WriteReque
 
 
 def to_controller() -> p4r.Update:
-    """What sends all packets of port 1 to controllers, in the program `router`."""
+    """Return the update that sends all packets of port 1 to controllers, in the program `router`."""
     info = info_of(PROGRAMS / "router")
     (table,) = (each for each in info.tables if each.preamble.alias == "cross_connect")
     (action,) = (each for each in info.actions if each.preamble.alias == "to_controller")
@@ -104,7 +104,7 @@ def to_controller() -> p4r.Update:
 
 
 def packet_out() -> p4r.StreamMessageRequest:
-    """A packet that leaves by port 1, in the program `router`."""
+    """Return a packet that leaves by port 1, in the program `router`."""
     request = p4r.StreamMessageRequest()
     request.packet.payload = bytes(114)
     info = info_of(PROGRAMS / "router")
@@ -115,7 +115,7 @@ def packet_out() -> p4r.StreamMessageRequest:
 
 
 def enable_digests() -> p4r.Update:
-    """What has the program `features` tell of sources it doesn't know, each at once."""
+    """Return the update that makes the program `features` report each unknown source at once."""
     (digest,) = info_of(PROGRAMS / "features").digests
     update = p4r.Update(type=p4r.Update.INSERT)
     update.entity.digest_entry.digest_id = digest.preamble.id
@@ -124,7 +124,7 @@ def enable_digests() -> p4r.Update:
 
 
 def routes(count: int) -> Iterator[p4r.Update]:
-    """Insertions of IPv4 routes into phb's program."""
+    """Yield insertions of IPv4 routes into phb's program."""
     info = info_of(PHB)
     (table,) = (each for each in info.tables if each.preamble.alias == "ipv4_route")
     (action,) = (each for each in info.actions if each.preamble.alias == "route")
@@ -141,7 +141,7 @@ def routes(count: int) -> Iterator[p4r.Update]:
 
 
 def ternary_entries(count: int) -> Iterator[p4r.Update]:
-    """Insertions into the first table of phb's program that has a ternary key wide enough."""
+    """Yield insertions into the first table of phb's program that has a ternary key wide enough."""
     info = info_of(PHB)
     ternary = p4i.MatchField.TERNARY
     table, field = next(
@@ -168,7 +168,7 @@ def ternary_entries(count: int) -> Iterator[p4r.Update]:
 
 
 def reading() -> p4r.ReadRequest:
-    """A read of all entries of all tables."""
+    """Return a read of all entries of all tables."""
     request = p4r.ReadRequest(device_id=veth.DEVICE)
     request.entities.add().table_entry.SetInParent()
     return request
@@ -189,7 +189,7 @@ class Control(veth.Bench):
         (self.folder / "sources").write_text("".join(f"{frame.hex()}\n" for frame in frames))
 
     def file(self, name: str, messages: Iterable[Message]) -> str:
-        """A file of messages."""
+        """Write messages to a file; return its path."""
         path = self.folder / name
         path.write_bytes(delimited(messages))
         return str(path)
@@ -198,7 +198,7 @@ class Control(veth.Bench):
         return ["ip", "netns", "exec", self.switch, *command]
 
     def call(self, method: str, messages: Iterable[Message]) -> dict[str, Any]:
-        """Makes calls with the native client, one after the other."""
+        """Make calls with the native client, one after the other."""
         command = self._in_switch(
             str(self.client), self.address, "call", f"p4.v1.P4Runtime/{method}", self.file("requests", messages)
         )
@@ -208,7 +208,7 @@ class Control(veth.Bench):
         return result
 
     def client_process(self, *arguments: str) -> "subprocess.Popen[bytes]":
-        """Starts the native client."""
+        """Start the native client."""
         return subprocess.Popen(
             self._in_switch(str(self.client), self.address, *arguments),
             stdin=subprocess.PIPE,
@@ -220,7 +220,7 @@ class Control(veth.Bench):
     def serving(
         self, target: str, program: Path, updates: Iterable[p4r.Update] = (), *, primary: bool = True
     ) -> Iterator[None]:
-        """Runs a target with a program; the client that configured it is no more its primary if asked."""
+        """Run a target with a program; without `primary`, the client that configured it has left."""
         self.address = f"127.0.0.1:{veth.free_port()}"
         if target == "phb":
             command = [str(Path(sys.executable).with_name("phb-switch"))]
@@ -256,13 +256,13 @@ class Control(veth.Bench):
             time.sleep(0.1)
 
     def memory_mb(self) -> float:
-        """What the switch has in memory now."""
+        """Return the switch's resident memory."""
         assert self.process is not None
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
     def left_by_port_1(self) -> int:
-        """Frames that have left the switch by port 1."""
+        """Return how many frames have left the switch by port 1."""
         path = "/sys/class/net/t1/statistics/rx_packets"
         return int(
             subprocess.run(
@@ -272,7 +272,7 @@ class Control(veth.Bench):
 
 
 def packet_in(bench: Control, target: str, rate: float, *, python: bool) -> tuple[float, float]:
-    """The part of the offered packets that a client gets, and how many it gets in a second."""
+    """Return the part of the offered packets that a client gets, and its packets per second."""
     with bench.serving(target, PROGRAMS / "router", [to_controller()], primary=False):
         if python:
             command = bench._in_switch(sys.executable, "-m", "benchmarks.control", "--listen", bench.address)
@@ -291,7 +291,7 @@ def packet_in(bench: Control, target: str, rate: float, *, python: bool) -> tupl
 
 
 def packets_out(bench: Control, target: str, count: int = 200_000) -> float:
-    """Packets per second that leave of those that a native client sends."""
+    """Return the packets per second that leave, of those that a native client sends."""
     with bench.serving(target, PROGRAMS / "router", primary=False):
         before = bench.left_by_port_1()
         started = time.monotonic()
@@ -307,7 +307,7 @@ def packets_out(bench: Control, target: str, count: int = 200_000) -> float:
 
 
 def digests(bench: Control, target: str) -> float:
-    """Digests per second that a native client gets of as many as the switch makes."""
+    """Return the digests per second that a native client gets, while the switch makes as many as it can."""
     with bench.serving(target, PROGRAMS / "features", [enable_digests()], primary=False):
         listener = bench.client_process("listen", bench.file("arbitration", [arbitration()]), str(SECONDS + 3))
         assert listener.stderr is not None
@@ -318,15 +318,15 @@ def digests(bench: Control, target: str) -> float:
 
 
 def subscription() -> gnmi.SubscribeRequest:
-    """All counters, every 10 ms."""
+    """Return a subscription to all counters, every 10 ms."""
     request = gnmi.SubscribeRequest()
     request.subscribe.subscription.add(mode=gnmi.SubscriptionMode.SAMPLE, sample_interval=10_000_000)
     return request
 
 
 def delays(bench: Control) -> list[Figure]:
-    """The 99th percentile of the delays of packets, in microseconds: alone, and while something else goes on."""
-    # 802.1p and DSCP say nothing of these: by the program `router` all frames of port 1 leave by port 2.
+    """Measure the 99th percentile of packet delays in microseconds, alone and beside other work."""
+    # All frames of port 1 leave by port 2.
     (forward,) = (each for each in info_of(PROGRAMS / "router").actions if each.preamble.alias == "forward")
     update = to_controller()
     update.entity.table_entry.action.action.action_id = forward.preamble.id
@@ -357,7 +357,7 @@ def delays(bench: Control) -> list[Figure]:
 
 
 def update_of(number: int) -> p4r.Update:
-    """An insertion of a route into the program `router`, or its deletion."""
+    """Return an insertion of a route into the program `router`, or its deletion for odd numbers."""
     info = info_of(PROGRAMS / "router")
     (table,) = (each for each in info.tables if each.preamble.alias == "ipv4_route")
     (action,) = (each for each in info.actions if each.preamble.alias == "drop")
@@ -371,14 +371,14 @@ def update_of(number: int) -> p4r.Update:
 
 
 def verification() -> p4r.SetForwardingPipelineConfigRequest:
-    """What loads phb's program beside the one that forwards."""
+    """Return the request that verifies phb's program beside the one that forwards."""
     request = configuration(PHB)
     request.action = p4r.SetForwardingPipelineConfigRequest.VERIFY
     return request
 
 
 def write_and_read(bench: Control) -> list[Figure]:
-    """Times of 100,000 entries, and the delay of a small write beside silent clients."""
+    """Measure times of 100,000 entries, and the delay of a small write beside silent clients."""
     figures = []
     with bench.serving("phb", PHB):
         figures.append(Figure("control.phb.loaded.mb", bench.memory_mb(), "MB"))
@@ -427,7 +427,7 @@ def measure(report: Callable[[str], None]) -> list[Figure]:
 
 
 def listen(address: str) -> None:
-    """A client in Python: counts the packets that it gets, and prints how many."""
+    """Run a client in Python that counts the packets that it gets, and prints how many."""
     import queue
     import threading
 

@@ -1,4 +1,4 @@
-"""What a measurement gives, and what is asked of it."""
+"""Measured values, and the limits that they have to keep."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -17,14 +17,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a figure, or the ratio of two of one run, is to be.
-
-    Attributes:
-        figure: the figure.
-        over: the one it is divided by; None compares the figure itself.
-        at_least: the least that is enough; None where less is better.
-        at_most: the most that is still good; None where more is better.
-    """
+    """Limits of `figure` or its ratio to `over`; `at_least` is None where less is better, `at_most` where more is."""
 
     figure: str
     over: str | None = None
@@ -83,22 +76,12 @@ DEMANDS = (
 
 
 def read(path: Path) -> list[Figure]:
-    """The figures of a JSON file, a list of `{name, value, unit}`.
-
-    Raises:
-        ValueError: the file holds something else.
-
-    """
+    """Read a JSON file, a list of `{name, value, unit}`; `ValueError` if it holds something else."""
     return parse(path.read_text())
 
 
 def parse(text: str) -> list[Figure]:
-    """The figures of a JSON text, a list of `{name, value, unit}`.
-
-    Raises:
-        ValueError: the text is something else.
-
-    """
+    """Parse a JSON list of `{name, value, unit}`; `ValueError` if the text is something else."""
     try:
         return [Figure(each["name"], float(each["value"]), each["unit"]) for each in json.loads(text)]
     except (KeyError, TypeError) as error:

@@ -30,7 +30,7 @@ SESSION_BUFFER_BYTES = 2048
 
 
 def measure() -> list[Figure]:
-    """Run the test several times; the fastest counts, for nothing makes a run faster than it is."""
+    """Run the test several times and take the fastest: other load only slows a run down."""
     rates = []
     for seed in range(1, ROUNDS + 1):
         described = STUDY.network(STUDY.find_test(TEST), seed=seed, options=STUDY.defaults())
@@ -43,7 +43,7 @@ def measure() -> list[Figure]:
 
 
 def measure_sessions() -> list[Figure]:
-    """Connect all sessions, let each ask once, and time what follows, in three parts, of which the fastest counts."""
+    """Connect all sessions, let each ask once, then time three parts and take the fastest."""
     before = _resident_mb()
     network = sessions(SESSIONS)
     steady_ns = 2 * _pause_ns(SESSIONS)
@@ -57,7 +57,7 @@ def measure_sessions() -> list[Figure]:
 
 
 def sessions(count: int) -> Network:
-    """Two hosts, a millisecond apart, and that many sessions, which start evenly over one pause."""
+    """Connect two hosts, a millisecond apart, by that many sessions, which start evenly over one pause."""
     network = Network(1)
     for name, address in (("server", "10.0.0.1"), ("clients", "10.0.0.2")):
         network.add("host", name, addresses=[address], mtu_bytes=1500, window_bytes=SESSION_BUFFER_BYTES)
@@ -87,7 +87,6 @@ def _pause_ns(count: int) -> int:
 
 
 def _resident_mb() -> float:
-    """What this process holds in memory."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1000

@@ -31,7 +31,7 @@ DEVICE = 1
 
 
 def route_updates(info: p4i.P4Info) -> Iterator[p4r.Update]:
-    """Insertions of routes, the larger part IPv4, the rest IPv6."""
+    """Yield insertions of routes, the larger part IPv4, the rest IPv6."""
     tables = {table.preamble.alias: table.preamble.id for table in info.tables}
     (action,) = (action for action in info.actions if action.preamble.alias == "route")
     parameters = [(parameter.id, (parameter.bitwidth + 7) // 8) for parameter in action.params]
@@ -53,7 +53,6 @@ def route_updates(info: p4i.P4Info) -> Iterator[p4r.Update]:
 
 
 def _memory_mb(process: int) -> float:
-    """The most memory that a process has had."""
     status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     match = re.search(r"VmHWM:\s*(\d+) kB", status)
     assert match is not None
@@ -61,7 +60,7 @@ def _memory_mb(process: int) -> float:
 
 
 def _round() -> tuple[float, float]:
-    """Entries per second, and the memory afterwards."""
+    """Return entries per second, and the memory afterwards."""
     build = files("phb_p4") / "build"
     info = text_format.Parse((build / "phb.p4info.txtpb").read_text(encoding="utf-8"), p4i.P4Info())
     command = [sys.executable, "-m", "phb_switch", "--no-p4", "--json"]
@@ -102,7 +101,7 @@ def _round() -> tuple[float, float]:
 
 
 def measure() -> list[Figure]:
-    """The fastest of several rounds, for nothing makes one faster than it is, and the largest memory of all."""
+    """Take the fastest of several rounds, as other load only slows one down, and the largest memory."""
     rounds = [_round() for _ in range(ROUNDS)]
     return [
         Figure("write.entries_per_s", max(rate for rate, _ in rounds), "1/s"),

@@ -13,12 +13,7 @@ EXAMPLES = (("phb-pipeline", "throughput"), ("phb-pipeline", "classify"), ("phb-
 
 
 def measure() -> list[Figure]:
-    """Build and run every example.
-
-    Raises:
-        subprocess.CalledProcessError: one does not build or does not run.
-
-    """
+    """Build and run every example."""
     figures = []
     for crate, example in EXAMPLES:
         command = ["cargo", "run", "--release", "--quiet", "-p", crate, "--example", example, "--", "--json"]

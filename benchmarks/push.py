@@ -1,8 +1,7 @@
 """`push.*.s`: 10,000 rules from node intent to a switch that holds them, over P4Runtime.
 
-The switch runs as the command `phb-switch`, a process of its own. What is timed comes after compilation: encode,
-number as the switch does, compare, write, read back. Rules have an IPv4 range, a port and a mark, so that each is two
-entries.
+The switch runs as the command `phb-switch`, a process of its own. The time is that after compilation: encode, number as
+the switch does, compare, write, read back. Rules have an IPv4 range, a port and a mark, so that each is two entries.
 """
 
 import asyncio
@@ -41,7 +40,7 @@ def _policy(rules: list[str]) -> str:
 
 
 def _intents(artifact: Artifact) -> tuple[NodeIntent, NodeIntent]:
-    """The rules, and the same with one more in the middle."""
+    """Return the rules, and the same with one more in the middle."""
     rules = [_rule(number) for number in range(RULES)]
     more = [*rules[: RULES // 2], _rule(RULES), *rules[RULES // 2 :]]
     with TemporaryDirectory() as folder:
@@ -62,14 +61,14 @@ async def _push(address: str, artifact: Artifact, intent: NodeIntent, changes: i
 
 
 async def _round(artifact: Artifact, intent: NodeIntent, more: NodeIntent) -> tuple[float, float]:
-    """Seconds of the first push, and of one with one more rule."""
+    """Return seconds of the first push, and of one with one more rule."""
     command = [sys.executable, "-m", "phb_switch", "--no-p4", "--json"]
     command += ["--device-id", "1", "--grpc-server-addr", "127.0.0.1:0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout is not None
             address = json.loads(process.stdout.readline())["grpc_server_addr"]
-            # Loads the program, which isn't what is measured.
+            # Loads the program: not part of the measurement.
             await _push(address, artifact, replace(intent, entries=(), policies=()), 0)
             first = await _push(address, artifact, intent, len(intent.entries))
             return first, await _push(address, artifact, more, 2)
@@ -84,7 +83,7 @@ async def _rounds(artifact: Artifact) -> list[tuple[float, float]]:
 
 
 def measure() -> list[Figure]:
-    """The fastest of several rounds, for nothing makes one faster than it is."""
+    """Take the fastest of several rounds: other load only slows one down."""
     rounds = asyncio.run(_rounds(Artifact.load()))
     return [
         Figure("push.10000.s", min(first for first, _ in rounds), "s"),

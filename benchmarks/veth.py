@@ -35,7 +35,7 @@ from benchmarks.figures import Figure, write
 
 ROOT = Path(__file__).parents[1]
 ARTIFACT = ROOT / "p4src" / "build" / "phb.json"
-# Its packets say themselves where they go, so it forwards as soon as it runs.
+# Its packets carry their output port, so it forwards as soon as it runs.
 WITHOUT_ENTRIES = ROOT / "switch" / "python" / "tests" / "programs" / "ranked.json"
 
 FRAME_BYTES = 128
@@ -53,7 +53,7 @@ START_TURNS = 3
 
 
 def unavailable() -> str:
-    """Why this can't be measured here, or nothing."""
+    """Say why this can't be measured here; empty if it can."""
     if os.geteuid() != 0:
         return "needs root"
     for command in ("ip", "cargo"):
@@ -65,7 +65,7 @@ def unavailable() -> str:
 
 
 def policy() -> str:
-    """A node with two ports, a thousand rules of several fields, and fair queueing."""
+    """Return a node with two ports, a thousand rules of several fields, and fair queueing."""
     lines = ["phb: 1", "node: bench", "ports:"]
     lines += [f"  - {{number: {number}, name: port{number}, address: 10.{number}.0.254}}" for number in (1, 2)]
     lines += ["routes:"]
@@ -91,7 +91,7 @@ def policy() -> str:
 
 
 def udp_frames() -> list[bytes]:
-    """A frame of each flow; the rules take most of them."""
+    """Return a frame of each flow; the rules take most of them."""
     frames = []
     for flow in range(FLOWS):
         rule = flow * RULES // FLOWS
@@ -111,12 +111,12 @@ def udp_frames() -> list[bytes]:
 
 
 def steering_frames() -> list[bytes]:
-    """A frame that ranked.p4 sends to port 2."""
+    """Return a frame that ranked.p4 sends to port 2."""
     return [(bytes(4) + (2).to_bytes(2, "big") + bytes(8)).ljust(FRAME_BYTES, b"x")]
 
 
 def programs() -> dict[str, str]:
-    """Builds generator and forwarder; gives their paths by name."""
+    """Build generator and forwarder; return their paths by name."""
     command = ["cargo", "build", "--release", "--quiet", "-p", "phb-ports", "--examples", "--message-format=json"]
     built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     messages = [json.loads(line) for line in built.splitlines()]
@@ -124,7 +124,7 @@ def programs() -> dict[str, str]:
 
 
 class Bench:
-    """The interfaces, and what runs on them."""
+    """The interfaces, and the processes on them."""
 
     def __init__(self, stack: ExitStack) -> None:
         self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="phb-bench-")))
@@ -159,7 +159,7 @@ class Bench:
     def generate(
         self, rate: float, seconds: float, *, frames: str = "udp", send: str = "t1", receive: str = "t2"
     ) -> dict[str, Any]:
-        """Sends frames and counts what comes back."""
+        """Send frames and count those that come back."""
         command = [self.programs["generate"], send, receive, str(self.folder / frames), str(rate), str(seconds)]
         done = subprocess.run(
             ["ip", "netns", "exec", self.traffic, *command],
@@ -172,7 +172,7 @@ class Bench:
 
     @contextmanager
     def running(self, command: list[str], processors: Sequence[int] | None = None) -> Iterator[subprocess.Popen[bytes]]:
-        """Runs a switch in its namespace, on its processor unless others are given."""
+        """Run a switch in its namespace, on its processor unless others are given."""
         allowed = processors or self.processors[1:]
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
@@ -193,14 +193,14 @@ class Bench:
 
     @contextmanager
     def null(self, *arguments: str) -> Iterator[None]:
-        """The forwarder that does nothing."""
+        """Run the forwarder that does nothing."""
         with self.running([self.programs["forward"], "s1", "s2", *arguments]):
             self._wait_for_frames()
             yield
 
     @contextmanager
     def phb(self) -> Iterator[None]:
-        """phb-switch with the policy."""
+        """Run phb-switch with the policy."""
         address = f"127.0.0.1:{free_port()}"
         command = [sys.executable, "-m", "phb_switch", "-i", "1@s1", "-i", "2@s2", "--device-id", str(DEVICE)]
         command += ["--no-p4", "--", "--grpc-server-addr", address, "--cpu-port", "510"]
@@ -211,7 +211,7 @@ class Bench:
 
     @contextmanager
     def bmv2(self, processors: Sequence[int]) -> Iterator[None]:
-        """bmv2 with the same artifact and the same policy."""
+        """Run bmv2 with the same artifact and the same policy."""
         address = f"127.0.0.1:{free_port()}"
         command = ["simple_switch_grpc", "--no-p4", "-i", "1@s1", "-i", "2@s2", "--device-id", str(DEVICE)]
         command += ["--log-level", "off"]
@@ -246,7 +246,7 @@ class Bench:
 
 
 def free_port() -> int:
-    """A port of TCP at loopback that nobody listens at now."""
+    """Return a TCP port of the loopback interface that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -255,7 +255,7 @@ def free_port() -> int:
 
 @dataclass
 class Turn:
-    """What one turn of a switch gave."""
+    """One turn of a switch: frames per second, and delays in microseconds."""
 
     rate: float
     loss_free: float = 0.0
@@ -264,12 +264,12 @@ class Turn:
 
 
 def highest(bench: Bench, rates: tuple[int, ...] = (0, 0)) -> float:
-    """The highest rate of frames that come back, of several offered ones."""
+    """Return the highest rate of frames that come back, of several offered ones."""
     return max(float(bench.generate(rate, SECONDS)["received_per_second"]) for rate in rates)
 
 
 def loss_free(bench: Bench, rate: float) -> float:
-    """The highest of some parts of a rate at which every frame comes back; half of it is asked for first."""
+    """Return the highest tried part of a rate at which every frame comes back; the first is a half."""
     for part in (0.5, 0.4, 0.3, 0.2, 0.1):
         counted = bench.generate(rate * part, LOSS_SECONDS)
         if counted["received"] == counted["sent"] and counted["sent"] >= 0.999 * rate * part * LOSS_SECONDS:
@@ -278,7 +278,7 @@ def loss_free(bench: Bench, rate: float) -> float:
 
 
 def through_phb(bench: Bench) -> Turn:
-    """One turn of phb-switch, with everything that is measured of it."""
+    """Measure one turn of phb-switch."""
     with bench.phb():
         turn = Turn(rate=highest(bench))
         turn.loss_free = loss_free(bench, turn.rate)
@@ -289,7 +289,7 @@ def through_phb(bench: Bench) -> Turn:
 
 
 def through_bmv2(bench: Bench) -> float:
-    """bmv2's highest rate; its threads may do better beside the generator than all on one processor."""
+    """Return bmv2's highest rate; its threads may do better beside the generator than all on one processor."""
     rates = []
     for processors in (bench.processors, bench.processors[1:]):
         with bench.bmv2(processors):
@@ -298,7 +298,7 @@ def through_bmv2(bench: Bench) -> float:
 
 
 def start_seconds(bench: Bench) -> float:
-    """From the start of the process to the first frame that the counter gets, of a frame every half millisecond."""
+    """Return the time from the start of the process to the first counted frame; one is sent every half millisecond."""
     command = [sys.executable, "-m", "phb_switch", "-i", "1@s1", "-i", "2@s2", str(WITHOUT_ENTRIES)]
     command += ["--", "--grpc-server-addr", f"127.0.0.1:{free_port()}"]
     generator = ["ip", "netns", "exec", bench.traffic, bench.programs["generate"], "t1", "t2"]

@@ -1,7 +1,7 @@
-"""`watch.*.s`: how long a watched switch is not as its policy says, after what can happen to it.
+"""`watch.*.s`: how long a watched switch differs from its policy, after each event that can cause it.
 
-Switches and watches are processes, killed with SIGKILL. The policy is one route: what is measured is how soon something
-is noticed, not how long a compilation takes. The worst of several rounds counts, because that is what a network meets.
+Switches and watches are processes, killed with SIGKILL. The policy is one route: the time is that to notice an event,
+not that of a compilation. The worst of several rounds counts, because a network meets that one too.
 """
 
 import json
@@ -36,7 +36,7 @@ class _Switch:
         self.start()
 
     def start(self) -> float:
-        """Give the moment at which it listens."""
+        """Return the moment at which it listens."""
         command = [sys.executable, "-m", "phb_switch", "--no-p4", "--json"]
         command += ["--device-id", "1", "--grpc-server-addr", self.address]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -50,7 +50,7 @@ class _Switch:
 
 
 class _Watch:
-    """A `phb watch`, and when it told what."""
+    """A `phb watch`, and the moments of its events."""
 
     def __init__(self, folder: Path, address: str, state: str, *options: str) -> None:
         self.started = time.perf_counter()
@@ -70,7 +70,7 @@ class _Watch:
                 self._news.notify_all()
 
     def wait(self, *events: str) -> float:
-        """The moment of the next of these events; those before it are passed over."""
+        """Return the moment of the next of these events; skip those before it."""
         with self._news:
             while True:
                 while self._seen < len(self._told):
@@ -82,7 +82,7 @@ class _Watch:
                     raise RuntimeError(f"the watch told none of {events} within 60 s, but {self._told}")
 
     def kill(self) -> float:
-        """Give the moment at which it has ended."""
+        """Return the moment at which it has ended."""
         self._process.kill()
         self._process.wait()
         return time.perf_counter()
@@ -105,7 +105,7 @@ class _Bench:
         return _Watch(self._folder, self.switch.address, state, *options)
 
     def change(self) -> float:
-        """Rename a new policy over the old one; give the moment."""
+        """Rename a new policy over the old one; return the moment."""
         self._number += 1
         beside = self._folder / "beside"
         beside.write_text(ROUTE.format(self._number))
@@ -123,7 +123,7 @@ class _Bench:
         return self.watch.wait("applied") - began
 
     def controller_restarted(self, round_: int) -> float:
-        """Killed while it brings a change to the switch."""
+        """Kill the watch while it brings a change to the switch."""
         self.change()
         self.watch.wait("policy")
         self.watch.kill()
@@ -141,14 +141,14 @@ class _Bench:
 def _worst(once: Callable[[int], float]) -> float:
     values = []
     for round_ in range(ROUNDS):
-        # Not in step with whatever the watch does in intervals.
+        # Out of step with the watch's intervals.
         time.sleep(0.3 + 0.07 * round_)
         values.append(once(round_))
     return max(values)
 
 
 def measure() -> list[Figure]:
-    """The worst of several rounds of each, in seconds."""
+    """Measure the worst of several rounds of each, in seconds."""
     with TemporaryDirectory() as folder:
         bench = _Bench(Path(folder))
         try:

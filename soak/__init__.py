@@ -1,8 +1,8 @@
 """An hour of overload, faults and misuse on a real switch: `python -m soak`, or `make soak`. docs/evidence/soak.md.
 
 ```text
-   schedule (run) --> fault (traffic_faults, link_faults, controller_faults, clients) --> checkpoint --> report
-                             |                                                               |
-                      floods, numbered probes  ------------>  phb-switch on veth pairs <-----+ counters, memory
+   schedule (run) --> fault (faults, clients) ---------------------> checkpoint --> report
+                             |                                            |
+                  floods, numbered probes --> phb-switch on veth pairs <--+ counters, memory
 ```
 """

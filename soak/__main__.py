@@ -54,7 +54,7 @@ def main(
     if json:
         print(found.as_json())
     else:
-        # As wide as its words also where nobody looks.
+        # Wide enough for its words, also in a file.
         found.show(Console(width=None if sys.stdout.isatty() else 140))
     raise typer.Exit(1 if found.failures else 0)
 

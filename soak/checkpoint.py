@@ -1,4 +1,4 @@
-"""What has to hold whenever a fault is over: every flow passes, every counter adds up, memory is where it was."""
+"""Checks after each fault: every flow passes, every counter adds up, memory is where it was."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Counted:
     discarded: dict[int, int]
 
     def left_over(self) -> list[str]:
-        """What the program still takes for queued, which at an idle switch is nothing."""
+        """Packets, flows and bytes that the program takes for queued: there are none on an idle switch."""
         return [
             f"state: {sum(cells.values())} in {len(cells)} cells of {name} on an idle switch (cell {min(cells)}: "
             f"{cells[min(cells)]})"
@@ -58,9 +58,9 @@ class Counted:
         ]
 
     def since(self, before: Counted, injected: int) -> list[str]:
-        """What doesn't add up in the time from an earlier reading to this one, with so many packet-outs.
+        """Return what doesn't add up since an earlier reading, with so many packet-outs.
 
-        A push sets to zero what queues have counted that become another class's: only counters by port are compared.
+        Only counters by port are compared: a push resets those of queues that become another class's.
         """
         wrong = []
         came = self.received - before.received + injected
@@ -83,15 +83,9 @@ class Counted:
 
 
 def recovery(probes: Probes, since: float) -> tuple[float | None, str]:
-    """Rounds of probes until every flow passes.
+    """Probe until every flow passes; return the seconds since the fault ended, or None and the flows that don't pass.
 
-    Args:
-        probes: Of nobody else meanwhile.
-        since: When the fault ended, by the monotonic clock.
-
-    Returns:
-        How long it took, in seconds, or None and which flows don't pass.
-
+    `since` is the fault's end by the monotonic clock. Nothing else may use `probes` meanwhile.
     """
     while True:
         missing = probes.round(stop_after=_ENOUGH)
@@ -107,13 +101,9 @@ def recovery(probes: Probes, since: float) -> tuple[float | None, str]:
 
 
 def counters(target: Target, before: Counted | None, injected: int) -> tuple[Counted | None, list[str]]:
-    """What an idle switch counts, and what of it doesn't add up.
+    """Read an idle switch; return its counts and what of them doesn't add up.
 
-    Args:
-        target: The switch.
-        before: An earlier reading, if counters have not begun anew since.
-        injected: Packet-outs since then.
-
+    `before` is an earlier reading, None if counters have begun anew since; `injected` are packet-outs since then.
     """
     try:
         with Reader(target.switch.address) as reader:
@@ -144,13 +134,13 @@ def _await_idle(reader: Reader) -> list[str]:
 
 
 def read(reader: Reader) -> Counted:
-    """Read all that is compared."""
+    """Read all counts."""
     interfaces = reader.interfaces()
     cpu = interfaces[str(CPU_PORT)]
     return Counted(
         received=sum(each["in-pkts"] for each in interfaces.values()),
         to_controllers=cpu["out-pkts"] + cpu["out-discards"],
-        # What is pushed out was queued, and counts as refused.
+        # Pushed-out packets were queued, and count as refused.
         dropped=sum(n for reason, n in reader.counter("PhbIngress.drops").items() if reason != DropReason.PUSHED_OUT),
         waiting={name: reader.register(name) for name in _STATE},
         egress=reader.counter("PhbEgress.port_transmit", PORTS),

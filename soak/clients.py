@@ -1,4 +1,4 @@
-"""Faults of clients: what a controller, a collector or a stranger may do to the switch's one TCP port."""
+"""Faults of clients: a controller, a collector or a stranger misuses the switch's one TCP port."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def _arbitration(election_id: int) -> p4r.StreamMessageRequest:
 
 
 def _silence(first: p4r.StreamMessageRequest, until: float) -> Iterator[p4r.StreamMessageRequest]:
-    """One message, and then nothing, without an end of the stream."""
+    """Yield one message, and then nothing, without an end of the stream."""
     yield first
     while time.monotonic() < until:
         time.sleep(0.05)
 
 
 def streams(field: Field) -> None:
-    """Streams are opened by hundreds and dropped, most of them without a word."""
+    """Open streams by hundreds and drop them, most of them without closing."""
     with field.flood(), ExitStack() as stack:
         stubs: list[Any] = []
         for _ in range(_CONNECTIONS):
@@ -66,7 +66,7 @@ def streams(field: Field) -> None:
 
 
 def half_open(field: Field) -> None:
-    """TCP connections that say nothing, half of a greeting, or garbage."""
+    """Open TCP connections that send nothing, half of a greeting, or garbage."""
     host, _, port = field.target.switch.address.rpartition(":")
     greeting = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     with field.flood(), ExitStack() as stack:
@@ -91,7 +91,7 @@ def half_open(field: Field) -> None:
 
 
 def wrong_requests(field: Field) -> None:
-    """Requests that are refused: wrong switch, no primary, entries that can't be, megabytes of nothing, no program."""
+    """Send requests that are refused: wrong switch, no primary, impossible entries, megabytes of zeros, no program."""
     with field.flood(), channel(field.target.switch.address) as connection:
         stub: Any = p4r_grpc.P4RuntimeStub(connection)
         junk = p4r.Update(type=p4r.Update.INSERT)
@@ -112,7 +112,7 @@ def wrong_requests(field: Field) -> None:
                 ),
             ),
         ]
-        # As many of each, in any order: what the large ones leave in memory is the same each time.
+        # As many of each, in any order: the large ones leave the same in memory each time.
         for method, request in field.random.sample(requests * _REQUESTS, len(requests) * _REQUESTS):
             field.counts["wrong requests"] += 1
             try:
@@ -125,7 +125,7 @@ def wrong_requests(field: Field) -> None:
 
 
 def deaf_controller(field: Field) -> None:
-    """The primary never reads its stream, while the switch has packets for it by the thousands."""
+    """Be a primary that never reads its stream, while the switch has packets for it by the thousands."""
     try:
         with Control(field.target.switch.address, ELECTION_ID) as control:
             control.write([entry("forward.exception", {"code": _TTL_EXPIRED}, "to_controller")])
@@ -144,7 +144,7 @@ def deaf_controller(field: Field) -> None:
 
 
 def slow_readers(field: Field) -> None:
-    """Subscribers of all counters every 10 ms, and readers of whole arrays, that never take an answer."""
+    """Subscribe to all counters every 10 ms, and read whole arrays, without taking an answer."""
     with field.flood(), channel(field.target.switch.address) as connection:
         telemetry: Any = gnmi_grpc.gNMIStub(connection)
         control: Any = p4r_grpc.P4RuntimeStub(connection)
@@ -166,7 +166,7 @@ def _held(request: gnmi.SubscribeRequest) -> Iterator[gnmi.SubscribeRequest]:
 
 
 def packet_outs(field: Field) -> None:
-    """A controller sends packets to every port as fast as it can, under a flood."""
+    """Send packets of a controller to every port as fast as it can, under a flood."""
     with field.flood(), Control(field.target.switch.address, ELECTION_ID) as control:
         for at, frame in enumerate(flood_frames(field.random, 1, _PACKET_OUTS)):
             control.packet_out(frame, PORTS[at % len(PORTS)])
@@ -175,7 +175,7 @@ def packet_outs(field: Field) -> None:
 
 
 def port_settings(field: Field) -> None:
-    """Rates and buffers of ports are changed over gNMI under a flood, behind the controller's back."""
+    """Change rates and buffers of ports over gNMI under a flood, behind the controller's back."""
     with field.flood(), channel(field.target.switch.address) as connection:
         stub: Any = gnmi_grpc.gNMIStub(connection)
         for _ in range(30):

@@ -1,4 +1,4 @@
-"""The faults, one function each: what breaks is what its docstring says. Those of clients are in `clients`."""
+"""The faults, one function each, described by its docstring. Those of clients are in `clients`."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _ENDS_WITHIN_S = 20.0
 
 
 def overload(field: Field) -> None:
-    """Random flows to every port, many times what it carries, at times as many as can be sent."""
+    """Send random flows to every port, many times its rate, at times as many as possible."""
     with field.flood(per_second=field.random.choice([5_000, 20_000, 0])):
         pass
 
 
 def overload_of_one_port(field: Field) -> None:
-    """All other ports send to one."""
+    """Send from all other ports to one."""
     with field.flood(per_second=20_000, egress=field.random.choice(PORTS)):
         pass
 
 
 def links_down(field: Field) -> None:
-    """Links go down and come back under a flood, at either end."""
+    """Take links down and up again under a flood, at either end."""
     with field.flood():
         for _ in range(_TIMES):
             names = [
@@ -48,7 +48,7 @@ def links_down(field: Field) -> None:
 
 
 def interfaces_gone(field: Field) -> None:
-    """Interfaces are deleted under a flood, and made anew."""
+    """Delete interfaces under a flood, and make them anew."""
     with field.flood():
         for port in field.random.sample(PORTS, 2):
             interfaces.remove_pair(switch_end(port))
@@ -58,14 +58,14 @@ def interfaces_gone(field: Field) -> None:
 
 
 def pushes(field: Field) -> None:
-    """Policies are pushed under a flood, one after the other."""
+    """Push policies under a flood, one after the other."""
     with field.flood(seconds=2 * FAULT_S):
         for _ in range(_TIMES):
             field.push()
 
 
 def pushes_at_once(field: Field) -> None:
-    """Several controllers push different policies at one time."""
+    """Push different policies from several controllers at one time."""
     with field.flood():
         files = [field.target.folder / f"concurrent-{number}.yaml" for number in range(_TIMES)]
         for file in files:
@@ -83,7 +83,7 @@ def pushes_at_once(field: Field) -> None:
 
 
 def rollback(field: Field) -> None:
-    """A policy is pushed and rolled back under a flood."""
+    """Push a policy and roll it back under a flood."""
     with field.flood(seconds=2 * FAULT_S):
         field.push()
         done = field.target.phb("rollback")
@@ -93,7 +93,7 @@ def rollback(field: Field) -> None:
 
 
 def pushes_killed(field: Field) -> None:
-    """Pushes end by SIGKILL, somewhere between their start and their last write."""
+    """End pushes by SIGKILL, somewhere between their start and their last write."""
     with field.flood():
         for _ in range(_TIMES):
             field.new_policy()
@@ -104,7 +104,7 @@ def pushes_killed(field: Field) -> None:
 
 
 def watch_killed(field: Field) -> None:
-    """A watch ends by SIGKILL while it writes a new policy; another one takes over, and is ended as a user does."""
+    """End a watch by SIGKILL while it writes a new policy; another one takes over, and is ended as a user does."""
     with field.flood(seconds=2 * FAULT_S):
         process = field.target.start_phb("watch", "--interval", "1", field.target.policy)
         time.sleep(field.random.uniform(1.0, 2.0))
@@ -121,7 +121,7 @@ def watch_killed(field: Field) -> None:
 
 
 def switch_stopped(field: Field) -> None:
-    """The switch is stopped (SIGSTOP) under a flood, and continued."""
+    """Stop the switch (SIGSTOP) under a flood, and continue it."""
     with field.flood():
         for _ in range(2):
             os.kill(field.target.switch.pid, signal.SIGSTOP)
@@ -134,7 +134,7 @@ def switch_stopped(field: Field) -> None:
 
 
 def all_killed(field: Field) -> None:
-    """Switch and controller end by SIGKILL under a flood, in the middle of a push."""
+    """End switch and controller by SIGKILL under a flood, in the middle of a push."""
     with field.flood():
         field.new_policy()
         process = field.target.start_phb("push", field.target.policy)
@@ -146,7 +146,7 @@ def all_killed(field: Field) -> None:
 
 
 def program_reloaded(field: Field) -> None:
-    """The program is loaded anew under a flood: all its state is gone."""
+    """Load the program anew under a flood: all its state is gone."""
     with field.flood():
         with Control(field.target.switch.address, clients.ELECTION_ID) as control:
             control.set_program()
@@ -164,7 +164,7 @@ def _kill(process: subprocess.Popen[str], after_s: float) -> None:
 
 
 def _await(field: Field, process: subprocess.Popen[str]) -> str:
-    """Wait for its end; give what it said."""
+    """Wait for its end; return its output."""
     try:
         return process.communicate(timeout=COMMAND_WITHIN_S)[0].strip()
     except subprocess.TimeoutExpired:
@@ -205,5 +205,5 @@ CLOSING: Fault = all_killed
 
 
 def name(fault: Fault) -> str:
-    """What a report calls it."""
+    """Return its name in reports."""
     return fault.__name__.replace("_", "-")

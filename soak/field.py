@@ -1,4 +1,4 @@
-"""What a fault has at hand: the switch, generators, and words for what it saw."""
+"""The tools of a fault (the switch, generators), and its results."""
 
 from __future__ import annotations
 
@@ -22,18 +22,16 @@ _STARTS_S = 0.3
 
 @dataclass
 class Field:
-    """One fault's.
+    """The state of one fault.
 
     Attributes:
-        target: The switch.
-        random: What the fault is drawn by.
+        random: Draws the fault's choices.
         generator: The program that floods.
         stale: The switch may not hold its policy any more: a push has to come.
         killed: The fault has ended the switch on purpose.
         reloaded: Counters have begun anew.
-        counts: What was done, by its name.
+        counts: Actions, by name.
         flooded: Frames of floods.
-        problems: What was not as it has to be.
 
     """
 
@@ -65,13 +63,10 @@ class Field:
     def flood(
         self, *, seconds: float = FAULT_S, per_second: int | None = None, egress: int | None = None
     ) -> Iterator[None]:
-        """Overload while the body runs, and at least for a time.
+        """Flood while the body runs, and at least for `seconds`: then generators end by themselves.
 
-        Args:
-            seconds: How long generators run; they end by themselves.
-            per_second: Frames at each port, 0 for as many as the generator can; None draws it.
-            egress: Where all other ports' go; None is everywhere.
-
+        `per_second` is at each port, 0 for as many as the generator can, None for a random rate. All other ports send
+        to `egress`; None is everywhere.
         """
         if per_second is None:
             per_second = self.random.choice([5_000, 20_000])

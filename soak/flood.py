@@ -22,13 +22,7 @@ LONGEST_S = 120.0
 
 @dataclass(frozen=True)
 class Flooded:
-    """What generators counted.
-
-    Attributes:
-        sent: Frames handed to the kernel.
-        received: Frames of floods that came out of the switch.
-
-    """
+    """Frames of floods: `sent` to the kernel, and `received` from the switch."""
 
     sent: int = 0
     received: int = 0
@@ -40,16 +34,8 @@ class Flooded:
 class Flood:
     """A flood at some ports for a time; use it with ``with``.
 
-    Args:
-        generator: The program (`benchmarks.veth.programs`, "generate").
-        folder: For the frames.
-        frames: By port of arrival.
-        per_second: Frames at each port; 0 is as fast as it can.
-        seconds: How long.
-
-    Attributes:
-        counted: What came of it; of generators whose interface went, nothing is known.
-
+    `generator` is that of `benchmarks.veth.programs`; `frames` are by port of arrival, and `per_second` is at each of
+    them, 0 for as fast as it can. `counted` is the result, without generators whose interface went.
     """
 
     def __init__(
@@ -70,7 +56,7 @@ class Flood:
             subprocess.Popen(dies_with_us(command), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             for command in self._commands
         ]
-        # The switch is to be overloaded, not the tester's own machine: it goes first where both want a processor.
+        # The switch is to be overloaded, not the tester: it goes first where both want a processor.
         for process in self._processes:
             os.setpriority(os.PRIO_PROCESS, process.pid, 5)
         return self

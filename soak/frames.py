@@ -13,22 +13,14 @@ PROBE_BYTES = 128
 _TCP, _UDP = 6, 17
 _NUMBER_AT = 42
 _MARK = b"phb-soak"
-# What generates a flood writes its mark into the last 16 bytes, which are not to be a header of TCP.
+# The generator of a flood writes its mark into the last 16 bytes, which must not belong to a TCP header.
 _SHORTEST, _LONGEST = 70, 1514
 _PROBED_FLOWS = 6
 
 
 @dataclass(frozen=True)
 class Flow:
-    """One flow of probes.
-
-    Attributes:
-        ingress: The port that its packets arrive at.
-        egress: The port that they have to leave by.
-        precedence: Of IP: it decides the class.
-        source_port: Of UDP: it tells the flow from others of its class.
-
-    """
+    """One flow of probes; its IP precedence decides the class, its UDP port tells it from others of that class."""
 
     ingress: int
     egress: int
@@ -36,7 +28,7 @@ class Flow:
     source_port: int
 
     def frame(self, number: int) -> bytes:
-        """A probe of this flow."""
+        """Return a probe of this flow."""
         payload = _MARK + struct.pack(">Q", number)
         datagram = struct.pack(">HHHH", self.source_port, PROBE_PORT, PROBE_BYTES - 34, 0) + payload
         header = _ipv4(self.ingress, 1, self.egress, 1, self.precedence << 5, _UDP, PROBE_BYTES - 34)
@@ -44,7 +36,7 @@ class Flow:
 
 
 def probed_flows() -> list[Flow]:
-    """Flows of every precedence to every port; those that follow each other leave by different ports."""
+    """Return flows of every precedence to every port; those that follow each other leave by different ports."""
     return [
         Flow(PORTS[(PORTS.index(egress) + 1 + at % 3) % len(PORTS)], egress, precedence, 20_000 + at)
         for at in range(_PROBED_FLOWS)
@@ -54,7 +46,7 @@ def probed_flows() -> list[Flow]:
 
 
 def probe_number(frame: bytes) -> int | None:
-    """The number of a probe; None if the frame is none."""
+    """Return the number of a probe; None if the frame is none."""
     if frame[_NUMBER_AT : _NUMBER_AT + 8] != _MARK or len(frame) < _NUMBER_AT + 16:
         return None
     number: int = struct.unpack_from(">Q", frame, _NUMBER_AT + 8)[0]
@@ -62,20 +54,12 @@ def probe_number(frame: bytes) -> int | None:
 
 
 def flood_frames(random: Random, ingress: int, count: int, egress: int | None = None) -> list[bytes]:
-    """Frames of random flows that arrive at a port; some few are none that a router forwards.
-
-    Args:
-        random: What they are drawn by.
-        ingress: The port.
-        count: How many.
-        egress: Where they go; None draws it for each.
-
-    """
+    """Draw frames of random flows from a port, few of them not forwardable; all go to `egress`, if given."""
     return [_drawn(random, ingress, egress) for _ in range(count)]
 
 
 def expired_frames(ingress: int, count: int) -> list[bytes]:
-    """Frames whose time to live ends here, what a controller may get to see."""
+    """Return frames whose time to live ends here; a controller may get them."""
     header = _ipv4(ingress, 1, 1 + ingress % len(PORTS), 1, 0, _UDP, 80, ttl=1)
     return [_ethernet(ingress) + header + struct.pack(">HHHH", at, 9, 80, 0) + bytes(72) for at in range(count)]
 
@@ -113,7 +97,7 @@ def _ethernet(ingress: int) -> bytes:
 def _ipv4(
     source: int, source_host: int, egress: int, host: int, tos: int, protocol: int, length: int, *, ttl: int = 64
 ) -> bytes:
-    """A header without options for `length` bytes of payload; networks are called after the switch's ports."""
+    """Return a header without options for `length` bytes of payload; networks are called after the switch's ports."""
     header = struct.pack(
         ">BBHHHBBHBBBBBBBB",
         0x45,

@@ -12,7 +12,7 @@ _CLASSES = {"voice": 5, "business": 3, "bulk": 1}
 
 
 def draw_policy(random: Random) -> str:
-    """A policy in native YAML: routes between all ports, three classes, and a queueing of its own at each port."""
+    """Draw a policy in native YAML: routes between all ports, three classes, and a different queueing at each port."""
     lines = ["phb: 1", "node: soak", "ports:"]
     lines += [f"  - {{number: {port}, name: port{port}}}" for port in PORTS]
     lines.append("routes:")
@@ -65,7 +65,7 @@ def _fair(random: Random) -> list[str]:
 
 
 def _classes(random: Random) -> list[str]:
-    """Without limits: the port's are the only ones."""
+    """Draw no limits: the port's are the only ones."""
     return [
         "    schedule:",
         "      kind: classes",

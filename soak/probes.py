@@ -23,7 +23,7 @@ _LARGEST_FRAME = 1 << 16
 _ANSWERS_WITHIN_S = 0.5
 _LOOKS_EVERY_S = 1 / STEADY_PER_SECOND
 
-# Classic BPF: UDP over IPv4 without options, to the probes' port. A flood would keep Python from everything else.
+# Classic BPF: UDP over IPv4 without options, to the probes' port. Without it a flood would keep Python busy.
 _FILTER = (
     (0x28, 0, 0, 12),  # ldh [12]: EtherType
     (0x15, 0, 5, 0x0800),  # jeq IPv4, else refuse
@@ -48,13 +48,7 @@ def _open(port: int) -> socket.socket:
 
 
 class Probes:
-    """The tester's ends of all ports, for probes only. For one thread at a time.
-
-    Attributes:
-        sent: How many have been handed to an interface that took them.
-        lost: Those of them that nobody has seen again so far.
-
-    """
+    """The tester's ends of all ports, for probes only and one thread; `sent` counts probes that an interface took."""
 
     def __init__(self) -> None:
         self.flows = probed_flows()
@@ -70,11 +64,11 @@ class Probes:
 
     @property
     def lost(self) -> int:
-        """Probes that did not come back, or have not yet."""
+        """Probes that have not come back so far."""
         return len(self._waiting)
 
     def reopen(self) -> None:
-        """Bind to the interfaces anew: a socket stays with an interface that has gone."""
+        """Bind to the interfaces anew: a socket stays with a deleted interface."""
         opened = {port: _open(port) for port in PORTS}
         self.close()
         self._sockets = opened
@@ -90,7 +84,7 @@ class Probes:
         return True
 
     def receive(self, timeout_s: float) -> None:
-        """Take what has come back, waiting for the first."""
+        """Take the probes that have come back, waiting for the first."""
         ready, _, _ = select.select(list(self._sockets.values()), [], [], timeout_s)
         for port, wire in self._sockets.items():
             if wire not in ready:
@@ -108,21 +102,13 @@ class Probes:
                     del self._waiting[number]
 
     def forget(self) -> int:
-        """Start to count anew; give how many were lost."""
+        """Start to count anew; return how many were lost."""
         lost = self.lost
         self._waiting.clear()
         return lost
 
     def round(self, stop_after: int | None = None) -> list[Flow]:
-        """One probe of every flow, each through an idle line: only one waits at a port.
-
-        Args:
-            stop_after: Give up with so many that don't pass.
-
-        Returns:
-            The flows whose probe didn't pass.
-
-        """
+        """Probe every flow, one probe at a port at a time; return those that don't pass. End after `stop_after`."""
         missing: list[Flow] = []
         for at in range(0, len(self.flows), len(PORTS)):
             self.forget()
@@ -141,10 +127,7 @@ class Probes:
 class Steady:
     """Probes at a steady rate, in a thread, while a fault lasts; use it with ``with``.
 
-    Attributes:
-        sent: Probes that an interface took.
-        lost: Those of them that had not come back when it ended.
-
+    `sent` probes were taken by an interface, `lost` of them had not come back when it ended.
     """
 
     def __init__(self, probes: Probes) -> None:

@@ -1,4 +1,4 @@
-"""What a switch counts, read over P4Runtime and gNMI beside whoever programs it."""
+"""Counters of a switch, read over P4Runtime and gNMI beside its controllers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.use_local_subchannel
 
 @cache
 def schema() -> P4Schema:
-    """Of phb's program."""
+    """Load phb's p4info."""
     return P4Schema(phb_p4.p4info_path())
 
 
 def channel(address: str) -> grpc.Channel:
-    """A connection of its own."""
+    """Open a connection of its own."""
     return grpc.insecure_channel(address, _OPTIONS)
 
 
@@ -43,7 +43,7 @@ class Reader:
         self._channel.close()
 
     def counter(self, name: str, cells: Sequence[int] | None = None) -> dict[int, int]:
-        """Packets of an indirect counter by cell, those that are not zero; of all cells without `cells`.
+        """Read packets of an indirect counter by cell, those that are not zero; all cells without `cells`.
 
         A counter that the program doesn't have is empty.
         """
@@ -58,7 +58,7 @@ class Reader:
         return {entry.index.index: entry.data.packet_count for entry in entries if entry.data.packet_count}
 
     def register(self, name: str) -> dict[int, int]:
-        """Cells of a register array that are not zero."""
+        """Read cells of a register array that are not zero."""
         request = p4r.ReadRequest(device_id=DEVICE_ID, entities=[P4RegisterEntry(name).encode(schema())])
         answers = self._p4runtime.Read(request, timeout=ANSWERS_WITHIN_S)
         entries = (entity.register_entry for answer in answers for entity in answer.entities)
@@ -66,7 +66,7 @@ class Reader:
         return {index: value for index, value in cells if value}
 
     def interfaces(self) -> dict[str, dict[str, int]]:
-        """The counters of each interface by gNMI's names."""
+        """Read the counters of each interface by gNMI's names."""
         names = ("interfaces", "interface", "state", "counters")
         path = gnmi.Path(elem=[gnmi.PathElem(name=each) for each in names])
         path.elem[1].key["name"] = "*"

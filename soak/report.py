@@ -1,4 +1,4 @@
-"""What a run found, as a table, as JSON and as a picture."""
+"""The results of a run, as a table, as JSON and as a picture."""
 
 from __future__ import annotations
 
@@ -22,17 +22,12 @@ class Injected:
     """One fault, and how the switch came out of it.
 
     Attributes:
-        fault: Its name.
         began_s: Since the beginning of the run.
-        lasted_s: The fault alone.
-        recovery_s: From its end until every flow passed; None if they didn't within the bound.
-        probes_sent: Numbered packets while it lasted.
-        probes_lost: Those of them that did not come back: a flood takes their room, so some are.
-        flood_sent: Frames of the floods.
-        flood_received: Those of them that came through.
-        counts: What was done, by its name.
+        recovery_s: From the fault's end until every flow passed; None if they didn't within the bound.
+        probes_lost: Of those sent while it lasted: a flood takes their room, so some are.
+        flood_received: Frames of the floods that came through.
+        counts: Actions, by name.
         memory_mib: Of the switch afterwards, with open descriptors and threads; 0 where it had ended.
-        problems: What does not hold, in words.
 
     """
 
@@ -56,10 +51,8 @@ class Memory:
     """Resident memory of one process, in MiB.
 
     Attributes:
-        pid: The process.
         warm: After the first faults.
-        end: When it was read last.
-        most: The most that was seen at any second.
+        most: The most of all readings.
         mib_per_hour: Slope from `warm` on, by least squares; 0 of fewer than three readings.
 
     """
@@ -76,13 +69,10 @@ class Report:
     """A whole run; `asdict` of it is the JSON report.
 
     Attributes:
-        seed: What everything was drawn by.
-        seconds: How long it ran.
         buffers: By port, the switch's own limit of packets.
-        faults: In the order in which they came.
         memory: Of each process of the switch; a second one begins where the first has ended.
         samples: (seconds since the beginning, MiB), once a second.
-        totals: What the switch said at its end, in packets.
+        totals: Packets that the switch printed at its end.
         problems: Of the run as a whole.
 
     """
@@ -98,7 +88,7 @@ class Report:
 
     @property
     def failures(self) -> list[str]:
-        """All that did not hold, with the fault after which it did not."""
+        """All problems, each with the fault before it."""
         of_faults = [
             f"{injected.fault} at {injected.began_s:.0f} s: {problem}"
             for injected in self.faults
@@ -107,16 +97,16 @@ class Report:
         return of_faults + self.problems
 
     def write(self, path: Path) -> None:
-        """Write it as JSON, with what did not hold as `failures`."""
+        """Write it as JSON, with `failures`."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.as_json() + "\n", encoding="utf-8")
 
     def as_json(self) -> str:
-        """The JSON report."""
+        """Return the JSON report."""
         return json.dumps({**asdict(self), "failures": self.failures}, indent=1)
 
     def show(self, console: Console) -> None:
-        """Print tables and what did not hold."""
+        """Print tables and problems."""
         table = Table(title=f"soak, seed {self.seed}, {self.seconds:.0f} s", title_justify="left")
         table.add_column("fault")
         for column in ("times", "probes", "lost", "flood", "through", "recovery p50 [s]", "max [s]", "failed"):
@@ -140,7 +130,7 @@ class Report:
             console.print(f"FAILED {failure}", highlight=False, markup=False)
 
     def draw(self, path: Path) -> None:
-        """Write a picture of memory and losses over time."""
+        """Draw memory and losses over time into a picture."""
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(9, 5), layout="constrained")
@@ -176,13 +166,9 @@ def _row(faults: Sequence[Injected]) -> list[str]:
 
 
 def memory_of(pid: int, readings: Sequence[tuple[float, float]], samples: Sequence[tuple[float, float]]) -> Memory:
-    """Memory of a process.
+    """Summarize the memory of a process.
 
-    Args:
-        pid: The process.
-        readings: (seconds, MiB) behind each fault from the warm one on; at least one.
-        samples: (seconds, MiB) of all its life.
-
+    `readings` are (seconds, MiB) behind each fault from the warm one on, at least one; `samples` are of all its life.
     """
     slope = 0.0
     if len(readings) > 2:

@@ -32,17 +32,15 @@ _LAST_LINE = re.compile(r"stopped; (.*)")
 
 
 def missing() -> str:
-    """Why there can't be a run here, or nothing."""
+    """Say why there can't be a run here; empty if there can."""
     return interfaces.missing()
 
 
 def run(seconds: float, seed: int, say: Callable[[str], None]) -> Report:
     """Run faults until the time is up, and then the last one.
 
-    Args:
-        seconds: When no further fault begins.
-        seed: Decides faults, policies and traffic; what the machine does with them it doesn't.
-        say: Gets a line behind each fault.
+    After `seconds` no further fault begins. `seed` decides faults, policies and traffic, but not what the machine does
+    with them. `say` gets a line behind each fault.
 
     Raises:
         ControlError: No interfaces can be had, or the switch doesn't start.
@@ -154,7 +152,7 @@ class _Run:
             )
             injected.problems += self._grown(injected)
         if injected.recovery_s is None:
-            # The faults to come are to be judged by themselves.
+            # The next faults must be judged by themselves.
             self._restart()
             if problem := self._target.push():
                 injected.problems.append(problem)
@@ -171,7 +169,7 @@ class _Run:
             time.sleep(0.2)
 
     def _grown(self, injected: Injected) -> list[str]:
-        """Compare with what there was when all that warms the switch up had happened once."""
+        """Compare with the state after everything that warms the switch up had happened once."""
         if not self._descriptors:
             self._descriptors = injected.descriptors + _DESCRIPTORS_SPARE
         warm = len(self._report.faults) >= len(faults.WARMING)
@@ -195,7 +193,7 @@ class _Run:
         self._counted, self._descriptors = None, 0
 
     def _end_life(self) -> None:
-        """Settle the memory of a process that ends."""
+        """Report the memory of a process that ends."""
         if self._readings:
             samples = self._report.samples[self._first_sample :]
             self._report.memory.append(memory_of(self._target.switch.pid, self._readings, samples))
@@ -222,8 +220,8 @@ class _Run:
             thread.join()
 
     def _balance(self, said: str) -> list[str]:
-        """The conservation law, from the switch's last words."""
-        # What restarts have ended has said so, too.
+        """Check the conservation law by the switch's last line."""
+        # Processes that restarts have ended printed one, too.
         found = _LAST_LINE.findall(said)
         if not found:
             return [f"the switch didn't say at its end what it had counted: {said.strip()[-200:]}"]

@@ -1,4 +1,4 @@
-"""The switch under test: a process of `phb-switch` on pairs of interfaces, and what it takes of the machine."""
+"""The switch under test: a process of `phb-switch` on pairs of interfaces, and its use of the machine."""
 
 from __future__ import annotations
 
@@ -19,14 +19,7 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Usage:
-    """What the process takes.
-
-    Attributes:
-        memory_mib: Resident memory.
-        descriptors: Open files and sockets.
-        threads: Of the process.
-
-    """
+    """Resources of the process: resident memory, open files and sockets, and threads."""
 
     memory_mib: float
     descriptors: int
@@ -36,14 +29,8 @@ class Usage:
 class Target:
     """A switch with four ports in this process's own network namespace, and the commands that program it.
 
-    Args:
-        folder: For policies and the controller's state.
-        buffers: By port, the packets that the switch itself lets wait; a port without one has its default.
-
-    Attributes:
-        switch: The process.
-        policy: The file that `push` gives to the switch.
-
+    `folder` is for policies and the controller's state, `policy` the file that `push` gives to the switch. `buffers`
+    are by port the packets that the switch itself lets wait, if not its default.
     """
 
     def __init__(self, folder: Path, buffers: dict[int, int]) -> None:
@@ -61,12 +48,7 @@ class Target:
         self.switch.stop()
 
     def usage(self) -> Usage:
-        """What the switch takes at this moment.
-
-        Raises:
-            OSError: It has ended.
-
-        """
+        """Return what the process takes now; `OSError` if it has ended."""
         process = Path(f"/proc/{self.switch.pid}")
         lines = (process / "status").read_text().splitlines()
         status = dict(line.split(":", 1) for line in lines if ":" in line)
@@ -77,7 +59,7 @@ class Target:
         )
 
     def phb_command(self, *arguments: str | Path) -> list[str]:
-        """The command `phb` for this switch, with the state that all of a run's commands share."""
+        """Return the command `phb` for this switch, with the state that all of a run's commands share."""
         first, *rest = map(str, arguments)
         groups = [first] if first != "show" else [first, rest.pop(0)]
         options = ["--address", self.switch.address]
@@ -86,34 +68,29 @@ class Target:
         return dies_with_us([sys.executable, "-m", "phb", *groups, *options, *rest])
 
     def phb(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        """Run the command `phb` to its end.
-
-        Raises:
-            subprocess.TimeoutExpired: It doesn't end.
-
-        """
+        """Run the command `phb` to its end."""
         command = self.phb_command(*arguments)
         return subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_WITHIN_S, check=False)
 
     def start_phb(self, *arguments: str | Path) -> subprocess.Popen[str]:
-        """Start the command `phb`; who starts it ends it."""
+        """Start the command `phb`; the caller ends it."""
         return subprocess.Popen(
             self.phb_command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
     def push(self) -> str:
-        """Push the policy; give what was wrong, or nothing."""
+        """Push the policy; return what was wrong, or nothing."""
         pushed = self.phb("push", "--wait", "30", self.policy)
         return "" if pushed.returncode == 0 else f"phb push: exit code {pushed.returncode}: {pushed.stderr.strip()}"
 
 
 def switch_end(port: int) -> str:
-    """The switch's interface of a port."""
+    """Return the switch's interface of a port."""
     return f"soak-switch{port}"
 
 
 def tester_end(port: int) -> str:
-    """The other end of its pair."""
+    """Return the other end of its pair."""
     return f"soak-tester{port}"
 
 

@@ -30,13 +30,13 @@ class Seen:
 
 
 def through_both(text, packets):
-    """Send packets, each an (ingress port, frame), through the embedded switch and bmv2."""
+    """Send packets, each an (ingress port, frame), through the embedded switch and bmv2; return what each did."""
     ours = _through("phb-switch", text, packets, None)
     return ours, _through("bmv2", text, packets, ours)
 
 
 def _through(name, text, packets, expected):
-    """`expected` says only how long to wait: for frames, and for counters of packets that were dropped."""
+    """Send packets through one switch; `expected` only tells how long to wait for frames and for drop counters."""
     with open_device(name) as device:
         device.reset()
         intent = device.push(NODE + text, target="bmv2")
@@ -54,7 +54,7 @@ def _through(name, text, packets, expected):
 
 
 def _counted(device, intent):
-    """Packets and bytes of all counters that a policy moves, those that aren't zero."""
+    """Read packets and bytes of all counters that a policy moves, those that aren't zero."""
     policies = [0, *(policy.number for policy in intent.policies)]
     streams = [0, *(stream.number for stream in intent.streams)]
     cells = {

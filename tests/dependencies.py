@@ -1,8 +1,7 @@
 """The part of `make lint` for the Python dependencies: ``python -m tests.dependencies``.
 
-The lock files have to hold, for everything that pyproject.toml asks for, a version that it allows; and no version may
-be known to be vulnerable, as far as PyPI's data on that can be had. With the name of a lock file, it prints what that
-has to hold.
+The lock files must have, for every requirement of pyproject.toml, a version that it allows, and no version that PyPI's
+data, if they are available, call vulnerable. With the name of a lock file, it prints what that must contain.
 """
 
 import json
@@ -18,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ROOT / "requirements"
-# Extras that are built where they can be, and the group that makes the documentation: each is locked apart.
+# Extras that can't be built everywhere, and the group that makes the documentation: each is locked apart.
 APART = ("ldap", "ptf", "docs")
 
 
@@ -51,13 +50,13 @@ def vulnerable(report: dict[str, Any]) -> tuple[list[str], str]:
     found = [f"{each['name']} {each['version']}: {bad['id']}" for each in packages for bad in each.get("vulns", [])]
     unknown = [each["skip_reason"] for each in packages if "skip_reason" in each]
     if len(unknown) < len(packages):
-        # An index that knows about others knows about all: one it doesn't know is not to pass for sound.
+        # An index that knows others knows all: one that it doesn't know counts as a finding.
         return found + unknown, ""
     return [], unknown[0] if unknown else "no package"
 
 
 def audit(lock: Path) -> tuple[list[str], str]:
-    """:func:`vulnerable` of a lock file."""
+    """Return :func:`vulnerable` of a lock file."""
     with tempfile.NamedTemporaryFile() as report:
         command = [sys.executable, "-m", "pip_audit", "--requirement", str(lock), "--require-hashes", "--disable-pip"]
         command += ["--vulnerability-service", "pypi", "--progress-spinner", "off"]
@@ -70,7 +69,7 @@ def audit(lock: Path) -> tuple[list[str], str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Exit code 1 where something is wrong, with a line for each."""
+    """Return 1 where something is wrong, after a line for each."""
     asked = asked_for(tomllib.loads((ROOT / "pyproject.toml").read_text()))
     if arguments:
         print("\n".join(asked[arguments[0]]))

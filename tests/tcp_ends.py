@@ -1,4 +1,4 @@
-"""TCP segments a test says each field of, and a connection that counts its own numbers."""
+"""TCP segments made from single fields, and a connection that counts its own numbers."""
 
 import struct
 
@@ -37,15 +37,10 @@ def segment(
     trailer=b"",
     more_fragments=False,
 ):
-    """An Ethernet frame.
+    """Make an Ethernet frame.
 
-    Args:
-        ports: The client's and the server's.
-        flags: Letters, as scapy has them.
-        back: From the server.
-        wrong: With a checksum that is too small by `WRONG_BY`.
-        trailer: What stands behind the datagram.
-
+    `ports` are the client's and the server's, `flags` letters of scapy's. With `back` it comes from the server; with
+    `wrong` its checksum is too small by `WRONG_BY`. `trailer` stands behind the datagram.
     """
     source, destination = (addresses or ADDRESSES[version])[:: -1 if back else 1]
     ports = ports[::-1] if back else ports
@@ -69,10 +64,8 @@ def segment(
 class Ends:
     """Both ends of one connection, as they are without loss.
 
-    Args:
-        deliver: Takes a frame and whether it comes from the server; tells whether it passed.
-        said: What each segment is made with.
-
+    `deliver` takes a frame and whether it comes from the server, and tells whether it passed. Segments are made with
+    `said`.
     """
 
     def __init__(self, deliver, client=1, *, server_port=80, first=(1000, 0xFFFFFF00), **said):
@@ -82,7 +75,7 @@ class Ends:
         self.reached = {False: 0, True: 0}  # what each has acknowledged
 
     def send(self, flags, payload=0, *, back=False, ahead=0, ack_ahead=0, **said):
-        """The next segment of an end, or one that is so far off; it arrives if it passes."""
+        """Send the next segment of an end, or one that is so far off; it arrives if it passes."""
         seq, ack = self.next[back] + ahead, self.reached[back] + ack_ahead if "A" in flags else 0
         frame = segment(self.ports, flags, seq=seq, ack=ack, back=back, payload=bytes(payload), **(self.said | said))
         passed = self.deliver(frame, back)
@@ -92,11 +85,11 @@ class Ends:
         return passed
 
     def open(self):
-        """The handshake; whether all of it passed."""
+        """Do the handshake; return whether all of it passed."""
         return self.send("S") and self.send("SA", back=True) and self.send("A")
 
     def close(self, back=False):
-        """A FIN from one end, acknowledged by the other, and a FIN from that."""
+        """Send a FIN from one end, acknowledged by the other, and a FIN from that."""
         return all([self.send("FA", back=back), self.send("FA", back=not back), self.send("A", back=back)])
 
     def reset(self, back=False):

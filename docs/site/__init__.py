@@ -1,1 +1,1 @@
-"""The documentation as a site: what is read, sources that it links to, and a reference made from docstrings."""
+"""The documentation as a site: pages, sources that they link to, and a reference made from docstrings."""

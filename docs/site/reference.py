@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# Rust's own pages are copied beside the site when it is done, so no link to them can be checked before.
+# Rust's own pages are copied beside the site afterwards, so links to them can't be checked here.
 _INDEX = """# Reference
 
 From the docstrings of the code.
@@ -15,7 +15,7 @@ From the docstrings of the code.
 - [`phb_lab`](phb_lab.md): the lab, from descriptions of networks to figures.
 - <a href="../rust/phb_node/index.html">The switch's crates</a>, by `cargo doc`.
 """
-# There are ten times as many docstrings as sections of pages: who searches is to find the pages.
+# There are ten times as many docstrings as sections of pages: in a search they would hide the pages.
 _UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 _PACKAGES = {"phb": ROOT / "controller/phb", "phb_lab": ROOT / "topologies/phb_lab"}
 

@@ -13,7 +13,7 @@ from docs.site.reference import reference_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-# Copied as they are; everything else that is linked to is shown as a page.
+# Copied as they are; all other linked files are shown as a page.
 _IMAGES = (".png", ".svg")
 _LANGUAGES = {".p4": "c", ".rs": "rust", ".py": "python", ".toml": "toml", ".yaml": "yaml", ".json": "json"}
 _UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
@@ -47,7 +47,7 @@ def page_of(path: str) -> str:
 
 
 class Staging:
-    """Pages under way: what a page links to becomes a page, too."""
+    """Pages in work: the targets of a page's links become pages, too."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
