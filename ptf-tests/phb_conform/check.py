@@ -11,7 +11,7 @@ from phb_device import Device
 
 
 class Level(StrEnum):
-    """How strongly it is asked (RFC 2119); figures are what phb promises by itself, or an RFC only describes."""
+    """How strongly a document asks for it (RFC 2119); `DESCRIBED` is phb's own promise, or only described by an RFC."""
 
     MUST = "MUST"
     SHOULD = "SHOULD"
@@ -31,11 +31,8 @@ class Verdict(StrEnum):
 class Finding:
     """The result of a check.
 
-    Attributes:
-        verdict: How it ended.
-        measured: In one line, what was seen: figures with units, or why it doesn't apply.
-        figures: The same for programs: numbers by name, units in the name (``error_ns``).
-
+    `measured` says in one line the figures with units, or why the check doesn't apply; `figures` has the numbers by
+    name, with units in the names (``error_ns``).
     """
 
     verdict: Verdict
@@ -44,38 +41,32 @@ class Finding:
 
 
 def passed(measured: str, **figures: float) -> Finding:
-    """Return a finding that the switch does what is asked."""
+    """Return a finding that the switch does as asked."""
     return Finding(Verdict.PASS, measured, figures)
 
 
 def failed(measured: str, **figures: float) -> Finding:
-    """Return a finding that the switch does not do what is asked."""
+    """Return a finding that the switch doesn't do as asked."""
     return Finding(Verdict.FAIL, measured, figures)
 
 
 def judged(holds: bool, measured: str, **figures: float) -> Finding:
-    """Passed if it holds."""
+    """Return `passed` if it holds, else `failed`."""
     return Finding(Verdict.PASS if holds else Verdict.FAIL, measured, figures)
 
 
 def not_applicable(why: str) -> Finding:
-    """Nothing to look for on this switch, and why."""
+    """Return a finding that the check doesn't apply to this switch."""
     return Finding(Verdict.NOT_APPLICABLE, why)
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that is asked.
+    """One requirement.
 
-    Attributes:
-        document: For example ``RFC 2698``, or ``phb`` for what nobody else asks.
-        section: Of the document.
-        level: How strongly.
-        asks: What, in our own words.
-        needs: Capabilities of the target without which it does not apply.
-        virtual: Whether it needs time that is an argument.
-        look: Looks for it on a device that was just reset.
-
+    `document` is for example ``RFC 2698``, or ``phb`` for its own requirements; `asks` is in our own words. The check
+    applies to targets with the capabilities `needs`, if `virtual` only in virtual time. `look` gets a device that was
+    just reset.
     """
 
     document: str
@@ -88,7 +79,7 @@ class Check:
 
     @property
     def name(self) -> str:
-        """Name of the function: what a user selects it by."""
+        """Name of the function: users select the check by it."""
         return self.look.__name__
 
 
@@ -105,17 +96,7 @@ def check(
     needs: tuple[Capability, ...] = (),
     virtual: bool = False,
 ) -> Callable[[Callable[[Device], Finding]], Callable[[Device], Finding]]:
-    """Register the function below as a check; it gets a device that was just reset.
-
-    Args:
-        document: As in `Check`.
-        section: Of the document.
-        level: How strongly it is asked.
-        asks: What is asked, in our own words.
-        needs: Capabilities without which it does not apply.
-        virtual: Whether it needs virtual time.
-
-    """
+    """Register the function below as a `Check` with these values; it gets a device that was just reset."""
 
     def register(look: Callable[[Device], Finding]) -> Callable[[Device], Finding]:
         CHECKS.append(Check(document, section, level, asks, frozenset(needs), virtual, look))

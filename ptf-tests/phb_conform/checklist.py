@@ -30,11 +30,9 @@ for module in MODULES:
 
 
 def select(wanted: list[str]) -> list[Check]:
-    """Checks by name or document; all without any.
+    """Return checks by name or document; all if nothing is wanted.
 
-    Args:
-        wanted: Names of checks, or documents with or without a section (``RFC 2698``, ``rfc2698``, ``RFC 2698 3``),
-            in any case.
+    Documents may have a section (``RFC 2698``, ``rfc2698``, ``RFC 2698 3``); case doesn't count.
 
     Raises:
         InputError: One of them names no check.

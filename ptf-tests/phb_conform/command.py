@@ -79,7 +79,7 @@ def conform(
     if json == markdown == Path("-"):
         raise InputError(Origin("--json"), "'-' of --markdown too", "standard output for one of them")
     if not list_checks:
-        # Before anything has started a thread.
+        # Before any thread starts.
         wanted.prepare()
     from phb_conform import table
     from phb_conform.checklist import select

@@ -12,7 +12,7 @@ from phb_model.token_buckets import Meter
 
 
 def warned(meter: Meter, kind: str) -> Finding:
-    """`phb lint` has a finding of this kind for a node with this meter."""
+    """Find out whether `phb lint` warns of this kind for a node with this meter."""
     from phb.lint import lint
     from phb.sources import read_sources
 

@@ -1,6 +1,6 @@
-"""Fair schedulers that phb offers, with what a session's share is by their own documents; and traffic for them.
+"""Fair schedulers that phb offers, with each session's share by their own documents; and traffic for them.
 
-Shares come from what the policy says or what IOS is documented to do, never from what phb's compiler made of it.
+Shares come from the policy or IOS's documentation, never from phb's compiler.
 """
 
 from __future__ import annotations
@@ -26,15 +26,7 @@ rules:
 
 @dataclass(frozen=True)
 class FairScheduler:
-    """A policy, and what it promises.
-
-    Attributes:
-        name: For tables.
-        policy: Native YAML.
-        shares: What each session has, in proportion.
-        flows: One flow of each session.
-
-    """
+    """A policy in native YAML, the shares of its sessions in proportion, and one flow of each."""
 
     name: str
     policy: str
@@ -65,7 +57,7 @@ FLOW_SCHEDULERS = [
 
 
 def class_scheduler(name: str, shares: Mapping[str, Fraction | int], queues: Sequence[str]) -> FairScheduler:
-    """Classes a, b, c and class-default, by what their rows say of bandwidth."""
+    """Return classes a, b, c and class-default, by their rows of bandwidth."""
     ports = {"a": 1001, "b": 1002, "c": 1003, "class-default": 1004}
     rows = "".join(f"        - {queue}\n" for queue in queues)
     return FairScheduler(
@@ -111,7 +103,7 @@ JUMBO = 9014
 
 
 def backlogged(flows: Sequence[Flow], packets: int, seed: int) -> list[Offered]:
-    """All packets at once, in random turn: every flow is backlogged from the start to its last packet."""
+    """Return all packets at once, in random turn: every flow is backlogged from the start to its last packet."""
     random = Random(seed)
     return [Offered(0, random.choice(flows), random.choice(LENGTHS)) for _ in range(packets)]
 
@@ -119,16 +111,10 @@ def backlogged(flows: Sequence[Flow], packets: int, seed: int) -> list[Offered]:
 def bursty(
     flows: Sequence[Flow], packets: int, seed: int, *, line_bps: int, load: float = 0.95, longest_burst: int = 12
 ) -> list[Offered]:
-    """Bursts of random flows with pauses between them: backlogs come and go; one flow sends jumbo frames too.
+    """Return bursts of random flows with pauses between them: backlogs come and go; one flow sends jumbo frames too.
 
-    Args:
-        flows: Each burst is of one of them.
-        packets: How many.
-        seed: Of the draws.
-        line_bps: The line.
-        load: What part of it the packets take in the long run.
-        longest_burst: In packets, a nanosecond to a packet's time apart.
-
+    In the long run packets take `load` of the line. Those of a burst are between a nanosecond and a packet's time
+    apart.
     """
     random = Random(seed)
     offered: list[Offered] = []

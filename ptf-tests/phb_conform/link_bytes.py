@@ -25,11 +25,7 @@ _IPV4, _IPV6 = IP(src="10.0.1.1", dst="10.0.2.1"), IPv6(src="2001:db8::1", dst="
 def counts_ip_bytes(device: Device, kind: MeterKind, frames: Mapping[str, tuple[bytes, int]]) -> Finding:
     """The committed bucket has room for the IP packet if its burst is the packet's length, and not if it is less.
 
-    Args:
-        device: Under test.
-        kind: Of meter.
-        frames: For each carriage a frame to a UDP port, two ports for each from 0 on, and its IP packet's length.
-
+    `frames` has for each carriage a UDP datagram's frame and its IP packet's length.
     """
     made = []
     for _, size in frames.values():
@@ -50,13 +46,13 @@ def counts_ip_bytes(device: Device, kind: MeterKind, frames: Mapping[str, tuple[
 
 @cache
 def plain() -> Mapping[str, tuple[bytes, int]]:
-    """IPv4 and IPv6 in untagged frames without padding."""
+    """Return IPv4 and IPv6 in untagged frames without padding."""
     return {"IPv4": _frame(_IPV4, 1000), "IPv6": _frame(_IPV6, 1000)}
 
 
 @cache
 def carried() -> Mapping[str, tuple[bytes, int]]:
-    """The same behind an 802.1Q tag, and a packet so short that its frame is padded."""
+    """Return the same behind an 802.1Q tag, and a packet so short that its frame is padded."""
     return {
         "802.1Q tag": _frame(Dot1Q(vlan=5) / _IPV4, 1000),
         "802.1Q tag, IPv6": _frame(Dot1Q(vlan=5) / _IPV6, 1000),

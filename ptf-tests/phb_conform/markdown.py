@@ -11,7 +11,7 @@ SIGNS = {"pass": "✓", "fail": "**✗**", "not applicable": "–"}
 
 
 def page(reports: Sequence[Report]) -> str:
-    """One table per document, a column per switch; checks in the order of the first report that has them.
+    """Return one table per document, a column per switch; checks in the order of the first report that has them.
 
     Raises:
         ValueError: No report.

@@ -1,7 +1,7 @@
 """A meter on a device, and the colours that it gives to packets.
 
-What goes in has the drop precedence of an AF1 code point as its colour; what comes out has one of AF4: the meter's. So
-every packet says what the meter thought of it, on any switch, without its counters.
+Packets go in with the drop precedence of an AF1 code point as their colour, and come out with one of AF4: the meter's.
+So every packet shows the meter's decision, on any switch, without its counters.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _NUMBER_OFFSET = ETHERNET_BYTES + 4  # the identification of the IP header
 
 @cache
 def frame(size: int, *, dscp: int = 0, port: int = 2) -> bytes:
-    """A UDP datagram whose IP packet has this size; `port` is its destination."""
+    """Return a UDP datagram whose IP packet has this size; `port` is its destination."""
     ethernet = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
     made = IP(src="10.0.1.1", dst="10.0.2.1", tos=dscp << 2, id=0) / UDP(sport=1, dport=port)
     return bytes(ethernet / made / Raw(bytes(size - len(made))))
 
 
 def numbered(size: int, number: int, *, dscp: int = 0, port: int = 2) -> bytes:
-    """The same with a number of 16 bits in its identification, and a header checksum that counts it."""
+    """Return the same with a number of 16 bits in its identification, and a header checksum that counts it."""
     made = bytearray(frame(size, dscp=dscp, port=port))
     struct.pack_into("!H", made, _NUMBER_OFFSET, number)
-    # One's complement arithmetic (RFC 1624): what was 0 before takes as much off the checksum as it is.
+    # One's complement arithmetic (RFC 1624): the field was 0, so its new value comes off the checksum.
     checksum_at = ETHERNET_BYTES + 10
     (checksum,) = struct.unpack_from("!H", made, checksum_at)
     total = (~checksum & 0xFFFF) + number
@@ -53,7 +53,7 @@ def numbered(size: int, number: int, *, dscp: int = 0, port: int = 2) -> bytes:
 
 
 def action(meter: Meter, name: str = "metered", *, basis: str = "ip") -> str:
-    """The action of a policy that meters, and marks by colour."""
+    """Return the action of a policy that meters, and marks by colour."""
     said = [
         f"kind: {meter.kind}",
         f"committed-rate: {{value: {meter.committed_bps}, unit: bit/s, basis: {basis}}}",
@@ -69,13 +69,13 @@ def action(meter: Meter, name: str = "metered", *, basis: str = "ip") -> str:
 
 
 def policy(meter: Meter, *, basis: str = "ip") -> str:
-    """A node that meters everything from one port to the other."""
+    """Return a node that meters everything from one port to the other."""
     rule = f"  - {{name: all, match: {{ingress-port: {FROM}}}, actions: [metered]}}\n"
     return f"{CONNECTED}actions:\n{action(meter, basis=basis)}rules:\n{rule}"
 
 
 def several(meters: Sequence[Meter], *, basis: str = "ip") -> str:
-    """A node with a meter for each of the first UDP ports."""
+    """Return a node with a meter for each of the first UDP ports."""
     actions = "".join(action(meter, f"metered{port}", basis=basis) for port, meter in enumerate(meters))
     rules = "".join(
         f"  - {{name: to{port}, match: {{protocol: udp, destination-ports: {port}}}, actions: [metered{port}]}}\n"
@@ -85,17 +85,17 @@ def several(meters: Sequence[Meter], *, basis: str = "ip") -> str:
 
 
 def colour_of(sent: bytes) -> Colour | None:
-    """The meter's colour of a frame that left; None if no meter has marked it."""
+    """Return the meter's colour of a frame that left; None if no meter has marked it."""
     return COLOUR_OUT.get(sent[_TOS_OFFSET] >> 2)
 
 
 def number_of(sent: bytes) -> int:
-    """The number that `numbered` gave to a frame."""
+    """Return the number that `numbered` gave to a frame."""
     return int.from_bytes(sent[_NUMBER_OFFSET : _NUMBER_OFFSET + 2], "big")
 
 
 def send(device: Device, packets: Iterable[MeteredPacket], *, port: int = 2) -> list[Colour | None]:
-    """Send packets at their times; the colour of each, in their order; None for one that didn't leave."""
+    """Send packets at their times; return the colour of each, in their order; None for one that didn't leave."""
     given = list(packets)
     arrivals = [
         Arrival(packet.time_ns, FROM, numbered(packet.size, number & 0xFFFF, dscp=DSCP_IN[packet.colour], port=port))
@@ -123,12 +123,7 @@ def _through(device: Device, arrivals: Sequence[Arrival]) -> list[Departure]:
 
 
 def entries(meter: Meter) -> list[Entry]:
-    """The same node by hand, for what a policy has no words for: rates of 0.
-
-    Args:
-        meter: Of RFC 4115; it counts bytes of IP packets.
-
-    """
+    """Return the same node's entries, as a policy can't have rates of 0; the meter is of RFC 4115, by IP bytes."""
     rates = {
         "committed_rate": meter.committed_bps,
         "committed_full_after": _full_after(meter.committed_bps, meter.committed_bytes),
@@ -150,5 +145,5 @@ def entries(meter: Meter) -> list[Entry]:
 
 
 def _full_after(rate_bps: int, burst_bytes: int) -> int:
-    """Microseconds in which a rate fills a bucket, rounded up."""
+    """Return the microseconds in which a rate fills a bucket, rounded up."""
     return -(-burst_bytes * 8_000_000 // rate_bps) if rate_bps else 0

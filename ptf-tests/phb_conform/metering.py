@@ -32,15 +32,7 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Case:
-    """Packets that come together to a meter, and the colours that they shall get.
-
-    Attributes:
-        name: For the report.
-        meter: What is configured.
-        packets: In their order.
-        wanted: A letter for each: ``GGYR``.
-
-    """
+    """Packets that come together to a meter, and the colours that they shall get, as letters: ``GGYR``."""
 
     name: str
     meter: Meter
@@ -49,7 +41,7 @@ class Case:
 
 
 def decided(device: Device, *cases: Case) -> Finding:
-    """Packets get the colours that the check spells, which are the RFC's by its own arithmetic."""
+    """Packets get the colours that the check spells, which are those of the RFC's arithmetic."""
     device.push(metered.several([case.meter for case in cases]))
     shown, wrong = [], []
     for port, case in enumerate(cases):
@@ -79,11 +71,7 @@ def arithmetic(device: Device, made: Mapping[str, Meter]) -> Finding:
 def rates(device: Device, kind: MeterKind, *, other: bool = False) -> Finding:
     """From 8 kbit/s to 10 Gbit/s, twice the rate is offered, and the rate and the burst pass.
 
-    Args:
-        device: Under test.
-        kind: Of meter.
-        other: Whether the second rate is measured (peak or excess), not the committed one.
-
+    With `other` the second rate is measured (peak or excess), not the committed one.
     """
     size, burst = LARGEST_STEADY, 20 * LARGEST_STEADY
     made = [_meter_of_rate(kind, rate, burst, other=other) for rate in RATES_BPS]
@@ -121,7 +109,7 @@ def _meter_of_rate(kind: MeterKind, rate: int, burst: int, *, other: bool = Fals
     match kind:
         case MeterKind.SINGLE_RATE:
             return Meter(kind, rate, burst)
-        # The rate that isn't measured is in nobody's way: a peak above all that is offered, or next to nothing.
+        # The rate that isn't measured has no effect: a peak above all that is offered, or next to nothing.
         case MeterKind.TWO_RATE:
             return Meter(kind, 1, 1, rate, burst) if other else Meter(kind, rate, burst, 4 * rate, 4 * burst)
         case MeterKind.TWO_RATE_SEPARATE:
@@ -143,7 +131,7 @@ def marks(device: Device, meter: Meter) -> Finding:
     device.push(metered.policy(meter))
     wrong = []
     for colour in Colour:
-        # As long as each burst; ECN's bits (RFC 3168) are none of the meter's.
+        # As long as each burst; ECN's bits (RFC 3168) aren't the meter's.
         made = IP(src="10.0.1.1", dst="10.0.2.1", tos=_ECT) / UDP(sport=1, dport=2) / Raw(bytes(1000 - 28))
         frame = bytes(Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02") / made)
         made.tos = metered.DSCP_OUT[colour] << 2 | _ECT

@@ -1,4 +1,4 @@
-"""Frames that carry their number, so that each is known again when it leaves; a run of them through a device."""
+"""Frames that carry their number, so that each is recognized when it leaves; a run of them through a device."""
 
 from __future__ import annotations
 
@@ -23,15 +23,7 @@ _NUMBER_AT = 42
 
 @dataclass(frozen=True)
 class Flow:
-    """Whose packets, and what they look like: UDP over IPv4.
-
-    Attributes:
-        session: Who has a share or a level of its own.
-        source_port: UDP, which tells flows apart.
-        dscp: Of the ToS octet.
-        ingress: The port they come in by.
-
-    """
+    """A UDP flow over IPv4 of a session: `session` has a share or a level of its own."""
 
     session: Session
     source_port: int
@@ -41,14 +33,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Offered:
-    """A packet that shall come.
-
-    Attributes:
-        time_ns: When.
-        flow: Of which flow.
-        length: Bytes of the Ethernet frame without check sequence.
-
-    """
+    """A packet that shall come; `length` is that of its Ethernet frame without check sequence, in bytes."""
 
     time_ns: int
     flow: Flow
@@ -57,14 +42,7 @@ class Offered:
 
 @dataclass(frozen=True)
 class NumberedRun:
-    """The result of a run.
-
-    Attributes:
-        order: Numbers (places among the offered) of what left by `OUT`, in order.
-        passages: The same packets in order of arrival.
-        frames: As they left, by number.
-
-    """
+    """Packets that left `OUT`: numbers (places among the offered) in order, passages by arrival, frames by number."""
 
     order: list[int]
     passages: list[Passage]
@@ -72,7 +50,7 @@ class NumberedRun:
 
 
 def frame(number: int, flow: Flow, length: int) -> bytes:
-    """A datagram of so many bytes, Ethernet header included."""
+    """Return a datagram of so many bytes, Ethernet header included."""
     udp = struct.pack("!HHHHI", flow.source_port, 2000, length - 34, 0, number)
     source, destination = IPv4Address("10.0.1.1").packed, IPv4Address("10.0.2.1").packed
     header = struct.pack("!BBHHHBBH", 0x45, flow.dscp << 2, length - 14, 0, 0, 64, 17, 0) + source + destination
@@ -84,18 +62,14 @@ def frame(number: int, flow: Flow, length: int) -> bytes:
 
 
 def number_of(data: bytes) -> int:
-    """The number that `frame` put in."""
+    """Return the number that `frame` put in."""
     return int.from_bytes(data[_NUMBER_AT : _NUMBER_AT + 4], "big")
 
 
 def offer(device: Device, offered: Sequence[Offered], line: Line | None = None) -> NumberedRun:
-    """Run packets through a device, which is programmed already.
+    """Run packets, in order of time, through a device that is programmed already.
 
-    Args:
-        device: It.
-        offered: In order of time.
-        line: What is behind `OUT`, in virtual time; without it passages have frames' own bits.
-
+    `line` is behind `OUT` in virtual time; without it passages have frames' own bits.
     """
     arrivals = [
         Arrival(each.time_ns, each.flow.ingress, frame(number, each.flow, each.length))
@@ -106,7 +80,7 @@ def offer(device: Device, offered: Sequence[Offered], line: Line | None = None) 
 
 
 def outcome(offered: Sequence[Offered], departures: Iterable[Departure], overhead_bytes: int = 0) -> NumberedRun:
-    """Match what left with what came."""
+    """Match departures with arrivals."""
     left = {number_of(each.frame): each for each in departures if each.port == OUT}
     passages = [
         Passage(each.flow.session, each.time_ns, left[number].time_ns, (each.length + overhead_bytes) * 8)

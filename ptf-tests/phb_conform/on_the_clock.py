@@ -1,8 +1,8 @@
-"""Meters on a clock that nobody can stop: twice the rate for some seconds, and what the tokens of that time are.
+"""Meters on a real clock: twice the rate for some seconds, and the tokens of that time.
 
-A machine that stalls delays packets, and nobody sees when a switch has metered them. But the first one was metered
-after it was sent and before it was seen, and so was the last: the true time lies between two known ones. A measurement
-in which these are too far apart says nothing, and is repeated.
+A machine that stalls delays packets, and the moment at which a switch meters one isn't seen. But the first one was
+metered after it was sent and before it was seen, and so was the last: the true time lies between two known ones. A
+measurement in which these are too far apart is repeated.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _judged(device: Device, meter: Meter, let: set[Colour]) -> Finding:
 
 
 def _offer(device: Device) -> _Measured | None:
-    """The burst, and twice the rate; nothing if the first or the last packet was lost, whose times are needed."""
+    """Send the burst, and twice the rate; None if the first or the last packet was lost, whose times are needed."""
     emptying = steady(_EMPTYING_BPS, _SIZE, _BURST_BYTES // _SIZE)
     stream = steady(2 * _RATE_BPS, _SIZE, round(_SECONDS * 2 * _RATE_BPS / 8 / _SIZE))
     packets = emptying + [replace(packet, time_ns=packet.time_ns + emptying[-1].time_ns) for packet in stream]
@@ -103,7 +103,7 @@ def _offer(device: Device) -> _Measured | None:
         see(departure)
     if 0 not in seen_ns or last not in seen_ns:
         return None
-    # By the switch's own counters: what its queue lost behind the meter has been metered.
+    # By the switch's own counters: packets that its queue lost behind the meter have been metered.
     cells = {colour: _POLICY * COLOURS_PER_POLICY + colour for colour in Colour}
     counted = device.counter("policy_traffic", cells.values())
     passed = {colour: counted.get(cell, (0, 0)) for colour, cell in cells.items()}

@@ -1,7 +1,7 @@
 """The reports that the documentation shows: ``python -m phb_conform.recording FOLDER [TARGET [WHAT...]]``.
 
 A report per target is kept as JSON in ``FOLDER/conformance``; ``FOLDER/conformance.md`` shows all of them side by side.
-`WHAT` is a document or a check, as of ``phb conform --only``: of the others, what was recorded before stays.
+`WHAT` is a document or a check, as of ``phb conform --only``; rows of other checks stay.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ BEGIN, END = "<!-- recorded by `make conform` -->\n", "<!-- end -->\n"
 
 
 def recorded(folder: Path) -> list[Report]:
-    """Reports that are kept, the default target's first."""
+    """Return the kept reports, the default target's first."""
     paths = [folder / "conformance" / f"{name}.json" for name in targets.names()]
     return [from_json(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
 
 
 def rewrite(text: str, reports: list[Report]) -> str:
-    """The page with other reports.
+    """Return the page with other reports.
 
     Raises:
         ValueError: The page has no place for them.
@@ -53,13 +53,13 @@ def record(target: str, checks: Sequence[Check]) -> Report:
 
 
 def merged(new: Report, old: Report | None) -> Report:
-    """A report with what it doesn't have from an older one, as far as there are still such checks."""
+    """Return a report with the rows that it lacks from an older one, for checks that still exist."""
     rows = {row.name: row for report in (old, new) if report is not None for row in report.rows}
     return replace(new, rows=tuple(rows[check.name] for check in CHECKS if check.name in rows))
 
 
 def main() -> None:
-    """Record the switches that can be had here; or one target, all checks of it or some."""
+    """Record all switches that can be had here; or one target, all its checks or some."""
     folder, *named = sys.argv[1:]
     if named and named[0] not in targets.names():
         print(f"phb_conform.recording: target '{named[0]}': one of {', '.join(targets.names())}", file=sys.stderr)

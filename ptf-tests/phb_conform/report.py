@@ -1,4 +1,4 @@
-"""The report as data: what a run found, to JSON and back. `report.schema.json` describes it."""
+"""The report as data: the findings of a run, to JSON and back. `report.schema.json` describes it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,7 @@ SCHEMA = Path(__file__).with_name("report.schema.json")
 
 @dataclass(frozen=True)
 class CheckRow:
-    """One check of a report.
-
-    Attributes:
-        name: Of the check.
-        document: For example ``RFC 2698``.
-        section: Of the document.
-        level: How strongly it is asked.
-        asks: What, in our own words.
-        verdict: How it ended.
-        measured: What was seen, in one line.
-        figures: The same for programs; units in the names.
-
-    """
+    """One check of a report, with the fields of `Check` and `Finding`."""
 
     name: str
     document: str
@@ -48,13 +36,12 @@ class CheckRow:
 
 @dataclass(frozen=True)
 class Report:
-    """The findings of all checks on one switch.
+    """The findings of all checks on one switch, in the order of the checklist.
 
     Attributes:
         target: Name of `phb.targets`.
-        switch: What was tested, in a few words.
+        switch: The tested switch, in a few words.
         virtual: Whether time was virtual: then the same tree gives the same report.
-        rows: In the order of the checklist.
         phb: Version that ran them.
 
     """
@@ -66,7 +53,7 @@ class Report:
     phb: str
 
     def count(self, verdict: Verdict) -> int:
-        """How many checks ended so."""
+        """Count checks with this verdict."""
         return Counter(row.verdict for row in self.rows)[verdict]
 
     @property
@@ -81,7 +68,7 @@ class Report:
         return f"{said}, {self.count(Verdict.NOT_APPLICABLE)} not applicable"
 
     def to_json(self) -> str:
-        """As JSON text."""
+        """Return it as JSON text."""
         data = {"phb-conform": FORMAT, "phb": self.phb, "target": self.target, "switch": self.switch}
         data |= {"virtual": self.virtual, "summary": {verdict: self.count(verdict) for verdict in Verdict}}
         return json.dumps(data | {"checks": [asdict(row) for row in self.rows]}, indent=1) + "\n"
@@ -106,7 +93,7 @@ def report(device: Device, results: Iterable[Result]) -> Report:
 
 
 def from_json(text: str) -> Report:
-    """A report that `Report.to_json` wrote."""
+    """Read a report that `Report.to_json` wrote."""
     data: dict[str, Any] = json.loads(text)
     rows = tuple(CheckRow(**(row | {"verdict": Verdict(row["verdict"])})) for row in data["checks"])
     return Report(data["target"], data["switch"], data["virtual"], rows, data["phb"])

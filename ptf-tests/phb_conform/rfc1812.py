@@ -40,19 +40,19 @@ _NO_ROUTE, _TTL_EXPIRED = 2, 1
 
 
 def to_router(frame: bytes) -> bytes:
-    """To the router's MAC address, unless to all."""
+    """Address a frame to the router's MAC address, unless it is for all."""
     return frame if frame[0] & 1 else bytes.fromhex(MAC.replace(":", "")) + frame[6:]
 
 
 @contextmanager
 def _router(device: Device, more: str = "") -> Iterator[None]:
-    """A router with its control plane, and hosts on both sides that it knows."""
+    """Run a router with its control plane, which knows hosts on both sides."""
     device.push(ROUTER + more)
     with control_plane(device):
         for port, address, own in ((IN, "10.0.1.1", "10.0.1.254"), (OUT, "10.0.2.1", "10.0.2.254")):
             asked = Ether(src=NEXT_HOP, dst="ff:ff:ff:ff:ff:ff") / ARP(hwsrc=NEXT_HOP, psrc=address, pdst=own)
             device.exchange(port, bytes(asked))
-        # What is learnt is written before what is answered to the next packet.
+        # What it learns is written before it answers the next packet.
         device.exchange(IN, to_router(datagram()))
         yield
 
@@ -238,13 +238,11 @@ def _answered(device: Device, frame: bytes, kind: int, words: str) -> Finding:
 
 @check("RFC 1812", "4.3.3.4", Level.MUST, "whoever sent a packet whose TTL runs out is told by ICMP")
 def time_exceeded_is_sent(device: Device) -> Finding:
-    """Type 11."""
     return _answered(device, datagram(ttl=1), 11, "Time Exceeded")
 
 
 @check("RFC 1812", "5.2.7.1", Level.MUST, "whoever sent a packet without a route is told by ICMP")
 def destination_unreachable_is_sent(device: Device) -> Finding:
-    """Type 3."""
     return _answered(device, _udp(IP(src="10.0.1.1", dst="192.0.2.9")), 3, "Destination Unreachable")
 
 
@@ -282,7 +280,6 @@ def _not_forwarded(device: Device, frames: Mapping[str, bytes]) -> Finding:
 
 @check("RFC 1812", "5.3.5.1", Level.MUST, "the limited broadcast is not forwarded")
 def limited_broadcasts_are_dropped(device: Device) -> Finding:
-    """255.255.255.255."""
     return _not_forwarded(device, {"to 255.255.255.255": _udp(IP(src="10.0.1.1", dst="255.255.255.255"))})
 
 
@@ -359,7 +356,6 @@ def higher_precedences_leave_first(device: Device) -> Finding:
 
 @check("RFC 1812", "5.3.3.1", Level.MUST, "precedence-ordered service can be switched off", needs=_QUEUES)
 def precedence_order_can_be_switched_off(device: Device) -> Finding:
-    """First in, first out."""
     found = _by_precedence(device, shaped())
     return judged(found == "0123456701234567", f"precedences left in the order {found}")
 

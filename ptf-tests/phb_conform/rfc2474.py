@@ -14,7 +14,7 @@ _QUEUES = (Capability.SHAPING, Capability.STRICT_LEVELS)
 
 
 def _moved(code_point: int) -> int:
-    """Another code point for each: a permutation, so that no two can be confused."""
+    """Return another code point for each: a permutation, so that no two can be confused."""
     return (code_point * 5 + 3) % 64
 
 
@@ -49,13 +49,11 @@ def each_code_point_chooses_its_behaviour(device: Device) -> Finding:
 
 @check("RFC 2474", "3", Level.MUST, "the two bits beside the code point neither choose a behaviour nor change with it")
 def bits_beside_the_code_point_do_not_count(device: Device) -> Finding:
-    """All 256 octets."""
     return _permuted(device, range(256))
 
 
 @check("RFC 2474", "3", Level.MUST, "IPv6's traffic class is the DS field just as IPv4's ToS octet is")
 def ipv6_has_the_same_field(device: Device) -> Finding:
-    """The same 256 octets in IPv6."""
     return _permuted(device, range(256), version=6)
 
 
@@ -89,7 +87,6 @@ def unknown_code_points_share_the_default_queue(device: Device) -> Finding:
     "RFC 2474", "4.1", Level.MUST, "there is a default behaviour: what nothing says anything of is forwarded in order"
 )
 def there_is_a_default_behaviour(device: Device) -> Finding:
-    """A node without any rule."""
     device.push(CONNECTED)
     frames = {number: datagram(number, version=4 if number % 2 else 6) for number in range(40)}
     left = through(device, frames.values())

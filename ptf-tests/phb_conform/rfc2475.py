@@ -1,7 +1,7 @@
-"""RFC 2475, the architecture: what a node's classifiers, meters, markers, shapers and droppers do, and in which order.
+"""RFC 2475, the architecture: a node's classifiers, meters, markers, shapers and droppers, and their order.
 
-What asks something of domains, contracts and operators (service level agreements, provisioning, services from end to
-end) has no counterpart on one node, and isn't listed.
+Requirements on domains, contracts and operators (service level agreements, provisioning, services from end to end) have
+no counterpart on one node, and aren't listed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _udp(port: int = 2, size: int = 72) -> Packet:
 
 
 def _dscp(device: Device, frame: bytes, port: int = _FROM) -> int | None:
-    """Code point with which a frame leaves; None if it doesn't."""
+    """Return the code point with which a frame leaves; None if it doesn't."""
     left = device.exchange(port, frame)
     if not left:
         return None
@@ -47,7 +47,7 @@ def _dscp(device: Device, frame: bytes, port: int = _FROM) -> int | None:
 
 
 def _marking(*rules: str, more: str = "") -> str:
-    """A node whose rules, each given by its match, mark EF."""
+    """Return a node whose rules, each given by its match, mark EF."""
     listed = "".join(
         f"  - {{name: rule{number}, match: {{{match}}}, actions: [high]}}\n" for number, match in enumerate(rules)
     )
@@ -198,7 +198,7 @@ def dropper_polices(device: Device) -> Finding:
 
 @check(_RFC, "2.3", Level.DESCRIBED, "order: classified by what came, metered, marked, then queued by the new mark")
 def order_of_conditioning(device: Device) -> Finding:
-    # AF11 is metered and becomes EF in profile, AF12 beyond; what leaves is asked once more, by its new mark.
+    # AF11 is metered and becomes EF in profile, AF12 beyond; the output policy classifies packets by the new mark.
     text = (
         f"{CONNECTED}actions:\n  - {{name: metered, meter: {{kind: single-rate, committed-rate: {{value: 1, "
         "unit: bit/s, basis: ip}, committed-burst-bytes: 100, green: {set-dscp: EF}, red: {set-dscp: AF12}}}\n"
@@ -229,7 +229,7 @@ def phb_by_code_point(device: Device) -> Finding:
     _RFC, "6.1", Level.MUST, "an ingress lets pass no code point that its sender may not use: it is marked or dropped"
 )
 def ingress_enforces_code_points(device: Device) -> Finding:
-    # Only AF11 is agreed on. What else comes becomes best effort, or with `blocked` doesn't pass.
+    # Only AF11 is agreed on. All other packets become best effort, or with `blocked` don't pass.
     agreed = "rules:\n  - {name: agreed, match: {dscp: AF11}}\n"
     device.push(f"{CONNECTED}actions: [{{name: reset, set-dscp: 0}}]\n{agreed}  - {{name: rest, actions: [reset]}}\n")
     found = [_dscp(device, _frame(_udp(), dscp=dscp)) for dscp in range(64)]

@@ -41,18 +41,18 @@ _LIMITED = (
 
 
 def _octet(number: int, precedence: int = 1) -> int:
-    """ToS octet of an AF code point, by the RFC's figures (section 6): 001010 is AF11, 100110 is AF43."""
+    """Return the ToS octet of an AF code point, by section 6 of the RFC: 001010 is AF11, 100110 is AF43."""
     return (number << 3 | precedence << 1) << 2
 
 
 def _policy(queue: Mapping[int, str]) -> str:
-    """Four classes with what else is said of each queue."""
+    """Return four classes, with further keys of each queue."""
     rows = "".join(f"        - {{class: af{number}, {more}}}\n" for number, more in queue.items())
     return f"{_CLASSIFIED}queueing:\n  - port: line\n    schedule:\n      kind: classes\n      queues:\n{rows}"
 
 
 def _assured(more: str = "") -> str:
-    """Four classes with bandwidth and early detection, and with what else is said of each."""
+    """Return four classes with bandwidth and early detection, and with further keys of each."""
     return _policy(
         {
             each: f"bandwidth: {{percent: {share}}}, {more}{_LIMITED.replace('{number}', str(each))}"
@@ -81,7 +81,7 @@ def _losses(device: Device, number: int, rate_bps: float) -> dict[int, Served]:
     """Return how many packets of equal streams arrive, by the three precedences of a class."""
     device.reset()
     device.push(_assured())
-    # Small offsets: no stream always finds the place that another one has left.
+    # Small offsets, or one stream would always find the place that another one has left.
     streams = [
         steady(datagram(tos=_octet(number, precedence), size=250), rate_bps / 3, 20, start_s=precedence * 0.0007)
         for precedence in _PRECEDENCES
@@ -198,7 +198,6 @@ def excess_resources_can_be_used(device: Device) -> Finding:
     virtual=True,
 )
 def no_reordering_inside_a_class(device: Device) -> Finding:
-    """A queue for each class."""
     return _order_of_microflows(device, _assured())
 
 

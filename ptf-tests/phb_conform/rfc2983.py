@@ -25,7 +25,7 @@ def _inner(version: int) -> Packet:
 
 
 def tunnelled(octet: int = _OUTER, ttl: int = 64) -> dict[str, bytes]:
-    """One packet of each kind of tunnel; each has its place as its number."""
+    """Return one packet of each kind of tunnel; each has its place as its number."""
     outer4, outer6 = ip(tos=octet, ttl=ttl), ip(tos=octet, version=6, ttl=ttl)
     kinds = {
         "IPv4 in IPv4": outer4 / _inner(4),
@@ -94,11 +94,9 @@ def congestion_is_marked_outside(device: Device) -> Finding:
 
 @check("RFC 2983", "4", Level.DESCRIBED, "code points are copied or set where a tunnel begins, by the tunnel's model")
 def tunnels_begin(device: Device) -> Finding:
-    """Nothing here encapsulates."""
     return not_applicable("phb makes no tunnels: uniform and pipe model are choices of the node that encapsulates")
 
 
 @check("RFC 2983", "5", Level.DESCRIBED, "code points are conditioned where a tunnel ends")
 def tunnels_end(device: Device) -> Finding:
-    """Nothing here decapsulates."""
     return not_applicable("phb ends no tunnels: which code point goes on is a choice of the node that decapsulates")

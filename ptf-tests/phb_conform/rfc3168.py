@@ -1,4 +1,4 @@
-"""RFC 3168: explicit congestion notification, as far as it is asked of routers."""
+"""RFC 3168: explicit congestion notification, as far as it concerns routers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROBES = 1000
 
 
 def _probe(device: Device, field: int, depth: int = _BETWEEN) -> early.Probed:
-    """Probes with an ECN field meet a queue; what left is by its ECN field."""
+    """Have probes with an ECN field meet a queue; those that left are counted by their ECN field."""
     device.reset()
     device.push(early.policy(_PROFILE, ecn=True))
     return early.probe(device, depth, _PROBES, _DSCP | field)
@@ -82,7 +82,6 @@ def marks_have_the_probability_of_drops(device: Device) -> Finding:
 
 @check("RFC 3168", "5", Level.SHOULD, "without congestion nothing is marked", needs=_EARLY, virtual=True)
 def nothing_is_marked_without_congestion(device: Device) -> Finding:
-    """An average below the lower threshold."""
     found = _probe(device, _ECT0, _BELOW)
     return judged(
         found.left == {_DSCP | _ECT0: _PROBES},
@@ -109,7 +108,6 @@ def marks_are_never_taken_away(device: Device) -> Finding:
     virtual=True,
 )
 def overload_drops_capable_packets(device: Device) -> Finding:
-    """An average beyond the upper threshold."""
     found = _probe(device, _ECT0, _BEYOND)
     said = f"average {found.average:.2f}, threshold {_MAXIMUM}: {found.dropped} of {_PROBES} packets dropped"
     return judged(found.dropped == _PROBES, said)
@@ -152,5 +150,4 @@ def remarking_keeps_the_field(device: Device) -> Finding:
 
 @check("RFC 3168", "9", Level.MUST, "the ECN fields of both headers are combined where tunnels begin and end")
 def tunnels_combine_both_fields(device: Device) -> Finding:
-    """No tunnels here."""
     return not_applicable("phb neither makes nor ends tunnels; packets of tunnels are forwarded by their outer header")

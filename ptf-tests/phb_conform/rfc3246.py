@@ -41,14 +41,7 @@ RATE_PART = Fraction(3, 10)
 
 @dataclass(frozen=True)
 class Setting:
-    """A line, and what else is on it.
-
-    Attributes:
-        line_bps: Its rate.
-        longest: Bytes of the other classes' packets.
-        transmit_ring: Behind the scheduler.
-
-    """
+    """A line, and the other traffic on it: packets of `longest` bytes."""
 
     line_bps: int
     longest: int
@@ -73,7 +66,7 @@ SETTINGS = [
 
 
 def traffic(setting: Setting, packets: int = 200) -> list[Offered]:
-    """EF packets of several flows and inputs at rate R with jitter and bursts; others that keep the line full."""
+    """Return EF packets of several flows and inputs at rate R with jitter and bursts; others keep the line full."""
     random = Random(3)
     offered = list(_expedited(setting, packets, random))
     end = offered[-1].time_ns
@@ -98,7 +91,7 @@ def _expedited(setting: Setting, packets: int, random: Random) -> Iterator[Offer
 
 
 def measure(device: Device, setting: Setting) -> tuple[list[Offered], NumberedRun, ErrorTerms]:
-    """Run EF and other traffic through a device that has `POLICY`, and give EF's error terms; virtual time."""
+    """Run EF and other traffic through a device that has `POLICY`; return EF's error terms; virtual time."""
     offered = traffic(setting)
     outcome = offer(device, offered, Line(setting.line_bps, transmit_ring=setting.transmit_ring))
     expedited = [passage for passage in outcome.passages if passage.session == "ef"]
@@ -111,7 +104,7 @@ _TOLERANCE = Fraction(1, 2)
 
 
 def run_slowly(device: Device) -> tuple[list[Offered], NumberedRun]:
-    """The same in real time: two seconds at 200 kbit/s, where the switch has a shaper."""
+    """Do the same in real time: two seconds at 200 kbit/s, where the switch has a shaper."""
     # No shares: not every switch has them, and none are needed here.
     policy = POLICY.replace("bandwidth: {percent: 40}", "level: 1")
     if Capability.SHAPING in load(device.target):
@@ -130,7 +123,7 @@ def run_slowly(device: Device) -> tuple[list[Offered], NumberedRun]:
     needs=(Capability.STRICT_LEVELS,),
 )
 def ef_error_terms(device: Device) -> Finding:
-    """E_a and E_p beside what strict priority has by theory: one longest packet of the others on the line."""
+    """E_a and E_p beside strict priority's by theory: one longest packet of the others on the line."""
     if not device.virtual:
         return _error_terms_in_real_time(device)
     worst = Fraction(0)
@@ -139,7 +132,7 @@ def ef_error_terms(device: Device) -> Finding:
     device.push(POLICY)
     for setting in SETTINGS:
         _, _, terms = measure(device, setting)
-        # Departures are told in whole nanoseconds, rounded up.
+        # Departures are whole nanoseconds, rounded up.
         holds &= max(terms.aggregate, terms.packet) <= setting.theory_ns + 1
         worst = max(worst, terms.packet / setting.theory_ns)
         name = f"{setting.line_bps}_bps_{setting.longest}_bytes_ring_{setting.transmit_ring}"

@@ -58,7 +58,7 @@ def rfc4115_buckets_start_full(device: Device) -> Finding:
     return metering.decided(
         device,
         Case("a byte above:", _still(3001, 2001), at_once([1000] * 7), "GGGYYRR"),
-        # Full buckets alone have exactly as much: any time at all brings a bit more.
+        # Exactly these bytes are there only in full buckets: any time at all brings a bit more.
         Case("CBS 1000:", _still(1000, 2001), at_once([1000]), "Y"),
         Case("EBS 1000:", _still(1000, 1000), at_once([1000]), "R"),
     )

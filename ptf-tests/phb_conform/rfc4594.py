@@ -34,7 +34,7 @@ _RATED = {
 
 
 def _load(times: float, seconds: float, but: tuple[int, ...] = ()) -> list[Arrival]:
-    """Each rated class but those of some code points offers its rate so many times, in frames of 1,500 bytes."""
+    """Return the traffic of each rated class except some: its rate times a factor, in frames of 1,500 bytes."""
     return together(
         *(
             steady(datagram(tos=code_point << 2, size=1500), times * rate / 1000 * _LINE_BPS, seconds, place * 1e-5)
@@ -45,7 +45,6 @@ def _load(times: float, seconds: float, but: tuple[int, ...] = ()) -> list[Arriv
 
 
 def _calls(code_point: int, rate_bps: float, seconds: float) -> list[Arrival]:
-    """Voice of 200-byte frames."""
     return steady(datagram(tos=code_point << 2, size=200), rate_bps, seconds, 3e-6)
 
 
@@ -89,7 +88,7 @@ def each_service_class_gets_its_rate(device: Device) -> Finding:
     virtual=True,
 )
 def telephony_is_served_first(device: Device) -> Finding:
-    """Half of what its meter admits, while all other classes offer twice their rates."""
+    """EF offers half of its meter's rate, while all other classes offer twice their rates."""
     device.push(_POLICY)
     arrivals = numbering(together(_load(2, 2), _calls(_EF, 500_000, 2)))
     left = device.run(arrivals, lines={OUT: _LINE})
@@ -174,7 +173,7 @@ def admitted_calls_are_kept(device: Device) -> Finding:
     virtual=True,
 )
 def lower_effort_yields(device: Device) -> Finding:
-    """Everything is offered; a thousandth of the line is what the example's scheduler leaves to it."""
+    """All classes offer traffic; the example's scheduler leaves a thousandth of the line to lower effort."""
     device.push(_POLICY)
     calls = [_calls(code_point, 1_000_000, 3) for code_point in (_EF, _VOICE_ADMIT)]
     greedy = steady(datagram(tos=_LOWER_EFFORT << 2, size=1500), _LINE_BPS, 3)
@@ -211,5 +210,5 @@ def lower_effort_keeps_its_code_point(device: Device) -> Finding:
 
 
 def _unqueued(policy: str) -> str:
-    """The policy without its queues, for any target."""
+    """Return the policy without its queues, for any target."""
     return policy.partition("queueing:")[0]

@@ -1,4 +1,4 @@
-"""RFC 7567: active queue management, what it recommends of a node; and RED's probabilities (RFC 2309)."""
+"""RFC 7567: active queue management, recommendations for a node; and RED's probabilities (RFC 2309)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _WITH = early.policy("{minimum: 5, maximum: 55, denominator: 1}").replace(
 
 @check("RFC 7567", "4.1", Level.SHOULD, "a queue that is overloaded for long is kept short", needs=_EARLY, virtual=True)
 def a_standing_queue_is_kept_short(device: Device) -> Finding:
-    """A line is offered 1.1 times its rate; how long packets wait, with early detection and with a full queue alone."""
+    """A line is offered 1.1 times its rate; waiting times with early detection, and with a full queue alone."""
     wait_ms = {}
     for name, policy in (("with", _WITH), ("without", _WITHOUT)):
         device.reset()
@@ -122,7 +122,7 @@ def ecn_is_supported(device: Device) -> Finding:
 
 @check("RFC 7567", "4.3", Level.SHOULD, "it works without parameters that somebody has to tune", needs=_EARLY)
 def it_works_without_tuning(device: Device) -> Finding:
-    """A policy that asks for early detection and says nothing else of it."""
+    """A policy that asks for early detection without further keys."""
     try:
         device.push(f"{CONNECTED}queueing: [{{port: line, schedule: {{kind: fifo}}, early-detection: {{}}}}]\n")
     except PhbError as error:

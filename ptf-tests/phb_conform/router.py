@@ -27,7 +27,7 @@ _READY_WITHIN_S = 20.0
 
 @contextmanager
 def control_plane(device: Device) -> Iterator[None]:
-    """Have the control plane answer for the device, in a thread with a loop of its own."""
+    """Run the control plane for the device, in a thread with a loop of its own."""
     loop, ready = asyncio.new_event_loop(), threading.Event()
 
     def tell(event: str, _: str) -> None:

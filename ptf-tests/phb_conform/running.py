@@ -12,17 +12,17 @@ from phb_device import ControlError, Device
 
 @dataclass(frozen=True)
 class Result:
-    """A check and what it found on one switch."""
+    """A check, and its finding on one switch."""
 
     check: Check
     finding: Finding
 
 
 def run(device: Device, checks: Iterable[Check]) -> Iterator[Result]:
-    """Run checks; each result as soon as it is there.
+    """Run checks; yield each result as soon as it is there.
 
     Raises:
-        ControlError: The switch can't be reset: it has gone, or somebody else has it.
+        ControlError: The switch can't be reset: it has gone, or another client has it.
 
     """
     for check in checks:
@@ -36,7 +36,7 @@ def _find(device: Device, check: Check) -> Finding:
     device.reset()
     try:
         return check.look(device)
-    # Whatever a switch does that a check hasn't thought of is one finding, and not the end of the report.
+    # Any other failure is one finding, and not the end of the report.
     except Exception as error:
         words = str(error).partition("\n")[0] or "without words"
         return failed(words if isinstance(error, ControlError) else f"{type(error).__name__}: {words}")

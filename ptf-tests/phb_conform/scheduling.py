@@ -1,8 +1,8 @@
 """The order and the time of service: PIFO, strict levels, fair queueing against the fluid server.
 
 In virtual time everything is exact. In real time a shaper of the policy makes the port slow: a batch of packets comes
-while the first of them is on the line, so that the order in which the others leave doesn't depend on the machine. What
-needs exact times is not applicable there.
+while the first of them is on the line, so that the order in which the others leave doesn't depend on the machine.
+Checks that need exact times don't apply there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LEVEL_OF = {flow.session: level for level, flow in enumerate(_LEVEL_FLOWS)}
 
 
 def levels_policy(shaper: str = "") -> str:
-    """Seven classes at a strict level each, above class-default."""
+    """Return seven classes at a strict level each, above class-default."""
     numbers = range(_LEVELS)
     classes = ", ".join(f"{{name: c{number}}}" for number in numbers)
     actions = ", ".join(f"{{name: to-c{number}, class: c{number}}}" for number in numbers)
@@ -57,7 +57,7 @@ def levels_policy(shaper: str = "") -> str:
 
 
 def expected_order(offered: Sequence[Offered], queue: Queue, line: Line) -> list[int]:
-    """Numbers in the order of the model."""
+    """Return numbers in the order of the model."""
     packets = [model.Job(each.time_ns, each.flow.session, 8 * each.length) for each in offered]
     return [each.number for each in serve(packets, queue, model.Line(line.rate_bps, line.transmit_ring))]
 
@@ -72,14 +72,14 @@ def _differences_from(device: Device, offered: Sequence[Offered], queue: Queue, 
 
 
 def _batch(flows: Sequence[Flow]) -> list[Offered]:
-    """For real time: a long packet of the last flow, and small ones that come while it is on the line."""
+    """Return, for real time, a long packet of the last flow, and small ones that come while it is on the line."""
     random = Random(SEED)
     rest = [Offered(0, random.choice(flows), random.choice([60, 120, 250])) for _ in range(_BATCH - 1)]
     return [Offered(0, flows[-1], 1514), *rest]
 
 
 def level_traffic(seed: int, packets: int = PACKETS) -> list[Offered]:
-    """Bursts of all levels, no two packets at one time."""
+    """Return bursts of all levels, no two packets at one time."""
     flows = _LEVEL_FLOWS
     offered = fair_queueing.bursty(flows, packets, seed, line_bps=LINE_BPS, load=1.2, longest_burst=4)
     return [Offered(each.time_ns + place, each.flow, each.length) for place, each in enumerate(offered)]
@@ -126,11 +126,11 @@ class _Ranks:
 
 
 def random_ranks(seed: int, transmit_ring: int, packets: int = 80) -> tuple[list[Offered], list[int]]:
-    """Packets with the ranks that they have among each other.
+    """Return packets with the ranks that they have among each other.
 
-    As many long ones of one flow as the line and its ring take; while the first of them is on the line, and virtual
-    time stands still, one packet each of many flows. Then a rank is that virtual time and the packet's bytes times the
-    weight that IOS 11.3 gives its precedence.
+    First come as many long ones of one flow as the line and its ring take; while the first of them is on the line, and
+    virtual time stands still, one packet each of many flows. Then a rank is that virtual time and the packet's bytes
+    times the weight that IOS 11.3 gives its precedence.
     """
     random = Random(seed)
     first = [Offered(number, Flow("first", 1000), 1514) for number in range(1 + transmit_ring)]
@@ -150,7 +150,7 @@ def random_ranks(seed: int, transmit_ring: int, packets: int = 80) -> tuple[list
     needs=(Capability.STRICT_LEVELS,),
 )
 def strict_levels_are_exact(device: Device) -> Finding:
-    """A packet waits for one less urgent packet at most: what is on the line."""
+    """A packet waits for one less urgent packet at most: that on the line."""
     if not device.virtual:
         return _levels_in_real_time(device)
     device.push(levels_policy())
@@ -192,12 +192,12 @@ def run_fairly(device: Device, scheduler: FairScheduler) -> dict[str, NumberedRu
 
 
 def service_of(scheduler: FairScheduler, outcome: NumberedRun) -> list[ServiceGap]:
-    """The service bound's figures of a run."""
+    """Return the service bound's figures of a run."""
     return service_gaps(outcome.passages, scheduler.shares, LINE_BPS)
 
 
 def delays_of(scheduler: FairScheduler, outcome: NumberedRun) -> list[SessionDelay]:
-    """The delay bound's figures of a run."""
+    """Return the delay bound's figures of a run."""
     return session_delays(outcome.passages, scheduler.shares, LINE_BPS)
 
 
@@ -230,7 +230,7 @@ def fair_service_is_within_the_bound(device: Device) -> Finding:
 
 
 def _service_in_real_time(device: Device, scheduler: FairScheduler) -> list[ServiceGap]:
-    """Of a batch, by the order alone: as if each packet left right after the one before."""
+    """Measure a batch by the order alone: as if each packet left right after the one before."""
     device.reset()
     device.push(scheduler.policy + _SHAPER)
     offered = _batch(list(scheduler.flows.values()))

@@ -17,14 +17,14 @@ END = "<!-- end of measured -->\n"
 
 
 def rewrite(document: str, tables: str) -> str:
-    """The document with these tables between its marks."""
+    """Return the document with these tables between its marks."""
     before, rest = document.split(BEGIN)
     _, after = rest.split(END)
     return f"{before}{BEGIN}{tables}{END}{after}"
 
 
 def measure(device: Device) -> str:
-    """All tables; the device is one of virtual time."""
+    """Return all tables; the device is one of virtual time."""
     service, delay = _fair_queueing(device)
     return f"{service}\n{delay}\n{_expedited(device)}"
 

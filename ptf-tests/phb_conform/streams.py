@@ -1,4 +1,4 @@
-"""Steady streams of one frame each, offered together to a line in virtual time, and what of them is lost."""
+"""Steady streams of one frame each, offered together to a line in virtual time, and their losses."""
 
 from __future__ import annotations
 
@@ -14,45 +14,34 @@ _S = 1_000_000_000
 
 @dataclass(frozen=True)
 class Served:
-    """Packets of one kind.
-
-    Attributes:
-        sent: How many.
-        left: How many of them left.
-
-    """
+    """How many packets of one kind were sent, and how many left."""
 
     sent: int
     left: int
 
     @property
     def loss(self) -> float:
-        """The part that was lost."""
+        """The lost part."""
         return 1 - self.left / self.sent
 
 
 def steady(frame: bytes, rate_bps: float, seconds: float, start_s: float = 0.0) -> list[Arrival]:
-    """A frame again and again, at a rate of its bits."""
+    """Repeat a frame at a rate of its bits."""
     gap = len(frame) * 8 / rate_bps
     return [Arrival(round((start_s + number * gap) * _S), IN, frame) for number in range(int(seconds / gap))]
 
 
 def together(*streams: Iterable[Arrival]) -> list[Arrival]:
-    """Streams as one, by time."""
+    """Merge streams by time."""
     return sorted((each for stream in streams for each in stream), key=lambda each: each.time_ns)
 
 
 def serve(
     device: Device, arrivals: Sequence[Arrival], rate_bps: int, until_s: float = float("inf")
 ) -> dict[int, Served]:
-    """Offer packets to a line; give what became of them by ToS octet as it leaves.
+    """Offer packets, in order of time, to a line; return how many left, by ToS octet as they leave.
 
-    Args:
-        device: Programmed already.
-        arrivals: By time.
-        rate_bps: Of the line, in bits of frames without check sequence.
-        until_s: Departures later than this don't count.
-
+    `rate_bps` is in bits of frames without check sequence; departures after `until_s` don't count.
     """
     left = left_before(device.run(arrivals, lines={OUT: Line(rate_bps)}), until_s)
     sent = Counter(tos_of(each.frame) for each in arrivals)
@@ -66,10 +55,10 @@ def left_before(departures: Iterable[Departure], until_s: float) -> list[Departu
 
 
 def waits_ns(arrivals: Sequence[Arrival], departures: Iterable[Departure]) -> dict[int, int]:
-    """Time in the node of each packet that left, by its number, which is its place among the arrivals."""
+    """Return the time in the node of each packet that left, by its number, which is its place among the arrivals."""
     return {(number := number_of(each.frame)): each.time_ns - arrivals[number].time_ns for each in departures}
 
 
 def numbering(arrivals: Iterable[Arrival]) -> list[Arrival]:
-    """The same packets with their places as numbers."""
+    """Number packets by their places."""
     return [Arrival(each.time_ns, each.port, numbered(each.frame, place)) for place, each in enumerate(arrivals)]

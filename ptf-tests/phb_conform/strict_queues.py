@@ -30,13 +30,11 @@ class Load:
     """Traffic for a port, and its policy.
 
     Attributes:
-        name: For the table.
-        queues: What the policy says of the queues of classes without a level.
-        weights: What a byte of each session costs, by docs/inside/scheduling.md.
+        queues: Of classes without a level, in the policy's words.
+        weights: The cost of a byte of each session, by docs/inside/scheduling.md.
         lengths: Of each session's frames, in bytes.
-        rates: What each session sends, in parts of the line.
-        most_of_session: Packets of one session that the policy lets wait.
-        most_in_all: Packets that it lets wait in all.
+        rates: Of each session, in parts of the line.
+        most_of_session: Packets of one session that the policy lets wait; `most_in_all` of all.
 
     """
 
@@ -50,13 +48,13 @@ class Load:
     most_in_all: int | None = None
 
     def policy(self, strict_queues: int) -> str:
-        """The policy that leaves so many queues to ranks, by a strict level without traffic above them."""
+        """Return the policy that leaves so many queues to ranks, by a strict level without traffic above them."""
         level = f"{{class: d, level: {QUEUES - 1 - strict_queues}, queue-limit: 64}}"
         queues = ", ".join([level, *self.queues] if strict_queues < QUEUES else self.queues)
         return f"{CONNECTED}{_CLASSES}queueing: [{{port: line, schedule: {{kind: classes, queues: [{queues}]}}}}]\n"
 
     def offered(self) -> list[Offered]:
-        """Its packets: each session sends at random (Poisson) on its own."""
+        """Return its packets: each session sends at random (Poisson) on its own."""
         random = Random(SEED)
         packets = []
         for session, flow in self.flows.items():
@@ -132,7 +130,7 @@ def percentages(passages: Sequence[Passage]) -> dict[Session, float]:
 
 
 def mean_delays_ms(passages: Sequence[Passage]) -> dict[int, float]:
-    """From arrival to departure, by precedence."""
+    """Return the mean time from arrival to departure, by precedence."""
     delays: dict[int, list[int]] = {}
     for passage in passages:
         delays.setdefault(_PRECEDENCE[passage.session], []).append(passage.departure_ns - passage.arrival_ns)
@@ -148,7 +146,7 @@ def _result(load: Load, passages: Sequence[Passage]) -> str:
 
 
 def rows(load: Load) -> Iterator[str]:
-    """Measure one load; a row of the table for each number of queues.
+    """Measure one load; yield a row of the table for each number of queues.
 
     Raises:
         AssertionError: The switch serves otherwise than the model, whose ranks the disorder is counted by.
@@ -172,7 +170,7 @@ RESULTS = {SHARES.name: "what the classes got", FLOWS.name: "mean delay at prece
 
 
 def markdown() -> str:
-    """The tables of docs/inside/scheduling.md."""
+    """Return the tables of docs/inside/scheduling.md."""
     parts = []
     for load in LOADS:
         head = f"| queues | inverted | overtaken | reordered | {RESULTS[load.name]} |\n|---|---|---|---|---|"

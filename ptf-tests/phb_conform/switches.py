@@ -1,4 +1,4 @@
-"""Which switch is wanted on the command line: started in memory or on interfaces, or one that runs already."""
+"""The switch that a command line asks for: started in memory or on interfaces, or one that runs already."""
 
 from __future__ import annotations
 
@@ -18,15 +18,7 @@ _OURS = Device.ports
 
 @dataclass(frozen=True)
 class Wanted:
-    """A switch to test.
-
-    Attributes:
-        target: Name of `phb.targets`.
-        ports: What its ports are, if it is started.
-        address: Of its P4Runtime server, if it runs already.
-        interfaces: Our interfaces by port number, if it runs already.
-
-    """
+    """A switch to test: started with `ports`, or running at `address`, its ports at our `interfaces` by number."""
 
     target: str
     ports: Ports = Ports.MEMORY
@@ -34,7 +26,7 @@ class Wanted:
     interfaces: Mapping[int, str] = field(default_factory=dict)
 
     def prepare(self) -> None:
-        """Make room for its interfaces. To be called before any thread starts: only later ones are there."""
+        """Make room for its interfaces. Call it before any thread starts: only later threads are there."""
         if self.address is None and self.ports is Ports.VETH:
             own_namespace()
 
@@ -42,7 +34,7 @@ class Wanted:
         """Start or attach it.
 
         Raises:
-            ControlError: It doesn't start, nobody listens at its address, or one of the interfaces can't be had.
+            ControlError: It doesn't start, no server listens at its address, or one of the interfaces can't be had.
 
         """
         if self.address is None:
@@ -52,7 +44,7 @@ class Wanted:
 
 
 def wanted(target: str, ports: str, address: str | None, interfaces: Sequence[str]) -> Wanted:
-    """Which switch options mean.
+    """Return the switch that the options ask for.
 
     Raises:
         InputError: There is no such target, it can't be had here, or options don't fit together.

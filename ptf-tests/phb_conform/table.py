@@ -17,7 +17,7 @@ STYLES = {Verdict.PASS: "green", Verdict.FAIL: "bold red", Verdict.NOT_APPLICABL
 
 
 def tables(report: Report) -> RenderableType:
-    """All documents, with counts below."""
+    """Return tables of all documents, with counts below."""
     parts: list[RenderableType] = []
     for document, rows in groupby(report.rows, lambda row: row.document):
         table = _table(document, ("section", 0), ("level", 0), ("asked", 3), ("verdict", 0), ("measured", 2))
@@ -40,7 +40,7 @@ def listing(checks: Sequence[Check]) -> RenderableType:
 
 
 def show(console: Console, rendered: RenderableType) -> None:
-    """Print; long cells are wrapped inside of their columns."""
+    """Print; long cells are wrapped within their columns."""
     console.print(rendered)
 
 

@@ -14,7 +14,7 @@ def _tell(capability: str) -> None:
 
 
 def main(targets: list[str]) -> int:
-    """Give 1 where a fact has changed, so that its reason is written anew; 2 for a target that isn't there."""
+    """Return 1 where a fact has changed, so that its reason must be written anew, 2 for an unknown target."""
     unknown = [target for target in targets if target not in names()]
     if unknown:
         print(f"found target '{unknown[0]}', expected one of {', '.join(names())}", file=sys.stderr)

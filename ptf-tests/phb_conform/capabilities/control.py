@@ -14,7 +14,7 @@ _GOOD = entry("forward.cross_connect", {"ingress_port": 2}, "connect", port=1)
 
 @probe(Capability.ATOMIC_WRITES)
 def atomic_writes(device: Device) -> Probed:
-    """Of a batch that shall be all or nothing and has an update that fails, nothing stays."""
+    """An all-or-nothing batch with an update that fails leaves nothing behind."""
     with Control(device.address) as control:
         twice = [_GOOD.update(control.schema)] * 2
         try:
@@ -26,7 +26,7 @@ def atomic_writes(device: Device) -> Probed:
             control.write([_GOOD])
         except ControlError:
             return Probed(False, f"a refused batch has left an entry behind ({said})")
-    # Nothing stays of a batch that isn't looked at, either.
+    # A batch without a mistake is written.
     with Control(device.address) as control:
         try:
             other = entry("forward.cross_connect", {"ingress_port": 3}, "connect", port=4)

@@ -1,4 +1,4 @@
-"""Capabilities of ports: what holds them to a rate."""
+"""Capabilities of ports: limits of their rate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from phb_device import CONNECTED, Arrival, Device
 _RATE_BPS = 1_000_000
 _BYTES = 1_250
 _FRAMES = 60
-# What a switch in real time may be off by, besides: the machine may be busy.
+# Margin of a switch in real time: the machine may be busy.
 _TOLERANCE = 0.03
 
 
@@ -21,7 +21,7 @@ def _departures_ns(device: Device, burst_bytes: int) -> list[int] | str:
     try:
         device.push(CONNECTED + queueing, target=EVERYTHING)
     except phb.SwitchError as error:
-        # Without the place in a policy file that nobody keeps.
+        # Without the place in the temporary policy file.
         return f"refused: {str(error).removeprefix(f'{device.address}: ').partition(',')[0]}"
     left = device.run([Arrival(number, 2, datagram(number, size=_BYTES)) for number in range(_FRAMES)])
     return [departure.time_ns for departure in left]

@@ -24,15 +24,7 @@ def target_of(device: Device) -> str:
 
 @dataclass(frozen=True)
 class Probed:
-    """The result of a probe.
-
-    Attributes:
-        supported: Whether the switch can.
-        measured: What was seen, in one line.
-        most: How much of it, where that ends.
-        approximate: Whether it only comes close.
-
-    """
+    """The result of a probe: `measured` is one line for people, `most` the largest amount where there is one."""
 
     supported: bool
     measured: str
@@ -57,14 +49,14 @@ def probe(capability: Capability) -> Callable[[Probe], Probe]:
 
 
 def datagram(number: int, *, flow: int = 0, tos: int = 0, size: int = 200) -> bytes:
-    """A numbered frame of a UDP flow, from port 2 to port 1 of `phb_device.CONNECTED`."""
+    """Return a numbered frame of a UDP flow, from port 2 to port 1 of `phb_device.CONNECTED`."""
     frame = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
     frame /= IP(src="10.0.1.1", dst="10.0.2.1", tos=tos) / UDP(sport=1, dport=5000 + flow)
     return bytes(frame / Raw(number.to_bytes(4, "big") + bytes(size - len(frame) - 4)))
 
 
 def number_of(frame: bytes) -> int:
-    """Which frame of `datagram` it is."""
+    """Return the number that `datagram` put in."""
     return int.from_bytes(frame[42:46], "big")
 
 

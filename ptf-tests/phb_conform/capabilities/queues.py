@@ -21,7 +21,7 @@ def _order(device: Device, frames: list[bytes]) -> list[int]:
 
 
 def _early(found: list[int], exact: list[int]) -> int:
-    """How many left before one that was due earlier."""
+    """Count those that left before one that was due earlier."""
     due = [exact.index(number) for number in found]
     return sum(any(later < place for later in due[number:]) for number, place in enumerate(due))
 
@@ -37,7 +37,7 @@ def _judge(found: list[int], exact: list[int], what: str) -> Probed:
 
 
 def _classified(names: list[str]) -> str:
-    """A policy that puts flow i into the class of the i-th name."""
+    """Return a policy that puts flow i into the class of the i-th name."""
     rules = [
         f"  - {{name: {name}, match: {{egress-port: line, destination-ports: {5000 + flow}}}, actions: [{name}]}}\n"
         for flow, name in enumerate(names)
@@ -107,7 +107,7 @@ def strict_levels(device: Device) -> Probed:
 
 @probe(Capability.QUEUE_LIMITS)
 def queue_limits(device: Device) -> Probed:
-    """A hold queue keeps its length, and without one a queue may grow: how far, until the switch drops by itself."""
+    """A hold queue keeps its length; without one a queue may grow until the switch drops by itself."""
     device.push(CONNECTED + _ALL_PORTS + "{kind: fifo}, hold-queue: 10}]\n", target=EVERYTHING)
     kept = len(_order(device, [datagram(number) for number in range(_MANY)]))
     counted = device.counter("drops", [DropReason.HOLD_QUEUE]).get(DropReason.HOLD_QUEUE, (0, 0))[0]
@@ -181,7 +181,7 @@ def buffers(device: Device) -> Probed:
 
 
 def _packets_kept(size: int) -> int:
-    """How many packets find room: in the private buffer as far as it goes, the rest in the pool (p4src/buffer.p4)."""
+    """Count packets that find room: in the private buffer as far as it goes, the rest in the pool (p4src/buffer.p4)."""
     private = shared = kept = 0
     while True:
         own = min(size, _PRIVATE - private)

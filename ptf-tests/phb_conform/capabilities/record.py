@@ -28,12 +28,12 @@ def probe_all(device: Device, progress: Callable[[str], None] = lambda _: None) 
 
 
 def table_path(target: str) -> Path:
-    """The file of a target."""
+    """Return the file of a target's table."""
     return FOLDER / f"{target}.toml"
 
 
 def changed(target: str, seen: Mapping[Capability, Probed]) -> list[Capability]:
-    """Capabilities whose support or amount isn't what the table says: their reasons need a person's words."""
+    """Return capabilities whose support or amount differs from the table: a person must write their reasons anew."""
     rows = tomllib.loads(table_path(target).read_text(encoding="utf-8"))["capabilities"]
     return [
         capability
@@ -44,12 +44,7 @@ def changed(target: str, seen: Mapping[Capability, Probed]) -> list[Capability]:
 
 
 def write(target: str, seen: Mapping[Capability, Probed]) -> None:
-    """Put what was seen into the target's table; its reasons and sources stay.
-
-    Raises:
-        OSError: The file can't be written.
-
-    """
+    """Put the results of probes into the target's table; its reasons and sources stay."""
     path = table_path(target)
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     lines = [

@@ -38,14 +38,7 @@ class Interval:
 
 
 def interval(count: int, trials: int, confidence: float = CONFIDENCE) -> Interval:
-    """The interval of a count.
-
-    Args:
-        count: How often it happened.
-        trials: Of how many times.
-        confidence: Of the interval, two-sided.
-
-    """
+    """Return the two-sided interval of a count of events in so many trials."""
     tail = (1 - confidence) / 2
     # At the lower end so many or more would be as rare as the tail, at the upper end so many or fewer.
     low = _begins(lambda p: _probability(range(count, trials + 1), trials, p) > tail) if count else 0.0
@@ -54,7 +47,7 @@ def interval(count: int, trials: int, confidence: float = CONFIDENCE) -> Interva
 
 
 def _begins(holds: Callable[[float], bool]) -> float:
-    """Where a condition that holds above some probability begins to hold."""
+    """Find where a condition that holds above some probability begins to hold."""
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -63,7 +56,7 @@ def _begins(holds: Callable[[float], bool]) -> float:
 
 
 def _probability(counts: range, trials: int, probability: float) -> float:
-    """That the count is one of these."""
+    """Return the probability that the count is one of these."""
     if not 0 < probability < 1:
         return float((trials if probability else 0) in counts)
     factorial = _log_factorials(trials)

@@ -35,16 +35,13 @@ class SessionDelay:
     """The worst of one session; times in ns.
 
     Attributes:
-        session: Whose.
-        packets: How many.
         behind_reserved: The most that a packet left after its reserved rate's G_k.
         behind_fluid: The most that a packet left after the fluid server had finished it.
         behind_fluid_reserved: The same of packets that the fluid server serves at their reserved rate, if any.
         bound: Of `behind_reserved` and `behind_fluid_reserved`.
         delay: The longest from arrival to departure.
         fluid_delay: The longest in the fluid server.
-        delay_bound: Of `delay`, for arrivals of this burst.
-        burst_bits: By how much its arrivals exceed its rate at most.
+        delay_bound: Of `delay`, for arrivals that exceed the rate by `burst_bits` at most.
 
     """
 
@@ -71,13 +68,7 @@ class SessionDelay:
 
 
 def reserved_finishes(packets: Sequence[tuple[int, int]], rate: Fraction) -> list[Fraction]:
-    """G_k: when the packets would end on a line of their own.
-
-    Args:
-        packets: Arrival in ns and bits of a session's packets, in order.
-        rate: Of that line, in bits per ns.
-
-    """
+    """Return G_k: when packets (arrival in ns, bits) would end on a line of their own, of `rate` bits per ns."""
     finishes: list[Fraction] = []
     for arrival, bits in packets:
         begin = max(Fraction(arrival), finishes[-1]) if finishes else Fraction(arrival)
@@ -88,13 +79,10 @@ def reserved_finishes(packets: Sequence[tuple[int, int]], rate: Fraction) -> lis
 def session_delays(
     passages: Sequence[Passage], weights: Mapping[Session, Fraction | int], rate_bps: int
 ) -> list[SessionDelay]:
-    """For each session.
+    """Return the worst of each session.
 
-    Args:
-        passages: All packets of one port, in order of arrival; of a session they leave in that order.
-        weights: The shares of all sessions that have packets.
-        rate_bps: Of the line.
-
+    `passages` are all packets of one port, in order of arrival; those of a session leave in that order. `weights` are
+    the shares of all their sessions.
     """
     packets = [Job(passage.arrival_ns, passage.session, passage.bits) for passage in passages]
     fluid = FluidServer(packets, weights, rate_bps).finish_ns

@@ -1,8 +1,8 @@
-"""Early detection at an average that is known: what becomes of probes that meet a queue of a certain length.
+"""Early detection at a known average: the fate of probes that meet a queue of a certain length.
 
-In each cycle some packets that early detection spares come to an idle line, and then one probe; before the next
-cycle the queue has drained. So the queue that each packet finds doesn't hang on what became of earlier probes, and
-the average follows from its definition (Floyd and Jacobson 1993): average += (queue - average) / 2^n at every arrival.
+In each cycle some packets that early detection spares come to an idle line, and then one probe; before the next cycle
+the queue has drained. So the queue that each packet finds doesn't depend on the fate of earlier probes, and the average
+follows from its definition (Floyd and Jacobson 1993): average += (queue - average) / 2^n at every arrival.
 """
 
 from __future__ import annotations
@@ -29,14 +29,7 @@ _S = 1_000_000_000
 
 @dataclass(frozen=True)
 class Probed:
-    """The fate of probes.
-
-    Attributes:
-        average: Packets, what each probe met with.
-        sent: How many probes.
-        left: How many of them left, by ToS octet.
-
-    """
+    """The fate of probes that met an average, in packets; `left` counts those that left, by ToS octet."""
 
     average: float
     sent: int
@@ -49,14 +42,7 @@ class Probed:
 
 
 def policy(*profiles: str, ecn: bool = False, before: str = CONNECTED) -> str:
-    """One queue with early detection.
-
-    Args:
-        profiles: As in docs/policies/yaml.md, in braces.
-        ecn: Whether it marks.
-        before: The rest of the policy.
-
-    """
+    """Return a policy of one queue with early detection and `profiles` as in docs/policies/yaml.md, in braces."""
     return (
         f"{before}queueing:\n  - port: line\n    schedule: {{kind: fifo}}\n    early-detection:\n"
         f"      average-weight: {AVERAGE_WEIGHT}\n      ecn: {str(ecn).lower()}\n      profiles:\n"
@@ -67,7 +53,7 @@ def policy(*profiles: str, ecn: bool = False, before: str = CONNECTED) -> str:
 def average_at(depth: int) -> float:
     """Return the average that a probe meets behind so many packets, in packets.
 
-    The first of them finds the line idle and waits for nobody; the second finds an empty queue too.
+    The first of them finds the line idle and doesn't wait; the second finds an empty queue too.
     """
     average = 0.0
     for _ in range(_SETTLED):
@@ -77,19 +63,14 @@ def average_at(depth: int) -> float:
 
 
 def probe(device: Device, depth: int, probes: int, octet: int = 0, frame: bytes | None = None) -> Probed:
-    """Have probes meet a queue; the device has a `policy`.
+    """Have probes, each behind `depth` packets, meet a queue; the device has a `policy`.
 
-    Args:
-        device: In virtual time; no packet has come since it was reset.
-        depth: Packets before each probe.
-        probes: How many.
-        octet: Of the probes' ToS octet.
-        frame: A probe, if it shall be another than a datagram with that octet.
-
+    The device is in virtual time, and no packet has come since it was reset. A probe is `frame`, or a datagram with
+    this ToS octet.
     """
     frame = datagram(tos=octet) if frame is None else frame
     filler = datagram(tos=SPARED)
-    # All of a cycle's packets, and one more that nobody sends.
+    # The time of all of a cycle's packets and of one more, which isn't sent.
     cycle = (len(filler) * (depth + 1) + len(frame)) * 8 * _S // LINE_BPS
     arrivals = []
     for number in range(_SETTLED + probes):

@@ -21,14 +21,7 @@ from phb_model.packets import NANOSECONDS
 
 @dataclass(frozen=True)
 class ErrorTerms:
-    """The least error terms that hold of some packets, in ns.
-
-    Attributes:
-        aggregate: E_a.
-        packet: E_p.
-        packets: How many EF packets it is measured over.
-
-    """
+    """The least error terms that hold of some EF packets, in ns: E_a of the aggregate and E_p by packet."""
 
     aggregate: Fraction
     packet: Fraction
@@ -36,13 +29,7 @@ class ErrorTerms:
 
 
 def error_terms(passages: Sequence[Passage], rate_bps: int) -> ErrorTerms:
-    """Error terms of the EF packets of one output.
-
-    Args:
-        passages: All EF packets that left, from whichever input.
-        rate_bps: R, at which EF is configured.
-
-    """
+    """Return error terms of all EF packets that left by one output; EF is configured at `rate_bps` (R)."""
     by_arrival = sorted(passages, key=lambda passage: passage.arrival_ns)
     by_departure = sorted(passages, key=lambda passage: passage.departure_ns)
     arrivals = [passage.arrival_ns for passage in by_arrival]
@@ -62,16 +49,10 @@ def error_terms(passages: Sequence[Passage], rate_bps: int) -> ErrorTerms:
 
 
 def strict_priority_error(longest_bits: int, line_bps: int, transmit_ring: int = 0) -> Fraction:
-    """The E_a and E_p of EF at a strict level above everything else, one queue by arrival, in ns.
+    """Return the E_a and E_p of EF at a strict level above everything else, one queue by arrival, in ns.
 
-    A packet waits for EF packets before it, which are served at the line's rate, at least R, and for what the line has
-    already: one packet of another class, and as many as the transmit ring holds.
-
-    Args:
-        longest_bits: The longest packet of the other classes.
-        line_bps: Of the line.
-        transmit_ring: Packets behind the one on the line.
-
+    A packet waits for EF packets before it, which are served at the line's rate, at least R, and for the packets that
+    the line has already: one of another class (`longest_bits` at most), and as many as the transmit ring holds.
     """
     return Fraction((1 + transmit_ring) * longest_bits * NANOSECONDS, line_bps)
 

@@ -12,16 +12,10 @@ from phb_model.packets import Session
 def overtaken(
     passages: Sequence[Passage], level: Mapping[Session, int], rate_bps: int
 ) -> list[tuple[Passage, Passage]]:
-    """Pairs of an urgent packet and a less urgent one that started while it waited; there must be none.
+    """Return pairs of an urgent packet and a less urgent one that started while it waited; there must be none.
 
-    What is on the line when the urgent packet comes goes on: no pair. A port with a transmit ring has such pairs, for
-    the order within the ring is fixed.
-
-    Args:
-        passages: All packets of one port.
-        level: Of each session; 0 is served first.
-        rate_bps: Of the line.
-
+    Level 0 is served first. A packet on the line when the urgent one comes goes on: no pair. A port with a transmit
+    ring has such pairs, for the order within the ring is fixed.
     """
     starts = sorted(((passage.start_ns(rate_bps), passage) for passage in passages), key=lambda each: each[0])
     times = [start for start, _ in starts]

@@ -19,14 +19,7 @@ _MEAN_SIZE = sum(_SIZES) / len(_SIZES)
 
 @dataclass(frozen=True)
 class MeteredPacket:
-    """A packet on its way to a meter.
-
-    Attributes:
-        time_ns: When it arrives.
-        size: Of its IP packet, bytes.
-        colour: That it comes with.
-
-    """
+    """A packet on its way to a meter, with the bytes of its IP packet and the colour that it comes with."""
 
     time_ns: int
     size: int
@@ -34,7 +27,7 @@ class MeteredPacket:
 
 
 def at_once(sizes: Iterable[int], colour: Colour = Colour.GREEN) -> list[MeteredPacket]:
-    """Packets that arrive together."""
+    """Return packets that arrive together."""
     return [MeteredPacket(0, size, colour) for size in sizes]
 
 
@@ -45,14 +38,14 @@ def expected(meter: Meter, packets: Iterable[MeteredPacket]) -> list[Colour]:
 
 
 def steady(rate_bps: int, size: int, count: int, colour: Colour = Colour.GREEN) -> list[MeteredPacket]:
-    """Packets of one size at a rate of IP bytes, to the nanosecond."""
+    """Return packets of one size at a rate of IP bytes, to the nanosecond."""
     return [MeteredPacket(number * size * 8 * 1_000_000_000 // rate_bps, size, colour) for number in range(count)]
 
 
 def train(seed: int, count: int, rate_bps: int, colours: Sequence[Colour] = (Colour.GREEN,)) -> Iterator[MeteredPacket]:
-    """Packets of many sizes, in bursts and after pauses, at about a rate, with colours in any order.
+    """Yield packets of many sizes, in bursts and after pauses, at about a rate, with colours in any order.
 
-    They arrive at whole microseconds, v1model's unit of time: so that what a meter does can be asked to be exact.
+    They arrive at whole microseconds, v1model's unit of time, so that a meter's results can be exact.
     """
     random_numbers = random.Random(seed)
     now_us = 0.0
@@ -66,20 +59,14 @@ def train(seed: int, count: int, rate_bps: int, colours: Sequence[Colour] = (Col
 
 @dataclass(frozen=True)
 class Passed:
-    """Bytes of a steady stream that a bucket let pass, beside what it should.
-
-    Attributes:
-        measured: Bytes.
-        expected: Bytes: the burst, and the rate for the time from the first packet to the last.
-
-    """
+    """Bytes of a steady stream that a bucket let pass; `expected`: its burst and rate from first to last packet."""
 
     measured: int
     expected: float
 
     @property
     def error(self) -> float:
-        """Relative to what is expected."""
+        """Relative to `expected`."""
         return abs(self.measured - self.expected) / self.expected
 
 
@@ -90,15 +77,9 @@ def passed_bytes(
     rate_bps: int,
     burst_bytes: int,
 ) -> Passed:
-    """Bytes of packets whose colours are in `let`, beside a bucket's arithmetic.
+    """Compare bytes of packets whose colours are in `let`, those that take of a bucket, with its arithmetic.
 
-    Args:
-        packets: In the order of their times, so many that the bucket is never full again.
-        colours: That they got.
-        let: Colours of packets that took of the bucket.
-        rate_bps: Of the bucket, bit/s.
-        burst_bytes: Of the bucket.
-
+    There must be so many packets, in the order of their times, that the bucket is never full again.
     """
     measured = sum(packet.size for packet, colour in zip(packets, colours, strict=True) if colour in let)
     seconds = (packets[-1].time_ns - packets[0].time_ns) / 1e9
@@ -106,5 +87,5 @@ def passed_bytes(
 
 
 def spelled(colours: Iterable[Colour | None]) -> str:
-    """Colours as letters: ``GGYR``; ``-`` is a packet that didn't leave."""
+    """Return colours as letters: ``GGYR``; ``-`` is a packet that didn't leave."""
     return "".join("-" if colour is None else colour.name[0] for colour in colours)

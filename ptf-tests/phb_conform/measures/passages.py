@@ -1,4 +1,4 @@
-"""Which packet came when, left when, and whose it was."""
+"""Packets that went through: when each came and left, and its session."""
 
 from __future__ import annotations
 
@@ -11,15 +11,7 @@ from phb_model.packets import NANOSECONDS, Session
 
 @dataclass(frozen=True)
 class Passage:
-    """A packet that went through.
-
-    Attributes:
-        session: Whose it is.
-        arrival_ns: When its last bit came.
-        departure_ns: When its last bit left.
-        bits: What it counts on the line.
-
-    """
+    """A packet that went through; times are those of its last bit, and `bits` count on the line."""
 
     session: Session
     arrival_ns: int
@@ -27,21 +19,21 @@ class Passage:
     bits: int
 
     def start_ns(self, rate_bps: int) -> Fraction:
-        """When its first bit left, on a line of this rate."""
+        """Return when its first bit left, on a line of this rate."""
         return self.departure_ns - Fraction(self.bits * NANOSECONDS, rate_bps)
 
 
 def of_session(passages: Sequence[Passage], session: Session) -> list[Passage]:
-    """Those of one session, in order of departure."""
+    """Return those of one session, in order of departure."""
     return sorted((passage for passage in passages if passage.session == session), key=lambda each: each.departure_ns)
 
 
 def sessions_of(passages: Sequence[Passage]) -> list[Session]:
-    """Who has packets, in order of the first arrivals."""
+    """Return the sessions that have packets, in order of the first arrivals."""
     ordered = sorted(passages, key=lambda passage: passage.arrival_ns)
     return list(dict.fromkeys(passage.session for passage in ordered))
 
 
 def longest(passages: Sequence[Passage], session: Session) -> int:
-    """Bits of the longest packet of a session."""
+    """Return the bits of a session's longest packet."""
     return max(passage.bits for passage in passages if passage.session == session)

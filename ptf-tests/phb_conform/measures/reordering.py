@@ -6,12 +6,7 @@ from collections.abc import Hashable, Iterable
 
 
 def reordered(departures: Iterable[tuple[Hashable, int]]) -> list[tuple[Hashable, int]]:
-    """The packets that came after one that was sent later; lost packets count for nothing.
-
-    Args:
-        departures: Flow and number within the flow of each packet, in order of departure.
-
-    """
+    """Return the (flow, number) of departures, given in order, that came after a higher number of their flow."""
     highest: dict[Hashable, int] = {}
     late = []
     for flow, number in departures:

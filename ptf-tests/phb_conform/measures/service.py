@@ -22,13 +22,8 @@ from phb_model.packets import Session
 class ServiceGap:
     """The most that two sessions' services lie apart; services over rates, so the unit is that of 1/rate.
 
-    Attributes:
-        one: The one session.
-        other: The other one.
-        measured: The most, over every interval of common backlog.
-        bound: What is proven.
-        packets: Packets of both that left within the common backlogs: what the measurement rests on.
-
+    `measured` is over every interval of common backlog, `bound` is proven; `packets` of both left within these
+    intervals.
     """
 
     one: Session
@@ -46,14 +41,7 @@ class ServiceGap:
 def service_gaps(
     passages: Sequence[Passage], rates: Mapping[Session, Fraction | int], rate_bps: int
 ) -> list[ServiceGap]:
-    """For each pair of sessions.
-
-    Args:
-        passages: All packets of one port.
-        rates: The sessions' shares; only their proportions count.
-        rate_bps: Of the line.
-
-    """
+    """Return the gap of each pair of sessions at one port; of `rates` only the proportions count."""
     return [_gap(passages, one, other, rates, rate_bps) for one, other in combinations(sessions_of(passages), 2)]
 
 
@@ -88,10 +76,10 @@ def _gap(
 
 
 def _backlogs(passages: Sequence[Passage]) -> Iterator[tuple[int, int]]:
-    """When a session has packets, waiting or on the line; `passages` are its own."""
+    """Yield the times in which a session has packets, waiting or on the line; `passages` are its own."""
     begin = end = 0
     for passage in sorted(passages, key=lambda each: each.arrival_ns):
-        # A packet that comes as the last one's end leaves finds nobody: a new backlog.
+        # A packet that comes when the last one has left begins a new backlog.
         if passage.arrival_ns >= end:
             if end:
                 yield begin, end
@@ -102,7 +90,7 @@ def _backlogs(passages: Sequence[Passage]) -> Iterator[tuple[int, int]]:
 
 
 def _common(ones: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Where both have a backlog."""
+    """Yield the times in which both have a backlog."""
     place = 0
     for begin, end in ones:
         while place < len(others) and others[place][1] <= begin:
