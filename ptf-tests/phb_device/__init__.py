@@ -1,11 +1,11 @@
-"""Switches under test: one face for phb-switch and bmv2, in memory and on real interfaces.
+"""Switches under test: one interface for phb-switch and bmv2, in memory and on real interfaces.
 
     packets, entries < control < device < in_process, outside < here
                        control < counting < back_pressure; counting, device < held_port
                                           processes, data_plane, interfaces, back_pressure < outside
 
-Whoever tests gets a `Device`: it is programmed by policy (through the controller) or by hand (through gRPC alone),
-takes frames, and gives those that left.
+A test gets a `Device`: it is programmed by policy (through the controller) or by hand (through gRPC alone), takes
+frames, and gives those that left.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Ports(StrEnum):
 
 
 def missing(target: str, ports: Ports) -> str:
-    """Why this switch can't be had here, or nothing."""
+    """Say why this switch can't be had here; empty if it can."""
     reason = processes.bmv2_missing() if target.startswith("bmv2") else ""
     return reason or (interfaces.missing() if ports is Ports.VETH else "")
 
@@ -64,9 +64,7 @@ def missing(target: str, ports: Ports) -> str:
 def open_device(target: str, ports: Ports = Ports.MEMORY) -> Device:
     """Start a switch, without a program.
 
-    Args:
-        target: Name of `phb.targets`.
-        ports: Frames in memory, or virtual Ethernet pairs in the present network namespace (root).
+    `target` is a name of `phb.targets`. Interfaces are virtual Ethernet pairs in the present network namespace (root).
 
     Raises:
         ControlError: It can't be had here; `missing` says why without trying.

@@ -25,11 +25,8 @@ _EGRESS_S = 0.1
 def queue_up(plane: DataPlane, control: Control, plug: bytes, frames: Sequence[bytes]) -> None:
     """Have frames queue up at port 1, and then leave; beside them leave the plug, first, and fillers by other ports.
 
-    Args:
-        plane: The only stream of the switch's data plane.
-        control: A session.
-        plug: Keeps the port's egress thread busy.
-        frames: What queues up, in order of arrival; as packet-outs, for the switch takes nothing else meanwhile.
+    `plane` is the only stream of the switch's data plane. The plug keeps the port's egress thread busy. Frames come as
+    packet-outs, in order, for the switch takes nothing else meanwhile.
 
     Raises:
         ControlError: Its ports can't be held back.
@@ -52,7 +49,7 @@ def queue_up(plane: DataPlane, control: Control, plug: bytes, frames: Sequence[b
 
 
 def _fill(control: Control) -> None:
-    """Jumbo frames, until no more of them pass egress."""
+    """Send jumbo frames, until no more of them pass egress."""
     passed = -1
     for _ in range(_MOST_FILLERS // _FILLERS):
         for _ in range(_FILLERS):

@@ -40,12 +40,7 @@ def _schema() -> P4Schema:
 
 
 class ControlError(Exception):
-    """A switch under test refuses or doesn't answer; `str()` has its own words.
-
-    Attributes:
-        reason: The same without the switch's address.
-
-    """
+    """A switch under test refuses or doesn't answer; `reason` is `str()` without the switch's address."""
 
     def __init__(self, reason: str, address: str = "") -> None:
         super().__init__(f"{address}: {reason}" if address else reason)
@@ -53,10 +48,10 @@ class ControlError(Exception):
 
 
 def check_reachable(address: str) -> None:
-    """Find out at once whether anybody listens: a session would wait for a switch to come.
+    """Find out at once whether a server listens: a session would wait for a switch to come.
 
     Raises:
-        ControlError: Nobody does.
+        ControlError: None does.
 
     """
     host, _, port = address.rpartition(":")
@@ -68,7 +63,7 @@ def check_reachable(address: str) -> None:
 
 
 def _refusal(error: Any, address: str) -> ControlError:
-    """Code and words of a call that failed; of a batch, those of the first update that did."""
+    """Return code and words of a call that failed; of a batch, those of the first update that did."""
     status = next((value for key, value in error.trailing_metadata() or () if key == _DETAILS), None)
     words = [f"{error.code().name}: {error.details() or 'no reason given'}"]
     if status is not None:
@@ -81,16 +76,14 @@ def _refusal(error: Any, address: str) -> ControlError:
 
 
 def grpc_code(number: int) -> str:
-    """Name of a canonical code (google.rpc.Code)."""
+    """Return the name of a canonical code (google.rpc.Code)."""
     return next((code.name for code in grpc.StatusCode if code.value[0] == number), str(number))
 
 
 class Control:
     """A session that is primary while it is open; use it with ``with``.
 
-    Args:
-        address: Of P4Runtime, ``host:port``.
-        election_id: Higher than that of another session which is to give way.
+    `address` is ``host:port``; a higher `election_id` than that of another session takes its place.
 
     Raises:
         ControlError: The switch doesn't answer, or another session is primary.
@@ -109,7 +102,7 @@ class Control:
                 self._open()
                 return self
             except ControlError as error:
-                # Of a session that its client has ended, the switch may not know yet.
+                # The switch may not know yet that a client has ended its session.
                 if "election" not in error.reason.lower() or time.monotonic() > deadline:
                     raise
             time.sleep(_LOOKS_EVERY_S)
@@ -118,7 +111,7 @@ class Control:
         self._requests: queue.SimpleQueue[p4r.StreamMessageRequest | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[p4r.StreamMessageResponse | grpc.RpcError] = queue.SimpleQueue()
         self._packets: queue.SimpleQueue[P4PacketIn] = queue.SimpleQueue()
-        # Each its own connection: a shared one would keep what an ended switch at this address left behind.
+        # Each has its own connection: a shared one would keep the state of an ended switch at this address.
         self._channel = grpc.insecure_channel(self.address, [("grpc.use_local_subchannel_pool", 1)])
         self._stub: Any = p4r_grpc.P4RuntimeStub(self._channel)
         # Waits for the connection; grpc.channel_ready_future would look every 0.2 s only.
@@ -128,7 +121,7 @@ class Control:
         try:
             answer = self._arbitrate()
             if answer.arbitration.status.code == rpc_code.NOT_FOUND:
-                # Nobody is primary, but somebody was, with a higher number: the switch remembers it (P4Runtime 5.3).
+                # There is no primary, but there was one with a higher number: the switch remembers it (P4Runtime 5.3).
                 self._election_id = answer.arbitration.election_id.low
                 answer = self._arbitrate()
         except ControlError:
@@ -205,11 +198,7 @@ class Control:
     def write_updates(
         self, updates: Iterable[p4r.Update], *, atomicity: int = p4r.WriteRequest.CONTINUE_ON_ERROR
     ) -> None:
-        """Send updates in one request.
-
-        Args:
-            updates: In this order.
-            atomicity: What P4Runtime calls so.
+        """Send updates in one request, in this order, with P4Runtime's `atomicity`.
 
         Raises:
             ControlError: The switch refuses one.
@@ -225,7 +214,7 @@ class Control:
             self._call(self._stub.Write, request)
 
     def counter(self, name: str, cells: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """Packets and bytes of cells of an indirect counter, by its full name."""
+        """Read packets and bytes of cells of an indirect counter, by its full name."""
         request = p4r.ReadRequest(
             device_id=DEVICE_ID,
             entities=[P4CounterEntry(name, index=cell).encode(self.schema) for cell in cells],
@@ -259,7 +248,7 @@ class Control:
         self._requests.put(message.encode_update(self.schema))
 
     def packet_in(self, timeout_s: float) -> P4PacketIn | None:
-        """The next frame that the switch handed to its controller, or None."""
+        """Return the next frame that the switch handed to its controller, or None."""
         try:
             return self._packets.get(timeout=timeout_s)
         except queue.Empty:

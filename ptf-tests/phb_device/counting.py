@@ -1,4 +1,4 @@
-"""How far packets of the controller's have come, told by counters: in real time there is no other sign."""
+"""Progress of the controller's packets, by counters: in real time there is no other sign."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def settle(control: Control) -> None:
 
 
 def transmitted(control: Control, port: int) -> int:
-    """Packets that the scheduler of a port has taken."""
+    """Return how many packets the scheduler of a port has taken."""
     return control.counter("PhbEgress.port_transmit", [port])[port][0]
 
 
 def until(control: Control, holds: Callable[[], bool]) -> None:
-    """Wait for something.
+    """Wait for a condition.
 
     Raises:
         ControlError: It takes too long.

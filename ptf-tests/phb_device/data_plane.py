@@ -34,12 +34,7 @@ _Packet = _packet_message()
 
 
 class DataPlane:
-    """A stream of frames in and out. bmv2 refuses it until it runs a program.
-
-    Args:
-        address: Of bmv2's ``--dp-grpc-server-addr``.
-
-    """
+    """A stream of frames in and out of bmv2's ``--dp-grpc-server-addr``; bmv2 refuses it until it runs a program."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -62,9 +57,9 @@ class DataPlane:
                 time.sleep(_AGAIN_AFTER_S)
 
     def _begin(self, patience_s: float) -> bool:
-        """Whether the switch is known to read the stream.
+        """Begin a stream; return whether the switch is known to read it.
 
-        It says nothing of a stream that it reads, but refuses a second one, and why: so two are begun.
+        It doesn't confirm a stream that it reads, but refuses a second one, and says why: so two are begun.
         """
         # A window that doesn't grow, so that a reader that pauses soon holds the switch back.
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.http2.bdp_probe", 0)]
@@ -110,12 +105,12 @@ class DataPlane:
                 self._left.put((response.port, response.packet))
                 self._reads.wait()
         except grpc.RpcError:
-            pass  # cancelled, or the switch has ended: whoever waits for frames sees that none come
+            pass  # cancelled, or the switch has ended: readers see that no frames come
 
     def hold(self) -> None:
         """Take no more frames: once 64 KiB are on their way the switch's transmitting thread waits (RFC 9113, 5.2).
 
-        While it waits it takes no frames from this side either: what shall queue up has to come as packet-outs.
+        Meanwhile it takes no frames from this side either: those that shall queue up have to come as packet-outs.
         """
         self._reads.clear()
 
@@ -124,12 +119,12 @@ class DataPlane:
         self._reads.set()
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives; bmv2 passes over one of no bytes."""
+        """Send a frame to the switch; bmv2 ignores one of no bytes."""
         self.open()
         self._sent.put(_Packet(device_id=DEVICE_ID, port=port, packet=frame))
 
     def poll(self, timeout_s: float) -> tuple[int, bytes] | None:
-        """Port and frame that left next, or None."""
+        """Return port and frame that left next, or None."""
         try:
             return self._left.get(timeout=timeout_s)
         except queue.Empty:

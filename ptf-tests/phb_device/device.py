@@ -1,4 +1,4 @@
-"""The interface of a switch under test, whichever it is and whatever its ports are."""
+"""The interface of a switch under test, for every kind of switch and of ports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ atexit.register(_loop.close)
 
 
 def run_async(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run it in one loop for all devices: gRPC's own threads call back into the loop that they met first."""
+    """Run a coroutine in one loop for all devices: gRPC's own threads call back into the loop that they met first."""
     return _loop.run(coroutine)
 
 
@@ -56,7 +56,7 @@ class Device(ABC):
 
     Attributes:
         target: Name of `phb.targets` that policies are compiled for.
-        title: What it is, in a few words for reports.
+        title: A few words for reports.
         address: Of P4Runtime, ``host:port``.
         virtual: Whether time is an argument: then runs are exact, and repeat to the byte.
 
@@ -98,16 +98,13 @@ class Device(ABC):
         target: str | None = None,
         draw: Callable[[int], int] | None = None,
     ) -> phb.NodeIntent:
-        """Bring the switch to what a policy says, through the controller's compiler and its push.
+        """Compile a policy (native YAML, or files) and push it to the switch through the controller.
 
-        Args:
-            policy: Native YAML, or policy files.
-            target: Compile for another target: to see what a switch does with what its own would refuse.
-            draw: Where the switch's keys come from, as in `phb.push`; without keys cases can say which conversation a
-                flow has.
+        Another `target` than its own shows what the switch does with a policy that its own would refuse. `draw` gives
+        the switch's keys, as in `phb.push`; without keys, cases can say which conversation a flow has.
 
         Returns:
-            What was compiled; the numbers of its policies, streams and queues are those in the switch.
+            The compiled node; the numbers of its policies, streams and queues are those in the switch.
 
         Raises:
             PhbError: The policy doesn't compile for the target, or the switch refuses.
@@ -130,11 +127,9 @@ class Device(ABC):
             control.write(entries)
 
     def counters(self, cells: Mapping[str, Sequence[int]]) -> dict[str, dict[int, tuple[int, int]]]:
-        """Packets and bytes by counter and cell, those that aren't zero.
+        """Read packets and bytes by counter and cell, those that aren't zero.
 
-        Args:
-            cells: Indexes by the counter's name as in docs/inside/pipeline.md, for example ``policy_traffic``.
-
+        `cells` are indexes by the counter's name as in docs/inside/pipeline.md, for example ``policy_traffic``.
         """
         read = run_async(phb.read_counters(self.address, cells, artifact=artifact()))
         return {
@@ -143,32 +138,29 @@ class Device(ABC):
         }
 
     def counter(self, name: str, cells: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """`counters` of one counter."""
+        """Read `counters` of one counter."""
         return self.counters({name: list(cells)})[name]
 
     # Packets through it ----------------------------------------------------------------------------------------
 
     @abstractmethod
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives now."""
+        """Send a frame to the switch now."""
 
     @abstractmethod
     def poll(self, timeout_s: float) -> Departure | None:
-        """The next frame that left, waiting for it up to `timeout_s` where time is real."""
+        """Return the next frame that left, waiting for it up to `timeout_s` where time is real."""
 
     @abstractmethod
     def advance(self, seconds: float) -> None:
         """Let time pass."""
 
     def batch(self, plug: bytes, frames: Sequence[bytes]) -> list[bytes]:
-        """Have frames queue up at port 1 before the first of them leaves; give them in the order of leaving.
+        """Have frames queue up at port 1 before the first of them leaves; return them in the order of leaving.
 
         The policy connects port 2 with port 1, and classifies by rules of port 1 (``egress-port: line``): some switches
-        get the frames as packet-outs, which no input policy sees.
-
-        Args:
-            plug: Goes out first, alone, and keeps the port busy; not in the result.
-            frames: What queues up behind it, in order of arrival.
+        get the frames as packet-outs, which no input policy sees. The plug goes out first, alone, and keeps the port
+        busy; it isn't in the result.
 
         Raises:
             ControlError: No queue can be made to form here.
@@ -186,19 +178,17 @@ class Device(ABC):
             left.append(departure)
 
     def exchange(self, port: int, frame: bytes, expected: int = 1) -> list[tuple[int, bytes]]:
-        """Send one frame; give (port, frame) of what left for it, in the order of ports and bytes."""
+        """Send one frame; return (port, frame) of those that left for it, in the order of ports and bytes."""
         self.send(port, frame)
         return sorted((departure.port, departure.frame) for departure in self.receive(expected))
 
     def run(
         self, arrivals: Sequence[Arrival], *, lines: Mapping[int, Line] | None = None, quiet_s: float = 0.5
     ) -> list[Departure]:
-        """Have frames arrive at their times; give all that left, in order.
+        """Have frames arrive at their times, in order; return all that left, in order.
 
-        Args:
-            arrivals: In the order of their times.
-            lines: What is behind ports, in virtual time; a port without one sends at once.
-            quiet_s: Where time is real, how long nothing leaves before the run is over.
+        In virtual time `lines` are behind ports; a port without one sends at once. In real time the run is over when
+        nothing leaves for `quiet_s`.
 
         Raises:
             ValueError: Lines where time is real: there a shaper of the policy limits a port.

@@ -18,16 +18,14 @@ from finsy.proto import p4r
 
 @dataclass(frozen=True)
 class Entry:
-    """One table entry, or with ``default`` what a table does without one.
+    """One table entry, or with ``default`` a table's default action.
 
     Attributes:
         table: The last words of its name, as docs/inside/pipeline.md has them: ``classify.multi_field_ipv4``.
-        match: By key field. A number is exact (or the value of an optional field), ``(low, high)`` a range, a string
-            what finsy takes: ``"0xb8/&0xfc"`` ternary, ``"10.0.0.0/8"`` a prefix. A field left out matches everything.
+        match: By key field. A number is exact (or the value of an optional field), ``(low, high)`` a range, a string is
+            finsy's notation: ``"0xb8/&0xfc"`` ternary, ``"10.0.0.0/8"`` a prefix. A field left out matches everything.
         action: The last word of the action's name.
-        parameters: Of the action.
         priority: The larger one wins; 0 in tables of exact keys and prefixes.
-        default: Whether it is the table's default action.
 
     """
 
@@ -39,7 +37,7 @@ class Entry:
     default: bool = False
 
     def update(self, schema: P4Schema, kind: int = p4r.Update.INSERT) -> p4r.Update:
-        """The message that writes it; a default action is always a modification.
+        """Return the message that writes it; a default action is always a modification.
 
         Raises:
             ValueError: The p4info has no such table, field, action or parameter, or a value doesn't fit.
@@ -55,7 +53,7 @@ class Entry:
 
 
 def entry(table: str, match: Mapping[str, Any], action: str, *, priority: int = 0, **parameters: int) -> Entry:
-    """An entry; `parameters` are those of the action."""
+    """Return an entry; `parameters` are those of the action."""
     return Entry(table, match, action, parameters, priority)
 
 

@@ -22,12 +22,7 @@ _BINDING = "qos/interfaces/interface[interface-id={}]/output/scheduler-policy/co
 
 
 def queue_up(control: Control, plug: bytes, frames: Sequence[bytes]) -> None:
-    """Have packet-outs queue up at port 1, and then leave behind the plug; no policy may shape the port.
-
-    Args:
-        control: A session.
-        plug: Is sent slowly.
-        frames: What queues up, in order of arrival.
+    """Have packet-outs queue up at port 1 behind a plug sent slowly, and then leave; no policy may shape the port.
 
     Raises:
         ControlError: They weren't all queued before the plug had left.
@@ -48,7 +43,7 @@ def queue_up(control: Control, plug: bytes, frames: Sequence[bytes]) -> None:
 
 
 async def _shape(address: str, rate_bps: int) -> str:
-    """Slow port 1 down; give gNMI's name of it."""
+    """Slow port 1 down; return gNMI's name of it."""
     client = GNMIClient(address)
     async with client:
         ids = await client.get(GNMIPath("interfaces/interface[name=*]/state/id"))

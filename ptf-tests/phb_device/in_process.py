@@ -32,12 +32,7 @@ class InProcess(Device):
     virtual = True
 
     def __init__(self, *, strict_priority: bool = False) -> None:
-        """Start it.
-
-        Args:
-            strict_priority: Whether ports queue by priority instead of rank, as bmv2 does.
-
-        """
+        """With `strict_priority`, ports queue by priority instead of rank, as bmv2 does."""
         self._strict_priority = strict_priority
         self.switch = Switch("dut", {port: self._port() for port in self.ports}, cpu_port=CPU_PORT)
         self._server = P4RuntimeServer(self.switch, device_id=DEVICE_ID)
@@ -62,21 +57,21 @@ class InProcess(Device):
     def reset(self) -> None:
         """Load the program anew. Time goes on to a whole second: a run counts from its own beginning."""
         super().reset()
-        # What a program does in whole microseconds shall not hang on what ran before.
+        # The program's whole microseconds must not depend on earlier runs.
         self._now += -self._now % _SECOND_NS
         for port in self.ports:
             self.switch.set_port(port, self._port())
         self._left.clear()
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives, a microsecond after the one before; what is queued leaves before the next one comes."""
+        """Send a frame, a microsecond after the one before; queued frames leave before the next one comes."""
         self._now += _BETWEEN_FRAMES_NS
         for time_ns, out, data in self.switch.process(port, frame, self._now):
             self._now = max(self._now, time_ns)
             self._left.append(Departure(time_ns, out, data))
 
     def poll(self, timeout_s: float) -> Departure | None:
-        """The next frame that left. What a frame brings about has happened when it was sent; a controller's doesn't."""
+        """Return the next frame that left. A sent frame takes effect at once, a controller's message doesn't."""
         deadline = time.monotonic() + timeout_s
         while not self._left:
             self._left += self.run(())
@@ -86,14 +81,14 @@ class InProcess(Device):
         return self._left.popleft() if self._left else None
 
     def batch(self, plug: bytes, frames: Sequence[bytes]) -> list[bytes]:
-        """All arrive before the plug's last bit is sent, so slow is the line."""
+        """Have all arrive before the plug's last bit is sent: the line is slow enough."""
         arrivals = [Arrival(number, 2, frame) for number, frame in enumerate([plug, *frames])]
         left = self.run(arrivals, lines={1: Line(SLOW_BPS)})
         self.switch.set_port(1, self._port())
         return [departure.frame for departure in left[1:]]
 
     def queue_up(self, frames: Sequence[bytes]) -> list[Departure]:
-        """Have packet-outs queue up at port 1 behind the first of them, all at one time; give what left.
+        """Have packet-outs queue up at port 1 behind the first of them, all at one time; return those that left.
 
         Raises:
             ControlError: They don't come.
@@ -119,13 +114,13 @@ class InProcess(Device):
     def run(
         self, arrivals: Sequence[Arrival], *, lines: Mapping[int, Line] | None = None, quiet_s: float = 0.5
     ) -> list[Departure]:
-        """In a virtual network, at exact times, until nothing is left to do."""
+        """Run in a virtual network, at exact times, until nothing is left to do."""
         for port, line in (lines or {}).items():
             self.switch.set_port(port, self._port(line, self.switch.ports()[port].shaper))
         # The switch's clock doesn't go back; the network's begins at 0.
         start = self._now + _BETWEEN_FRAMES_NS
-        # What a controller sent enters with the switch's next event: one that has no effect, since for a network the
-        # next event would be at 0.
+        # A controller's packets enter with the switch's next event: here one that has no effect, since for a network
+        # the next event would be at 0.
         early = self.switch.process(_NOWHERE, b"", start)
         network = Network(1)
         network.add_switch(self.switch)

@@ -1,7 +1,6 @@
-"""Virtual Ethernet pairs for a switch's ports, and the sockets of whoever tests it.
+"""Virtual Ethernet pairs for a switch's ports, and the tester's sockets.
 
-They are made in a network namespace of this process's own (`own_namespace`), which goes with the process: nothing can
-stay behind.
+They are made in a network namespace of this process's own (`own_namespace`), and go with it: nothing can stay behind.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SETTLES_WITHIN_S = 5.0
 
 
 def missing() -> str:
-    """Why there can't be interfaces here, or nothing."""
+    """Say why there can't be interfaces here; empty if there can."""
     if os.geteuid() != 0:
         return "interfaces need root"
     try:
@@ -40,7 +39,7 @@ def missing() -> str:
 def own_namespace() -> None:
     """Move this process, with all threads that start later, into a network namespace of its own.
 
-    To be called first: threads that gRPC has started already would stay outside, and find no switch.
+    Call it first: threads that gRPC has started already would stay outside, and find no switch.
 
     Raises:
         ControlError: It may not.
@@ -57,7 +56,7 @@ def own_namespace() -> None:
 
 
 def make_pair(switch_end: str, tester_end: str) -> None:
-    """A pair of interfaces that carry frames and nothing of their own."""
+    """Make a pair of interfaces that send no frames of their own."""
     _ip("link", "add", switch_end, "type", "veth", "peer", "name", tester_end)
     for name in (switch_end, tester_end):
         # Without IPv6, or the kernel sends router solicitations and reports of multicast groups.
@@ -73,7 +72,7 @@ def make_pair(switch_end: str, tester_end: str) -> None:
 
 
 def remove_pair(switch_end: str) -> None:
-    """Both ends go together."""
+    """Remove both ends."""
     subprocess.run(["ip", "link", "delete", switch_end], capture_output=True, check=False)
 
 
@@ -85,12 +84,7 @@ def _ip(*arguments: str) -> str:
 
 
 class Wires:
-    """The tester's ends of a switch's ports.
-
-    Args:
-        interfaces: Name by port number.
-
-    """
+    """The tester's ends of a switch's ports; `interfaces` are names by port number."""
 
     def __init__(self, interfaces: dict[int, str]) -> None:
         self._poll = select.poll()
@@ -113,11 +107,11 @@ class Wires:
             wire.close()
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives at the switch."""
+        """Send a frame to the switch."""
         self._sockets[port].send(frame)
 
     def poll(self, timeout_s: float) -> tuple[int, bytes] | None:
-        """Port and frame that left next, or None."""
+        """Return port and frame that left next, or None."""
         deadline = time.monotonic() + timeout_s
         while True:
             ready = self._poll.poll(max(0.0, deadline - time.monotonic()) * 1000)

@@ -10,12 +10,7 @@ from phb_switch._native import Match, Switch, Table, Update
 
 
 class Entries:
-    """Turns entries into updates of one switch.
-
-    Args:
-        switch: It runs phb's program.
-
-    """
+    """Turns entries into updates of one switch, which runs phb's program."""
 
     def __init__(self, switch: Switch) -> None:
         self._tables = {table.name: table for table in switch.tables()}
@@ -43,12 +38,12 @@ class Entries:
 
 
 def once(entries: Sequence[Entry]) -> list[Entry]:
-    """Each key once: two alternatives of a rule may be the same entry, which a push writes once."""
+    """Return each key once: two alternatives of a rule may be the same entry, which a push writes once."""
     return list({(entry.table, str(entry.match), entry.priority): entry for entry in entries}.values())
 
 
 def _named(table: Table) -> dict[str, tuple[str, dict[str, int]]]:
-    """Full name and width in bits of each parameter, by the last word of an action's name."""
+    """Return full name and width in bits of each parameter, by the last word of an action's name."""
     return {name.rpartition(".")[2]: (name, dict(parameters)) for name, parameters in table.actions}
 
 
@@ -59,7 +54,7 @@ def _bytes(number: int, bits: int) -> bytes:
 def _match(value: MatchValue, kind: str, bits: int) -> Match:
     match value:
         case Exact(number) if kind == "ternary":
-            # What p4c makes of an optional key.
+            # p4c's form of an optional key.
             return Match.ternary(_bytes(number, bits), _bytes((1 << bits) - 1, bits))
         case Exact(number):
             return Match.exact(_bytes(number, bits))

@@ -1,4 +1,4 @@
-"""Switches under test in real time: processes, and switches that somebody else has started."""
+"""Switches under test in real time: processes, and switches that run already."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Outside(Device):
         """Prepare for another program; most switches need nothing."""
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives now."""
+        """Send a frame now."""
         self._frames.send(port, frame)
 
     def poll(self, timeout_s: float) -> Departure | None:
-        """The next frame that left."""
+        """Return the next frame that left."""
         left = self._frames.poll(timeout_s)
         return None if left is None else Departure(time.monotonic_ns() - self._started_ns, *left)
 
@@ -59,12 +59,10 @@ class Outside(Device):
 
 
 class Attached(Outside):
-    """A switch that somebody else has started.
+    """A switch that runs already, with device id 1 and CPU port 510.
 
-    Args:
-        target: Name of `phb.targets`.
-        address: Of its P4Runtime, ``host:port``; device id 1, CPU port 510.
-        wires: The tester's interface by port number of the switch, for ports 1 to 4.
+    `target` is a name of `phb.targets`, `address` that of P4Runtime, ``host:port``; `wires` are the tester's interfaces
+    by port number of the switch, for ports 1 to 4.
 
     Raises:
         ControlError: An interface can't be had.
@@ -99,7 +97,7 @@ class Bmv2OverGrpc(Outside):
         self.process.restart()
 
     def batch(self, plug: bytes, frames: Sequence[bytes]) -> list[bytes]:
-        """Queues form because nobody takes what the switch transmits (`back_pressure`)."""
+        """Make queues form by not reading the frames that the switch transmits (`back_pressure`)."""
         with Control(self.address) as control:
             back_pressure.queue_up(self._plane, control, plug, frames)
         left = []
@@ -115,12 +113,7 @@ class Bmv2OverGrpc(Outside):
 
 
 class OnInterfaces(Outside):
-    """A process whose ports are virtual Ethernet pairs, made and removed with it.
-
-    Attributes:
-        tester_ends: The tester's interface by port number.
-
-    """
+    """A process whose ports are virtual Ethernet pairs, made and removed with it; `tester_ends` are by port number."""
 
     def __init__(self, target: str) -> None:
         bmv2 = target.startswith("bmv2")

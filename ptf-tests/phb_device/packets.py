@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A frame that shall arrive.
-
-    Attributes:
-        time_ns: When, in nanoseconds since the run began.
-        port: Number of the switch's port.
-        frame: The Ethernet frame without check sequence.
-
-    """
+    """A frame, without check sequence, that shall arrive, `time_ns` after the run began."""
 
     time_ns: int
     port: int
@@ -23,14 +16,9 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A frame that left.
+    """A frame, without check sequence, that left, `time_ns` after the run began.
 
-    Attributes:
-        time_ns: When its last bit left (virtual time), or when it was seen (real time), in nanoseconds since the run
-            began.
-        port: Number of the switch's port.
-        frame: The Ethernet frame without check sequence.
-
+    In virtual time its last bit left then, in real time it was seen.
     """
 
     time_ns: int
@@ -42,11 +30,8 @@ class Departure:
 class Line:
     """The line behind a port in virtual time.
 
-    Attributes:
-        rate_bps: In bit/s.
-        overhead_bytes: Added to each Ethernet frame for its time on the line.
-        transmit_ring: Frames that may wait behind the one on the line, after the scheduler.
-
+    `overhead_bytes` are added to each Ethernet frame; `transmit_ring` frames may wait behind the one on the line, after
+    the scheduler.
     """
 
     rate_bps: int

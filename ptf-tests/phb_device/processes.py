@@ -18,12 +18,12 @@ _ENDS_WITHIN_S = 10.0
 
 
 def phb_switch_command() -> list[str]:
-    """The command of the embedded switch, of this Python environment."""
+    """Return the command of the embedded switch, of this Python environment."""
     return [sys.executable, "-m", "phb_switch"]
 
 
 def bmv2_command() -> list[str]:
-    """The command of bmv2's switch.
+    """Return the command of bmv2's switch.
 
     Raises:
         ControlError: It isn't installed, or doesn't start.
@@ -36,7 +36,7 @@ def bmv2_command() -> list[str]:
 
 
 def bmv2_missing() -> str:
-    """Why there is no bmv2 here, or nothing."""
+    """Say why there is no bmv2 here; empty if there is."""
     if shutil.which("simple_switch_grpc") is None:
         return "simple_switch_grpc is not on the PATH"
     if subprocess.run(["simple_switch_grpc", "--version"], capture_output=True, check=False).returncode != 0:
@@ -45,7 +45,7 @@ def bmv2_missing() -> str:
 
 
 def free_port() -> int:
-    """A TCP port of the loopback interface that nobody has."""
+    """Return a free TCP port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -53,7 +53,7 @@ def free_port() -> int:
 
 
 def dies_with_us(command: Sequence[str]) -> list[str]:
-    """The command as a process that ends when the thread that started it does, also where that was killed.
+    """Return the command as a process that ends with the thread that started it, also where that was killed.
 
     Without setpriv (util-linux) it is just the command.
     """
@@ -63,19 +63,11 @@ def dies_with_us(command: Sequence[str]) -> list[str]:
 class SwitchProcess:
     """A running switch.
 
-    Args:
-        command: The program, without options.
-        options: Before and behind ``--``, without addresses.
-        bmv2: Whether it is bmv2, which has a Thrift port: two with one Thrift port end each other.
-        data_plane: Whether frames come and go over gRPC (bmv2 only).
-
-    Attributes:
-        address: Of P4Runtime.
-        data_address: Of bmv2's data plane over gRPC.
-        thrift_port: Of bmv2's Thrift server; 0 without one.
+    With `bmv2` it has a Thrift port (`thrift_port`), as two with one Thrift port end each other; with `data_plane`
+    frames come and go over gRPC at `data_address` (bmv2 only).
 
     Raises:
-        ControlError: It doesn't start; with the last lines that it said.
+        ControlError: It doesn't start; with the last lines that it printed.
 
     """
 
@@ -122,7 +114,7 @@ class SwitchProcess:
 
     @property
     def ended(self) -> str:
-        """How it has ended, with the last line that it said; nothing while it runs."""
+        """How it has ended, with its last line; empty while it runs."""
         code = self._process.poll()
         return "" if code is None else f"exit code {code}: {self._said()}"
 
@@ -132,7 +124,7 @@ class SwitchProcess:
         self._process.wait()
 
     def end(self) -> str:
-        """End it by SIGTERM; give all that it has said."""
+        """End it by SIGTERM; return all that it has printed."""
         self._end()
         self._log.seek(0)
         return self._log.read().decode(errors="replace")

@@ -1,1 +1,1 @@
-"""Deliberately simple models to hold a switch against, each written from its definition, none from the switch."""
+"""Deliberately simple models to compare a switch with, each written from its definition, none from the switch."""

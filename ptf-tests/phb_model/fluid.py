@@ -39,7 +39,6 @@ class _Account:
         return self.finishes[-1]
 
     def served(self, virtual: Fraction) -> Fraction:
-        """Bits served until virtual time was `virtual`."""
         place = bisect_right(self.starts, virtual) - 1
         if place < 0:
             return Fraction(0)
@@ -47,22 +46,12 @@ class _Account:
 
 
 class FluidServer:
-    """The service that a fluid server gives to some packets.
-
-    Attributes:
-        finish_ns: When the last bit of each packet has been served, in order of the packets.
-
-    """
+    """The service of a fluid server to some packets; `finish_ns` is when the last bit of each has been served."""
 
     finish_ns: list[Fraction]
 
     def __init__(self, packets: Sequence[Job], weights: Mapping[Session, Fraction | int], rate_bps: int) -> None:
-        """Serve the packets.
-
-        Args:
-            packets: In order of time.
-            weights: Of each session; only their proportions count.
-            rate_bps: Of the line.
+        """Serve packets in order of time; of `weights` only the proportions count.
 
         Raises:
             ValueError: The packets aren't in order of time, or a weight isn't positive.
@@ -85,7 +74,7 @@ class FluidServer:
         self.finish_ns = [self._time_of(virtual) for virtual in finishes]
 
     def service(self, session: Session, start_ns: Fraction | int, end_ns: Fraction | int) -> Fraction:
-        """W(start, end): the bits of a session that are served in an interval."""
+        """Return W(start, end): the bits of a session that are served in an interval."""
         account = self._accounts[session]
         return account.served(self._virtual_at(Fraction(end_ns))) - account.served(self._virtual_at(Fraction(start_ns)))
 
@@ -123,7 +112,7 @@ class FluidServer:
         return self._virtual[place] + part * (self._virtual[place + 1] - self._virtual[place])
 
     def _time_of(self, virtual: Fraction) -> Fraction:
-        """The first moment at which virtual time was so large."""
+        """Return the first moment at which virtual time was so large."""
         # Where virtual time stands still, its first bend is the moment: the search finds the last one below.
         low, high = 0, len(self._virtual) - 1
         while low < high:

@@ -1,4 +1,4 @@
-"""In which order a port serves its packets, and when they leave: by rank, by strict levels, by self-clocked tags.
+"""The order in which a port serves its packets, and when they leave: by rank, by strict levels, by self-clocked tags.
 
 A queue says whose turn it is; `serve` gives it arrivals and a line in the order of time. Nothing here knows the switch.
 """
@@ -14,13 +14,9 @@ from phb_model.packets import Job, Line, Session, whole_nanoseconds
 
 
 class Service(NamedTuple):
-    """The fate of a packet.
+    """The service of a packet, by its place among the arrivals.
 
-    Attributes:
-        number: Its place among the packets that came.
-        taken_ns: When the scheduler took it: from then on its turn is fixed.
-        departure_ns: When its last bit had left.
-
+    From `taken_ns` on its turn is fixed; at `departure_ns` its last bit had left.
     """
 
     number: int
@@ -32,33 +28,32 @@ class Queue(Protocol):
     """The waiting packets, and whose turn it is."""
 
     def arrive(self, number: int, packet: Job) -> None:
-        """A packet joins; numbers are in order of arrival."""
+        """Add a packet; numbers are in order of arrival."""
 
     def take(self) -> int:
-        """The number of the packet whose turn it is leaves the queue."""
+        """Remove the packet whose turn it is; return its number."""
 
     def __len__(self) -> int:
-        """How many wait."""
+        """Count the waiting packets."""
 
 
 class Pifo:
     """Push-in first-out: the lowest rank first, equal ranks in order of arrival."""
 
     def __init__(self, rank: Callable[[int, Job], Fraction | int]) -> None:
-        """A queue by `rank`, of a packet's number and the packet."""
+        """Make a queue by `rank`, of a packet's number and the packet."""
         self._rank = rank
         self._waiting: list[tuple[Fraction | int, int]] = []
 
     def arrive(self, number: int, packet: Job) -> None:
-        """A packet is pushed in by its rank."""
+        """Push a packet in by its rank."""
         heappush(self._waiting, (self._rank(number, packet), number))
 
     def take(self) -> int:
-        """The first."""
+        """Take the first."""
         return heappop(self._waiting)[1]
 
     def __len__(self) -> int:
-        """How many wait."""
         return len(self._waiting)
 
 
@@ -70,13 +65,7 @@ class SelfClocked:
     """
 
     def __init__(self, rates: Mapping[Session, Fraction], added_bits: int = 0) -> None:
-        """An empty queue.
-
-        Args:
-            rates: The sessions' shares.
-            added_bits: What the scheduler counts of a packet beside its bits on the line.
-
-        """
+        """Make an empty queue; the scheduler counts `added_bits` of a packet beside its bits on the line."""
         self._rates = rates
         self._added = added_bits
         self._last: dict[Session, Fraction] = {}
@@ -84,19 +73,18 @@ class SelfClocked:
         self._waiting: list[tuple[Fraction, int]] = []
 
     def arrive(self, number: int, packet: Job) -> None:
-        """A packet gets its tag."""
+        """Give a packet its tag."""
         start = max(self._virtual, self._last.get(packet.session, Fraction(0)))
         tag = start + (packet.bits + self._added) / self._rates[packet.session]
         self._last[packet.session] = tag
         heappush(self._waiting, (tag, number))
 
     def take(self) -> int:
-        """The lowest tag; virtual time becomes that."""
+        """Take the lowest tag; virtual time becomes that."""
         self._virtual, number = heappop(self._waiting)
         return number
 
     def __len__(self) -> int:
-        """How many wait."""
         return len(self._waiting)
 
 
@@ -104,40 +92,26 @@ class StrictLevels:
     """One queue per level; a level is served when nothing waits at a lower-numbered one."""
 
     def __init__(self, level: Mapping[Session, int], queues: Mapping[int, Queue]) -> None:
-        """Queues by level.
-
-        Args:
-            level: Of each session.
-            queues: What waits at each level.
-
-        """
         self._level = level
         self._queues = dict(sorted(queues.items()))
 
     def arrive(self, number: int, packet: Job) -> None:
-        """A packet joins the queue of its level."""
+        """Add a packet to the queue of its level."""
         self._queues[self._level[packet.session]].arrive(number, packet)
 
     def take(self) -> int:
-        """The first of the first level where anything waits."""
+        """Take the first of the first level where anything waits."""
         return next(queue for queue in self._queues.values() if len(queue)).take()
 
     def __len__(self) -> int:
-        """How many wait at all levels."""
         return sum(len(queue) for queue in self._queues.values())
 
 
 def serve(packets: Sequence[Job], queue: Queue, line: Line) -> list[Service]:
-    """Return the packets that leave a port, in order of service.
+    """Serve packets, in order of time, from an empty queue; return them in order of service.
 
     The scheduler takes a packet when the line or a place of its transmit ring gets free, before a packet that arrives
     in the same nanosecond joins.
-
-    Args:
-        packets: In order of time.
-        queue: Empty.
-        line: What the packets leave by.
-
     """
     served: list[Service] = []
     # When the line has sent everything so far, exactly.

@@ -1,7 +1,7 @@
 """SP-PIFO from the paper, and how far an order of service is from that of a PIFO.
 
 Alcoz, Dietmueller, Vanbever: "SP-PIFO: Approximating Push-In First-Out Behaviors using Strict-Priority Queues", NSDI
-2020. Nothing here knows of registers or tables: it is what the P4 is held against, and what its service is measured by.
+2020. Nothing here knows of registers or tables: the P4 is compared with it, and its service measured by it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class Ranks(Protocol):
     """Packets that wait by rank."""
 
     def push(self, rank: int, number: int) -> None:
-        """A packet joins; numbers are in order of arrival."""
+        """Add a packet; numbers are in order of arrival."""
 
     def pop(self) -> tuple[int, int]:
-        """Rank and number of the packet whose turn it is."""
+        """Remove the packet whose turn it is; return its rank and number."""
 
 
 class ExactRanks:
@@ -32,20 +32,18 @@ class ExactRanks:
         self._waiting: list[tuple[int, int]] = []
 
     def push(self, rank: int, number: int) -> None:
-        """A packet is pushed in."""
+        """Push a packet in."""
         heappush(self._waiting, (rank, number))
 
     def pop(self) -> tuple[int, int]:
-        """The first."""
+        """Take the first."""
         return heappop(self._waiting)
 
 
 class StrictQueues:
-    """SP-PIFO: strict-priority queues, each first in, first out, whose bounds adapt to the ranks that come.
+    """SP-PIFO: strict-priority FIFO queues, whose bounds adapt to the ranks that come.
 
-    Attributes:
-        bounds: The smallest rank that each queue takes; the first queue is served last, as bmv2 numbers them.
-
+    `bounds` are the smallest ranks that the queues take; the first queue is served last, as bmv2 numbers them.
     """
 
     def __init__(self, queues: int) -> None:
@@ -53,7 +51,7 @@ class StrictQueues:
         self._queues: list[deque[tuple[int, int]]] = [deque() for _ in range(queues)]
 
     def push(self, rank: int, number: int) -> None:
-        """A packet joins the queue that its rank is mapped onto. When nothing waits, ranks begin anew: so do bounds."""
+        """Add a packet to the queue that its rank maps to. When nothing waits, ranks begin anew: so do bounds."""
         if not any(self._queues):
             self.bounds = [0] * len(self.bounds)
         self._queues[self._queue_of(rank)].append((rank, number))
@@ -68,7 +66,7 @@ class StrictQueues:
         return len(self.bounds) - 1
 
     def pop(self) -> tuple[int, int]:
-        """The first packet of the highest queue that has one."""
+        """Take the first packet of the highest queue that has one."""
         return next(queue for queue in reversed(self._queues) if queue).popleft()
 
 
@@ -77,8 +75,7 @@ class Disorder:
     """How far an order of service is from that of the ranks.
 
     Attributes:
-        packets: How many were served.
-        inverted: Those that were taken while a packet with a smaller rank waited.
+        inverted: Packets that were taken while a packet with a smaller rank waited.
         overtaken: How many packets with a smaller rank waited, summed over all that were taken. The authors' simulator
             counts inversions so.
         missed: By how much the smallest rank that waited was smaller, summed likewise: the distance that the paper's
@@ -110,15 +107,10 @@ class Ranked:
         most_of_session: int | None = None,
         most_in_all: int | None = None,
     ) -> None:
-        """An empty queue.
+        """Make an empty queue.
 
-        Args:
-            ranks: Where packets wait.
-            weights: What a byte of each session costs.
-            bytes_added: What the scheduler counts of a packet beside its bits on the line.
-            most_of_session: Packets of a session that may wait; one that comes to so many is dropped.
-            most_in_all: The same of all packets.
-
+        `weights` are the cost of a byte of each session; `bytes_added` count beside a packet's bits on the line. A
+        packet that comes to `most_of_session` of its session, or `most_in_all`, is dropped.
         """
         self._ranks = ranks
         self._weights = weights
@@ -132,7 +124,7 @@ class Ranked:
         self._counts: Counter[str] = Counter()
 
     def arrive(self, number: int, packet: Job) -> None:
-        """A packet gets its rank and joins."""
+        """Give a packet its rank, and add it."""
         session = packet.session
         if self._most_of_session is not None and self._depth[session] >= self._most_of_session:
             return
@@ -147,7 +139,7 @@ class Ranked:
         self._ranks.push(rank, number)
 
     def take(self) -> int:
-        """The packet whose turn it is."""
+        """Take the packet whose turn it is."""
         rank, number = self._ranks.pop()
         self._virtual = rank
         _, session = self._waiting.pop(number)
@@ -162,11 +154,10 @@ class Ranked:
         return number
 
     def __len__(self) -> int:
-        """How many wait."""
         return len(self._waiting)
 
     @property
     def disorder(self) -> Disorder:
-        """Of what has been taken."""
+        """The disorder of all packets taken so far."""
         names = ("packets", "inverted", "overtaken", "missed", "reordered")
         return Disorder(**{name: self._counts[name] for name in names})

@@ -1,7 +1,7 @@
 """Token buckets of RFC 2697 (srTCM), RFC 2698 (trTCM) and RFC 4115, blind to colours and aware of them.
 
-Written from the words of the RFCs, for everything that has to know the colour of a packet. Exact: buckets hold whole
-parts of a byte, each what a rate of 1 bit/s gives in a nanosecond, so that neither times nor rates are rounded.
+Written from the words of the RFCs, for all code that needs the colour of a packet. Exact: buckets hold whole parts of a
+byte, each of which a rate of 1 bit/s gives in a nanosecond, so that neither times nor rates are rounded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ class Meter:
     """The parameters of a meter.
 
     Attributes:
-        kind: Which RFC.
         committed_bps: CIR, bit/s.
         committed_bytes: CBS.
         other_bps: PIR of RFC 2698, EIR of RFC 4115, none of RFC 2697; bit/s.
@@ -50,13 +49,7 @@ class Meter:
 
 
 class TokenBuckets:
-    """The two buckets of a meter, full at time 0.
-
-    Attributes:
-        committed: Tokens in C, in parts of a byte.
-        other: Tokens in E or P.
-
-    """
+    """The two buckets of a meter, full at time 0; `committed` (C) and `other` (E or P) are in parts of a byte."""
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter

@@ -1,8 +1,8 @@
 """How many TCP connections of a rule there are.
 
 A connection counts from its handshake's third segment until the first FIN that is acknowledged, or a RST, for the rule
-that took its SYN, in whichever direction, if that rule has a limit. Only what a receiver would act on (RFC 9293, RFC
-5961) counts; a RST whose receiver may wait for another number leaves the connection open.
+that took its SYN, in both directions, if that rule has a limit. Only segments that a receiver would act on (RFC 9293,
+RFC 5961) count; a RST whose receiver may wait for another number leaves the connection open.
 """
 
 from __future__ import annotations
@@ -22,14 +22,10 @@ _PLAIN_WINDOW = 65535
 
 @dataclass
 class _Side:
-    """One end. Numbers don't wrap here: each is the one nearest to what it is compared with.
+    """One end. Its numbers don't wrap: each is the one nearest to the number it is compared with.
 
-    Attributes:
-        sent: Behind the last number that it has sent; None before its SYN.
-        acknowledged: Up to which it has acknowledged.
-        takes: Up to which it takes.
-        shift: Of its windows; None where its SYN had none.
-
+    `sent` is behind the last number that it has sent, None before its SYN. It has acknowledged and takes numbers up to
+    `acknowledged` and `takes`. `shift` is that of its windows, None where its SYN had none.
     """
 
     sent: int | None = None
@@ -42,15 +38,9 @@ class _Side:
 class _Connection:
     """One connection.
 
-    Attributes:
-        rule: Whose limit it counts for; None where its rule had no limit.
-        limit: That limit.
-        opener: Which end sent the SYN.
-        window: The window of that SYN.
-        established: Whether it counts.
-        finished: The end that sent a FIN, and what acknowledges it.
-        doubted: The end that sent a RST which the other may have taken.
-
+    It counts for the limit of `rule` (None: no limit) once it is `established`. `opener` sent the SYN, with `window`.
+    `finished` is the end that sent a FIN, and the number that acknowledges it; `doubted` the end that sent a RST which
+    the other may have taken.
     """
 
     rule: str | None
@@ -65,14 +55,14 @@ class _Connection:
 
 @dataclass
 class Connections:
-    """All of them."""
+    """All connections of a node."""
 
     _known: dict[frozenset[End], _Connection] = field(default_factory=dict)
 
     def admits(self, packet: ParsedFrame, taken: Taken | None) -> bool:
-        """Whether the packet may pass; it may open, establish or close its connection."""
+        """Return whether the packet may pass; it may open, establish or close its connection."""
         segment = read_segment(packet)
-        # The node drops what has a damaged IP header, so it never reaches a receiver.
+        # The node drops packets with a damaged IP header, so they never reach a receiver.
         if segment is None or not packet.checksum_is_right:
             return True
         source, destination = (packet.source, packet.source_port), (packet.destination, packet.destination_port)
@@ -112,7 +102,7 @@ class Connections:
         name = taken.name if taken is not None and limit is not None else None
         if limit is not None and self._count(name) >= limit:
             return False
-        # Numbers begin so high that none of them is ever 0 or below.
+        # Numbers begin so high that none of them is 0 or below.
         first = segment.sequence + 4 * _CIRCLE
         opener = _Side(sent=first + segment.length, shift=segment.shift)
         other = _Side(acknowledged=first + 1, takes=first + segment.length)
@@ -121,7 +111,7 @@ class Connections:
         return True
 
     def _continue(self, segment: Segment, connection: _Connection, source: End, here: _Side, there: _Side) -> bool:
-        """An acceptable segment; whether the connection is closed by it."""
+        """Follow an acceptable segment; return whether it closes the connection."""
         assert here.sent is not None
         begin = _nearest(segment.sequence, there.takes)
         end = begin + segment.length
@@ -145,12 +135,12 @@ class Connections:
 
 
 def _nearest(number: int, to: int) -> int:
-    """The number on the circle of sequence numbers, as the one of all it stands for that is nearest."""
+    """Return the number, of all that a sequence number stands for, that is nearest."""
     return to + (number - to + _CIRCLE // 2) % _CIRCLE - _CIRCLE // 2
 
 
 def _answer(segment: Segment, connection: _Connection, here: _Side, there: _Side) -> None:
-    """A SYN that acknowledges the one that opened the connection."""
+    """Take a SYN that acknowledges the one that opened the connection."""
     assert there.sent is not None
     acknowledged = _nearest(segment.acknowledgement, here.acknowledged)
     if not here.acknowledged <= acknowledged <= there.sent:
@@ -162,7 +152,7 @@ def _answer(segment: Segment, connection: _Connection, here: _Side, there: _Side
 
 
 def _resets(segment: Segment, connection: _Connection, source: End, here: _Side, there: _Side) -> bool:
-    """Whether a RST is sure to be at the number that the receiver waits for."""
+    """Return whether a RST is sure to be at the number that the receiver waits for."""
     if here.sent is None:
         assert there.sent is not None
         acknowledged = _nearest(segment.acknowledgement, there.sent)

@@ -19,9 +19,7 @@ class Taken:
 
     Attributes:
         kind: `rule` or `aggregate`.
-        name: Of the rule or behaviour aggregate.
         direction: Of its two directions the one that the packet has; `any` without.
-        action: What is done with the packet.
         outgoing: Whether meters and marks are for packets of this direction.
 
     """
@@ -43,9 +41,9 @@ class Classifier:
         self._actions = {action.name: action for action in policy.actions}
 
     def classify(self, packet: ParsedFrame, ingress: int | None, egress: int | None) -> Taken | None:
-        """The first that takes the packet: before forwarding without an egress port, after it with one.
+        """Return the first that takes the packet: before forwarding without an egress port, after it with one.
 
-        Rules ask IP packets only; aggregates ask every frame.
+        Rules are for IP packets only; aggregates for every frame.
         """
         if packet.network is not None:
             for rule in self._rules:
@@ -77,7 +75,7 @@ class Classifier:
         return None
 
     def _directions(self, rule: Rule) -> Iterator[tuple[Direction, int | None, bool]]:
-        """Each direction of a rule, where its packets enter, and whether they are its answers: both ends swapped."""
+        """Yield each direction of a rule, where its packets enter, and whether they are answers: both ends swapped."""
         if rule.direction is Direction.ANY:
             yield Direction.ANY, None, False
             return
@@ -90,7 +88,7 @@ class Classifier:
             yield Direction.INCOMING, interface.number, rule.direction is Direction.BOTH
 
     def _action(self, item: Rule | BehaviourAggregate) -> tuple[bool, Action | None]:
-        """Whether the item applies, and its action; of actions for interfaces, that of the host's interface counts."""
+        """Return whether the item applies, and its action; of actions for interfaces, the host's counts."""
         actions = [self._actions[name] for name in item.actions]
         interface = self._policy.connected_port
         address = None if interface is None else interface.address

@@ -45,6 +45,6 @@ class Counters:
 
 
 def count(cells: Cells, octets: int, *key: object) -> None:
-    """One packet more."""
+    """Count one packet more."""
     packets, before = cells[key]
     cells[key] = packets + 1, before + octets

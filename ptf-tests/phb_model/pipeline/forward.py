@@ -8,9 +8,9 @@ from phb_model.pipeline.reasons import Reason
 
 
 def forward(policy: PolicySet, packet: ParsedFrame, ingress: int, steps: list[str]) -> int | Reason:
-    """The egress port, or why there is none. A wire is no hop; a route rewrites addresses and counts one.
+    """Return the egress port, or why there is none. A wire is no hop; a route rewrites addresses and counts one.
 
-    What is found is added to `steps`, in words.
+    Its findings are added to `steps`, in words.
     """
     # Also on a wire: a new checksum must not make a damaged header look sound.
     if not packet.checksum_is_right:
@@ -36,7 +36,7 @@ def forward(policy: PolicySet, packet: ParsedFrame, ingress: int, steps: list[st
 
 
 def port_number(policy: PolicySet, reference: str | int) -> int:
-    """The number of a port that the policy names."""
+    """Return the number of a port that the policy names."""
     port = policy.find_port(reference)
     assert port is not None
     assert port.number is not None
@@ -44,7 +44,7 @@ def port_number(policy: PolicySet, reference: str | int) -> int:
 
 
 def _route(policy: PolicySet, packet: ParsedFrame) -> Route | None:
-    """Of the routes whose prefix the destination has, the one with the longest."""
+    """Return the route with the longest prefix of the destination."""
     best = None
     for route in policy.routes:
         network = route.destination

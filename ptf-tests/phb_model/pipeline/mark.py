@@ -7,13 +7,9 @@ from phb_model.pipeline.packet import ParsedFrame
 
 
 def mark(packet: ParsedFrame, marking: Marking, before: tuple[int, int]) -> None:
-    """Copies and then sets what the marking says; all other bits stay. A frame without a tag has no priority.
+    """Copy and then set marks; all other bits stay. A frame without a tag has no priority.
 
-    Args:
-        packet: The packet.
-        marking: What is said.
-        before: ToS octet and priority before the node's policy marked any: what is copied.
-
+    ToS octet and priority `before` the node's policy marked any are copied.
     """
     tos, pcp = before
     if Copied.PCP_TO_PRECEDENCE in marking.copy_marks:

@@ -1,4 +1,4 @@
-"""The stages one after the other: what a node does with a packet, and what it counts."""
+"""The stages one after the other: the fate of a packet in a node, and the node's counts."""
 
 from __future__ import annotations
 
@@ -27,13 +27,8 @@ PACKET_OUT_HEADER = 2
 class PacketFate:
     """The fate of a packet.
 
-    Attributes:
-        port: Where it leaves; None if it is dropped or goes to the controller.
-        frame: What leaves, or what the controller gets behind the packet-in header; None if it is dropped.
-        reason: Why it was dropped, or why the controller gets it.
-        waits: Whether it is still in the port's queue.
-        steps: What each stage found, in words.
-
+    It is dropped or goes to the controller if `port` is None, for `reason`. `frame` leaves, or goes to the controller
+    behind the packet-in header; it is None if the packet is dropped. `steps` tell what each stage found, in words.
     """
 
     port: int | None
@@ -61,15 +56,10 @@ class _Verdict:
 
 
 class Node:
-    """A node that does what a policy says; times don't decrease from packet to packet.
+    """A node that follows a policy; times don't decrease from packet to packet.
 
-    Args:
-        policy: What the files say.
-        at: The moment by which rules are valid.
-        stalled: Numbers of the ports that send one packet and no more.
-        reported: Reasons for which the controller gets the packet instead of its being dropped
-            (`forward.exception`).
-
+    Rules are those valid `at` a moment. Ports of the numbers `stalled` send one packet and no more. For `reported`
+    reasons the controller gets the packet instead of its being dropped (`forward.exception`).
     """
 
     def __init__(
@@ -96,10 +86,10 @@ class Node:
                 self._buffered |= {private.action for private in queueing.buffers.private}
 
     def arrive(self, now_us: int, ingress: int, frame: bytes) -> PacketFate:
-        """A frame comes in at a port.
+        """Take a frame that comes in at a port.
 
         Raises:
-            UndeterminedError: What happens hangs on a random draw.
+            UndeterminedError: Its fate depends on a random draw.
 
         """
         packet, verdict = parse(frame), _Verdict({})
@@ -114,9 +104,9 @@ class Node:
         return self._send(now_us, packet, verdict, ingress, egress)
 
     def packet_out(self, now_us: int, egress: int, frame: bytes) -> PacketFate:
-        """A frame of the controller's for a port: it passes the port's output policy and queue, and nothing else.
+        """Send a frame of the controller's by a port: it passes the port's output policy and queue, and nothing else.
 
-        The header that says the port is no part of the frame, but of its length (docs/operate/limits.md).
+        The header with the port is no part of the frame, but counts in its length (docs/operate/limits.md).
         """
         packet = parse(frame)
         packet.length += PACKET_OUT_HEADER
@@ -174,7 +164,7 @@ class Node:
         return reason
 
     def _stream(self, hook: str, taken: Taken) -> tuple[str, str] | None:
-        """All packets of an action at a hook, if it has a meter or a buffer of its own."""
+        """Return the stream of an action's packets at a hook, if it has a meter or a buffer of its own."""
         action = taken.action
         if action is None:
             return None
@@ -184,7 +174,7 @@ class Node:
     def _police(
         self, now_us: int, hook: str, packet: ParsedFrame, verdict: _Verdict, taken: Taken | None
     ) -> Reason | None:
-        """Meters and marks: those of the action, and above them those of the packet's colour."""
+        """Meter and mark: by the action, and above that by the packet's colour."""
         action = taken.action if taken is not None else None
         treatment = None
         if taken is not None and action is not None and action.meter is not None and taken.outgoing:

@@ -1,6 +1,6 @@
-"""A frame and what its headers say: Ethernet, one 802.1Q tag, IPv4 with options, IPv6, TCP, UDP and ICMP.
+"""A frame and its headers' fields: Ethernet, one 802.1Q tag, IPv4 with options, IPv6, TCP, UDP and ICMP.
 
-The frame stays the bytes that arrived; what a stage changes, it changes in them. A header that isn't whole isn't there.
+The frame stays the bytes that arrived, and stages change them. A header that isn't whole isn't there.
 """
 
 from __future__ import annotations
@@ -31,11 +31,9 @@ class ParsedFrame:
         length: Bytes of the frame as it arrived.
         network: Where the IP header begins; None where there is none.
         version: 4 or 6, by EtherType.
-        tagged: Whether it has an 802.1Q tag.
-        tos: The ToS octet or traffic class, with all marks so far; of what isn't IP, one that is written nowhere.
+        tos: The ToS octet or traffic class, with all marks so far; without IP, one that is written nowhere.
         pcp: The 802.1p priority; 0 without a tag.
-        vlan: Of the tag.
-        qos_group: What the input policy set.
+        qos_group: Set by the input policy.
         protocol: Of IPv6 the first next header: extension headers are not walked.
         transport: Where the TCP or UDP header begins; None where it isn't whole.
         icmp_type: None where there is no whole ICMP header; the code likewise.
@@ -77,7 +75,7 @@ class ParsedFrame:
 
     @property
     def tcp_flags(self) -> int | None:
-        """None where there is no whole TCP header."""
+        """The flags; None where there is no whole TCP header."""
         return self.data[self.transport + 13] if self.protocol == TCP and self.transport is not None else None
 
     @property
@@ -87,12 +85,12 @@ class ParsedFrame:
 
     @property
     def header_words(self) -> int:
-        """IPv4's header length in words of four bytes, as the packet says it."""
+        """IPv4's header length in words of four bytes, by the header itself."""
         return self.data[self._network] & 15
 
     @property
     def written_version(self) -> int:
-        """The version that the IP header itself says."""
+        """The version in the IP header itself."""
         return self.data[self._network] >> 4
 
     @property
@@ -108,7 +106,7 @@ class ParsedFrame:
     def ip_bytes(self) -> int:
         """Bytes of the IP packet, whose header says where it ends before the frame does.
 
-        All that is behind Ethernet's header and tag where none says a length: it isn't IP, IPv4's is too short for a
+        All bytes behind Ethernet's header and tag where no header says a length: it isn't IP, IPv4's is too short for a
         header, IPv6's is an option of a hop-by-hop header (RFC 2675). Below 0 where even Ethernet's header isn't whole.
         """
         behind = self.length - ETHERNET - VLAN * self.tagged
@@ -148,7 +146,7 @@ class ParsedFrame:
         return self.data[self._ttl_at]
 
     def count_hop(self) -> None:
-        """One hop less."""
+        """Count one hop."""
         self.data[self._ttl_at] -= 1
 
     @property
@@ -177,7 +175,7 @@ class ParsedFrame:
         return self._address(0), self._address(1), self.protocol, dscp, self.source_port, self.destination_port
 
     def finish(self) -> bytes:
-        """The frame to send: marks written, IPv4's checksum made anew."""
+        """Write marks and IPv4's checksum; return the frame to send."""
         if self.tagged:
             self.data[ETHERNET] = self.pcp << 5 | self.data[ETHERNET] & 0x1F
         if self.version == 4:

@@ -34,14 +34,7 @@ def buckets_of(meter: Meter) -> TokenBuckets:
 
 
 def counted_bytes(basis: RateBasis, frame_bytes: int, ip_bytes: int) -> int:
-    """Return the bytes of a packet that a rate on this basis counts.
-
-    Args:
-        basis: Of the meter's rates.
-        frame_bytes: Of the Ethernet frame, without check sequence.
-        ip_bytes: Of the IP packet in it.
-
-    """
+    """Return the bytes of a packet that a rate on this basis counts; its frame's are without check sequence."""
     match basis:
         case RateBasis.ETHERNET:
             return frame_bytes

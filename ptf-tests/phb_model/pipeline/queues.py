@@ -1,7 +1,7 @@
-"""The queue of an egress port: who may join it.
+"""The queue of an egress port, and which packets may join it.
 
-A port either sends at once whatever joins its queue, or it is *stalled*: the first packet goes on the line, which takes
-longer than anybody watches, and all others wait. So every limit can be reached, and no order of service is needed.
+A port either sends all packets of its queue at once, or it is *stalled*: the first packet stays on the line, and all
+others wait. So every limit can be reached, and no order of service is needed.
 """
 
 from __future__ import annotations
@@ -34,14 +34,10 @@ class UndeterminedError(Exception):
 
 @dataclass(frozen=True)
 class Waiting:
-    """A packet in the queue.
+    """A packet in the queue of a class, None where the port has one queue.
 
-    Attributes:
-        traffic_class: Whose queue it is in; None where the port has one queue.
-        stream: The action whose private buffer it uses, with its hook; None is everything else.
-        own: Bytes in the private buffer.
-        shared: Bytes in the pool.
-
+    `stream` is the action whose private buffer it uses, with its hook, None for everything else. It takes `own` bytes
+    there, and `shared` ones of the pool.
     """
 
     traffic_class: str | None
@@ -52,7 +48,7 @@ class Waiting:
 
 
 class PortQueue:
-    """The queue of one port, by what the policy says of it; a port that it doesn't name is a queue without limits."""
+    """The queue of one port, as the policy describes it; a port that it doesn't name has a queue without limits."""
 
     def __init__(self, queueing: Queueing | None, *, stalled: bool) -> None:
         self._queueing = queueing
@@ -67,7 +63,7 @@ class PortQueue:
         return "no schedule" if self._queueing is None else f"schedule {self._queueing.schedule.kind}"
 
     def queue_of(self, traffic_class: str) -> str | None:
-        """The class whose queue the packets of a class take; None where the port has one queue."""
+        """Return the class whose queue the packets of a class take; None where the port has one queue."""
         if self._queueing is None or not isinstance(self._queueing.schedule, ClassBased):
             return None
         named = {queue.traffic_class for queue in self._queueing.schedule.queues}
@@ -76,7 +72,7 @@ class PortQueue:
     def join(
         self, packet: ParsedFrame, traffic_class: str, colour: Colour, stream: tuple[str, str] | None
     ) -> tuple[Reason | None, bool]:
-        """Why the packet may not join, and, if it may, whether it is sent at once.
+        """Return why the packet may not join, and, if it may, whether it is sent at once.
 
         Raises:
             UndeterminedError: Early detection draws, or the packet has room only if idle streams lend theirs.
@@ -117,7 +113,7 @@ class PortQueue:
     def _of_queue(
         self, traffic_class: str | None
     ) -> tuple[ClassQueue | None, FlowQueueing | None, EarlyDetection | None]:
-        """The class's queue, if the port has classes; the flows in it, and its early detection."""
+        """Return the class's queue, if the port has classes; the flows in it, and its early detection."""
         assert self._queueing is not None
         schedule = self._queueing.schedule
         if isinstance(schedule, ClassBased):
@@ -126,7 +122,7 @@ class PortQueue:
         return None, schedule if isinstance(schedule, FairQueue) else None, self._queueing.early_detection
 
     def _bytes(self, length: int, stream: tuple[str, str] | None) -> tuple[int, int]:
-        """How much of a packet fits its stream's private buffer, and what doesn't."""
+        """Return the bytes of a packet that fit its stream's private buffer, and the rest."""
         buffers = self._queueing.buffers if self._queueing is not None else None
         private = 0
         if buffers is not None and stream is not None:
@@ -135,7 +131,7 @@ class PortQueue:
         return own, length - own
 
     def _has_room(self, buffers: Buffers, waiting: Waiting) -> bool:
-        """Whether what doesn't fit the private buffer finds room in the pool, and the stream doesn't take too much.
+        """Return whether the rest finds room in the pool, and the stream doesn't take too much.
 
         Raises:
             UndeterminedError: Only if idle streams lend theirs.
@@ -157,7 +153,7 @@ class PortQueue:
     def _is_early(
         self, detection: EarlyDetection, packet: ParsedFrame, colour: Colour, queue: str | None, queued: int
     ) -> bool:
-        """Whether the average queue is beyond the packet's maximum; it moves with every packet that comes so far.
+        """Return whether the average queue is beyond the packet's maximum; it moves with each packet that comes so far.
 
         The queue is never idle once it had an average above zero: a stalled port's doesn't get shorter.
         """
@@ -176,12 +172,12 @@ class PortQueue:
 
 
 def _account(waiting: Waiting, named: set[str]) -> tuple[str, str] | None:
-    """Everything without a private buffer is one stream."""
+    """Return the stream of a packet: all without a private buffer are one."""
     return waiting.stream if waiting.stream is not None and waiting.stream[0] in named else None
 
 
 def _profile(detection: EarlyDetection, packet: ParsedFrame, colour: Colour) -> DropProfile | None:
-    """The first profile that names the packet's code point, precedence or colour; else the one for all others."""
+    """Return the first profile that names the packet's code point, precedence or colour; else that for all others."""
     for profile in detection.profiles:
         if profile.dscp is not None and profile.dscp == packet.tos >> 2:
             return profile

@@ -14,14 +14,10 @@ _NO_OPTIONS = 20
 
 @dataclass(frozen=True)
 class Segment:
-    """One segment.
+    """One segment; `length` is that in sequence numbers, `shift` a SYN's window scale, None without one.
 
-    Attributes:
-        length: What it takes of the sequence numbers.
-        shift: Of a SYN: its window scale; None without.
-        is_taken: It is whole, and its checksum is right as far as the node looks: of SYN, FIN and RST.
-        is_certain: That checksum is of it alone.
-
+    `is_taken`: It is whole, and its checksum is right as far as the node looks: of SYN, FIN and RST. `is_certain`: That
+    checksum is of it alone.
     """
 
     flags: int
@@ -67,7 +63,7 @@ def read_segment(packet: ParsedFrame) -> Segment | None:
 
 
 def _sum(packet: ParsedFrame, segment: bytes) -> int:
-    """The one's complement sum of a segment with its pseudo-header (RFC 9293, section 3.1)."""
+    """Return the one's complement sum of a segment with its pseudo-header (RFC 9293, section 3.1)."""
     size = 4 if packet.version == 4 else 16
     addresses = packet.source.to_bytes(size) + packet.destination.to_bytes(size)
     summed = addresses + len(segment).to_bytes(4) + packet.protocol.to_bytes(4) + segment
@@ -80,7 +76,7 @@ def _sum(packet: ParsedFrame, segment: bytes) -> int:
 
 
 def _shift(data: bytes, at: int, header: int) -> int | None:
-    """The window scale (RFC 7323) of a SYN: a node may fail to find one behind more than a segment size."""
+    """Return the window scale (RFC 7323) of a SYN: a node may miss one behind more than a segment size."""
     options = data[at + _NO_OPTIONS : at + header]
     while options and options[0]:
         if options[0] == 1:

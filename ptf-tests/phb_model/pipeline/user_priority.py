@@ -7,7 +7,7 @@ from phb_model.pipeline.packet import ParsedFrame
 
 
 def set_user_priority(policy: PolicySet, packet: ParsedFrame, egress: int) -> None:
-    """The first mapping of the port's own statement that fits, else of the one for all others."""
+    """Apply the first mapping of the port's own statement that fits, else of the one for all others."""
     if not packet.tagged or packet.version is None:
         return
     statement = _statement(policy, egress)
