@@ -57,7 +57,7 @@ def run(
         raise runner.RunError(f"target '{target}': one of {', '.join((*TARGETS, ALL))}")
     wanted = list(TARGETS) if target == ALL else [target]
     if ports is Ports.VETH and not runner.reason_against(wanted[0], ports):
-        # Before anything of gRPC's begins.
+        # Before gRPC starts threads.
         own_namespace()
     records: list[Record] = []
     ran = []
@@ -138,7 +138,7 @@ def _compare(paths: Sequence[Path], console: Console) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command line; give its exit code."""
+    """Run the command line; return its exit code."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         code = app(list(arguments), prog_name="python -m phb_ptf", standalone_mode=False)

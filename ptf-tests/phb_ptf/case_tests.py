@@ -31,11 +31,7 @@ _NOT_TOLD_WITHIN_S = 0.05
 
 
 def cases(namespace: dict[str, Any], *table: Case) -> None:
-    """Put the test classes of a table where ptf looks for them.
-
-    Args:
-        namespace: ``globals()`` of the suite.
-        table: Its cases.
+    """Put the test classes of a table where ptf looks for them: in the suite's ``globals()``.
 
     Raises:
         ValueError: A name stands twice, or a case has neither policy nor entries.
@@ -78,11 +74,11 @@ class CaseTest(BaseTest):  # type: ignore[misc]
         self.under_test = UnderTest(self)
 
     def shortDescription(self) -> str:  # noqa: N802 (unittest's name)
-        """Return what ptf prints of the case: what is wrong if it fails."""
+        """Printed by ptf for the case: the mistake that its failure shows."""
         return self.case.why
 
     def runTest(self) -> None:  # noqa: N802 (unittest's name)
-        """Do the case; write what was seen whether it passes or not."""
+        """Run the case; write what was seen whether it passes or not."""
         record = Record(f"{type(self).__module__}.{type(self).__name__}", self.case.why, self.under_test.target)
         began = time.monotonic()
         try:
@@ -125,7 +121,7 @@ class _Program:
     numbers: Numbers = field(default_factory=Numbers)
 
     def replace(self, former: _Program | None, switch: UnderTest) -> Numbers:
-        """Bring it to the switch, in the place of another one or of nothing."""
+        """Bring it to the switch, in place of another one or of nothing."""
         if former is not None and (former.policy, former.by_hand, former.also) == (
             self.policy,
             self.by_hand,
@@ -153,7 +149,7 @@ class _Program:
 class _Run:
     """One pass through a case."""
 
-    # What the switch is known to hold, of a case that changed nothing but counters.
+    # The program that the switch is known to hold, of a case that changed nothing but counters.
     _kept: ClassVar[_Program | None] = None
 
     def __init__(self, test: CaseTest, record: Record) -> None:
@@ -226,7 +222,7 @@ class _Run:
             if (departure := self._switch.poll(_LEAVES_WITHIN_S)) is None:
                 break
             seen.append((departure.port, departure.frame))
-        # Where one is expected, a second one is seen by the next step: only silence has to be waited for.
+        # Where one is expected, the next step sees a second one: only silence has to be waited for.
         if not leaves or self._switch.virtual:
             while (departure := self._switch.poll(ptf.ptfutils.default_negative_timeout)) is not None:
                 seen.append((departure.port, departure.frame))
@@ -254,7 +250,7 @@ class _Run:
         while True:
             found = since(before, self._read())
             wrong = differences(self._sums.values(), counts, found)
-            # A dropped frame leaves no trace but its count, so that is what is waited for.
+            # A dropped frame leaves no trace but its count, so this waits for that.
             if not wrong or self._switch.virtual or time.monotonic() > deadline:
                 break
             time.sleep(_LOOKS_EVERY_S)

@@ -1,4 +1,4 @@
-"""Tables of cases: what is programmed, what is sent, and what each frame shall come to.
+"""Tables of cases: the program, the frames that are sent, and the fate of each.
 
     cases(
         globals(),
@@ -12,8 +12,8 @@
     )
 
 A case with a policy and entries becomes two test classes, ``..._by_policy`` and ``..._by_hand``, that expect the same:
-so neither the compiler nor whoever wrote the entries hides the other's mistakes. What the counters shall say is the
-sum of what the steps say of each frame; nothing is computed from a model of the pipeline.
+so neither the compiler nor the author of the entries hides the other's mistakes. Expected counters are the sum over the
+frames of the steps; nothing is computed from a model of the pipeline.
 """
 
 from __future__ import annotations
@@ -34,17 +34,15 @@ Left = Sequence[tuple[int, bytes]]
 
 @dataclass(frozen=True)
 class Send:
-    """One frame that arrives, and what it comes to.
+    """One frame that arrives, and its fate.
 
     Attributes:
-        port: Where it arrives.
         frame: Without check sequence.
-        leaves: What leaves, byte for byte; nothing else may, on no port.
+        leaves: All that leaves, on all ports, byte for byte.
         drop: Why the pipeline dropped it.
         rule: Of the input policy, or behaviour aggregate, that took it; none if empty.
         colour: By which it is counted for the rule.
-        output_rule: Of the egress port's policy.
-        output_colour: By which it is counted for that one.
+        output_rule: Of the egress port's policy, with `output_colour`.
         exception: Why it goes to the controller (p4src/headers.p4, ForwardingException); 0: it doesn't.
         told: The frame as the controller gets it.
 
@@ -73,7 +71,7 @@ def forwarded(
     output_rule: str = "",
     output_colour: int | None = None,
 ) -> Send:
-    """A frame that leaves, as it came unless `becomes` says otherwise."""
+    """Return a frame that leaves, as it came unless `becomes` says otherwise."""
     after = colour if output_colour is None else output_colour
     return Send(at, frame, [(to, becomes or frame)], DropReason.NONE, rule, colour, output_rule, after)
 
@@ -88,27 +86,21 @@ def dropped(
     output_rule: str = "",
     output_colour: int | None = None,
 ) -> Send:
-    """A frame that doesn't leave."""
+    """Return a frame that doesn't leave."""
     after = colour if output_colour is None else output_colour
     return Send(at, frame, (), reason, rule, colour, output_rule, after)
 
 
 def told(frame: bytes, exception: int, becomes: bytes = b"", *, at: int = 2, rule: str = "") -> Send:
-    """A frame that the controller gets, with its ingress port and an exception's number."""
+    """Return a frame that the controller gets, with its ingress port and an exception's number."""
     return Send(at, frame, rule=rule, exception=exception, told=becomes or frame)
 
 
 @dataclass(frozen=True)
 class PacketOut:
-    """A frame of the controller's, and the port it leaves by.
+    """A frame of the controller's, and the port it leaves by; unchanged if `becomes` is empty.
 
-    Attributes:
-        port: Of the switch.
-        frame: As the controller sends it.
-        becomes: As it leaves, if otherwise.
-        drop: Why the pipeline dropped it.
-        output_rule: Of the port's policy that took it; no input policy sees it.
-
+    `drop` is why the pipeline dropped it. `output_rule` of the port's policy took it; no input policy sees it.
     """
 
     port: int
@@ -125,15 +117,10 @@ class PacketOut:
 
 @dataclass(frozen=True)
 class Change:
-    """The program changes: another policy, or by hand other entries.
+    """The program changes to another policy, which is whole, or by hand to other entries.
 
-    Attributes:
-        policy: The whole new one.
-        insert: By hand: entries that come (default actions are set),
-        modify: that get another action,
-        delete: that go, in the order delete, modify, insert.
-        policies: By hand: numbers of rules from here on; those of before stay.
-
+    By hand, in this order, entries `delete` go, `modify` get another action, and `insert` come (default actions are
+    set). `policies` are numbers of rules from here on; earlier ones stay.
     """
 
     policy: str = ""
@@ -149,9 +136,8 @@ class Count:
 
     Attributes:
         counter: As in docs/inside/pipeline.md.
-        cell: Its index, or what it stands for: ``("web", GREEN)`` of a rule or, for ``stream_traffic``, of an action;
+        cell: Its index, or its meaning: ``("web", GREEN)`` of a rule or, for ``stream_traffic``, of an action;
             ``("line", 3)`` the fourth slot of a port's queue, ``("line gold", 0)`` the first of its class's.
-        packets: How many.
         bytes_: Of those packets as they arrived; None: not looked at.
 
     """
@@ -177,22 +163,20 @@ class ByHand:
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that can be wrong.
+    """One possible mistake.
 
     Attributes:
-        name: As in the names of test classes.
-        why: What is wrong if it fails, in one line.
-        steps: In order.
+        why: The mistake, in one line.
         policy: Native YAML, for the controller's compiler and push; None: only by hand.
         by_hand: Entries for gRPC alone; None: only by policy.
         also: Entries for both ways, of tables that no policy writes.
         counts: Further counters; ``drops``, ``policy_traffic``, ``policy_drops`` and ``port_transmit`` are always the
-            sum of what the steps say, cell by cell.
-        needs: What its target must be able to do; elsewhere it is skipped, with the capability table's reason.
+            sum over the steps, cell by cell.
+        needs: Capabilities of its target; elsewhere it is skipped, with the capability table's reason.
         virtual: Whether time has to stand still between its steps.
         not_on_interfaces: Why such frames don't reach a switch by Linux's interfaces; empty: they do.
         keeps: Whether it changes nothing but counters. Of cases that do so, one after the other, the next one's policy
-            or entries take the place of the last one's, without a new program, which takes bmv2 a second.
+            or entries replace the last one's, without a new program, which takes bmv2 a second.
 
     """
 

@@ -1,7 +1,7 @@
 """Two targets' transcripts beside each other: the same frames, byte for byte, and the same counters.
 
-What is known to differ is listed with its reason in differences.toml; a difference that isn't listed is wrong, and so
-is one that is listed and isn't there any more.
+Known differences are listed with their reasons in differences.toml; a difference that isn't listed is wrong, and so is
+a listed one that isn't there any more.
 """
 
 from __future__ import annotations
@@ -19,34 +19,25 @@ _COMPARED = (Verdict.PASS, Verdict.FAIL)
 
 @dataclass(frozen=True)
 class Known:
-    """A difference that is explained.
-
-    Attributes:
-        case: ``suite.class``, or what its name begins with and ``*``.
-        what: ``frames`` or ``counters``.
-        why: What the targets do, and why.
-
-    """
+    """An explained difference: of `frames` or `counters`; `case` is ``suite.class``, or its beginning and ``*``."""
 
     case: str
     what: str
     why: str
 
     def is_about(self, case: str, what: str) -> bool:
-        """Whether it explains this one."""
+        """Return whether it explains this one."""
         named = case.startswith(self.case[:-1]) if self.case.endswith("*") else case == self.case
         return named and what == self.what
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of the comparison.
+    """The result of the comparison; differences are in words.
 
     Attributes:
         same: Cases that both targets did alike.
-        known: Differences that are explained, in words.
-        unknown: Those that aren't.
-        vanished: What is listed but wasn't seen.
+        vanished: Listed differences that weren't seen.
         alone: Cases that only one target ran, with the other one's reason.
 
     """
@@ -64,25 +55,18 @@ class Comparison:
 
 
 def known_differences() -> list[Known]:
-    """Those of differences.toml."""
+    """Return those of differences.toml."""
     return [Known(**each) for each in tomllib.loads(KNOWN.read_text(encoding="utf-8")).get("difference", [])]
 
 
 def markdown() -> str:
-    """The list of the documentation."""
+    """Return the list for the documentation."""
     lines = [f"- `{each.case}`, {each.what}: {each.why}" for each in known_differences()]
     return "\n".join(lines) or "None is known."
 
 
 def compare(one: Sequence[Record], other: Sequence[Record], listed: Sequence[Known] | None = None) -> Comparison:
-    """Hold two targets' records against each other.
-
-    Args:
-        one: Of the first target.
-        other: Of the second.
-        listed: Differences that are explained; those of differences.toml if None.
-
-    """
+    """Compare two targets' records; `listed` are explained differences, those of differences.toml if None."""
     listed = known_differences() if listed is None else listed
     others = {record.case: record for record in other}
     same, known, unknown, alone = 0, [], [], []
@@ -108,7 +92,7 @@ def compare(one: Sequence[Record], other: Sequence[Record], listed: Sequence[Kno
                 known.append(f"{record.case}: {what} differ: {explained.why}")
     alone += [f"{case}: not run on the other target" for case in others]
     ran = {record.case for record in one} & {record.case for record in other}
-    # Of what wasn't run nothing can have vanished.
+    # A difference of a case that wasn't run can't have vanished.
     vanished = [
         f"{each.case}: {each.what} don't differ"
         for each in listed

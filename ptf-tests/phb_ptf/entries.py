@@ -23,17 +23,10 @@ def rule(
     versions: tuple[int, ...] = (4, 6),
     **match: Any,
 ) -> list[Entry]:
-    """A rule's entries for IPv4 and IPv6.
+    """Return a rule's entries for IPv4 and IPv6; `match` is by key field, as in `phb_device.entry`.
 
-    Args:
-        policy: Its number.
-        stage: ``classify`` for an input policy, ``output`` for that of an egress port.
-        priority: The larger one is asked first.
-        stream: Whose meter and buffer the packets are for.
-        traffic_class: Whose queue they take.
-        versions: Of IP.
-        match: By key field, as in `phb_device.entry`.
-
+    `policy` is the rule's number, `stage` ``classify`` for an input policy, ``output`` for that of an egress port. The
+    larger `priority` comes first.
     """
     return [
         entry(
@@ -50,26 +43,12 @@ def rule(
 
 
 def scheduler(action: str, *, profile: int = 1, **parameters: int) -> Entry:
-    """Return the entry that gives port 1 its scheduler.
-
-    Args:
-        action: ``fifo``, ``flow_wfq`` or ``class_wfq``.
-        profile: What its other rows hang on.
-        parameters: Of the action.
-
-    """
+    """Return port 1's scheduler entry: ``fifo``, ``flow_wfq`` or ``class_wfq``; `profile` is the key of other rows."""
     return entry("conversation.port_scheduler", {"egress_port": 1}, action, priority=1, profile=profile, **parameters)
 
 
 def limits(hold_queue: int, conversation: int = 0, *, profile: int = 1) -> Entry:
-    """How much may wait at the port of a profile.
-
-    Args:
-        hold_queue: Packets of all of it; 0 is no limit.
-        conversation: Packets of each conversation; 0 is no limit.
-        profile: The port's.
-
-    """
+    """Return the entry that limits packets at a profile's port, in all and of each conversation; 0 is no limit."""
     return entry(
         "buffer.port_limit",
         {"profile": profile},

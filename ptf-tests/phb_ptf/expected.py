@@ -28,12 +28,12 @@ class Numbers:
 
     @classmethod
     def of_hand(cls, entries: ByHand) -> Numbers:
-        """As whoever wrote the entries chose them."""
+        """Take the numbers in entries written by hand."""
         return cls(dict(entries.policies), dict(entries.streams), dict(entries.queues))
 
     @classmethod
     def of_intent(cls, intent: phb.NodeIntent) -> Numbers:
-        """As the compiler gave them; of a rule with two directions, ``web incoming`` is the second."""
+        """Take the compiler's numbers; of a rule with two directions, ``web incoming`` is the second."""
         numbers = cls()
         for policy in intent.policies:
             numbers.policies.setdefault(policy.rule, policy.number)
@@ -46,15 +46,15 @@ class Numbers:
         return numbers
 
     def change(self, change: Change) -> None:
-        """By hand, further rules have numbers."""
+        """Add the numbers of further rules by hand."""
         self.policies |= change.policies
 
     def policy(self, name: str) -> int:
-        """Of a rule; 0 is none's."""
+        """Return the number of a rule; 0 is none's."""
         return self.policies[name] if name else 0
 
     def cell(self, count: Count) -> int:
-        """The index that a count means."""
+        """Return the index that a count means."""
         if isinstance(count.cell, int):
             return count.cell
         name, offset = count.cell
@@ -78,7 +78,7 @@ class Sums:
         self._cells: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
 
     def changed(self, numbers: Numbers) -> None:
-        """Names mean other numbers from here on."""
+        """Use other numbers for names from here on."""
         self.numbers = numbers
         self._learn()
 
@@ -87,7 +87,7 @@ class Sums:
             self._names.setdefault(number, name)
 
     def add(self, step: Send | PacketOut) -> None:
-        """A frame."""
+        """Add a frame."""
         length, policy, output = len(step.frame), 0, self.numbers.policy(step.output_rule)
         output_colour = 0
         if isinstance(step, PacketOut):
@@ -106,7 +106,7 @@ class Sums:
                 self._add("port_transmit", port, length)
 
     def add_queue(self, step: QueueUp) -> None:
-        """Frames that queued up, and the plug: all of them the controller's."""
+        """Add frames that queued up, and the plug: all of them the controller's."""
         self._add("port_transmit", PORT, PLUG_BYTES)
         for each in step.arrive:
             number = self.numbers.policy(each.rule)
@@ -116,7 +116,7 @@ class Sums:
                 self._add("port_transmit", PORT, each.counted)
                 continue
             self._add("drops", each.drop, each.counted)
-            # No input policy has seen it: it counts for that of number 0.
+            # No input policy has seen it: it counts for policy 0.
             for policy in (0, number) if number else (0,):
                 self._add("policy_drops", policy * REASONS_PER_POLICY + each.drop, each.counted)
 
@@ -126,7 +126,7 @@ class Sums:
         value[1] += length
 
     def cells(self) -> dict[str, list[int]]:
-        """Return the cells to read: all that could move."""
+        """Return the cells to read: all that could change."""
         return {
             "drops": list(range(REASONS_PER_POLICY)),
             "policy_traffic": _of_policies(self._names, COLOURS_PER_POLICY),
@@ -142,7 +142,7 @@ class Sums:
         }
 
     def labelled(self, found: Counted, counts: Iterable[tuple[Count, int]]) -> dict[str, dict[str, list[int]]]:
-        """Readings by what the cells stand for: targets may number rules differently, for the push chooses numbers."""
+        """Label readings by the meaning of their cells: a push may number rules differently on each target."""
         labels = {
             (count.counter, cell): count.cell if isinstance(count.cell, int) else f"{count.cell[0]} {count.cell[1]}"
             for count, cell in counts
@@ -176,14 +176,7 @@ def since(before: Counted, now: Counted) -> Counted:
 
 
 def differences(wanted: Counted, counts: Iterable[tuple[Count, int]], found: Counted) -> list[str]:
-    """In words, each cell that isn't what it shall be.
-
-    Args:
-        wanted: By counter and cell.
-        counts: Further ones, with their cells.
-        found: What was read.
-
-    """
+    """Describe each wrong cell, of those in `wanted` and of further `counts`."""
     lines = []
     for name, cells in wanted.items():
         for cell in sorted(cells.keys() | found.get(name, {}).keys()):

@@ -1,4 +1,4 @@
-"""Frames for tables of cases: scapy makes them, a table says each field that matters."""
+"""Frames for tables of cases: scapy makes them, a table sets each field that matters."""
 
 from __future__ import annotations
 
@@ -22,14 +22,10 @@ PEER_MAC = "02:00:00:00:00:02"
 def frame(
     *layers: Packet, size: int = 0, tag: int | None = None, macs: tuple[str, str] = (HOST_MAC, PEER_MAC)
 ) -> bytes:
-    """An Ethernet frame.
+    """Return an Ethernet frame with layers, outermost first.
 
-    Args:
-        layers: What it carries, outermost first.
-        size: It is filled with zeros to so many bytes, and never cut; without check sequence.
-        tag: 802.1p priority of a tag for VLAN 7; None is no tag.
-        macs: Source and destination.
-
+    Zeros fill it to `size` bytes, without check sequence; it is never cut. `tag` is the 802.1p priority of a tag for
+    VLAN 7, and `macs` are source and destination.
     """
     made: Packet = Ether(src=macs[0], dst=macs[1])
     if tag is not None:
@@ -41,15 +37,7 @@ def frame(
 
 
 def ip(version: int = 4, *, tos: int = 0, ttl: int = 64, **fields: Any) -> Packet:
-    """An IPv4 or IPv6 header from `HOST` to `PEER`.
-
-    Args:
-        version: 4 or 6.
-        tos: ToS octet, or traffic class.
-        ttl: Time to live, or hop limit.
-        fields: Others, by scapy's names.
-
-    """
+    """Return an IPv4 or IPv6 header from `HOST` to `PEER`; other `fields` have scapy's names."""
     if version == 6:
         six: dict[str, Any] = {"src": HOST6, "dst": PEER6, "tc": tos, "hlim": ttl}
         return IPv6(**(six | fields))
@@ -67,7 +55,7 @@ def udp(
     macs: tuple[str, str] = (HOST_MAC, PEER_MAC),
     **fields: Any,
 ) -> bytes:
-    """A UDP datagram to a port; other arguments as those of `frame` and `ip`."""
+    """Return a UDP datagram to a port; other arguments as those of `frame` and `ip`."""
     return frame(ip(version, **fields), UDP(sport=source_port, dport=port), size=size, tag=tag, macs=macs)
 
 
@@ -87,12 +75,12 @@ def tcp(
     macs: tuple[str, str] = (HOST_MAC, PEER_MAC),
     **fields: Any,
 ) -> bytes:
-    """A TCP segment to a port, its checksum right if none is given; other arguments as those of `frame` and `ip`."""
+    """Return a TCP segment to a port, its checksum right if none is given; other arguments as in `frame` and `ip`."""
     numbers: dict[str, Any] = {"seq": sequence, "ack": acknowledgement, "window": window, "chksum": checksum}
     segment = TCP(sport=source_port, dport=port, flags=flags, options=options or [], **numbers)
     return frame(ip(version, **fields), segment, size=size, tag=tag, macs=macs)
 
 
 def icmp(**fields: Any) -> bytes:
-    """An echo request over IPv4; arguments as those of `ip`."""
+    """Return an echo request over IPv4; arguments as those of `ip`."""
     return frame(ip(**fields), ICMP(), size=100)

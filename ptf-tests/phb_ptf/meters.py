@@ -1,6 +1,6 @@
-"""Meters for tables of cases: the same one as a policy says it and as its entries do.
+"""Meters for tables of cases: the same one for a policy and as entries.
 
-Rates are 1 bit/s, so that no bucket gains a byte while a case runs: colours are a matter of bursts alone.
+Rates are 1 bit/s, so that no bucket gains a byte while a case runs: colours depend on bursts alone.
 """
 
 from __future__ import annotations
@@ -24,14 +24,7 @@ _COLOURS = ("green", "yellow", "red")
 
 @dataclass(frozen=True)
 class Treatment:
-    """The treatment of packets of one colour.
-
-    Attributes:
-        said: Of the policy: a mapping of YAML.
-        action: Of ``police.colour_action``.
-        parameters: Of the action.
-
-    """
+    """The treatment of packets of one colour: in a policy's YAML, and as an action of ``police.colour_action``."""
 
     said: str
     action: str
@@ -43,46 +36,37 @@ DROP = Treatment("{drop: true}", "drop")
 
 
 def set_dscp(code_point: int) -> Treatment:
-    """Another DSCP; ECN stays."""
+    """Set the DSCP; ECN stays."""
     return Treatment(f"{{set-dscp: {code_point}}}", "remark", (("value", code_point << 2), ("mask", 0xFC)))
 
 
 def set_precedence(precedence: int) -> Treatment:
-    """Another precedence; all other bits stay."""
+    """Set the precedence; all other bits stay."""
     return Treatment(f"{{set-precedence: {precedence}}}", "remark", (("value", precedence << 5), ("mask", 0xE0)))
 
 
 def set_tos(value: int, mask: int) -> Treatment:
-    """Other bits of the ToS octet."""
+    """Set bits of the ToS octet."""
     said = f"{{set-tos: {{value: {value}, mask: {mask}}}}}"
     return Treatment(said, "remark", (("value", value), ("mask", mask)))
 
 
 def set_pcp(value: int) -> Treatment:
-    """Another 802.1p priority."""
+    """Set the 802.1p priority."""
     return Treatment(f"{{set-pcp: {value}}}", "remark_pcp", (("value", value), ("mask", 7)))
 
 
 def set_dscp_and_pcp(code_point: int, pcp: int) -> Treatment:
-    """Both."""
+    """Set both."""
     parameters = (("value", code_point << 2), ("mask", 0xFC), ("pcp_value", pcp), ("pcp_mask", 7))
     return Treatment(f"{{set-dscp: {code_point}, set-pcp: {pcp}}}", "remark_tos_and_pcp", parameters)
 
 
 @dataclass(frozen=True)
 class Meter:
-    """A meter of a stream.
+    """A meter of a stream, with bursts in bytes: `committed` and `other` (excess or peak).
 
-    Attributes:
-        kind: Which RFC.
-        committed: Committed burst in bytes.
-        other: Excess or peak burst in bytes.
-        aware: Whether it goes by the colour that packets come with.
-        basis: Which bytes count.
-        green: What is done with packets of this colour,
-        yellow: of this,
-        red: and of this.
-
+    If `aware`, it uses the colour that packets come with. `basis` says which bytes count.
     """
 
     kind: MeterKind
@@ -95,11 +79,11 @@ class Meter:
     red: Treatment = TRANSMIT
 
     def without_time(self) -> token_buckets.Meter:
-        """The same for the arithmetic, with buckets that gain nothing."""
+        """Return the same for the arithmetic, with buckets that gain nothing."""
         return token_buckets.Meter(self.kind, 0, self.committed, 0, self.other, self.aware)
 
     def said(self) -> str:
-        """The value of an action's key ``meter``."""
+        """Return the value of an action's key ``meter``."""
         rate = f"{{value: {_RATE_BPS}, unit: bit/s, basis: {self.basis}}}"
         second = "" if self.kind is MeterKind.SINGLE_RATE else f", peak-rate: {rate}"
         burst = "peak" if self.kind is MeterKind.TWO_RATE else "excess"
@@ -114,14 +98,7 @@ class Meter:
         )
 
     def entries(self, stream: int, policies: Sequence[int], stage: str = "police") -> list[Entry]:
-        """The same by hand.
-
-        Args:
-            stream: Its number.
-            policies: Those of the rules whose packets it meters.
-            stage: ``police`` or ``output_police``.
-
-        """
+        """Return the same by hand, for rules of these numbers; `stage` is ``police`` or ``output_police``."""
         common = _COUNTED[self.basis] | {"colour_aware": int(self.aware)}
         key = {"stream": stream}
         if self.kind is MeterKind.SINGLE_RATE:

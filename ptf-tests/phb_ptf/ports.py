@@ -1,7 +1,7 @@
 """Ports in memory for ptf's data plane: no interfaces, and no rights.
 
-`connect` is called by the platform module that ptf loads. ptf selects on file descriptors, so frames that leave wake
-it by an event counter.
+The platform module that ptf loads calls `connect`. ptf selects on file descriptors, so frames that leave wake it by an
+event counter.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class Frames(DataPlanePacketSourceIface):  # type: ignore[misc]
         self.given = 0
 
     def fileno(self) -> int:
-        """For select(2)."""
+        """Return the descriptor for select(2)."""
         return self._event
 
     def put(self, port: int, frame: bytes) -> None:
-        """A frame left."""
+        """Take a frame that left."""
         self._waiting.append((port, frame))
         self.given += 1
         os.eventfd_write(self._event, 1)
 
     def recv(self) -> tuple[int, int, bytes, float]:
-        """The next one, as ptf takes it."""
+        """Return the next one, as ptf takes it."""
         os.eventfd_read(self._event)
         return DEVICE, *self._waiting.popleft(), time.time()
 
@@ -56,17 +56,17 @@ class InMemory:
         self._frames = frames
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives."""
+        """Send a frame to the switch."""
         self.device.send(port, frame)
         self.pump(0.0)
 
     def queue_up(self, frames: Sequence[bytes]) -> None:
-        """Packet-outs queue up behind the first of them, and leave."""
+        """Have packet-outs queue up behind the first of them, and leave."""
         for departure in self.device.queue_up(frames):
             self._frames.put(departure.port, departure.frame)
 
     def pump(self, timeout_s: float) -> bool:
-        """Hand what left to ptf, waiting for it if nothing has; whether anything had."""
+        """Hand the frames that left to ptf, waiting for one; return whether there were any."""
         pumped = False
         while (departure := self.device.poll(0.0 if pumped else timeout_s)) is not None:
             self._frames.put(departure.port, departure.frame)
@@ -88,14 +88,12 @@ class _OverGrpc:
 
     def _pump(self) -> None:
         while True:
-            # By other ports leave frames that hold the switch back.
+            # Frames that hold the switch back leave by other ports.
             if (left := self.plane.poll(60)) is not None and left[0] in PORTS:
                 self._frames.put(*left)
 
 
 class _Port(DataPlanePortIface):  # type: ignore[misc]
-    """One port, as ptf's data plane makes it."""
-
     switch: InMemory | _OverGrpc
     frames: Frames
 
@@ -120,10 +118,8 @@ source: Frames | None = None
 def connect(config: dict[str, Any]) -> None:
     """Give ptf ports in memory.
 
-    Args:
-        config: ptf's. Its platform arguments are the address of bmv2's data plane over gRPC, or empty: then phb-switch
-            is started in this process, and the test parameter ``grpcaddr`` becomes its address.
-
+    The platform arguments in `config` are the address of bmv2's data plane over gRPC, or empty: then phb-switch is
+    started in this process, and the test parameter ``grpcaddr`` becomes its address.
     """
     global virtual, plane, source
     source = Frames()

@@ -2,8 +2,8 @@
 
     QueueUp([*flow("a1 a2 a3"), *flow("b1", tos=0xA0)], leave="a1 b1 a2 a3")
 
-How a queue is made to form is the switch's business (`phb_ptf.under_test`): everywhere the frames are the controller's,
-for port 1, so input policies don't see them, and a frame counts two bytes more than it has: its header `packet_out_t`.
+`phb_ptf.under_test` makes a queue form, in each switch otherwise. The frames are always packet-outs for port 1: input
+policies don't see them, and each counts two bytes more than it has, its header `packet_out_t`.
 """
 
 from __future__ import annotations
@@ -31,16 +31,10 @@ PLUG = bytes.fromhex(PEER_MAC.replace(":", "") + HOST_MAC.replace(":", "")) + b"
 
 @dataclass(frozen=True)
 class Waiting:
-    """A frame that comes while the port is busy.
+    """A frame that comes while the port is busy; `name` is that in an order.
 
-    Attributes:
-        name: What an order calls it.
-        frame: As the controller sends it.
-        becomes: As it leaves; nothing: as it came.
-        drop: Why the pipeline dropped it.
-        rule: Of the port's policy that took it.
-        colour: By which it is counted for the rule.
-
+    It leaves unchanged if `becomes` is empty; `drop` is why the pipeline dropped it. `rule` of the port's policy took
+    it, and counts it by `colour`.
     """
 
     name: str
@@ -52,30 +46,23 @@ class Waiting:
 
     @property
     def left(self) -> bytes:
-        """As it leaves."""
+        """The frame as it leaves."""
         return self.becomes or self.frame
 
     @property
     def counted(self) -> int:
-        """Its bytes, as counters have them."""
+        """Its bytes in counters."""
         return len(self.frame) + HEADER_BYTES
 
 
 @dataclass(frozen=True)
 class QueueUp:
-    """Frames that queue up behind the plug, all of them before the first one leaves.
-
-    Attributes:
-        arrive: In this order.
-        leave: Their names, in the order of leaving.
-
-    """
+    """Frames that queue up behind the plug, all of them before the first one leaves; `leave` are names in order."""
 
     arrive: Sequence[Waiting]
     leave: str
 
     def __post_init__(self) -> None:
-        """Refuse an order that isn't one of those frames that aren't dropped."""
         stay = sorted(each.name for each in self.arrive if each.drop is DropReason.NONE)
         if sorted(self.leave.split()) != stay:
             raise ValueError(f"{stay} wait, and '{self.leave}' leave")
@@ -102,18 +89,10 @@ def flow(
     rule: str = "",
     colour: int = 0,
 ) -> list[Waiting]:
-    """Frames of UDP flows, one for each name: a letter for the flow, and a number.
+    """Return frames of UDP flows, one for each name: a letter for the flow, and a number.
 
-    Args:
-        names: Separated by blanks.
-        size: Bytes that each counts: two more than it has.
-        tos: ToS octet or traffic class,
-        becomes: and as it leaves.
-        version: Of IP.
-        drop: As of `Waiting`.
-        rule: As of `Waiting`.
-        colour: As of `Waiting`.
-
+    `names` are separated by blanks. `size` is the bytes that each counts, two more than it has; `tos` is its ToS octet
+    or traffic class, `becomes` that with which it leaves.
     """
 
     def made(name: str, octet: int) -> bytes:
@@ -128,19 +107,19 @@ def flow(
 
 
 def flow_ports(names: str) -> str:
-    """The UDP port, or range of ports, of flows named by their letters, for a policy."""
+    """Return the UDP port, or range of ports, of flows named by their letters, for a policy."""
     first, last = (FIRST_PORT + ord(letter) - ord("a") for letter in (names[0], names[-1]))
     return f"{first}-{last}" if first != last else f"{first}"
 
 
 def port_range(names: str) -> tuple[int, int]:
-    """The same for an entry."""
+    """Return the same for an entry."""
     first, last = (FIRST_PORT + ord(letter) - ord("a") for letter in (names[0], names[-1]))
     return first, last
 
 
 def slot(name: str, slots: int) -> int:
-    """The conversation of an IPv4 flow without a code point, among so many: CRC-32 of what it is known by.
+    """Return the conversation of an IPv4 flow without a code point, among so many: the CRC-32 of its key.
 
     Of two candidates it takes the first one where nothing else waits there (p4src/conversation.p4).
     """

@@ -19,7 +19,7 @@ BAD = (Verdict.FAIL, Verdict.ERROR)
 
 
 def bad(records: Iterable[Record]) -> list[Record]:
-    """Those that didn't pass."""
+    """Return those that didn't pass."""
     return [record for record in records if record.verdict in BAD]
 
 
@@ -42,7 +42,7 @@ def show(console: Console, title: str, records: Sequence[Record]) -> None:
 
 
 def skips(records: Iterable[Record]) -> list[str]:
-    """Reasons of skipped cases, with how many."""
+    """Return reasons of skipped cases, with how many."""
     reasons = Counter(record.reason for record in records if record.verdict is Verdict.SKIP)
     return [f"{count}: {reason}" for reason, count in sorted(reasons.items())]
 
@@ -55,7 +55,7 @@ def _numbers(records: Sequence[Record]) -> list[str]:
 
 
 def write_json(path: Path, records: Iterable[Record]) -> None:
-    """All cases with their verdicts; frames and counters are in the transcript."""
+    """Write all cases with their verdicts; frames and counters are in the transcript."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([_short(record) for record in records], indent=2) + "\n")
 
@@ -65,7 +65,7 @@ def _short(record: Record) -> dict[str, Any]:
 
 
 def write_xunit(path: Path, records: Sequence[Record]) -> None:
-    """As JUnit writes it, which CI systems read."""
+    """Write JUnit's XML, which CI systems read."""
     suite = ElementTree.Element(
         "testsuite",
         name="phb ptf",

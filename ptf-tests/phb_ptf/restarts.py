@@ -1,4 +1,4 @@
-"""ptf's process has the switch restarted that the runner has started: two pipes between them.
+"""ptf's process asks the runner, which has started the switch, to restart it: two pipes between them.
 
 bmv2 keeps the memory of every program that it has run, so a case gets a new process instead of a new program.
 """
@@ -17,13 +17,7 @@ _VARIABLE = "PHB_PTF_RESTARTS"
 
 
 class Restarts:
-    """The runner's side.
-
-    Attributes:
-        environment: For ptf's process.
-        descriptors: That it inherits.
-
-    """
+    """The runner's side; ptf's process has the `environment`, and inherits the `descriptors`."""
 
     def __init__(self, process: SwitchProcess) -> None:
         self._process = process
@@ -45,7 +39,7 @@ class Restarts:
 
 @contextmanager
 def restarts(process: SwitchProcess) -> Iterator[Restarts]:
-    """Serve restarts of a process meanwhile."""
+    """Serve restarts of a process while the body runs."""
     served = Restarts(process)
     thread = threading.Thread(target=served.serve, daemon=True)
     thread.start()

@@ -1,7 +1,6 @@
 """Runs ptf's own command on a switch that is started for it.
 
-ptf is a process of its own: it ends with ``os._exit`` when a test failed, so whatever has to be ended or removed is
-this process's.
+ptf is a process of its own: it ends with ``os._exit`` when a test failed, so this process ends and removes everything.
 """
 
 from __future__ import annotations
@@ -28,54 +27,47 @@ from phb_ptf.transcript import Record
 
 _LARGEST_FRAME = 1 << 16
 _QUEUED_FRAMES = 10_000
-# How long nothing must come before nothing is believed to come; in virtual time nothing is waited for.
+# Silence after which no frame is expected any more; in virtual time there is no wait.
 _QUIET_S = 0.05
 
 
 class RunError(Exception):
-    """ptf or the switch can't be had or didn't start; `str()` says why."""
+    """ptf or the switch isn't there or didn't start; `str()` says why."""
 
 
 def folder(name: str) -> Path:
-    """Where suites and platforms are: in the tree beside this package, in an installation inside it."""
+    """Return the folder of suites or platforms: in the tree beside this package, in an installation inside it."""
     here = Path(__file__).parent
     return next(place for place in (here / name, here.parent / name) if place.is_dir())
 
 
 def ptf_command() -> Path | None:
-    """The command ptf of this Python environment, or of the PATH."""
+    """Return the command ptf of this Python environment, or of the PATH."""
     beside = Path(sys.executable).with_name("ptf")
     found = str(beside) if beside.exists() else shutil.which("ptf")
     return Path(found) if found else None
 
 
 def ptf_missing() -> str:
-    """Why ptf isn't here, or nothing."""
+    """Say why ptf isn't here; empty if it is."""
     if importlib.util.find_spec("ptf") is None or ptf_command() is None:
         return "ptf is not installed: pip install 'phb[ptf]' (its netifaces is compiled: Debian needs gcc, python3-dev)"
     return ""
 
 
 def default_ports() -> Ports:
-    """Interfaces where they can be had, memory otherwise."""
+    """Return interfaces where they can be had, memory otherwise."""
     return Ports.MEMORY if missing("phb-switch", Ports.VETH) else Ports.VETH
 
 
 def reason_against(target: str, ports: Ports) -> str:
-    """Why the suites can't run so here, or nothing."""
+    """Say why the suites can't run so here; empty if they can."""
     return ptf_missing() or missing(target, ports)
 
 
 @dataclass(frozen=True)
 class Run:
-    """The output of one run of ptf.
-
-    Attributes:
-        records: One for each case that began.
-        status: ptf's exit status.
-        log: What ptf printed.
-
-    """
+    """The output of one run of ptf: a record for each case that began, the exit status, and the printed log."""
 
     records: list[Record]
     status: int
@@ -92,12 +84,8 @@ def run(
 ) -> Run:
     """Start the switch, and have ptf run suites on it. On interfaces, call `phb_device.own_namespace` first.
 
-    Args:
-        target: ``phb-switch`` or ``bmv2``.
-        ports: Frames in memory, or virtual Ethernet pairs (root).
-        selected: Suites, groups or ``suite.case``; all if empty.
-        out: Folder for the transcript and ptf's logs.
-        progress: Called with each case that has ended.
+    `selected` are suites, groups or ``suite.case``, all if empty. The transcript and ptf's logs go to the folder `out`;
+    `progress` is called with each case that has ended.
 
     Raises:
         RunError: Something is missing, or ptf didn't begin.
@@ -162,7 +150,7 @@ def listing() -> str:
 
 @contextmanager
 def _switch(target: str, ports: Ports) -> Iterator[tuple[str, list[str], Restarts | None]]:
-    """Address of P4Runtime ("": ptf's process has the switch), ptf's options for its ports, and its restarts."""
+    """Yield P4Runtime's address ("": ptf's process has the switch), ptf's options for its ports, and its restarts."""
     platform = ["--platform-dir", str(folder("platforms")), "--platform", "phb_memory"]
     if ports is Ports.VETH:
         with OnInterfaces(target) as device:
@@ -193,7 +181,7 @@ def _without_time(line: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    # What ptf and its dependencies warn of is theirs.
+    # Warnings of ptf and its dependencies are theirs.
     return os.environ | {"PYTHONWARNINGS": "ignore"}
 
 

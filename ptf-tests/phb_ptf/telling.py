@@ -14,11 +14,7 @@ _MOST_BYTES = 64
 def frames_differ(wanted: Left, seen: Left, names: Mapping[bytes, str] | None = None) -> str:
     """Describe the frames that should have left and those that did, and the first byte that differs.
 
-    Args:
-        wanted: Port and frame, in order.
-        seen: The same.
-        names: What frames are called where only their order differs.
-
+    Frames have `names` where only their order differs.
     """
     missing = _without(wanted, seen)
     extra = _without(seen, wanted)

@@ -25,14 +25,12 @@ class Record:
 
     Attributes:
         case: ``suite.class``.
-        why: What is wrong if it fails.
-        target: Where it ran.
-        verdict: How it ended.
+        why: The mistake that a failure shows.
         reason: Of a failure or a skip.
-        seconds: How long it took, real time.
-        steps: In order: what was sent, and what left for it, as ``[port, frame in hex]``; what the controller got, as
-            ``[ingress port, exception, frame in hex]``.
-        counted: ``[packets, bytes]`` by counter and what a cell stands for, those that aren't zero.
+        seconds: Real time that it took.
+        steps: In order: the sent frame, and those that left for it, as ``[port, frame in hex]``; those that the
+            controller got, as ``[ingress port, exception, frame in hex]``.
+        counted: ``[packets, bytes]`` by counter and meaning of a cell, those that aren't zero.
 
     """
 
@@ -52,13 +50,13 @@ class Record:
 
 
 def append(path: Path, record: Record) -> None:
-    """Write one more line."""
+    """Write a record as one more line."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(record)) + "\n")
 
 
 def read(path: Path) -> list[Record]:
-    """All lines.
+    """Read all lines.
 
     Raises:
         ValueError: It is no transcript.
@@ -69,7 +67,7 @@ def read(path: Path) -> list[Record]:
 
 
 def parse(lines: Iterable[str], name: str) -> list[Record]:
-    """Records of lines that belong to a file called so.
+    """Read records from lines of the file `name`.
 
     Raises:
         ValueError: One is no line of a transcript.

@@ -19,11 +19,9 @@ _HANDED_OVER_WITHIN_S = 10.0
 
 
 class UnderTest(Device):
-    """Return the switch that ptf's ports and the test parameters ``target`` and ``grpcaddr`` lead to.
+    """The switch of ptf's ports and of the test parameters ``target`` and ``grpcaddr``.
 
-    Args:
-        test: Whose hooks ptf calls for each frame.
-
+    ptf calls the hooks of `test` for each frame.
     """
 
     def __init__(self, test: BaseTest) -> None:
@@ -35,12 +33,12 @@ class UnderTest(Device):
         self.in_memory = ports.source is not None
         if not self.virtual:
             check_reachable(self.address)
-        # Frames of a case before this one are none of its business.
+        # Forget frames of an earlier case.
         test.dataplane.flush()
         self._taken = ports.source.given if ports.source is not None else 0
 
     def close(self) -> None:
-        """Nothing: ptf ends what it has started."""
+        """Do nothing: ptf ends what it has started."""
 
     def reset(self) -> None:
         """Load the program anew, into a new process where the runner can start one."""
@@ -55,11 +53,11 @@ class UnderTest(Device):
             ports.plane.open()
 
     def send(self, port: int, frame: bytes) -> None:
-        """A frame arrives now."""
+        """Send a frame now."""
         ptf.testutils.send_packet(self._test, port, frame)
 
     def poll(self, timeout_s: float) -> Departure | None:
-        """The next frame that left; in virtual time there is nothing to wait for but ptf's own thread."""
+        """Return the next frame that left; in virtual time only ptf's own thread has to be waited for."""
         if ports.virtual is not None and ports.source is not None:
             if ports.source.given == self._taken and not ports.virtual.pump(timeout_s):
                 return None
@@ -79,14 +77,14 @@ class UnderTest(Device):
 
     @property
     def no_queues(self) -> str:
-        """Why no queue can be made to form here, or nothing."""
+        """Say why no queue can be made to form here; empty if one can."""
         shaping = targets.load(self.target)
         if ports.virtual is not None or ports.plane is not None or Capability.SHAPING in shaping:
             return ""
         return f"{shaping.name} has no shaping: {shaping.support[Capability.SHAPING].reason}"
 
     def queue_up(self, plug: bytes, frames: Sequence[bytes]) -> None:
-        """Packet-outs queue up at port 1 before the first of them leaves; the plug leaves before it."""
+        """Have packet-outs queue up at port 1 before the first of them leaves; the plug leaves before it."""
         if ports.virtual is not None:
             ports.virtual.queue_up([plug, *frames])
             return
@@ -97,7 +95,7 @@ class UnderTest(Device):
                 held_port.queue_up(control, plug, frames)
 
     def counted(self, cells: Mapping[str, Sequence[int]], *, by_hand: bool) -> Counted:
-        """Cells of counters that aren't zero, read by the controller or by hand."""
+        """Read cells of counters that aren't zero, by the controller or by hand."""
         if not by_hand:
             return self.counters(cells)
         with Control(self.address) as control:

@@ -14,7 +14,7 @@ from phb_ptf.frames import HOST, HOST6, PEER, PEER6, tcp, udp
 
 
 def block(policy: int, stage: str = "admit") -> Entry:
-    """A permission by hand."""
+    """Return a permission by hand."""
     return entry(f"{stage}.permission", {"policy": policy}, "block")
 
 
@@ -105,12 +105,12 @@ CLIENT_FIRST, SERVER_FIRST = 0xFFFFFFFF, 100
 
 
 def there(client: int, flags: str, *, sent: int = 1, heard: int = 1, **fields: Any) -> Send:
-    """A segment of a client that passes; `sent` and `heard` of either side's numbers came before."""
+    """Return a segment of a client that passes; `sent` and `heard` of either side's numbers came before."""
     return forwarded(_of_client(client, flags, sent, heard, **fields), rule="web")
 
 
 def refused(client: int, flags: str = "S", *, sent: int = 0, heard: int = 1, **fields: Any) -> Send:
-    """A segment of a client that there are too many of."""
+    """Return a segment of a client that exceeds the limit."""
     return dropped(_of_client(client, flags, sent, heard, **fields), DropReason.CONNECTION_LIMIT, rule="web")
 
 
@@ -122,7 +122,7 @@ def _of_client(client: int, flags: str, sent: int, heard: int, **fields: Any) ->
 
 
 def back(client: int, flags: str, version: int = 4, *, sent: int = 1, heard: int = 1, **fields: Any) -> Send:
-    """A segment of the server, which is no rule's."""
+    """Return a segment of the server, which no rule takes."""
     ends = {4: (PEER, HOST), 6: (PEER6, HOST6)}[version]
     numbers = {"sequence": SERVER_FIRST + sent, "acknowledgement": (CLIENT_FIRST + heard) % 2**32}
     addresses = {"src": ends[0], "dst": ends[1]}
@@ -131,12 +131,12 @@ def back(client: int, flags: str, version: int = 4, *, sent: int = 1, heard: int
 
 
 def syn(client: int, **fields: Any) -> Send:
-    """The first segment of a connection."""
+    """Return the first segment of a connection."""
     return there(client, "S", sent=0, **fields)
 
 
 def opened(client: int, version: int = 4, **fields: Any) -> list[Step]:
-    """A handshake."""
+    """Return a handshake."""
     answer = back(
         client,
         "SA",
@@ -148,7 +148,7 @@ def opened(client: int, version: int = 4, **fields: Any) -> list[Step]:
 
 
 def limited(name: str, why: str, steps: Sequence[Step]) -> Case:
-    """Two connections are allowed; none is lost track of."""
+    """Make a case that allows two connections; the switch loses track of none."""
     return Case(name, why, steps, LIMITED, LIMITED_BY_HAND, counts=[Count("untracked_connections", 0, 0)])
 
 
@@ -156,7 +156,7 @@ TWO = [*opened(1), *opened(2)]
 
 
 def ignored(name: str, why: str, *steps: Step) -> Case:
-    """At the limit, something that receivers ignore: there is no more room than before."""
+    """Make a case where receivers, at the limit, ignore something: there is no more room than before."""
     return limited(name, why, [*TWO, *steps, refused(3), there(1, "PA"), back(1, "PA")])
 
 

@@ -17,13 +17,13 @@ LEVELS = [Capability.QUEUE_LIMITS, Capability.STRICT_LEVELS]
 
 
 def held(packets: int) -> tuple[str, ByHand]:
-    """A FIFO port with a hold queue."""
+    """Return a FIFO port with a hold queue."""
     said = f"{CONNECTED}queueing: [{{port: line, schedule: {{kind: fifo}}, hold-queue: {packets}}}]\n"
     return said, ByHand([scheduler("fifo"), limits(packets)], queues={"line": FIFO_SLOT})
 
 
 def tail_dropped(queue: str, offset: int, packets: int, size: int = 100) -> list[Count]:
-    """Drops for want of room, as the queue's slot counts them."""
+    """Return drops for want of room, as the queue's slot counts them."""
     return [Count("conversation_tail_drops", (queue, offset), packets, packets * size)]
 
 
@@ -86,7 +86,7 @@ DISCARD = DropReason.CONGESTIVE_DISCARD
 
 
 def flow_queued(hold_queue: int) -> tuple[str, ByHand]:
-    """A port of 16 conversations, of which two packets each may wait."""
+    """Return a port of 16 conversations, of which two packets each may wait."""
     said = f"{CONNECTED}queueing: [{{port: line, schedule: {{{FLOW_QUEUE}}}, hold-queue: {hold_queue}}}]\n"
     entries = [scheduler("flow_wfq", base=0, conversations=SLOTS, overhead=0), limits(hold_queue, 2)]
     return said, ByHand(entries, queues={"line": 0})
@@ -160,7 +160,7 @@ cases(
 
 
 def classed(hold_queue: int) -> tuple[str, ByHand]:
-    """Class gold, of which two packets may wait, flow a's; class silver, of which three may, flow b's."""
+    """Return class gold, where two packets of flow a may wait, and class silver, where three of flow b may."""
     said = f"""{CONNECTED}
 classes: [{{name: gold}}, {{name: silver}}]
 actions: [{{name: gold, class: gold}}, {{name: silver, class: silver}}]

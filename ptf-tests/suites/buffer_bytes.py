@@ -23,17 +23,10 @@ FULL = DropReason.NO_BUFFER
 def buffered(
     name: str, why: str, pool: int, holes: int, private: dict[str, int], queued: Sequence[QueueUp], hold_queue: int = 64
 ) -> Case:
-    """Packets that wait at a port with buffers.
+    """Make a case of packets that wait at a port with buffers, one batch of `queued` after the other.
 
-    Args:
-        name: Of the case.
-        why: What is wrong if it fails.
-        pool: Bytes.
-        holes: A stream holds at most one part of so many of what is left.
-        private: Bytes that belong to a flow, by its letter; the others have none.
-        queued: What waits, one batch after the other.
-        hold_queue: Packets that may wait.
-
+    A stream holds at most one part in `holes` of what is left of the `pool`, in bytes. `private` are bytes that belong
+    to a flow, by its letter; the others have none.
     """
     policy = f"{CONNECTED}actions: [{{name: a}}, {{name: b}}, {{name: c}}]\nrules:\n"
     for letter in "abc":
@@ -62,12 +55,12 @@ def buffered(
 
 
 def kept(names: str, size: int = 100) -> list[Waiting]:
-    """Packets that find room, of a rule that is called as their flow."""
+    """Return packets that find room; their rule has the name of their flow."""
     return [each for name in names.split() for each in flow(name, size=size, rule=name[0])]
 
 
 def refused(names: str, size: int = 100, drop: DropReason = FULL) -> list[Waiting]:
-    """Packets that find none."""
+    """Return packets that find none."""
     return [each for name in names.split() for each in flow(name, size=size, rule=name[0], drop=drop)]
 
 

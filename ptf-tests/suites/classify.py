@@ -29,17 +29,7 @@ def takes(
     *,
     versions: tuple[int, ...] = BOTH,
 ) -> Case:
-    """A rule with one condition: it takes what is inside, and nothing else.
-
-    Args:
-        name: Of the case.
-        match: The condition, in YAML.
-        by_hand: The same, by key fields.
-        inside: Frames that it takes.
-        outside: Frames that it doesn't.
-        versions: Of IP, that the condition is about.
-
-    """
+    """Make a case of a rule with one condition, in YAML and by key fields: it takes frames `inside`, and no others."""
     steps = [*(forwarded(each, rule="one") for each in inside), *(forwarded(each) for each in outside)]
     policy = f"{CONNECTED}rules: [{{name: one, match: {{{match}}}}}]\n"
     entries = ByHand([*WIRES, *rule(7, versions=versions, **by_hand)], policies={"one": 7})
@@ -47,7 +37,7 @@ def takes(
 
 
 def span(first: str, last: str) -> tuple[int, int]:
-    """Bounds of addresses as numbers."""
+    """Return bounds of addresses as numbers."""
     return int(ip_address(first)), int(ip_address(last))
 
 

@@ -12,7 +12,7 @@ from phb_ptf.frames import tcp, udp
 
 
 def excepted(priority: int, **match: object) -> list[Entry]:
-    """Entries for packets that a rule above `priority` excepts and no rule below takes."""
+    """Return entries for packets that a rule above `priority` excepts and no rule below takes."""
     return [
         entry(f"classify.multi_field_ipv{version}", match, "leave_unclassified", priority=priority)
         for version in (4, 6)
@@ -20,7 +20,7 @@ def excepted(priority: int, **match: object) -> list[Entry]:
 
 
 def aggregate(policy: int, priority: int = 10, **match: object) -> Entry:
-    """A behaviour aggregate's entry."""
+    """Return a behaviour aggregate's entry."""
     return entry(
         "classify.behaviour_aggregate", match, "set_class", priority=priority, policy=policy, stream=0, traffic_class=0
     )

@@ -118,7 +118,7 @@ BUCKETS = 32
 def delayed(
     name: str, why: str, queued: QueueUp, by_class: dict[int, dict[int, int]], *, classes: bool = False
 ) -> Case:
-    """Packets and the buckets that they are counted in, by class and bucket; all others have none."""
+    """Make a case of packets and the buckets of their delays, by class and bucket; all others are empty."""
     counts = [
         Count("class_delay", number * BUCKETS + bucket, by_class.get(number, {}).get(bucket, 0))
         for number in (0, 1)

@@ -19,13 +19,13 @@ NEXT = {port: (f"02:00:00:00:01:{port:02x}", f"02:00:00:00:02:{port:02x}") for p
 
 
 def yaml_route(destination: str, port: int) -> str:
-    """A route in YAML."""
+    """Return a route in YAML."""
     source, target = NEXT[port]
     return f'  - {{destination: "{destination}", port: {port}, source-mac: "{source}", destination-mac: "{target}"}}\n'
 
 
 def route(destination: str, port: int) -> Entry:
-    """A route by hand."""
+    """Return a route by hand."""
     source, target = (int(mac.replace(":", ""), 16) for mac in NEXT[port])
     version = 6 if ":" in destination else 4
     return entry(
@@ -39,7 +39,7 @@ def route(destination: str, port: int) -> Entry:
 
 
 def discard(destination: str) -> Entry:
-    """A route to nowhere by hand."""
+    """Return, by hand, a route that discards."""
     return entry(f"forward.ipv{6 if ':' in destination else 4}_route", _prefix(destination), "discard")
 
 
@@ -56,21 +56,21 @@ DISCARDED = ("10.9.0.0/16", "2001:db8:9::/48")
 
 
 def policy(routes: dict[str, int], discarded: Sequence[str] = ()) -> str:
-    """A node that routes."""
+    """Return a node that routes."""
     lines = [yaml_route(destination, port) for destination, port in routes.items()]
     lines += [f'  - {{destination: "{destination}", discard: true}}\n' for destination in discarded]
     return NODE + "routes:\n" + "".join(lines)
 
 
 def routed(name: str, why: str, *steps: Step, default: bool = True) -> Case:
-    """A case with the routes above, or those of them that are no default routes."""
+    """Make a case with the routes above, or those of them that are no default routes."""
     routes = {destination: port for destination, port in ROUTES.items() if default or not destination.endswith("/0")}
     by_hand = ByHand([*(route(*each) for each in routes.items()), *map(discard, DISCARDED)])
     return Case(name, why, steps, policy(routes, DISCARDED), by_hand, keeps=True)
 
 
 def hop(port: int, version: int = 4, ttl: int = 64, **fields: Any) -> Step:
-    """A datagram that is routed to a port: new addresses, one less to live, the checksum of that."""
+    """Return a datagram that is routed to a port: new addresses, one less to live, the checksum of that."""
     sent = udp(version=version, ttl=ttl, **fields)
     return forwarded(sent, udp(version=version, ttl=ttl - 1, macs=NEXT[port], **fields), to=port)
 

@@ -15,23 +15,23 @@ from phb_ptf.frames import frame, tcp, udp
 
 
 def tos(value: int, mask: int, policy: int = 7, stage: str = "mark") -> Entry:
-    """An entry that sets bits of the ToS octet."""
+    """Return an entry that sets bits of the ToS octet."""
     return entry(f"{stage}.remark", {"policy": policy}, "set_tos", value=value, mask=mask)
 
 
 def pcp(value: int, mask: int = 7, policy: int = 7, stage: str = "mark") -> Entry:
-    """An entry that sets bits of the 802.1p priority."""
+    """Return an entry that sets bits of the 802.1p priority."""
     return entry(f"{stage}.remark", {"policy": policy}, "set_pcp", value=value, mask=mask)
 
 
 def marks(name: str, why: str, action: str, by_hand: Entry, steps: Sequence[Step]) -> Case:
-    """Every packet is marked by one action."""
+    """Make a case in which one action marks every packet."""
     policy = f"{CONNECTED}actions: [{{name: a, {action}}}]\nrules: [{{name: all, actions: [a]}}]\n"
     return Case(name, why, steps, policy, ByHand([*WIRES, *rule(7), by_hand], policies={"all": 7}), keeps=True)
 
 
 def tos_becomes(*pairs: tuple[int, int], **fields: Any) -> list[Step]:
-    """Datagrams with one ToS octet, and what it becomes, over IPv4 and IPv6; the checksum is the new header's."""
+    """Return datagrams with a ToS octet before and after, over IPv4 and IPv6; the checksum is the new header's."""
     return [
         forwarded(udp(version=version, tos=before, **fields), udp(version=version, tos=after, **fields), rule="all")
         for version in (4, 6)
@@ -40,7 +40,7 @@ def tos_becomes(*pairs: tuple[int, int], **fields: Any) -> list[Step]:
 
 
 def pcp_becomes(*pairs: tuple[int, int]) -> list[Step]:
-    """Tagged datagrams with one priority, and what it becomes."""
+    """Return tagged datagrams with a priority before and after."""
     return [forwarded(udp(tag=before), udp(tag=after), rule="all") for before, after in pairs]
 
 

@@ -31,7 +31,7 @@ EF = entry("mark.remark", {"policy": 7}, "set_tos", value=0xB8, mask=0xFC)
 
 
 def out(name: str, why: str, *steps: PacketOut) -> Case:
-    """Packet-outs, with a policy that takes, and would mark, all that arrives."""
+    """Make a case of packet-outs, with a policy that takes, and would mark, all that arrives."""
     return Case(name, why, steps, RULES, ByHand([*rule(7), EF], policies={"all": 7}), keeps=True)
 
 
@@ -76,7 +76,7 @@ cases(
 
 
 def in_(name: str, why: str, *steps: Step) -> Case:
-    """A router whose controller gets what it can't send on."""
+    """Make a case of a router whose controller gets packets that it can't forward."""
     return Case(name, why, steps, ROUTES, ByHand(ROUTES_BY_HAND), also=TO_CONTROLLER)
 
 

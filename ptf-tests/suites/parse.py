@@ -12,7 +12,7 @@ from phb_ptf.cases import ByHand, Case, dropped, forwarded
 from phb_ptf.entries import WIRES, rule
 from phb_ptf.frames import frame, ip, tcp, udp
 
-# Which ports a packet has is seen by the rule that takes it; what has none reads as 0.
+# The rule that takes a packet shows its ports; a packet without ports has 0.
 PORTS = (
     CONNECTED
     + """
@@ -36,17 +36,17 @@ LIKE_PORTS = Raw(bytes([0, 1, 0, 80]) + bytes(20))
 
 
 def passes(name: str, why: str, sent: bytes, taken_by: str) -> Case:
-    """A frame leaves as it came, and a rule that looks at its ports takes it."""
+    """Make a case of a frame that leaves as it came, and whose ports the rule `taken_by` matches."""
     return Case(name, why, [forwarded(sent, rule=taken_by)], PORTS, PORTS_BY_HAND, keeps=True)
 
 
 def option(words: int) -> list[IPOption]:
-    """So many words of options: one unknown option that fills them."""
+    """Return so many words of options: one unknown option that fills them."""
     return [IPOption(bytes([0x94, 4 * words]) + bytes(range(4 * words - 2)))]
 
 
 def with_options(words: int, payload: Packet = DATAGRAM) -> bytes:
-    """A packet whose header has options."""
+    """Return a packet whose header has options."""
     return frame(ip(options=option(words)), payload, Raw(bytes(20)))
 
 

@@ -22,13 +22,13 @@ LOST = "bytes at the end of a frame get lost"
 
 
 def passes(name: str, why: str, sent: bytes, taken_by: str = "", not_on_interfaces: str = "") -> Case:
-    """A frame leaves as it came."""
+    """Make a case of a frame that leaves as it came."""
     steps = [forwarded(sent, rule=taken_by)]
     return Case(name, why, steps, PORTS, PORTS_BY_HAND, not_on_interfaces=not_on_interfaces, keeps=True)
 
 
 def tagged(*tags: Dot1Q, kind: int | None = None) -> bytes:
-    """A datagram behind tags."""
+    """Return a datagram behind tags."""
     made = Ether(src=HOST_MAC, dst=PEER_MAC)
     for tag in tags:
         made /= tag
@@ -36,7 +36,7 @@ def tagged(*tags: Dot1Q, kind: int | None = None) -> bytes:
 
 
 def plain(ethertype: int, payload: bytes = bytes(46)) -> bytes:
-    """A frame of some type."""
+    """Return a frame of some type."""
     return bytes(Ether(src=HOST_MAC, dst=PEER_MAC, type=ethertype) / Raw(payload))
 
 

@@ -46,12 +46,12 @@ LIKE_PORTS = Raw(bytes([0, 1, 0, 80]) + bytes(20))
 
 
 def passes(name: str, why: str, sent: bytes, taken_by: str) -> Case:
-    """A frame leaves as it came, and a rule that looks at protocol and ports takes it."""
+    """Make a case of a frame that leaves as it came, and whose protocol and ports the rule `taken_by` matches."""
     return Case(name, why, [forwarded(sent, rule=taken_by)], HEADERS, HEADERS_BY_HAND, keeps=True)
 
 
 def extended(*headers: Packet) -> bytes:
-    """A datagram behind extension headers."""
+    """Return a datagram behind extension headers."""
     return frame(ip(6), *headers, DATAGRAM, Raw(bytes(20)))
 
 

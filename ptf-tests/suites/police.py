@@ -26,7 +26,7 @@ SINGLE, TWO, SEPARATE = MeterKind.SINGLE_RATE, MeterKind.TWO_RATE, MeterKind.TWO
 
 
 def metered(name: str, why: str, meter: Meter, packets: Sequence[tuple[str, int, str]], hook: str = "input") -> Case:
-    """Packets of a stream: how each comes, its bytes, and the colour it gets, by which it leaves marked."""
+    """Make a case of a stream's packets: how each comes, its bytes, and the colour that it gets and leaves with."""
     buckets = TokenBuckets(meter.without_time())
     for comes, size, colour in packets:
         assert buckets.colour(0, size, COLOURS.get(comes, Colour.GREEN)) is COLOURS[colour], f"{name}: a wrong case"
@@ -62,7 +62,7 @@ def _step(comes: str, size: int, colour: str, output: bool) -> Send:
 
 
 def alike(comes: str, colours: str) -> list[tuple[str, int, str]]:
-    """Packets of one size."""
+    """Return packets of one size."""
     return [(each, SIZE, colour) for each, colour in zip(comes, colours, strict=True)]
 
 

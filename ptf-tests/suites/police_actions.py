@@ -18,7 +18,7 @@ SINGLE = MeterKind.SINGLE_RATE
 
 
 def treated(name: str, why: str, meter: Meter, *packets: tuple[bytes, bytes], hook: str = "input") -> Case:
-    """Packets of a stream, green, yellow and red, and what they become; nothing is what is dropped."""
+    """Make a case of a stream's packets, green, yellow and red, before and after; a dropped one is empty then."""
     output = hook == "output"
     where = "egress-port: line" if output else "ingress-port: lan"
     policy = f"actions: [{{name: metered, meter: {meter.said()}}}]\n"
@@ -38,13 +38,13 @@ def treated(name: str, why: str, meter: Meter, *packets: tuple[bytes, bytes], ho
 
 
 def plain(tos: int = 0, tag: int | None = None, version: int = 4) -> bytes:
-    """A packet of the stream."""
+    """Return a packet of the stream."""
     return udp(size=SIZE, tos=tos, tag=tag, version=version)
 
 
 # A tagged packet is four bytes longer, so bursts leave room for it.
 def meter(**treatments: object) -> Meter:
-    """One that a green, a yellow and a red packet show whole."""
+    """Return a meter that makes the first packet green, the second yellow, and the third red."""
     return Meter(SINGLE, BURST, BURST, **treatments)  # type: ignore[arg-type]
 
 
@@ -121,7 +121,7 @@ ONE_METER_BY_HAND = ByHand(
 
 
 def port(number: int) -> bytes:
-    """A packet by which a rule is known."""
+    """Return a packet for one rule, by its port."""
     return udp(number, size=SIZE)
 
 

@@ -26,7 +26,7 @@ Made = Callable[[int], bytes]
 
 
 def counted(name: str, why: str, basis: str, size: int, made: Made, *, is_ip: bool = True, hook: str = "input") -> Case:
-    """A meter counts so many bytes of a frame: they are green where the burst has them, and one less has not.
+    """Make a case of a meter that counts so many bytes of a frame: they are green by a burst of as many, not one less.
 
     The first frame leaves the committed bucket empty, and the other bucket lacks a byte for the second.
     """
@@ -63,44 +63,44 @@ def _step(made: Made, colour: int, output: bool) -> Send:
 
 
 def of(version: int = 4, *, datagram: int, tag: int | None = None, padding: int = 0) -> Made:
-    """A datagram of so many bytes with its IP header, perhaps behind a tag, perhaps padded."""
+    """Return a datagram of so many bytes with its IP header, perhaps behind a tag, perhaps padded."""
     link = 14 if tag is None else 18
     return lambda tos: udp(version=version, size=link + datagram, tag=tag, tos=tos) + bytes(padding)
 
 
 def cut(version: int, *, behind: int, tag: int | None = None, **said: int) -> Made:
-    """So many bytes behind Ethernet's header and tag, with what their IP header says of them."""
+    """Return so many bytes behind Ethernet's header and tag, with these fields of their IP header."""
     link = 14 if tag is None else 18
     return lambda tos: udp(version=version, size=2000, tag=tag, tos=tos, **said)[: link + behind]
 
 
 def behind_options(tos: int) -> bytes:
-    """60 bytes of header, 40 of them options, and 10 more."""
+    """Return 60 bytes of header, 40 of them options, and 10 more."""
     return frame(ip(options=b"\x01" * 40, tos=tos, proto=200), Raw(bytes(10)))
 
 
 def jumbogram(tos: int) -> bytes:
-    """A hop-by-hop header, and a payload length of 0: the option that says another isn't there."""
+    """Return a hop-by-hop header, and a payload length of 0, without the option that has another one."""
     return frame(ip(6, tos=tos, plen=0), IPv6ExtHdrHopByHop(nh=59), Raw(bytes(100)))
 
 
 def header_alone(tos: int) -> bytes:
-    """IPv6 without payload in the shortest frame that Ethernet has."""
+    """Return IPv6 without payload in the shortest frame that Ethernet has."""
     return frame(ip(6, tos=tos, nh=59)) + bytes(6)
 
 
 def arp(tag: int | None = None) -> Made:
-    """A frame that isn't IP has no ToS octet."""
+    """Return a frame that isn't IP; it has no ToS octet."""
     return lambda tos: frame(ARP(pdst="10.0.2.1"), size=60, tag=tag)
 
 
 def two_tags(tos: int) -> bytes:
-    """The second tag ends parsing."""
+    """Return a frame with two tags: the second one ends parsing."""
     return frame(Dot1Q(vlan=8), IP(src="10.0.1.1", dst="10.0.2.1"), size=100, tag=3)
 
 
 def of_ip(name: str, why: str, size: int, made: Made, *, is_ip: bool = True) -> list[Case]:
-    """The same for a meter by bytes of IP of the input policy, and one by bytes of PPP of the output policy."""
+    """Make the same for a meter by bytes of IP of the input policy, and one by bytes of PPP of the output policy."""
     return [
         counted(f"{name}_ip_input", why, "ip", size, made, is_ip=is_ip),
         counted(f"{name}_ppp_output", why, "ppp", size + 4, made, is_ip=is_ip, hook="output"),

@@ -24,12 +24,12 @@ OTHERS = (0, 1, 8, 9, 11, 13, 16, 24, 32, 40, 42, 44, 46, 48, 56, 63)
 
 
 def packet(tos: int, version: int = 4) -> bytes:
-    """A packet with a code point and ECN bits."""
+    """Return a packet with a code point and ECN bits."""
     return udp(size=SIZE, tos=tos, version=version)
 
 
 def by_code_point(kind: MeterKind, version: int) -> Case:
-    """Each code point's colour, where nothing is short."""
+    """Make a case of each code point's colour, with enough tokens."""
     meter = Meter(kind, ROOM, ROOM, aware=True)
     policy = f"actions: [{{name: metered, meter: {meter.said()}}}]\nrules: [{{name: metered, actions: [metered]}}]\n"
     wanted = {**AF, **dict.fromkeys(OTHERS, GREEN)}
@@ -50,7 +50,7 @@ cases(globals(), *(by_code_point(kind, version) for kind in (SINGLE, TWO, SEPARA
 
 
 def chained(name: str, why: str, first: Meter | None, second: Meter | None, *steps: Send) -> Case:
-    """Packets that an input policy meters, and then the output policy."""
+    """Make a case of packets that an input policy meters, and then the output policy."""
     actions = [
         f"{{name: {name}{f', meter: {meter.said()}' if meter else ''}}}"
         for name, meter in (("first", first), ("second", second))
@@ -70,7 +70,7 @@ def chained(name: str, why: str, first: Meter | None, second: Meter | None, *ste
 
 
 def both(before: int, after: int, tos: int = 0, becomes: int | None = None) -> Send:
-    """A packet's colour at the input and at the output."""
+    """Return a packet, with its colour at the input and at the output."""
     left = packet(tos if becomes is None else becomes)
     return forwarded(packet(tos), left, rule="in", colour=before, output_rule="out", output_colour=after)
 

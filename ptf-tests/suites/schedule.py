@@ -44,7 +44,7 @@ OVERHEAD = {"ethernet": 0, "ip": -14, "ppp": -10}
 
 
 def weights(numbers: list[int]) -> list[Entry]:
-    """Of the port's flows, by precedence."""
+    """Return weights of the port's flows, by precedence."""
     return [
         entry("schedule.weight", {"profile": 1, "precedence": precedence}, "weighted", level=0, weight=weight)
         for precedence, weight in enumerate(numbers)
@@ -52,7 +52,7 @@ def weights(numbers: list[int]) -> list[Entry]:
 
 
 def fair(name: str, why: str, queued: QueueUp, dialect: str = "ios-11.3", basis: str = "ethernet") -> Case:
-    """Packets of flows that wait at a port with flow queueing."""
+    """Make a case of packets of flows that wait at a port with flow queueing."""
     policy = (
         f"{CONNECTED}queueing: [{{port: line, schedule: {{kind: fair-queue, dialect: {dialect}, "
         f"dynamic-conversations: 4096}}, length-basis: {basis}}}]\n"

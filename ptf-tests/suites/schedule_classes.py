@@ -40,7 +40,7 @@ RULES_BY_HAND = [
 
 
 def single(name: str, level: int, weight: int) -> Entry:
-    """The queue of a class without flows; that of class-default takes what has no other."""
+    """Return the queue of a class without flows; that of class-default takes all other packets."""
     number = CLASSES.get(name, 0)
     key = {"profile": 1} | ({"traffic_class": number} if number else {})
     return entry(
@@ -50,7 +50,7 @@ def single(name: str, level: int, weight: int) -> Entry:
 
 
 def flows(name: str, base: int, weight: int) -> Entry:
-    """The queue of a class whose flows share its weight."""
+    """Return the queue of a class whose flows share its weight."""
     number = CLASSES.get(name, 0)
     key = {"profile": 1} | ({"traffic_class": number} if number else {})
     return entry(
@@ -63,7 +63,7 @@ def classed(
     name: str, why: str, queues: str, rows: Sequence[Entry], arrive: str, leave: str, needs: Sequence[Capability],
     sizes: dict[str, int] | None = None,
 ) -> Case:  # fmt: skip
-    """Packets that wait in queues of classes."""
+    """Make a case of packets that wait in queues of classes."""
     frames = [
         each
         for packet in arrive.split()

@@ -25,12 +25,12 @@ ACTIONS = CONNECTED + (
 
 
 def mark(policy: int, tos: int, stage: str = "mark") -> Entry:
-    """A rule's code point."""
+    """Return a rule's code point."""
     return entry(f"{stage}.remark", {"policy": policy}, "set_tos", value=tos, mask=0xFC)
 
 
 def activate(version: int) -> Entry:
-    """The one write."""
+    """Return the one write."""
     return default_action("version.active", "set_version", version=version, track_connections=0)
 
 
@@ -38,30 +38,21 @@ def changed(
     name: str, why: str, old: str, new: str, entries: Sequence[Entry], names: dict[str, int],
     before: Sequence[Send], after: Sequence[Send],
 ) -> Case:  # fmt: skip
-    """Packets before the change, and after it.
+    """Make a case of packets before and after a change from rules `old` to rules `new`.
 
-    Args:
-        name: Of the case.
-        why: What is wrong if it fails.
-        old: Rules of the first push,
-        new: and of the second one.
-        entries: Of both versions, by hand.
-        names: Numbers of rules in them.
-        before: What packets come to,
-        after: and what they come to then.
-
+    `entries` are those of both versions, by hand; `names` are the numbers of rules in them.
     """
     steps: list[Step] = [*before, Change(ACTIONS + new, insert=[activate(1)]), *after]
     return Case(name, why, steps, ACTIONS + old, ByHand([*WIRES, *entries], names))
 
 
 def low(port: int = 80, *, rule: str, becomes: int = AF11, version: int = 4) -> Send:
-    """A packet to a port, and the code point that it leaves with."""
+    """Return a packet to a port, and the code point that it leaves with."""
     return forwarded(udp(port, version=version), udp(port, tos=becomes, version=version), rule=rule)
 
 
 def none(port: int = 80, version: int = 4) -> Send:
-    """A packet that no rule takes."""
+    """Return a packet that no rule takes."""
     return forwarded(udp(port, version=version))
 
 
@@ -130,7 +121,7 @@ OUTPUT_AGGREGATE = "behaviour-aggregates: [{{name: {name}, dscp: 0, egress-port:
 
 
 def aggregate(stage: str, policy: int, version: str, **match: int) -> Entry:
-    """A behaviour aggregate of DSCP 0."""
+    """Return a behaviour aggregate of DSCP 0."""
     return entry(
         f"{stage}.behaviour_aggregate", {"version": version, "tos": "0x0/&0xfc"} | match, "set_class",
         priority=10, policy=policy, stream=0, traffic_class=0,
@@ -138,7 +129,7 @@ def aggregate(stage: str, policy: int, version: str, **match: int) -> Entry:
 
 
 def out(name: str, becomes: int) -> Send:
-    """A packet that the policy of port 1 takes."""
+    """Return a packet that the policy of port 1 takes."""
     return forwarded(udp(), udp(tos=becomes), output_rule=name)
 
 

@@ -26,7 +26,7 @@ AF11, AF12, AF13, CS1 = 0x28, 0x30, 0x38, 0x20
 
 @dataclass(frozen=True)
 class Profile:
-    """A drop profile: whose, and from how many packets to how many."""
+    """A drop profile of some packets, from how many packets in the queue to how many."""
 
     minimum: int
     maximum: int
@@ -35,34 +35,34 @@ class Profile:
 
     @property
     def slope(self) -> int:
-        """As the entry has it."""
+        """The slope in the entry."""
         span = 10 * (self.maximum - self.minimum)
         return round((1 << 32) / span) if span else 0
 
 
 def of_dscp(tos: int, minimum: int, maximum: int) -> Profile:
-    """Of a code point, given as ToS octet."""
+    """Return the profile of a code point, given as ToS octet."""
     return Profile(minimum, maximum, f"dscp: {tos >> 2}, ", (("tos", f"{tos:#x}/&0xfc"),))
 
 
 def of_precedence(precedence: int, minimum: int, maximum: int) -> Profile:
-    """Of a precedence."""
+    """Return the profile of a precedence."""
     return Profile(minimum, maximum, f"precedence: {precedence}, ", (("tos", f"{precedence << 5:#x}/&0xe0"),))
 
 
 def of_colour(colour: int, minimum: int, maximum: int) -> Profile:
-    """Of a colour."""
+    """Return the profile of a colour."""
     name = ("green", "yellow", "red")[colour]
     return Profile(minimum, maximum, f"colour: {name}, ", (("colour", f"{colour:#x}/&0x3"),))
 
 
 def of_all(minimum: int, maximum: int) -> Profile:
-    """Of packets that no other profile is for."""
+    """Return the profile of packets that no other profile is for."""
     return Profile(minimum, maximum)
 
 
 def thresholds(profiles: tuple[Profile, ...], weight: int) -> list[Entry]:
-    """Rows of a queue; the last one observes what no profile is for."""
+    """Return rows of a queue; the last one observes packets that no profile is for."""
     key = {"profile": 1, "traffic_class": 0}
     rows = [
         entry(
@@ -77,7 +77,7 @@ def thresholds(profiles: tuple[Profile, ...], weight: int) -> list[Entry]:
 
 
 def said(profiles: tuple[Profile, ...], weight: int) -> str:
-    """The value of ``early-detection``."""
+    """Return the value of ``early-detection``."""
     listed = ", ".join(f"{{{each.said}minimum: {each.minimum}, maximum: {each.maximum}}}" for each in profiles)
     return f"{{average-weight: {weight}, profiles: [{listed}]}}"
 
@@ -90,7 +90,7 @@ COLOURED = Meter(MeterKind.TWO_RATE, 100_000, 100_000, aware=True)
 def detected(
     name: str, why: str, profiles: tuple[Profile, ...], queued: QueueUp, *, coloured: bool = False, weight: int = 1
 ) -> Case:
-    """Packets that wait at a FIFO port with early detection."""
+    """Make a case of packets that wait at a FIFO port with early detection."""
     policy, entries = CONNECTED, [scheduler("fifo"), LIMIT, *thresholds(profiles, weight)]
     if coloured:
         policy += f"actions: [{{name: all, meter: {COLOURED.said()}}}]\n"

@@ -26,7 +26,7 @@ RAISE = " ".join(f"c{number}" for number in range(40))
 
 
 def detected(name: str, why: str, packet: Sequence[Waiting], *, ecn: bool = True, maximum: int = 32) -> Case:
-    """One packet that finds the average just below its profile's maximum, or above it."""
+    """Make a case of one packet that finds the average just below its profile's maximum, or above it."""
     policy = f"""{CONNECTED}
 queueing:
   - port: line
@@ -66,7 +66,7 @@ queueing:
 
 
 def came(ecn: int, becomes: int | None = None, version: int = 4, drop: DropReason = DropReason.NONE) -> list[Waiting]:
-    """A packet of AF11 with an ECN field."""
+    """Return a packet of AF11 with an ECN field."""
     return flow("b1", tos=AF11 | ecn, becomes=None if becomes is None else AF11 | becomes, version=version, drop=drop)
 
 
