@@ -39,7 +39,7 @@ class Demand:
         )
 
 
-# What the project asks of itself: ratios on any machine, rates on one core of the machines it is built on.
+# phb's own limits: ratios on any machine, rates on one core of the machines it is built on.
 DEMANDS = (
     Demand("veth.phb.pps", over="veth.bmv2.pps", at_least=6),
     Demand("veth.phb.pps", over="veth.null.pps", at_least=0.8),

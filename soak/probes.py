@@ -157,7 +157,7 @@ class Steady:
             due = time.monotonic() + _LOOKS_EVERY_S
             while (left := due - time.monotonic()) > 0:
                 probes.receive(left)
-        # What is queued behind a flood may still come.
+        # Probes queued behind a flood may still come.
         deadline = time.monotonic() + _ANSWERS_WITHIN_S
         while (left := deadline - time.monotonic()) > 0:
             probes.receive(left)

@@ -123,7 +123,7 @@ class _Run:
             self._say(f"          {problem}")
 
     def _recover(self, field: Field, injected: Injected, ended: float) -> None:
-        """Bring back what the fault took, and wait until every flow passes; else begin with a new switch."""
+        """Undo the fault, and wait until every flow passes; else begin with a new switch."""
         switch = self._target.switch
         if switch.ended and not field.killed:
             injected.problems.append(f"the switch has ended: {switch.ended}")
@@ -177,7 +177,7 @@ class _Run:
             self._readings.append((self._now, injected.memory_mib))
         problems = []
         if injected.descriptors > self._descriptors:
-            # What is spare is for a connection that is being closed.
+            # The spare ones are for a connection that is being closed.
             problems.append(
                 f"descriptors: {injected.descriptors} open, at first {self._descriptors - _DESCRIPTORS_SPARE}"
             )

@@ -90,7 +90,7 @@ class Staging:
 
 
 def stage(folder: Path) -> None:
-    """Write all pages into a folder that holds nothing else."""
+    """Write all pages into a folder, which is emptied before."""
     shutil.rmtree(folder, ignore_errors=True)
     staging = Staging(folder)
     for path in [ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]:

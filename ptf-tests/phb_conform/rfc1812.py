@@ -1,4 +1,4 @@
-"""RFC 1812: what is asked of a router's forwarding and of its queues, as far as a data plane can do it."""
+"""RFC 1812: requirements on a router's forwarding and its queues, as far as a data plane can meet them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _router(device: Device, more: str = "") -> Iterator[None]:
         for port, address, own in ((IN, "10.0.1.1", "10.0.1.254"), (OUT, "10.0.2.1", "10.0.2.254")):
             asked = Ether(src=NEXT_HOP, dst="ff:ff:ff:ff:ff:ff") / ARP(hwsrc=NEXT_HOP, psrc=address, pdst=own)
             device.exchange(port, bytes(asked))
-        # What it learns is written before it answers the next packet.
+        # It writes learnt entries before it answers the next packet.
         device.exchange(IN, to_router(datagram()))
         yield
 
@@ -303,7 +303,7 @@ def directed_broadcasts_are_dropped(device: Device) -> Finding:
 
 @check("RFC 1812", "4.2.2.7", Level.MUST, "packets that are too long for the next link are fragmented")
 def long_packets_are_fragmented(device: Device) -> Finding:
-    """1400 bytes to a link of 1000; with "don't fragment" the sender is told instead."""
+    """1400 bytes to a link of 1000; with "don't fragment" the sender gets an error."""
     with _router(device):
         parts = [Ether(data)[IP] for _, data in device.exchange(IN, to_router(datagram(size=1414)), 2)]
         whole = ip()

@@ -135,7 +135,7 @@ def three_precedences_two_levels(device: Device) -> Finding:
     virtual=True,
 )
 def each_class_gets_its_bandwidth(device: Device) -> Finding:
-    """All four have twice the line; what they get in ten seconds beside what they have been given."""
+    """Each of the four offers twice the line; their bandwidths in ten seconds beside the configured ones."""
     device.push(_assured())
     seconds = 10
     streams = [steady(datagram(tos=_octet(each), size=250), 2 * _LINE_BPS, seconds, each * 0.0001) for each in _CLASSES]
@@ -276,7 +276,7 @@ def long_congestion_is_dropped(device: Device) -> Finding:
     frame = datagram(tos=_octet(1, 1), size=250)
     arrivals = steady(frame, 1.2 * _LINE_BPS, 20)
     left = device.run(arrivals, lines={OUT: Line(_LINE_BPS)})
-    # What waits when the last packet has come leaves behind it.
+    # Packets that wait when the last one has come leave after that.
     waiting = sum(each.time_ns > arrivals[-1].time_ns for each in left)
     dropped = 1 - len(left) / len(arrivals)
     said = f"{dropped:.1%} dropped of 16.7 % too many; {waiting} packets wait at the end, early detection ends at 50"

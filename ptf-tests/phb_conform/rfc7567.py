@@ -78,7 +78,7 @@ def a_standing_queue_is_kept_short(device: Device) -> Finding:
     virtual=True,
 )
 def no_flow_is_locked_out(device: Device) -> Finding:
-    """One flow takes each place in the queue as soon as it is free; the other one always comes just before."""
+    """One flow takes each place in the queue as soon as it is free; the other always comes just before that."""
     packet_s = 500 * 8 / _LINE_BPS
     quick, late = datagram(tos=0x20, size=500), datagram(tos=0x40, size=500)
     flows = [

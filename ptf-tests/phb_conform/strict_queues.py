@@ -120,7 +120,7 @@ NUMBERS = (None, 8, 6, 4, 2)
 
 
 def percentages(passages: Sequence[Passage]) -> dict[Session, float]:
-    """Return each session's share of what left while all were sending."""
+    """Return each session's share of the bits that left while all were sending."""
     bits: dict[Session, int] = {}
     for passage in passages:
         if passage.departure_ns < SECONDS * NANOSECONDS:

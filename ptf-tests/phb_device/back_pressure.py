@@ -1,4 +1,4 @@
-"""Queues in bmv2, whose lines have no rate: they form because nobody takes what it transmits.
+"""Queues in bmv2, whose lines have no rate: they form while nothing reads the frames that it transmits.
 
 Its transmitting thread waits for the stream's window, the buffer in front of it fills, and then each egress thread
 (ports modulo four) waits with one packet in hand: jumbo frames fill the buffer through a port that no policy knows, the

@@ -81,7 +81,7 @@ class Device(ABC):
     def close(self) -> None:
         """End the switch, and remove what was made for it."""
 
-    # What it runs ----------------------------------------------------------------------------------------------
+    # Its program ----------------------------------------------------------------------------------------------
 
     def reset(self) -> None:
         """Load the program anew: no entries, counters and registers zero, ports unlimited."""
@@ -118,7 +118,7 @@ class Device(ABC):
             intent = phb.load_intent(policy, artifact(), at=AT, target=target or self.target)
         self._shaped = bool(intent.shapers)
         report = run_async(phb.push_intent(self.address, intent, artifact(), draw=draw))
-        # Beside what the switch holds already, the push may have given other numbers than the compiler.
+        # Beside entries that are there already, the push may have given other numbers than the compiler.
         return replace(intent, policies=report.policies, streams=report.streams, queues=report.queues)
 
     def write(self, entries: Iterable[Entry]) -> None:

@@ -118,7 +118,7 @@ class Wires:
             for descriptor, _ in ready:
                 port = self._ports[descriptor]
                 frame, address = self._sockets[port].recvfrom(_LARGEST_FRAME)
-                # What this end sends is seen by its own socket too.
+                # A socket also sees the frames that it sends.
                 if address[2] != _OUTGOING:
                     return port, frame
             if not ready and time.monotonic() >= deadline:

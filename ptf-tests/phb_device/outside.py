@@ -31,11 +31,11 @@ class Outside(Device):
         self._started_ns = time.monotonic_ns()
 
     def close(self) -> None:
-        """Let go of its ports."""
+        """Close its ports."""
         self._frames.close()
 
     def reset(self) -> None:
-        """Load the program anew, take shapers away, and forget what is on its way."""
+        """Load the program anew, take shapers away, and drop frames on their way."""
         self._forget()
         super().reset()
         while self._frames.poll(0.0) is not None:

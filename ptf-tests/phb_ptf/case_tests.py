@@ -78,7 +78,7 @@ class CaseTest(BaseTest):  # type: ignore[misc]
         return self.case.why
 
     def runTest(self) -> None:  # noqa: N802 (unittest's name)
-        """Run the case; write what was seen whether it passes or not."""
+        """Run the case; write its record whether it passes or not."""
         record = Record(f"{type(self).__module__}.{type(self).__name__}", self.case.why, self.under_test.target)
         began = time.monotonic()
         try:

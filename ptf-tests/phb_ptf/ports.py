@@ -49,7 +49,7 @@ class Frames(DataPlanePacketSourceIface):  # type: ignore[misc]
 
 
 class InMemory:
-    """A switch in ptf's own process: what it sends for a frame is there when `send` returns."""
+    """A switch in ptf's own process: its output for a frame is there when `send` returns."""
 
     def __init__(self, device: InProcess, frames: Frames) -> None:
         self.device = device

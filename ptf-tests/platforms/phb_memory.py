@@ -6,5 +6,5 @@ from phb_ptf import ports
 
 
 def platform_config_update(config: dict[str, Any]) -> None:
-    """Called by ptf."""
+    """Give ptf its ports; ptf calls this."""
     ports.connect(config)

@@ -14,7 +14,7 @@ from phb_ptf.frames import HOST, HOST6, PEER, PEER6, tcp, udp
 
 
 def block(policy: int, stage: str = "admit") -> Entry:
-    """Return a permission by hand."""
+    """Return the entry that blocks a rule's packets."""
     return entry(f"{stage}.permission", {"policy": policy}, "block")
 
 

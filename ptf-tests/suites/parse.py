@@ -89,7 +89,7 @@ cases(
            udp(80, size=0), "ports"),
 )  # fmt: skip
 
-# Truncated packets: what is there passes, and isn't read beyond its end.
+# Truncated packets pass, and aren't read beyond their end.
 cases(
     globals(),
     passes("udp_cut_in_ports", "a cut header is read as if it were whole", udp(80)[:37], "zero"),

@@ -107,7 +107,7 @@ cases(
     metered("separate_last_byte", "a packet that leaves a token doesn't fit, or one of a byte too many does",
             Meter(SEPARATE, 801, 800), [("-", 400, "G"), ("-", 400, "G"), ("-", 400, "Y"), ("-", 401, "R"),
                                         ("-", 399, "Y"), ("-", 60, "R")]),
-    # A full bucket: what it gains meanwhile doesn't matter.
+    # A full bucket: its gain meanwhile doesn't matter.
     metered("separate_exact_committed", "a packet is green that leaves no token, where one has to be left",
             Meter(SEPARATE, 400, 401), [("-", 400, "Y"), ("-", 399, "G"), ("-", 400, "R")]),
     metered("separate_exact_excess", "a packet is yellow that leaves no token, where one has to be left",

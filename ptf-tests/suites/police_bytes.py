@@ -36,7 +36,7 @@ def counted(name: str, why: str, basis: str, size: int, made: Made, *, is_ip: bo
     if is_ip:
         taken = f"rules: [{{name: metered, match: {{{where}}}, actions: [metered]}}]\n"
     else:
-        # No rule takes what isn't IP; to a behaviour aggregate it is ToS 0.
+        # No rule takes a frame that isn't IP; to a behaviour aggregate it is ToS 0.
         taken = f"behaviour-aggregates: [{{name: metered, dscp: 0, {where}, actions: [metered]}}]\n"
     policy = f"actions: [{{name: metered, meter: {meter.said()}}}]\n{taken}"
     police = "output_police" if output else "police"

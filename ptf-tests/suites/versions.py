@@ -25,12 +25,12 @@ ACTIONS = CONNECTED + (
 
 
 def mark(policy: int, tos: int, stage: str = "mark") -> Entry:
-    """Return a rule's code point."""
+    """Return the entry of a rule's code point."""
     return entry(f"{stage}.remark", {"policy": policy}, "set_tos", value=tos, mask=0xFC)
 
 
 def activate(version: int) -> Entry:
-    """Return the one write."""
+    """Return the one write that activates a version."""
     return default_action("version.active", "set_version", version=version, track_connections=0)
 
 
@@ -151,7 +151,7 @@ cases(
             [aggregate("output", 7, OLD, egress_port=1), aggregate("output", 8, NEW, egress_port=1),
              mark(7, AF11, "output_mark"), mark(8, AF21, "output_mark")], NAMES,
             [out("low", AF11), out("low", AF11)], [out("high", AF21)]),
-    # The old policy marks AF11, and EF what is AF11 at the output; the new one AF21, which stays at the output.
+    # The old policy marks AF11, and AF11 becomes EF at the output; the new one marks AF21, which stays so.
     changed("input_and_output_together", "a packet meets the input rule of one version and the output rule of another",
             "rules:\n  - {name: low, actions: [low]}\n"
             "  - {name: best, match: {egress-port: line, dscp: AF11}, actions: [best]}\n",
@@ -163,7 +163,7 @@ cases(
             [forwarded(udp(), udp(tos=AF21), rule="high", output_rule="stay")] * 3),
 )  # fmt: skip
 
-# By hand, what no push does: versions that change more than once, and all at once.
+# By hand only: versions that change more than once, and all at once.
 cases(
     globals(),
     Case(

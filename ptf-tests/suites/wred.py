@@ -26,7 +26,7 @@ AF11, AF12, AF13, CS1 = 0x28, 0x30, 0x38, 0x20
 
 @dataclass(frozen=True)
 class Profile:
-    """A drop profile of some packets, from how many packets in the queue to how many."""
+    """A drop profile of some packets; `minimum` and `maximum` are packets in the queue."""
 
     minimum: int
     maximum: int

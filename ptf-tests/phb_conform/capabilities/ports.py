@@ -40,7 +40,7 @@ def shaping(device: Device) -> Probed:
 
 @probe(Capability.SHAPER_BURST)
 def shaper_burst(device: Device) -> Probed:
-    """After a pause a burst leaves at the line's own rate; what is beyond it waits for its tokens."""
+    """After a pause a burst leaves at the line's own rate; frames beyond it wait for their tokens."""
     burst = 20 * _BYTES
     times = _departures_ns(device, burst)
     if isinstance(times, str):

@@ -1,4 +1,4 @@
-"""A probe: tries one capability on a switch, whatever its table says of it."""
+"""A probe: tries one capability on a switch, whatever its table says."""
 
 from __future__ import annotations
 

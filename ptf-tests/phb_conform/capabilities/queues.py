@@ -93,7 +93,7 @@ def strict_levels(device: Device) -> Probed:
     policy = _classified(names)
     queues = ", ".join(f"{{class: level{level}, level: {level}}}" for level in range(_LEVELS))
     device.push(policy + _ALL_PORTS + f"{{kind: classes, queues: [{queues}]}}}}]\n", target=EVERYTHING)
-    # The lowest is what no rule takes: class-default.
+    # Packets that no rule takes are of the lowest: class-default.
     by_level = {
         level: [datagram((_LEVELS - level) * _EACH + count, flow=level) for count in range(_EACH)]
         for level in range(_LEVELS + 1)
@@ -120,7 +120,7 @@ def queue_limits(device: Device) -> Probed:
 
 @probe(Capability.PUSH_OUT)
 def push_out(device: Device) -> Probed:
-    """A full hold queue keeps the most urgent of what came, which here came last."""
+    """A full hold queue keeps the most urgent packets, which here come last."""
     policy = _classified(["urgent"])
     queues = "[{class: urgent, level: 0}]"
     device.push(

@@ -1,4 +1,4 @@
-"""Write what probes saw into the tables of `phb.targets`, which the policy compiler and the documentation read."""
+"""Write the results of probes into the tables of `phb.targets`, for the policy compiler and the documentation."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _gap(
     packets = 0
     first = 0
     for begin, end in _common(list(_backlogs(sessions[0])), list(_backlogs(sessions[1]))):
-        # Packets leave one after the other: what ended before this backlog has no part in any later one either.
+        # Packets leave one after the other: one that ended before this backlog has no part in later ones.
         while first < len(services) and services[first][1] <= begin:
             first += 1
         lead = low = high = Fraction(0)

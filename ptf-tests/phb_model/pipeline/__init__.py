@@ -1,4 +1,4 @@
-"""A deliberately simple model of what a node does with a packet, to hold a switch against.
+"""A deliberately simple model of a packet's way through a node, to compare a switch with.
 
 It reads the policy itself (`phb.model`), not what the compiler makes of it, and goes through it as a person would: from
 the first rule to the last, plain integers, dictionaries. One file per stage, in the order in which a packet meets them:
