@@ -37,7 +37,6 @@ class Counted:
         egress: By port, what the program saw leave.
         left: By port, what the switch sent.
         discarded: By port, what the switch itself dropped of what was queued.
-
     """
 
     received: int

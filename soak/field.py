@@ -32,7 +32,6 @@ class Field:
         reloaded: Counters have begun anew.
         counts: Actions, by name.
         flooded: Frames of floods.
-
     """
 
     target: Target

@@ -28,7 +28,6 @@ class Injected:
         flood_received: Frames of the floods that came through.
         counts: Actions, by name.
         memory_mib: Of the switch afterwards, with open descriptors and threads; 0 where it had ended.
-
     """
 
     fault: str
@@ -54,7 +53,6 @@ class Memory:
         warm: After the first faults.
         most: The most of all readings.
         mib_per_hour: Slope from `warm` on, by least squares; 0 of fewer than three readings.
-
     """
 
     pid: int
@@ -74,7 +72,6 @@ class Report:
         samples: (seconds since the beginning, MiB), once a second.
         totals: Packets that the switch printed at its end.
         problems: Of the run as a whole.
-
     """
 
     seed: int

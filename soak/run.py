@@ -44,7 +44,6 @@ def run(seconds: float, seed: int, say: Callable[[str], None]) -> Report:
 
     Raises:
         ControlError: No interfaces can be had, or the switch doesn't start.
-
     """
     generator = programs()["generate"]
     interfaces.own_namespace()

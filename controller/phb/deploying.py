@@ -57,7 +57,6 @@ def prepare(
 
     Raises:
         InputError: A source can't be read, or what it says is wrong.
-
     """
     if documents is None:
         documents = poll_all(switch.policies)
@@ -72,7 +71,6 @@ def compiled(
 
     Raises:
         InputError: The policy asks for something that the program or the switch can't do.
-
     """
     intent = compile_policy(policy, artifact, at=at, target=switch.target.value)
     for entry in intent.entries:
@@ -113,7 +111,6 @@ async def deploy(
         LockedError: Somebody else changes the switch.
         ChangedSincePlanError: It isn't `expected_plan` any more.
         SwitchError: As `phb.pushing.push`.
-
     """
     if state is None:
         async with open_session(prepared.switch, prepared.artifact, election_id) as session:
@@ -165,7 +162,6 @@ async def take_mastership(session: Session) -> None:
 
     Raises:
         SwitchError: Another controller is primary.
-
     """
     mastership = await session.arbitrate()
     if not mastership.primary and not mastership.somebody and mastership.primary_election_id is not None:

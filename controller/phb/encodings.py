@@ -36,7 +36,6 @@ class Decoded:
         text: Without a byte-order mark; every kind of line end, of EBCDIC's too, is one line feed.
         strange_line: The first line that isn't UTF-8 and was read as Windows-1252; 0 where there is none.
         error: What to tell a user who may not write Windows-1252; None where there is nothing to tell.
-
     """
 
     text: str

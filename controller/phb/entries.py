@@ -25,7 +25,6 @@ class TableRow(NamedTuple):
         parameters: Values in the order of the action's parameters.
         default: The table's default entry, which a packet meets that no other takes.
         label: What its numbers stand for, see `phb.device.labels`; the switch keeps it with the entry.
-
     """
 
     table: int

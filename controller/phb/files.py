@@ -27,7 +27,6 @@ def open_file(path: str | Path, expected: str, error: type[InputError] = InputEr
 
     Raises:
         InputError: It isn't there, isn't readable, or is no regular file.
-
     """
     origin = Origin(str(path))
     try:
@@ -83,7 +82,6 @@ def write_text(path: Path, text: str) -> None:
 
     Raises:
         OSError: It can't be written; nothing has changed.
-
     """
     if path.exists() and not path.is_file():
         # A pipe or a terminal is written to as it is.

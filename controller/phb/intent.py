@@ -71,7 +71,6 @@ class Entry:
         table: Full name, such as ``PhbIngress.classify.multi_field_ipv4``.
         action: Last word of the action's name, such as ``set_class``.
         origin: The statement it comes from.
-
     """
 
     table: str
@@ -96,7 +95,6 @@ class Policy:
     Attributes:
         number: Index of the policy counters, from 1.
         direction: ``any``, ``outgoing`` or ``incoming``.
-
     """
 
     number: int
@@ -146,7 +144,6 @@ class PortShaper:
     Attributes:
         burst_bytes: What may pass at the line's rate after a pause.
         overhead_bytes: What is added to the length of each Ethernet frame, without FCS, to get what the rate counts.
-
     """
 
     port: int
@@ -166,7 +163,6 @@ class NodeIntent:
         notices: Listed warnings, in the order of the files.
         queues: What slots stand for, in the order of ports.
         track_connections: Whether something needs TCP connections counted, measured or followed.
-
     """
 
     node: str | None

@@ -70,7 +70,6 @@ class Switch(Common):
         policies: Policy files or the addresses of directories; rules of earlier ones are asked first.
         groups: Names that select several switches at once.
         timeout: Seconds that one answer may take.
-
     """
 
     name: Name

@@ -19,7 +19,6 @@ def merge(parts: Sequence[PolicySet]) -> PolicySet:
     Raises:
         InputError: Two parts say something about the same item, or about different nodes or time zones; the text names
             both places.
-
     """
     policy = PolicySet(
         node=_agreed(parts, "node"),

@@ -12,7 +12,6 @@ class Origin:
     Attributes:
         line: Line number, from 1; 0 when the whole file is meant.
         statement: The statement in the format's own words, such as ``ServicePolicyRules rule1``.
-
     """
 
     file: str

@@ -24,7 +24,6 @@ async def policy_of(where: Switch, artifact: Artifact) -> PolicySet:
     Raises:
         NotAPolicyError: The switch holds an entry that no policy compiles to.
         SwitchError: The switch refused, can't be reached, or runs another program.
-
     """
     return await look(where, artifact, None, _policy)
 

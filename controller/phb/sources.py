@@ -47,7 +47,6 @@ class Source(Protocol):
 
         Raises:
             PhbError: It can't be read, or doesn't answer.
-
         """
 
 
@@ -107,7 +106,6 @@ def read_documents(
 
     Raises:
         InputError: A document is wrong, or two of them say different things about the same item.
-
     """
     return merge(each_of(partial(_read, document, format_name, options) for document in documents))
 

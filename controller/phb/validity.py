@@ -27,7 +27,6 @@ def next_change(rules: Iterable[Rule], after: datetime, zone: ZoneInfo | None = 
 
     Raises:
         ValueError: `after` has no time zone, so it isn't a moment.
-
     """
     if after.tzinfo is None:
         raise ValueError("a moment needs a time zone")

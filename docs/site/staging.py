@@ -59,7 +59,6 @@ class Staging:
 
         Raises:
             ValueError: It isn't part of the tree.
-
         """
         if path in self._done:
             return

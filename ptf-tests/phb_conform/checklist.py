@@ -36,7 +36,6 @@ def select(wanted: list[str]) -> list[Check]:
 
     Raises:
         InputError: One of them names no check.
-
     """
     if not wanted:
         return list(CHECKS)

@@ -15,7 +15,6 @@ def page(reports: Sequence[Report]) -> str:
 
     Raises:
         ValueError: No report.
-
     """
     if not reports:
         raise ValueError("no report")

@@ -33,7 +33,6 @@ def rewrite(text: str, reports: list[Report]) -> str:
 
     Raises:
         ValueError: The page has no place for them.
-
     """
     before, _, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -43,7 +43,6 @@ class Report:
         switch: The tested switch, in a few words.
         virtual: Whether time was virtual: then the same tree gives the same report.
         phb: Version that ran them.
-
     """
 
     target: str

@@ -23,7 +23,6 @@ def run(device: Device, checks: Iterable[Check]) -> Iterator[Result]:
 
     Raises:
         ControlError: The switch can't be reset: it has gone, or another client has it.
-
     """
     for check in checks:
         yield Result(check, _find(device, check))

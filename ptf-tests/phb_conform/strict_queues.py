@@ -35,7 +35,6 @@ class Load:
         lengths: Of each session's frames, in bytes.
         rates: Of each session, in parts of the line.
         most_of_session: Packets of one session that the policy lets wait; `most_in_all` of all.
-
     """
 
     name: str
@@ -150,7 +149,6 @@ def rows(load: Load) -> Iterator[str]:
 
     Raises:
         AssertionError: The switch serves otherwise than the model, whose ranks the disorder is counted by.
-
     """
     offered = load.offered()
     with InProcess() as exact, InProcess(strict_priority=True) as strict:

@@ -35,7 +35,6 @@ class Wanted:
 
         Raises:
             ControlError: It doesn't start, no server listens at its address, or one of the interfaces can't be had.
-
         """
         if self.address is None:
             return open_device(self.target, self.ports)
@@ -48,7 +47,6 @@ def wanted(target: str, ports: str, address: str | None, interfaces: Sequence[st
 
     Raises:
         InputError: There is no such target, it can't be had here, or options don't fit together.
-
     """
     targets.load(target)
     if ports not in list(Ports):

@@ -68,7 +68,6 @@ def open_device(target: str, ports: Ports = Ports.MEMORY) -> Device:
 
     Raises:
         ControlError: It can't be had here; `missing` says why without trying.
-
     """
     reason = missing(target, ports)
     if reason:

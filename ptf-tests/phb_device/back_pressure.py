@@ -30,7 +30,6 @@ def queue_up(plane: DataPlane, control: Control, plug: bytes, frames: Sequence[b
 
     Raises:
         ControlError: Its ports can't be held back.
-
     """
     plane.hold()
     try:

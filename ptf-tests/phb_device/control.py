@@ -52,7 +52,6 @@ def check_reachable(address: str) -> None:
 
     Raises:
         ControlError: None does.
-
     """
     host, _, port = address.rpartition(":")
     try:
@@ -87,7 +86,6 @@ class Control:
 
     Raises:
         ControlError: The switch doesn't answer, or another session is primary.
-
     """
 
     def __init__(self, address: str, election_id: int = _ELECTION_ID) -> None:
@@ -202,7 +200,6 @@ class Control:
 
         Raises:
             ControlError: The switch refuses one.
-
         """
         request = p4r.WriteRequest(
             device_id=DEVICE_ID,
@@ -234,7 +231,6 @@ class Control:
 
         Raises:
             ControlError: It refuses.
-
         """
         try:
             responses = self._stub.Read(request, timeout=_ANSWERS_WITHIN_S)

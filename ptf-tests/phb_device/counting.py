@@ -21,7 +21,6 @@ def settle(control: Control) -> None:
 
     Raises:
         ControlError: It takes too long.
-
     """
     cell = [CONVERSATION_SLOTS + _MARKED]
     name = "PhbIngress.schedule.conversation_enqueued"
@@ -40,7 +39,6 @@ def until(control: Control, holds: Callable[[], bool]) -> None:
 
     Raises:
         ControlError: It takes too long.
-
     """
     deadline = time.monotonic() + _SETTLES_WITHIN_S
     while not holds():

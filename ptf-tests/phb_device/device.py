@@ -59,7 +59,6 @@ class Device(ABC):
         title: A few words for reports.
         address: Of P4Runtime, ``host:port``.
         virtual: Whether time is an argument: then runs are exact, and repeat to the byte.
-
     """
 
     ports: tuple[int, ...] = (1, 2, 3, 4)
@@ -108,7 +107,6 @@ class Device(ABC):
 
         Raises:
             PhbError: The policy doesn't compile for the target, or the switch refuses.
-
         """
         with tempfile.TemporaryDirectory() as folder:
             if isinstance(policy, str):
@@ -164,7 +162,6 @@ class Device(ABC):
 
         Raises:
             ControlError: No queue can be made to form here.
-
         """
         raise ControlError(f"{self.title}: nothing holds its ports back but a shaper of the policy")
 
@@ -192,7 +189,6 @@ class Device(ABC):
 
         Raises:
             ValueError: Lines where time is real: there a shaper of the policy limits a port.
-
         """
         if lines:
             raise ValueError("a switch in real time has no lines: limit the port by a shaper in the policy")

@@ -26,7 +26,6 @@ class Entry:
             finsy's notation: ``"0xb8/&0xfc"`` ternary, ``"10.0.0.0/8"`` a prefix. A field left out matches everything.
         action: The last word of the action's name.
         priority: The larger one wins; 0 in tables of exact keys and prefixes.
-
     """
 
     table: str
@@ -41,7 +40,6 @@ class Entry:
 
         Raises:
             ValueError: The p4info has no such table, field, action or parameter, or a value doesn't fit.
-
         """
         name = f"PhbIngress.{self.table}"
         action = P4TableAction(f"PhbIngress.{self.table.rpartition('.')[0]}.{self.action}", **self.parameters)

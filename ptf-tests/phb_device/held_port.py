@@ -26,7 +26,6 @@ def queue_up(control: Control, plug: bytes, frames: Sequence[bytes]) -> None:
 
     Raises:
         ControlError: They weren't all queued before the plug had left.
-
     """
     before = transmitted(control, 1)
     name = run_async(_shape(control.address, round(len(plug) * 8 / _HELD_S)))

@@ -92,7 +92,6 @@ class InProcess(Device):
 
         Raises:
             ControlError: They don't come.
-
         """
         wanted = self.switch.statistics()["injected"] + len(frames)
         deadline = time.monotonic() + _ANSWERS_WITHIN_S

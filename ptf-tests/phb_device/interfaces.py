@@ -43,7 +43,6 @@ def own_namespace() -> None:
 
     Raises:
         ControlError: It may not.
-
     """
     reason = missing()
     if reason:

@@ -66,7 +66,6 @@ class Attached(Outside):
 
     Raises:
         ControlError: An interface can't be had.
-
     """
 
     def __init__(self, target: str, address: str, wires: Mapping[int, str]) -> None:

@@ -27,7 +27,6 @@ def bmv2_command() -> list[str]:
 
     Raises:
         ControlError: It isn't installed, or doesn't start.
-
     """
     reason = bmv2_missing()
     if reason:
@@ -68,7 +67,6 @@ class SwitchProcess:
 
     Raises:
         ControlError: It doesn't start; with the last lines that it printed.
-
     """
 
     def __init__(
@@ -134,7 +132,6 @@ class SwitchProcess:
 
         Raises:
             ControlError: It doesn't start.
-
         """
         self._end()
         self._start()

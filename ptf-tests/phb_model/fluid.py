@@ -55,7 +55,6 @@ class FluidServer:
 
         Raises:
             ValueError: The packets aren't in order of time, or a weight isn't positive.
-
         """
         if any(later.time_ns < earlier.time_ns for earlier, later in pairwise(packets)):
             raise ValueError("packets in order of time")

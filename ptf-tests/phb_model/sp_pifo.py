@@ -81,7 +81,6 @@ class Disorder:
         missed: By how much the smallest rank that waited was smaller, summed likewise: the distance that the paper's
             unpifoness weighs inversions with.
         reordered: Those that were taken after a later packet of their own session.
-
     """
 
     packets: int

@@ -37,7 +37,6 @@ class Meter:
         other_bps: PIR of RFC 2698, EIR of RFC 4115, none of RFC 2697; bit/s.
         other_bytes: PBS or EBS.
         aware: Whether packets come with a colour.
-
     """
 
     kind: MeterKind

@@ -35,7 +35,6 @@ def cases(namespace: dict[str, Any], *table: Case) -> None:
 
     Raises:
         ValueError: A name stands twice, or a case has neither policy nor entries.
-
     """
     module = namespace["__name__"]
     for case in table:

@@ -45,7 +45,6 @@ class Send:
         output_rule: Of the egress port's policy, with `output_colour`.
         exception: Why it goes to the controller (p4src/headers.p4, ForwardingException); 0: it doesn't.
         told: The frame as the controller gets it.
-
     """
 
     port: int
@@ -139,7 +138,6 @@ class Count:
         cell: Its index, or its meaning: ``("web", GREEN)`` of a rule or, for ``stream_traffic``, of an action;
             ``("line", 3)`` the fourth slot of a port's queue, ``("line gold", 0)`` the first of its class's.
         bytes_: Of those packets as they arrived; None: not looked at.
-
     """
 
     counter: str
@@ -177,7 +175,6 @@ class Case:
         not_on_interfaces: Why such frames don't reach a switch by Linux's interfaces; empty: they do.
         keeps: Whether it changes nothing but counters. Of cases that do so, one after the other, the next one's policy
             or entries replace the last one's, without a new program, which takes bmv2 a second.
-
     """
 
     name: str

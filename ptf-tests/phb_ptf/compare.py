@@ -39,7 +39,6 @@ class Comparison:
         same: Cases that both targets did alike.
         vanished: Listed differences that weren't seen.
         alone: Cases that only one target ran, with the other one's reason.
-
     """
 
     same: int

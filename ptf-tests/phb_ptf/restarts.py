@@ -61,7 +61,6 @@ def restart() -> None:
 
     Raises:
         ControlError: It doesn't start.
-
     """
     ask, answered = (int(descriptor) for descriptor in os.environ[_VARIABLE].split(","))
     os.write(ask, b"r")

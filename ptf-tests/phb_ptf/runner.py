@@ -90,7 +90,6 @@ def run(
     Raises:
         RunError: Something is missing, or ptf didn't begin.
         ControlError: The switch didn't start.
-
     """
     reason = reason_against(target, ports)
     if reason:
@@ -134,7 +133,6 @@ def listing() -> str:
 
     Raises:
         RunError: ptf isn't here, or a suite can't be loaded.
-
     """
     if reason := ptf_missing():
         raise RunError(reason)

@@ -31,7 +31,6 @@ class Record:
         steps: In order: the sent frame, and those that left for it, as ``[port, frame in hex]``; those that the
             controller got, as ``[ingress port, exception, frame in hex]``.
         counted: ``[packets, bytes]`` by counter and meaning of a cell, those that aren't zero.
-
     """
 
     case: str
@@ -61,7 +60,6 @@ def read(path: Path) -> list[Record]:
     Raises:
         ValueError: It is no transcript.
         OSError: It can't be read.
-
     """
     return parse(path.read_text(encoding="utf-8").splitlines(), str(path))
 
@@ -71,7 +69,6 @@ def parse(lines: Iterable[str], name: str) -> list[Record]:
 
     Raises:
         ValueError: One is no line of a transcript.
-
     """
     records = []
     for number, line in enumerate(lines, 1):

@@ -103,7 +103,6 @@ class Bucket:
         kbit_per_s: The rate as the policy says it.
         round_trip_us: The sum of what was measured to both sides.
         now: Nanoseconds.
-
     """
 
     def __init__(self, kbit_per_s, round_trip_us, now):

@@ -29,7 +29,6 @@ def compile_policy(policy: PolicySet, artifact: Artifact, *, at: datetime, targe
         InputError: A statement refers to something that isn't there, or asks for something that the pipeline or the
             target can't do.
         ArtifactError: The program lacks a table, field or action, or its tables are too small.
-
     """
     with without_collecting():
         return _compiled(policy, artifact, at, target)

@@ -21,7 +21,6 @@ def compile_applicability(policy: PolicySet) -> tuple[tuple[Entry, ...], tuple[N
 
     Raises:
         InputError: The node doesn't have a port, or no port is named.
-
     """
     asked = policy.applicability
     if asked is None:

@@ -17,7 +17,6 @@ class Leg:
         ingress: Number of the port where its packets enter, if the direction says it.
         conditions: Whether packets of this leg are metered and marked.
         answers: Whether it is the way back of a rule for both ways.
-
     """
 
     direction: Direction
@@ -37,7 +36,6 @@ def legs(policy: PolicySet, rule: Rule) -> list[Leg]:
 
     Raises:
         InputError: The node has no host's port, or a direction stands beside a port.
-
     """
     if rule.direction is Direction.ANY:
         return [Leg(Direction.ANY, rule.match, rule.unless, None, conditions=True, answers=False)]

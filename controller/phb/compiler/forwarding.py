@@ -18,7 +18,6 @@ def compile_forwarding(policy: PolicySet) -> tuple[Entry, ...]:
 
     Raises:
         InputError: A port that the node doesn't have, or a next hop that is in no port's network.
-
     """
     entries: list[Entry] = []
     for wire in policy.cross_connects:

@@ -62,7 +62,6 @@ def marks_entry(table: str, key: Mapping[str, Exact], action: Marking, above: Ma
         action: The action's marks.
         above: A colour's marks, which win.
         said: The one of both that gives the entry its origin.
-
     """
     bits = Bits.of(action).under(Bits.of(above))
     if bits == Bits():

@@ -69,7 +69,6 @@ def compile_rules(policy: PolicySet, artifact: Artifact, at: datetime) -> Compil
 
     Raises:
         InputError: A rule refers to an action, interface or port that isn't there.
-
     """
     treatments = Treatments(policy)
     last_policy = (1 << artifact.bits(MULTI_FIELD[4], "set_class", "policy")) - 1

@@ -72,7 +72,6 @@ class Treatments:
 
         Raises:
             InputError: The meter can't be kept, or there are too many streams.
-
         """
         if action is None:
             return 0
@@ -109,7 +108,6 @@ class Treatments:
             policy: The number.
             counted_as: The number by which connections of the whole rule are counted.
             leg: The direction of a rule.
-
         """
         key = {"policy": Exact(policy)}
         if isinstance(item, Rule) and item.permission is Permission.BLOCKED:

@@ -23,7 +23,6 @@ def compile_user_priorities(policy: PolicySet) -> tuple[list[Entry], list[Notice
 
     Raises:
         InputError: A statement is about a port that isn't there or has no number, or two are about the same.
-
     """
     others = next((each for each in policy.subnet_priorities if _is_for_others(each) and _mapped(each)), None)
     entries, notices = [], []

@@ -35,7 +35,6 @@ def decompile(
 
     Raises:
         NotAPolicyError: No policy of the model has these entries: somebody else wrote them.
-
     """
     rows = Rows(entries)
     names = names or Names()

@@ -27,7 +27,6 @@ def bandwidths(
 
     Raises:
         ValueError: No bandwidths give these weights.
-
     """
     whole = lcm(*numbers)
     parts = [whole // number for number in numbers]

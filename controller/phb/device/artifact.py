@@ -117,7 +117,6 @@ class Artifact:
 
         Raises:
             ArtifactError: A file can't be read or isn't what it should be.
-
         """
         artifact = artifact or phb_p4.artifact_path()
         p4info = p4info or phb_p4.p4info_path()
@@ -170,7 +169,6 @@ class Artifact:
 
         Raises:
             ArtifactError: The program lacks the table, a field or the action, or a value is too wide for it.
-
         """
         table = self.table(entry.table)
         action = self._action(entry.table, entry.action)
@@ -211,7 +209,6 @@ class Artifact:
 
         Raises:
             LookupError: The table has no such action.
-
         """
         name = self.table_names[row.table]
         table = self.tables[name]
@@ -277,7 +274,6 @@ class Artifact:
         Raises:
             LookupError: The program has no such table or field.
             ValueError: A value doesn't fit its field, or the action has other parameters.
-
         """
         number = _from_bytes
         match: list[MatchField] = []

@@ -39,7 +39,6 @@ class Calls:
         Raises:
             P4ClientError: The switch refused.
             SwitchError: It fell silent, or its refusal makes no sense.
-
         """
         try:
             return await getattr(self.stub, method)(request)
@@ -58,7 +57,6 @@ class Calls:
         Raises:
             P4ClientError: It refused.
             SwitchError: It fell silent, doesn't end, or says more than it can hold.
-
         """
         call = self.stub.Read(request, timeout=PATIENCE * self.timeout_s)
         clock = asyncio.get_running_loop().time

@@ -39,7 +39,6 @@ class Scheduler:
         burst_bytes: `bc`: what may pass at the line's rate after a pause.
         overhead_bytes: `overhead` (phb-qos): what is added to an Ethernet frame's length to get what `cir` counts.
         depth: `max-queue-depth-packets`, which a shaper of ours keeps.
-
     """
 
     rate_bps: int | None = None
@@ -106,7 +105,6 @@ def wanted(shaping: Shaping | None, shapers: Sequence[PortShaper], address: str)
 
     Raises:
         SwitchError: The switch has no such port, or doesn't speak gNMI.
-
     """
     if shaping is None:
         if shapers:
@@ -181,7 +179,6 @@ class PortShapers:
 
         Raises:
             GNMIClientError: It refuses, or can't be reached.
-
         """
         try:
             return await self._client.get(GNMIPath(path))
@@ -197,7 +194,6 @@ class PortShapers:
 
         Raises:
             SwitchError: The switch refused, and is as it was; or it can't be reached.
-
         """
         updates: list[tuple[GNMIPath, Any]] = []
         deletions: list[GNMIPath] = []

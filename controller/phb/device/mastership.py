@@ -17,7 +17,6 @@ class Mastership:
         primary_election_id: The primary's election id, or the highest one that the switch has seen where nobody is
             primary; None where the switch doesn't say.
         somebody: Whether there is a primary at all. A standby takes over when there is none.
-
     """
 
     primary: bool

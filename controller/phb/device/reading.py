@@ -33,7 +33,6 @@ async def read_counters(
     Raises:
         ArtifactError: The program has no such counter.
         SwitchError: The switch refused or can't be reached.
-
     """
     program = Artifact.of(artifact, p4info)
     wanted = list(program.counters) if names is None else list(names)
@@ -63,7 +62,6 @@ async def read_entries(
 
     Raises:
         SwitchError: The switch refused, can't be reached, or runs another program.
-
     """
     program = Artifact.of(artifact, p4info)
     async with Session(address, device_id, program, tls=tls, timeout_s=timeout_s) as session:

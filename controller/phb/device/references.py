@@ -35,7 +35,6 @@ class References:
         limits: The largest number of each space.
         slots: Actions whose parameters name slots: the first one's position, and that of how many, None for one.
         slots_in_all: How many slots there are; 0 where the program has none.
-
     """
 
     def __init__(self, artifact: Artifact) -> None:

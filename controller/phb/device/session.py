@@ -62,7 +62,6 @@ class Session:
 
     Raises:
         InputError: A certificate's file is wrong.
-
     """
 
     def __init__(
@@ -117,7 +116,6 @@ class Session:
 
         Raises:
             SwitchError: The switch doesn't answer, or refuses the stream: another session has this election id.
-
         """
         if election_id is not None:
             self.election_id = election_id
@@ -128,7 +126,6 @@ class Session:
 
         Raises:
             SwitchError: Another controller is primary, or the switch doesn't answer.
-
         """
         mastership = await self.arbitrate()
         if not mastership.primary:
@@ -139,7 +136,6 @@ class Session:
 
         Raises:
             SwitchError: The stream has ended: the switch has restarted, can't be reached, or has closed it.
-
         """
         return self._stream.masterships()
 
@@ -247,7 +243,6 @@ class Session:
 
         Raises:
             SwitchError: With one line per refused update.
-
         """
         if not updates:
             return
@@ -263,7 +258,6 @@ class Session:
 
         Raises:
             SwitchError: The switch refused one; others may have been applied.
-
         """
         request = self._write_request(atomic=False)
         request.updates.extend(updates)

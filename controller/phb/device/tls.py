@@ -22,7 +22,6 @@ class Tls:
         certificate: PEM file of our own certificate; None where the switch doesn't ask for one.
         key: PEM file of its key, without a password; always with `certificate`.
         server_name: The name that the switch's certificate must have, where that isn't the address's host.
-
     """
 
     ca: Path | None = None
@@ -35,7 +34,6 @@ class Tls:
 
         Raises:
             InputError: One can't be read, isn't PEM, or the key isn't the certificate's.
-
         """
         if self.ca is not None:
             _check_authority(self.ca)

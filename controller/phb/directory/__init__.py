@@ -20,7 +20,6 @@ def fetch(url: str, access: Access | None = None) -> bytes:
     Raises:
         InputError: The address or the environment is wrong, or python-ldap is missing.
         DirectoryError: The server refused, or doesn't answer.
-
     """
     address = parse_url(url)
     return write_entries(search(address, access if access is not None else read_access()))

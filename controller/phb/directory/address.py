@@ -36,7 +36,6 @@ class DirectoryAddress:
         scope: ``base``, ``one`` or ``sub``, the whole tree.
         search_filter: RFC 4515's; what doesn't match it isn't seen.
         bind_dn: From the extension ``bindname``; the environment's stands in `Access`.
-
     """
 
     url: str
@@ -121,7 +120,6 @@ class Access:
         timeout_s: How long one answer may take.
         interval_s: How often ``phb watch`` asks.
         page_size: Entries of one answer (RFC 2696): servers limit how many they give at once.
-
     """
 
     bind_dn: str | None = None

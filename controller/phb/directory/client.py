@@ -49,7 +49,6 @@ def search(address: DirectoryAddress, access: Access) -> Entries:
     Raises:
         InputError: python-ldap is missing, or a password would travel in clear.
         DirectoryError: The server refused, gave a part only or a referral, or doesn't answer.
-
     """
     ldap = _library(address)
     bind_dn = access.bind_dn or address.bind_dn

@@ -78,7 +78,6 @@ def explain(
 
     Raises:
         InputError: The policy doesn't compile, a packet names a port that isn't there, or times run backwards.
-
     """
     intent = compile_policy(policy, artifact, at=at, target=target)
     shaped = {shaper.port: LineRate(shaper.rate_bps, shaper.overhead_bytes) for shaper in intent.shapers}

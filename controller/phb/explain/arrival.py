@@ -17,7 +17,6 @@ class Arrival:
         frame: The Ethernet frame, as much of it as was captured.
         length: Its bytes on the wire without FCS.
         origin: The option, or the capture file with the packet's number as line.
-
     """
 
     time_ns: int

@@ -24,7 +24,6 @@ def read_capture(path: str | Path) -> Iterator[Arrival]:
 
     Raises:
         InputError: The file can't be read, is no capture, or one of links that aren't Ethernet or raw IP.
-
     """
     from scapy.error import Scapy_Exception
     from scapy.utils import RawPcapNgReader, RawPcapReader

@@ -44,7 +44,6 @@ class Explanation:
         number: From 1.
         queueing_ns: Its wait in the scheduler; None if that lasted until the end of input, or the packet was dropped.
         decided_by: The last stage that decided something; for a dropped packet, the one that dropped it.
-
     """
 
     number: int

@@ -24,7 +24,6 @@ class LineRate:
     Attributes:
         overhead_bytes: Added by the line to an Ethernet frame without FCS; negative where its framing is shorter.
         transmit_ring: Frames that may wait behind the one on the wire, after the scheduler.
-
     """
 
     bits_per_second: int

@@ -33,7 +33,6 @@ class StageDecision:
         stage: Its name, as in docs/inside/pipeline.md.
         words: The decision, in words.
         origin: The statement behind it; unknown for a default.
-
     """
 
     stage: str
@@ -63,7 +62,6 @@ class Schedule:
         turn: The order of service, lowest first: rank, or distance of the strict-priority queue from the highest.
         shaped: The class is shaped.
         shared: Both candidate slots of the flow hold packets of others, so it waits behind them.
-
     """
 
     discipline: Discipline = Discipline.FIFO
@@ -99,7 +97,6 @@ class Connection:
         accepted: Its receiver would take the packet, as far as the node can know.
         side: The end that sent the packet.
         clamp: The entry with the rates of this end's traffic.
-
     """
 
     known: bool = False
@@ -118,7 +115,6 @@ class Buffer:
         account: The stream's at the port; None where buffers aren't accounted.
         own: Bytes in the stream's private buffer.
         shared: The other bytes, in the pool.
-
     """
 
     account: int | None = None
@@ -141,7 +137,6 @@ class TracedPacket:
         early_drop: Probability with which early detection drops or marks it.
         depth: Packets that waited at the port when it came.
         taken_ns: When the scheduler took it; None while it waits.
-
     """
 
     time_ns: int

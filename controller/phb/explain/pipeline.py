@@ -67,7 +67,6 @@ class Pipeline:
 
     Attributes:
         beyond: What the entries make a switch do that the model doesn't know.
-
     """
 
     def __init__(self, intent: NodeIntent, names: Names, rates: Mapping[int, LineRate] | None = None) -> None:

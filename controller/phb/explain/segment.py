@@ -21,7 +21,6 @@ class Segment:
         end: The sequence number behind it.
         sound: It is whole, and its checksum isn't known to be wrong.
         certain: The checksum of a SYN, FIN or RST is known to be right.
-
     """
 
     flags: int

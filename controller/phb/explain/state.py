@@ -75,7 +75,6 @@ class TcpEnd:
         next: The sequence number behind the last one that it has sent.
         acknowledged: The first that it hasn't acknowledged.
         edge: The one behind the last that it has offered to take.
-
     """
 
     scale: int = 0
@@ -94,7 +93,6 @@ class TcpConnection:
         maximum: That limit when it was opened.
         side: The end that opened it, or that sent the FIN or RST.
         finish: The number that acknowledges that FIN.
-
     """
 
     seen_us: int
@@ -139,7 +137,6 @@ class WindowSide:
         segment: The largest segment that it takes, in bytes.
         used: Tokens that are missing in the bucket of its traffic, 2^20 for a byte.
         used_at: The time of `used`, in microseconds.
-
     """
 
     clamp: Entry | None = None
@@ -177,7 +174,6 @@ class PipelineState:
         followed: Connections whose applicability is judged, by slot.
         send_starts: The sequence number that the next send begins with, by slot and end of the connection.
         applicability: Packets of the counters of stage applicability, by name and index.
-
     """
 
     queued: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))

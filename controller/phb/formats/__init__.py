@@ -85,7 +85,6 @@ def read_file(path: str | Path, format_name: str | None = None, options: ReadOpt
 
     Raises:
         InputError: The file can't be read, its format isn't known, or its content is wrong.
-
     """
     content = read_bytes(path, POLICY_FILE)
     return read_content(content, as_text(path), format_name, options)
@@ -122,7 +121,6 @@ def read_files(
 
     Raises:
         InputError: A file is wrong, or two of them say different things about the same item.
-
     """
     return merge(each_of(partial(read_file, path, format_name, options) for path in paths))
 
@@ -132,7 +130,6 @@ def convert(policy: PolicySet, to: str, options: WriteOptions = WRITING) -> Conv
 
     Raises:
         InputError: There is no such format, it can't be written, or something that it has to say is missing.
-
     """
     writers = {form.name: form.write for form in FORMATS if form.write is not None}
     write = writers.get(to)

@@ -50,7 +50,6 @@ class Loss:
         key: The item's key.
         kept: Packets are treated as before, whatever the item is.
         packets: Packets that are treated otherwise.
-
     """
 
     origin: Origin
@@ -85,7 +84,6 @@ class Format:
         write: The inverse of `read`: its text, read back, gives a policy with the same effect, or every difference is
             a loss. None where a format is only read.
         any_octets: Files of this format may have comments and descriptions in Windows-1252.
-
     """
 
     name: str

@@ -85,7 +85,6 @@ def subtract(box: ValueBox, others: Iterable[ValueBox], limit: int) -> list[Valu
 
     Raises:
         TooManyPieces: At some point more than `limit` pieces are left.
-
     """
     pieces = [box]
     for other in others:
@@ -104,7 +103,6 @@ def covering(box: ValueBox, others: Sequence[ValueBox], limit: int) -> list[int]
 
     Raises:
         TooManyPieces: As `subtract`.
-
     """
     for index, other in enumerate(others):
         if contains(other, box):

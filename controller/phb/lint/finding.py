@@ -34,7 +34,6 @@ class Finding:
         what: The finding, in one sentence.
         why: Its consequence, or the document that advises against it.
         advice: The remedy.
-
     """
 
     kind: str

@@ -80,7 +80,6 @@ class Region:
         boxes: Its packets and times; none if it can take nothing.
         zone: The time zone of its window: "" if it always counts.
         always: The same packets without regard to time.
-
     """
 
     item: Rule | BehaviourAggregate

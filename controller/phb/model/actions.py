@@ -41,7 +41,6 @@ class Marking(Item):
     Attributes:
         set_qos_group: What the output policy may ask for; it is on no wire.
         copy_marks: Done before anything is set, of what the packet had before.
-
     """
 
     set_tos: Tos | None = None
@@ -110,7 +109,6 @@ class Meter(Item):
         peak_burst_bytes: PBS of two-rate.
         colour_aware: Packets come with a colour: that of an earlier meter, else by drop precedence of their AF code
             point (RFC 2597), else green.
-
     """
 
     kind: MeterKind
@@ -155,7 +153,6 @@ class Action(Marking):
         max_rate: Of each TCP connection, kept by its window, or by drops where no window is that small
             (OS/390 Policy Agent).
         min_rate: The window is never made smaller than this rate needs.
-
     """
 
     name: Name

@@ -27,7 +27,6 @@ class Applicability(Item):
         interval_minutes: How long a report watches.
         trivial_bytes: A short-lived connection with less payload, both ways together, is not well suited.
         short_lived_ms: A connection that lives for so long is well suited, whatever it carries.
-
     """
 
     ports: tuple[PortReference, ...] = ()

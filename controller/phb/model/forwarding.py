@@ -36,7 +36,6 @@ class Port(Item):
         addresses: Of a router's port: its own, with the networks behind it.
         mtu: Of a router's port: the longest IP packet that it sends, in bytes.
         rate: What percentages of this port's bandwidth are taken of (IOS ``bandwidth``).
-
     """
 
     number: Annotated[int, Within(0, LAST_PORT)] | None = None

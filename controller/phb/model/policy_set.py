@@ -61,7 +61,6 @@ class PolicySet(Item):
 
     Attributes:
         time_zone: Whose clock rules are valid by; without it, that of the machine that compiles.
-
     """
 
     node: Name | None = None

@@ -72,7 +72,6 @@ class Validity(Item):
         days_of_month: None is every day.
         between: From the first moment until the second.
         time_zone: Whose clock and calendar; without it, the policy's own.
-
     """
 
     days: Annotated[tuple[Day, ...], NonEmpty()] = tuple(Day)
@@ -93,7 +92,6 @@ class Validity(Item):
         Args:
             at: A moment; without time zone, what every clock shows.
             zone: The policy's zone, where the rule has none of its own; None is that of this machine.
-
         """
         local = wall_clock(at, self.time_zone or zone)
         return (
@@ -122,7 +120,6 @@ class CodePoints(Item):
     Attributes:
         vlan: Of the frame's 802.1Q tag.
         qos_group: What the input policy set; only an output policy can ask for it.
-
     """
 
     tos: Tos | None = None
@@ -160,7 +157,6 @@ class Conditions(CodePoints):
     Attributes:
         tcp_flags: Only a packet with a whole TCP header meets them; not a later fragment.
         icmp_type: Of `protocol` icmp in IPv4, icmpv6 in IPv6; not of a later fragment, either.
-
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"protocol": "tcp", "destination-ports": 443}]})
@@ -214,7 +210,6 @@ class Rule(Item):
     Attributes:
         match: The rule takes what meets any of these; one may stand without a list.
         unless: But not what meets any of these: such a packet is asked by the rules after this one.
-
     """
 
     name: Name

@@ -48,7 +48,6 @@ class FlowQueueing(Item):
         congestive_discard_threshold: Packets of one conversation that may wait while the queue is congested.
         dynamic_conversations: How many queues the flows are spread over.
         reservable: Conversations kept for RSVP.
-
     """
 
     dialect: Dialect
@@ -117,7 +116,6 @@ class EarlyDetection(Item):
     Attributes:
         average_weight: n of average += (queue - average) / 2^n (IOS ``exponential-weighting-constant``).
         ecn: Packets of ECN-capable transports are marked instead of dropped (RFC 3168).
-
     """
 
     average_weight: Annotated[int, Within(1, 16)] = 9
@@ -154,7 +152,6 @@ class Shaper(Item):
     Attributes:
         burst_bytes: What may pass at the interface's own rate after a pause (IOS Bc, in bytes); without it the port, or
             the class, has a line of the rate.
-
     """
 
     rate: Rate
@@ -170,7 +167,6 @@ class ClassQueue(Item):
         fair_queue: Flows inside the class are queued fairly.
         queue_limit: Packets that may wait in it.
         shaper: What it gets at most, however idle the line is.
-
     """
 
     traffic_class: Annotated[Name, Field(alias="class")]
@@ -221,7 +217,6 @@ class Buffers(Item):
         private: Everything without a private buffer lives in the pool.
         idle_timeout_ms: A private buffer of whose stream nothing came for longer, and nothing is queued, is lent to the
             pool until the stream's next packet; without it, none is.
-
     """
 
     shared_bytes: Annotated[int, Within(0, 2**31)]
@@ -238,7 +233,6 @@ class Queueing(Item):
     Attributes:
         push_out: A full hold queue drops the packet that would be served last, be it the one that comes or one that
             waits (RFC 1812 section 5.3.6); without it, the one that comes.
-
     """
 
     port: PortReference

@@ -55,7 +55,6 @@ def load_intent(
 
     Raises:
         InputError: A file is wrong, or asks for something that the program or the target can't do.
-
     """
     policy = read_sources([str(each) for each in policy_files], format_name)
     intent = compile_policy(policy, artifact, at=at, target=target)
@@ -97,7 +96,6 @@ async def push(
     Raises:
         InputError: A file is wrong, or asks for what the target can't do; nothing was sent.
         SwitchError: The switch refused or can't be reached; it is as it was, or the text says what couldn't be undone.
-
     """
     program = Artifact.of(artifact, p4info)
     moment = at or datetime.now().astimezone()
@@ -123,7 +121,6 @@ async def push_all(
     Raises:
         InputError: As `push`.
         PushError: Some targets failed; pushes to the others were finished.
-
     """
     program = Artifact.of(artifact, p4info)
     moment = at or datetime.now().astimezone()
@@ -221,7 +218,6 @@ async def push_over(
     Raises:
         PushInterruptedError: It was cancelled; says which of the two was done.
         SwitchError: As `push`.
-
     """
     work = SwitchPush(session, intent, dry_run, watcher, draw)
     if dry_run:

@@ -78,7 +78,6 @@ def renumber(
 
     Raises:
         NumbersUsedUpError: There is no number left for something.
-
     """
     ordered, pairs = _prioritized(rows, installed, references)
     current = list(ordered)

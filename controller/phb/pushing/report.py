@@ -30,7 +30,6 @@ class Report:
         unchanged: Entries that the switch held already.
         written: Updates sent; more than there are changes where old and new are exchanged in phases.
         duration: Seconds from the first question to the last answer.
-
     """
 
     node: str | None

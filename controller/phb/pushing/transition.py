@@ -77,7 +77,6 @@ class Transition:
         interruption: Asked before the flip.
         clear: Sets counters to zero that get another meaning; what it gives is given back where the push goes back.
         finish: What else belongs to the push, done when the entries are there; when it fails, they are undone.
-
     """
 
     session: Session
@@ -96,7 +95,6 @@ class Transition:
         Raises:
             PushInterruptedError: It was interrupted before the flip, and the switch is as it was.
             SwitchError: It failed, and the switch is as it was, or the text says what is left.
-
         """
         steps = self._plan(self.before, wanted)
         self._check_room(steps)

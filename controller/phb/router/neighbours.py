@@ -46,7 +46,6 @@ class Neighbours:
         out: Frames to send, each with its port.
         changed: Keys whose MAC address was learnt or forgotten; who writes them to the switch clears it.
         duplicates: Stations that have claimed an address of ours, by port and address; who reports them clears it.
-
     """
 
     view: View

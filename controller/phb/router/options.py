@@ -18,7 +18,6 @@ def found(datagram: bytes) -> dict[int, int]:
 
     Raises:
         BadOptionError: One has no room, or a route option has a pointer that can't be.
-
     """
     end, at = 4 * (datagram[0] & 15), 20
     places: dict[int, int] = {}

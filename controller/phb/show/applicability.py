@@ -62,7 +62,6 @@ class PeerCounts:
         suited_outbound: Segments of well-suited connections.
         suited_inbound: Segments of well-suited connections.
         sends: Of the host in well-suited connections, by bucket of `LARGEST_SENDS`.
-
     """
 
     connections: int
@@ -83,7 +82,6 @@ class ApplicabilityReport:
         direct: With peers in a network of the host's own.
         indirect: With peers behind a router.
         untracked: Connections of the whole node that found no slot: only their segments are counted.
-
     """
 
     all: PeerCounts
@@ -97,7 +95,6 @@ async def read_cells(reading: Reading) -> Cells:
 
     Raises:
         SwitchError: It counts nothing, because no policy on the switch asks for it.
-
     """
     if not reading.held.table("applicability.host_port"):
         raise SwitchError(

@@ -29,7 +29,6 @@ class ClassRow:
         queued: Packets in the class's queues at all ports that have queues by class.
         drops: Packets those queues dropped.
         delays: Packets by bucket of the delay histogram.
-
     """
 
     number: int

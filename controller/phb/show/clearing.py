@@ -47,7 +47,6 @@ async def clear(reading: Reading, which: Which, *, dry_run: bool) -> Cleared:
     Raises:
         InputError: There is no such policy, class or port on the switch.
         SwitchError: The switch refuses, or can't be reached.
-
     """
     cells, slots = _meant(reading, which)
     session = reading.session

@@ -25,7 +25,6 @@ class HeldEntry:
     Attributes:
         table: Without the control that all stages are in, such as ``classify.multi_field_ipv4``.
         match: By field, its two numbers: value and 0, value and mask, low and high, or value and prefix length.
-
     """
 
     table: str

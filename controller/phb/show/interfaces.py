@@ -27,7 +27,6 @@ class InterfaceStatus:
         shaped: That policy is one of ours.
         counters: By name.
         queues: Of the traffic manager, by name: packets sent, and packets dropped for want of room.
-
     """
 
     name: str

@@ -26,7 +26,6 @@ async def look(
 
     Raises:
         SwitchError: The switch refused, can't be reached, or runs another program.
-
     """
     async with open_session(where, artifact) as session:
         return await read(await reading_of(session, prepared))

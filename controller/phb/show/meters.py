@@ -27,7 +27,6 @@ class MeterRow:
         datagram: Whether the rates count the IP datagram's bytes, and not the Ethernet frame's.
         overhead: Bytes added to those.
         colours: Packets by colour.
-
     """
 
     stream: int

@@ -27,7 +27,6 @@ class PolicyRow:
         does: The treatment of its traffic, in words.
         colours: Packets by colour.
         drops: Packets by drop reason.
-
     """
 
     number: int

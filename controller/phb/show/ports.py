@@ -19,7 +19,6 @@ class PortRow:
         sent: What the scheduler took: IP and other frames, without FCS.
         queued: Packets that wait.
         interface: The port in gNMI; None where the switch doesn't speak it, or has no such interface.
-
     """
 
     number: int

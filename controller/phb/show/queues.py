@@ -54,7 +54,6 @@ class Conversation:
         refused: By the switch itself: it had no room for packets that the program let pass.
         flow: None where the switch can't tell.
         length: Mean bytes of the waiting packets, as the port's scheduler counts them; None where none waits.
-
     """
 
     number: int

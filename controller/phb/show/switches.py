@@ -28,7 +28,6 @@ class SwitchState:
         mastership: None where the switch doesn't tell a session that never asks to be primary.
         version: Which of the two versions of policies is in force; None where the switch doesn't tell.
         tables: Tables with entries.
-
     """
 
     address: str

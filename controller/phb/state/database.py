@@ -95,7 +95,6 @@ class State:
 
     Raises:
         InputError: The file is damaged, another program's, a newer phb's, or can't be opened.
-
     """
 
     def __init__(self, path: Path) -> None:

@@ -62,7 +62,6 @@ class Push:
         target: The kind of switch that it was compiled for; None where an older phb didn't record it.
         files: In the order given; their content stays in the file, see `History.files`.
         digest: Of the entries that the switch holds after it.
-
     """
 
     number: int

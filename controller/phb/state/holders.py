@@ -20,7 +20,6 @@ class Holder:
         system: Boot and process namespace that `pid` belongs to; empty where the system doesn't say.
         process_start: In clock ticks since boot, so that a pid that was given again is another process.
         since: ISO 8601, UTC.
-
     """
 
     command: str

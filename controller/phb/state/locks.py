@@ -63,7 +63,6 @@ class Locks:
 
         Raises:
             LockedError: Somebody else has it, and still has it after waiting.
-
         """
         until = clock() + wait_s
         while True:

@@ -47,7 +47,6 @@ class Support:
         measured: The result of a probe: `make capabilities` tries each on each target.
         reason: Why, or why not.
         source: The reason's.
-
     """
 
     supported: bool

@@ -46,7 +46,6 @@ class Text:
         expected: What the user is told to write there.
         write: Gives back what stands in a file; the inverse of `parse`.
         schema: JSON schema of what stands in a file.
-
     """
 
     parse: Callable[[Any], Any]

@@ -35,7 +35,6 @@ async def watch(
         InputError: A policy is wrong at the start, and there is no last good one to begin with.
         LockedError: Somebody else watches or changes a switch at the start, and we are no standby.
         AnotherPrimaryError: Another controller is primary at the start, and we are no standby.
-
     """
     policies = [WatchedPolicy(switch, artifact, state, report) for switch in switches]
     for policy in policies:

@@ -62,7 +62,6 @@ class WatchedPolicy:
 
         Raises:
             PhbError: Something is wrong or can't be reached, and there is no last good policy.
-
         """
         await self._ask()
         self._used = self._signature()

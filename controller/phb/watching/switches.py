@@ -61,7 +61,6 @@ class WatchedSwitch:
         Raises:
             AnotherPrimaryError: At the start, another controller is primary, and we are no standby.
             LockedError: At the start, another watch has the lock, and we are no standby.
-
         """
         if not self._options.standby:
             # Before the switch is asked: it would make us primary in the other watch's place.

@@ -39,7 +39,6 @@ def directory(answer: Callable[[socket.socket, int, threading.Event], None]) -> 
 
     Args:
         answer: Told the connection, the request's number, and what is set when the test is over.
-
     """
     over = threading.Event()
 

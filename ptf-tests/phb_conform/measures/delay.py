@@ -42,7 +42,6 @@ class SessionDelay:
         delay: The longest from arrival to departure.
         fluid_delay: The longest in the fluid server.
         delay_bound: Of `delay`, for arrivals that exceed the rate by `burst_bits` at most.
-
     """
 
     session: Session

@@ -21,7 +21,6 @@ class Taken:
         kind: `rule` or `aggregate`.
         direction: Of its two directions the one that the packet has; `any` without.
         outgoing: Whether meters and marks are for packets of this direction.
-
     """
 
     kind: str

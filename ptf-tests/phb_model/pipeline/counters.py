@@ -29,7 +29,6 @@ class Counters:
         queue_early_drops: By the same.
         port_transmit: By egress port.
         class_transmit: By the packet's class.
-
     """
 
     drops: Cells = field(default_factory=_cells)

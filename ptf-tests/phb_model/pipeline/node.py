@@ -90,7 +90,6 @@ class Node:
 
         Raises:
             UndeterminedError: Its fate depends on a random draw.
-
         """
         packet, verdict = parse(frame), _Verdict({})
         reason = self._apply_policy(INPUT, now_us, packet, verdict, ingress, None)

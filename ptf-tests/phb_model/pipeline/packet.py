@@ -38,7 +38,6 @@ class ParsedFrame:
         transport: Where the TCP or UDP header begins; None where it isn't whole.
         icmp_type: None where there is no whole ICMP header; the code likewise.
         source_port: 0 where there is no whole TCP or UDP header, as in later fragments.
-
     """
 
     data: bytearray

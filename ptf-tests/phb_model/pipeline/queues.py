@@ -76,7 +76,6 @@ class PortQueue:
 
         Raises:
             UndeterminedError: Early detection draws, or the packet has room only if idle streams lend theirs.
-
         """
         queue = self.queue_of(traffic_class)
         waiting = Waiting(queue, packet.flow, stream, *self._bytes(packet.length, stream))
@@ -135,7 +134,6 @@ class PortQueue:
 
         Raises:
             UndeterminedError: Only if idle streams lend theirs.
-
         """
         if waiting.shared == 0:
             return True

@@ -47,7 +47,6 @@ class Misread(Through):
         device: The sound one.
         pattern: What is read wrong, a regular expression; it must be there once at least.
         instead: What is read.
-
     """
 
     def __init__(self, device, pattern, instead):

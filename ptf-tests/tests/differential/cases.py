@@ -13,7 +13,6 @@ class Case:
         policy: As YAML would give it.
         sent: The packets.
         reported: Reasons for which the controller gets packets.
-
     """
 
     def __init__(self, policy, sent, reported=()):

@@ -35,7 +35,6 @@ def through_idle_ports(device, case, tally):
 
     Raises:
         DisagreementError: Model and switch differ.
-
     """
     policy = read(case.policy)
     device.program(policy, case.reported)
@@ -58,7 +57,6 @@ def through_full_ports(device, case, tally):
 
     Raises:
         DisagreementError: Model and switch differ.
-
     """
     policy = read(case.policy)
     device.program(policy)
@@ -151,7 +149,6 @@ def compare_counters(node, counted, case):
 
     Raises:
         DisagreementError: Some differ.
-
     """
     for field in fields(node.counters):
         expected = {

@@ -18,7 +18,6 @@ class Cells:
         field: Of `phb_model.pipeline.counters.Counters`.
         key: There.
         name: Of the counter, as the program has it.
-
     """
 
     field: str

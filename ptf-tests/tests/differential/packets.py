@@ -31,7 +31,6 @@ class Sent:
         port: Where it comes in; the controller's port for a packet-out.
         out: Where a packet-out is to go.
         kind: What is odd about it.
-
     """
 
     gap_ns: int
@@ -148,7 +147,6 @@ def packet(chance, found, earlier, controller, repeats, talk):
         controller: Whether it may come from the controller.
         repeats: The part of packets that are of the flow of an earlier one, or answer it.
         talk: The numbers of TCP connections so far.
-
     """
     values = {}
     if earlier and chance.random() < repeats:

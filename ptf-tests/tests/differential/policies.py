@@ -210,7 +210,6 @@ class Shape:
         simple: Only what every target can do: no fair queues, no shares.
         queues: Ports that have queueing at least.
         hold_queue_one_in: How seldom a port has a hold queue, before which other limits are not reached.
-
     """
 
     rates: tuple = RATES

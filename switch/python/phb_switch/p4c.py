@@ -57,7 +57,6 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
 
     Raises:
         CompileError: p4c is not on the PATH, or refuses the program.
-
     """
     version = compiler_version()
     if version is None:

@@ -14,7 +14,6 @@ def clean() -> None:
 
     Examples:
       phb-lab clean
-
     """
     console = Console(markup=False, highlight=False)
     found = leftovers.clean()

@@ -51,7 +51,6 @@ def compare(
       phb-lab compare results.json
 
       phb-lab compare s390 --check
-
     """
     share = None if within is None else _share(within)
     console = Console(markup=False)

@@ -25,7 +25,6 @@ def list_networks(
       phb-lab list ./office
 
       phb-lab list --json
-
     """
     studies = [registry.find(name) for name in network] if network else registry.every()
     if json:

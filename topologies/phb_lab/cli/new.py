@@ -23,7 +23,6 @@ def new(
       phb-lab new office
 
       phb-lab new office --out networks
-
     """
     folder = out / name
     if not name.isidentifier():

@@ -55,7 +55,6 @@ def plan(
       phb-lab plan --mode ip-datagram --data 250GB --window 3h --cips 2
 
       phb-lab plan --mode csna --lus 30000 --transactions 3000/s --spare-routers 1 --results cip.json
-
     """
     options = {
         "mode": mode,

@@ -72,7 +72,6 @@ def run(
       phb-lab run ./office --out office/out
 
       phb-lab run s390 --test ipprec-fifo-osa2 --captures captures --set transmit_ring=6 --duration 60
-
     """
     study = registry.find(network)
     tests = [study.find_test(name) for name in test] if test else list(study.tests)

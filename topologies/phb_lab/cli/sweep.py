@@ -65,7 +65,6 @@ def sweep(
       phb-lab sweep s390:diffserv-wfq-cip --set transmit_ring=0,1,6 --csv rings.csv
 
       phb-lab sweep s390:diffserv-wfq-cip --policy new:c7513=a.yaml,b.yaml --scheduler tcp://10.0.0.1:8786
-
     """
     if scheduler is not None and workers is not None:
         raise UsageError("--workers and --scheduler: a cluster has its own workers; expected one of them")

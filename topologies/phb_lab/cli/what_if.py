@@ -72,7 +72,6 @@ def what_if(
       phb-lab what-if --network s390:diffserv-fifo-cip --proposed c7513.yaml --proposed c7513-wfq.yaml
 
       phb-lab what-if --current now.ios --proposed then.ios --capture branch.pcap --port lan --rate wan=512000
-
     """
     if (network is None) == (capture is None):
         raise UsageError("what-if: expected one of --network NETWORK:TEST and --capture FILE")

@@ -51,7 +51,6 @@ def compile_queueing(
     Raises:
         InputError: A port, class or action that isn't there, more conversations than the pipeline has slots for,
             bandwidth that doesn't add up, or something that the target can't do.
-
     """
     limited = with_limits(policy, target)
     ports = [resolve(policy, queueing.port, queueing.origin("port")) for queueing in limited]

@@ -45,7 +45,6 @@ def stream_buffers(
 
     Raises:
         InputError: No such action, or two buffers for it.
-
     """
     mask = (1 << artifact.field(STREAM_BUFFER, "stream").bits) - 1
     pool = {"pool": port.number, "shared_bytes": buffers.shared_bytes, "holes": buffers.holes}

@@ -53,7 +53,6 @@ def class_queues(
     Raises:
         InputError: A class that isn't there or has two queues, flows of a version of IOS that has none in a class, or
             bandwidth that doesn't add up.
-
     """
     queues = _with_default(schedule)
     sharing = [queue for queue in queues if queue.level is None]

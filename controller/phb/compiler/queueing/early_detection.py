@@ -32,7 +32,6 @@ def thresholds(detection: EarlyDetection, profile: int, traffic_class: int, rate
 
     Raises:
         InputError: Two profiles for the same packets.
-
     """
     common = {"average_weight": detection.average_weight, "halvings": halvings(detection.average_weight, rate)}
     queue: dict[str, MatchValue] = {"profile": Exact(profile), "traffic_class": Exact(traffic_class)}

@@ -27,7 +27,6 @@ def flow_weights(schedule: FlowQueueing, profile: int, level: int, artifact: Art
         level: The strict level of the flows.
         artifact: The program.
         factor: Multiplies weights, so that those of classes beside them can be whole numbers.
-
     """
     weight = WEIGHTS[schedule.dialect]
     return [

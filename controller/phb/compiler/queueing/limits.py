@@ -20,7 +20,6 @@ def with_limits(policy: PolicySet, target: Capabilities) -> tuple[Queueing, ...]
 
     Raises:
         InputError: Nothing is left for a queue without a limit.
-
     """
     most = target.support[Capability.QUEUE_LIMITS].most
     if most is None:

@@ -30,7 +30,6 @@ def shares(queues: Sequence[ClassQueue], rate: Rate | None) -> list[Fraction]:
 
     Raises:
         InputError: They want more than there is, or a rate can't be compared with the port's.
-
     """
     reserved = [_reserved(queue, rate) for queue in queues]
     _check_total(queues, reserved, "bandwidth", "of the port")
@@ -52,7 +51,6 @@ def weights(queues: Sequence[ClassQueue], parts: Sequence[Fraction]) -> list[int
 
     Raises:
         InputError: A share is too small beside the largest one.
-
     """
     inverse = [1 / part for part in parts]
     whole = lcm(*(number.denominator for number in inverse))

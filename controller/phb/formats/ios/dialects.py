@@ -34,7 +34,6 @@ def dialect(text: str, file: str, given: Dialect | None) -> Dialect:
 
     Raises:
         InputError: Two of them contradict each other, or none says it.
-
     """
     said = given
     for found, origin in _directed(text, file):

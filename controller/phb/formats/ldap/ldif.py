@@ -76,7 +76,6 @@ def read_entries(text: str, file: str) -> list[DirectoryEntry]:
 
     Raises:
         InputError: It isn't LDIF, or it changes a directory instead of describing one.
-
     """
     server = re.match(r"ldaps?://[^/]*", file, re.IGNORECASE)
     entries: list[DirectoryEntry] = []

@@ -44,7 +44,6 @@ class Service:
         name: The name that rules refer to.
         actions: One per interface that the statement names; none where it only blocks.
         blocked: Traffic of its rules may not pass.
-
     """
 
     name: str

@@ -90,7 +90,6 @@ def read_blocks(
 
     Raises:
         InputError: A statement isn't known, or its braces don't match.
-
     """
     braced = {name.lower(): needed for name, needed in statements.items()}
     position = 0

@@ -40,7 +40,6 @@ class RuleSpelling:
         longest: The limit of names in characters.
         direction: The default direction of packets.
         conditions: Attributes that narrow a rule: each one makes it more particular.
-
     """
 
     protocol: str

@@ -79,7 +79,6 @@ def load(artifact: str, info: p4i.P4Info) -> None:
 
     Raises:
         RefusedError: it refuses the program or its p4info, or says that it doesn't run it.
-
     """
 
     def once() -> None:
@@ -94,7 +93,6 @@ def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement]) -> Run
 
     Raises:
         RefusedError: it refuses the program or its p4info, or says that it doesn't run it.
-
     """
 
     def once() -> RunResult:

@@ -30,7 +30,6 @@ class Client:
 
     Raises:
         UnreachableError: the switch doesn't answer.
-
     """
 
     def __init__(self, address: str) -> None:
@@ -66,7 +65,6 @@ class Client:
 
         Raises:
             RefusedError: the switch doesn't take it.
-
         """
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=DEVICE, action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
@@ -84,7 +82,6 @@ class Client:
 
         Raises:
             StatementError: the switch refuses one.
-
         """
         for update in updates:
             request = p4r.WriteRequest(device_id=DEVICE, updates=[update])
@@ -99,7 +96,6 @@ class Client:
 
         Raises:
             StatementError: the switch refuses.
-
         """
         try:
             answers = self.stub.Read(p4r.ReadRequest(device_id=DEVICE, entities=[entity]), timeout=_SECONDS)

@@ -101,7 +101,6 @@ def run(arguments: Sequence[str]) -> int:
 
     Returns:
         The exit code.
-
     """
     try:
         return int(app(list(arguments), standalone_mode=False) or 0)

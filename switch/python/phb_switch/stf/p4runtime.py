@@ -229,7 +229,6 @@ def load(artifact: str, info: p4i.P4Info) -> None:
 
     Raises:
         RefusedError: the switch refuses the program or its p4info.
-
     """
     with _served(new_switch(1)) as client:
         client.load(info, artifact.encode())
@@ -240,7 +239,6 @@ def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement], seed: 
 
     Raises:
         RefusedError: the switch refuses the program or its p4info.
-
     """
     switch = new_switch(seed)
     with _served(switch) as client:

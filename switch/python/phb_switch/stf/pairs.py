@@ -30,7 +30,6 @@ def pairs(paths: Sequence[Path]) -> list[Pair]:
 
     Raises:
         PairError: a file has no partner, or isn't there.
-
     """
     found: list[Pair] = []
     rest = list(paths)
@@ -90,7 +89,6 @@ def artifact(program: Path, compiler_arguments: Sequence[str]) -> str:
         CompileError: p4c is not there, or refuses the program.
         OSError: the file can't be read.
         UnicodeDecodeError: it is not UTF-8.
-
     """
     if program.suffix != ".p4":
         return program.read_text(encoding="utf-8")

@@ -102,7 +102,6 @@ def parse(path: Path) -> list[Statement]:
 
     Raises:
         StfError: the file can't be read, or a line is not STF.
-
     """
     try:
         text = path.read_text(encoding="utf-8")

@@ -89,7 +89,6 @@ class Plane(Replicating[Change], Protocol[Change]):
 
         Raises:
             StatementError: one is refused.
-
         """
 
     def read_counter(self, name: str, index: int) -> tuple[int, int]:

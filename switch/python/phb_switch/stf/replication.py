@@ -39,7 +39,6 @@ class Replication(Generic[Change]):
 
         Raises:
             StatementError: a word is no number, or names what doesn't exist.
-
         """
         before = self._replicas()
         getattr(self, f"_{name}")(*words)

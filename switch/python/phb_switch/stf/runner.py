@@ -86,7 +86,6 @@ def run(artifact: str, statements: Sequence[Statement], seed: int = 1) -> RunRes
 
     Raises:
         LoadError: the switch refuses the program.
-
     """
     switch = new_switch(seed)
     switch.load(artifact)

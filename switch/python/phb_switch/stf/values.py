@@ -64,7 +64,6 @@ def match_key(kind: str, bits: int, text: str | None) -> KeyMatch | None:
 
     Returns:
         None is anything.
-
     """
     if kind == "exact":
         return KeyMatch("exact", to_bytes(number(text or "0", bits)))

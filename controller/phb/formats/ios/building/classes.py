@@ -75,7 +75,6 @@ class ClassRegions:
 
         Raises:
             InputError: There is none of this name, it contains itself, or one of its terms refers to nothing.
-
         """
         if name.lower() == DEFAULT_CLASS:
             return WHOLE

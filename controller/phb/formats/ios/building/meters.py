@@ -33,7 +33,6 @@ def class_meter(
 
     Raises:
         InputError: Two policers in one class, or one that doesn't say what happens.
-
     """
     police, priority = policy_class.police, policy_class.priority
     if priority is not None and priority.rate is not None:

@@ -19,7 +19,6 @@ def unfold(configuration: Configuration, entry: AccessEntry) -> tuple[IosBox, ..
     Raises:
         InputError: A group that isn't there, is of the other kind, has no members or contains itself; or more
             conditions than the switch has room for.
-
     """
     boxes = entry.boxes
     for place, name in entry.groups:

@@ -23,7 +23,6 @@ def build_ports(configuration: Configuration) -> list[Port]:
 
     Raises:
         InputError: An interface that can't be a port, or is routed by policy, and yet says something about packets.
-
     """
     ports = []
     for interface in configuration.interfaces.values():

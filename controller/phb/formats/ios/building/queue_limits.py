@@ -26,7 +26,6 @@ def limit_in_packets(configuration: Configuration, attachment: Attachment, each:
 
     Raises:
         InputError: More packets than the queue of a class may have, or a time without a rate to convert it.
-
     """
     limit = each.queue_limit
     if limit is None or limit.unit == "packets":

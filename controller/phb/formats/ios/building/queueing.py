@@ -56,7 +56,6 @@ def build_queueing(configuration: Configuration, attached: Sequence[Attachment])
 
     Raises:
         InputError: Two ways to queue at one interface, or classes that IOS would refuse.
-
     """
     outputs = {each.interface.name: each for each in attached if each.direction == "output" and _queues(each)}
     result = []

@@ -25,7 +25,6 @@ class Mode:
     Attributes:
         indent: How far the statement that opened it is indented.
         indented: Whether its statements stand further right: then one that doesn't has left it.
-
     """
 
     vocabulary: Vocabulary
@@ -82,7 +81,6 @@ class Vocabulary:
             negatable: Whether ``no PHRASE`` is a statement, too; the function finds that in `Words.negated`.
             since: The first dialect that has it, and its release.
             aside: Whether it doesn't concern packets: then an unknown line that resembles it is no error.
-
         """
 
         def register(handler: Handler) -> Handler:
