@@ -1,4 +1,4 @@
-//! The parameters of a host, and how wrong values are refused.
+//! Parameters of a host and their checks.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -9,26 +9,26 @@ use serde::{Deserialize, Deserializer};
 
 /// The most addresses a host may have.
 pub const MAX_ADDRESSES: usize = 8;
-/// The smallest MTU: smoltcp takes a peer's maximum segment size for at least 48 bytes, and two headers come to 40.
+/// smoltcp counts a peer's maximum segment size as at least 48 bytes; two headers take 40.
 const MIN_MTU: usize = 88;
 /// The largest IPv4 datagram.
 const MAX_MTU: usize = 65_535;
-/// The largest window that window scaling can offer (RFC 7323, section 2.3).
+/// RFC 7323, section 2.3.
 const MAX_WINDOW: usize = 1 << 30;
-/// Locally administered: the second bit of the first byte is set (IEEE 802, section 8.4.2).
+/// Locally administered (IEEE 802, section 8.4.2).
 const LOCAL_MAC: u8 = 0x02;
 
-/// A parameter that can't be used.
+/// An invalid parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The parameter's name.
+    /// Name.
     pub parameter: &'static str,
     /// The value given, and what was expected.
     pub message: String,
 }
 
 impl ConfigError {
-    /// An error of a parameter.
+    /// A refusal of `parameter`.
     pub fn new(parameter: &'static str, message: impl Into<String>) -> Self {
         Self {
             parameter,
@@ -36,10 +36,7 @@ impl ConfigError {
         }
     }
 
-    /// Refuses a value of 0.
-    ///
-    /// # Errors
-    /// The value is 0.
+    /// Refuses 0.
     pub fn unless_positive(parameter: &'static str, value: u64) -> Result<(), Self> {
         if value == 0 {
             Err(Self::new(parameter, "0 is given, at least 1 is expected"))
@@ -48,10 +45,7 @@ impl ConfigError {
         }
     }
 
-    /// Refuses a value outside of a range whose two ends are allowed.
-    ///
-    /// # Errors
-    /// The value is outside.
+    /// Refuses a value outside of a range; both ends are allowed.
     pub fn unless_within(
         parameter: &'static str,
         value: u64,
@@ -74,7 +68,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// How a connection's congestion window grows and shrinks.
+/// Algorithm of a connection's congestion window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CongestionControl {
@@ -87,50 +81,50 @@ pub enum CongestionControl {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostConfig {
-    /// Its IPv4 addresses, those of its adapters as well as virtual ones (VIPA): it accepts datagrams for any of them.
+    /// Its IPv4 addresses, real and virtual (VIPA): it accepts datagrams for any of them.
     pub addresses: Vec<Ipv4Addr>,
-    /// Its Ethernet address. Without one it sends from a locally administered address with its number, and takes frames
-    /// for any address, as on a medium that has none (PPP, channel).
+    /// Its Ethernet address. `None` sends from a locally administered one made from its number, and
+    /// takes frames for any, as on a medium without addresses (PPP, channel).
     #[serde(default, deserialize_with = "mac")]
     pub mac: Option<[u8; 6]>,
-    /// The Ethernet address that it sends everything to; a locally administered one unless given.
+    /// Destination of all its frames; a locally administered address unless given.
     #[serde(default, deserialize_with = "mac")]
     pub gateway_mac: Option<[u8; 6]>,
     /// The largest IP datagram it sends and accepts, in bytes. The maximum segment size it announces is 40 less.
     pub mtu_bytes: usize,
-    /// Receive and send buffer of each connection, in bytes: the largest window it offers.
+    /// Receive buffer and send buffer of each connection, in bytes: the largest window it offers.
     pub window_bytes: usize,
     /// Whether a small segment waits while another is unacknowledged (RFC 896).
     #[serde(default = "yes")]
     pub nagle: bool,
-    /// How long an acknowledgement may wait for company, in ns; `None` acknowledges at once (RFC 1122, section
+    /// How long an acknowledgement may wait, in ns; `None` acknowledges at once (RFC 1122, section
     /// 4.2.3.2). Every second full segment is acknowledged at once in any case.
     #[serde(default)]
     pub delayed_ack_ns: Option<Time>,
-    /// The congestion control of its connections.
+    /// Of its connections.
     #[serde(default)]
     pub congestion_control: CongestionControl,
-    /// The type-of-service byte of its packets.
+    /// Type-of-service byte of its packets.
     #[serde(default)]
     pub tos: u8,
-    /// The time to live of its packets.
+    /// Time to live of its packets.
     #[serde(default = "ttl")]
     pub ttl: u8,
-    /// After how long without an answer a connection is given up, in ns; `None` retransmits for ever.
+    /// Time without an answer until a connection is given up, in ns; `None` is never.
     #[serde(default)]
     pub user_timeout_ns: Option<Time>,
-    /// Whether it takes all segments that reach it at one time before it answers any, as behind an adapter that
-    /// interrupts it once for many. Each connection then sends one acknowledgement per interrupt.
+    /// Whether it takes all segments of one time before it answers, as behind an adapter with one
+    /// interrupt for many. Each connection then sends one acknowledgement per interrupt.
     #[serde(default)]
     pub batches: bool,
-    /// Whether its services relay requests to an SNA application by the host's second port, and reply when that has
-    /// answered, as a TN3270 server does.
+    /// Whether its services relay requests to an SNA application by the host's second port and
+    /// reply after its answer, as a TN3270 server does.
     #[serde(default)]
     pub relays: bool,
-    /// How long a client waits after its connection failed before it opens another, in ns.
+    /// Time from a connection's failure until its client opens the next, in ns.
     #[serde(default = "second")]
     pub reconnect_delay_ns: Time,
-    /// Its number in its network, for its Ethernet address; the network gives it.
+    /// Number in its network, for its Ethernet address; the network gives it.
     #[serde(skip)]
     pub number: u16,
     /// Makes initial sequence numbers and ephemeral ports; the network gives it.
@@ -150,7 +144,6 @@ fn second() -> Time {
     1_000_000_000
 }
 
-/// Reads an Ethernet address: six hexadecimal bytes with colons between them.
 fn mac<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[u8; 6]>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else {
         return Ok(None);
@@ -170,13 +163,11 @@ fn mac<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[u8; 6]>, D:
 }
 
 impl HostConfig {
-    /// The Ethernet address that it sends from.
     pub(crate) fn own_mac(&self) -> [u8; 6] {
         let [high, low] = self.number.to_be_bytes();
         self.mac.unwrap_or([LOCAL_MAC, 0, 0, 0, high, low])
     }
 
-    /// The Ethernet address that it sends everything to.
     pub(crate) fn next_mac(&self) -> [u8; 6] {
         self.gateway_mac.unwrap_or([LOCAL_MAC, 0, 0, 0, 0, 0])
     }
@@ -221,7 +212,6 @@ impl HostConfig {
     }
 }
 
-/// Whether an address can be one end of a TCP connection.
 pub(crate) fn is_unicast(address: Ipv4Addr) -> bool {
     !(address.is_unspecified() || address.is_multicast() || address.is_broadcast())
 }

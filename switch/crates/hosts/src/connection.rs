@@ -1,4 +1,4 @@
-//! One TCP connection: a smoltcp socket in a set of its own, and the script that runs on it.
+//! A TCP connection: a smoltcp socket and the script that runs on it.
 
 use phb_network::Time;
 use smoltcp::iface::{Interface, SocketHandle, SocketSet};
@@ -13,12 +13,12 @@ use crate::script::Script;
 /// smoltcp counts in microseconds.
 pub(crate) const NANOSECONDS_PER_MICROSECOND: Time = 1_000;
 
-/// The microsecond that `now` (ns) lies in: smoltcp must not see a time that is still to come.
+/// The microsecond that contains `now` (ns), rounded down: smoltcp must not see a future time.
 pub(crate) fn instant(now: Time) -> Instant {
     Instant::from_micros(i64::try_from(now / NANOSECONDS_PER_MICROSECOND).unwrap_or(i64::MAX))
 }
 
-/// As whole microseconds, rounded up: no timer fires early.
+/// Whole microseconds, rounded up: no timer fires early.
 fn duration(time: Time) -> Duration {
     Duration::from_micros(time.div_ceil(NANOSECONDS_PER_MICROSECOND))
 }
@@ -26,11 +26,10 @@ fn duration(time: Time) -> Duration {
 pub(crate) struct Connection {
     pub endpoints: Endpoints,
     pub script: Script,
-    /// The type-of-service byte of what it sends.
     pub tos: u8,
-    /// The earliest timer of this connection in its host's queue. Timers at other times are stale.
+    /// Its earliest timer in the host's queue; timers at other times are stale.
     pub armed: Option<Time>,
-    /// The sequence number after the highest one sent.
+    /// Sequence number after the highest one sent.
     sent_up_to: Option<u32>,
     // In a set of its own, because smoltcp looks at every socket of a set for every segment.
     set: SocketSet<'static>,
@@ -38,7 +37,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A connection with a new socket: a used one keeps its congestion window.
+    /// Makes a new socket: a used one keeps its congestion window.
     pub fn new(endpoints: Endpoints, host: &HostConfig, tos: Option<u8>, script: Script) -> Self {
         let receive = SocketBuffer::new(vec![0; host.window_bytes]);
         let send = SocketBuffer::new(vec![0; host.window_bytes]);
@@ -61,18 +60,16 @@ impl Connection {
         }
     }
 
-    /// The socket and the script, to be used together.
     pub fn parts(&mut self) -> (&mut Socket<'static>, &mut Script) {
         (self.set.get_mut(self.handle), &mut self.script)
     }
 
-    /// Starts to listen for the segment that is about to come.
+    /// Listens for the SYN that is given next.
     pub fn listen(&mut self) -> bool {
         let local = (self.endpoints.local, self.endpoints.local_port);
         self.parts().0.listen(local).is_ok()
     }
 
-    /// Starts to connect.
     pub fn connect(&mut self, interface: &mut Interface) -> bool {
         let remote = (self.endpoints.remote, self.endpoints.remote_port);
         let local = (self.endpoints.local, self.endpoints.local_port);
@@ -86,12 +83,10 @@ impl Connection {
         self.set.get::<Socket<'static>>(self.handle).state()
     }
 
-    /// Gives the segment that the device holds to TCP.
     pub fn take_segment(&mut self, now: Time, interface: &mut Interface, device: &mut Device) {
         interface.poll_ingress_single(instant(now), device, &mut self.set);
     }
 
-    /// Sends everything that TCP may send now.
     pub fn send_segments(&mut self, now: Time, interface: &mut Interface, device: &mut Device) {
         loop {
             let before = device.outgoing.len();
@@ -102,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// When TCP or the script wants to go on, in ns. Never `now` itself: what can be done now has been done, and
+    /// When TCP or the script goes on, in ns. Never `now`: everything possible has been done, and
     /// smoltcp says "now" also where it will not send.
     pub fn due(&self, now: Time, interface: &mut Interface) -> Option<Time> {
         let instant = interface.poll_at(instant(now), &self.set);
@@ -120,11 +115,11 @@ impl Connection {
         }
     }
 
-    /// Notes the sequence numbers of a segment that is sent; tells whether all of them have been sent before.
+    /// Notes the sequence numbers of a sent segment; `true` if all of them were sent before.
     pub fn is_retransmission(&mut self, sequence: (u32, u32)) -> bool {
         let (first, after) = sequence;
         if first == after {
-            return false; // it only acknowledges
+            return false;
         }
         // Sequence numbers are compared modulo 2^32 (RFC 9293, section 3.4).
         let is_new = self

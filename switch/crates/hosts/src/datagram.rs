@@ -8,25 +8,23 @@ use crate::udp;
 
 const BROADCAST: [u8; 6] = [0xff; 6];
 
-/// A TCP segment, as far as the host reads it before its TCP does.
+/// The fields of a TCP segment that the host reads itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub endpoints: Endpoints,
-    /// SYN without ACK and RST: the wish to open a connection.
+    /// SYN without ACK and RST.
     pub opens: bool,
     pub resets: bool,
-    /// The first sequence number, and the one after the last.
+    /// First sequence number, and the one after the last.
     pub sequence: (u32, u32),
 }
 
-/// The content of a frame that a host takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Segment(Segment),
     Datagram(udp::Datagram),
 }
 
-/// Reads what is in a frame that has come to the host, or says why the host drops it.
 pub(crate) fn accept(frame: &[u8], host: &HostConfig) -> Result<Content, Refusal> {
     let datagram = frame.get(ETHERNET_HEADER..).ok_or(Refusal::Malformed)?;
     let is_other = |mac: [u8; 6]| frame[..6] != mac && frame[..6] != BROADCAST;
@@ -74,7 +72,7 @@ fn segment(packet: &Ipv4Packet<&[u8]>) -> Result<Segment, Refusal> {
     Ok(describe(endpoints, &tcp))
 }
 
-/// Completes a frame that smoltcp has filled: Ethernet header, type of service. Gives what the segment in it does.
+/// Completes a frame from smoltcp (Ethernet header, type of service); gives the segment in it.
 pub(crate) fn finish(frame: &mut [u8], host: &HostConfig, tos: u8) -> Option<Segment> {
     let (ethernet, datagram) = frame.split_at_mut_checked(ETHERNET_HEADER)?;
     address_frame(ethernet, host);

@@ -1,24 +1,23 @@
-//! The device of a host's smoltcp: it gives the datagram that came and takes those that go.
+//! The device of a host's smoltcp.
 
 use smoltcp::phy::{self, Checksum, DeviceCapabilities, Medium};
 use smoltcp::time::Instant;
 
 use crate::frame::ETHERNET_HEADER;
 
-/// Datagrams travel in Ethernet frames; smoltcp gets and gives only the datagram in them.
+/// Strips the Ethernet header of frames for smoltcp, and leaves room for it in frames from smoltcp.
 pub(crate) struct Device {
     mtu: usize,
-    /// The frame that smoltcp is to take next, or has taken.
+    /// The frame that smoltcp takes next, or has taken.
     incoming: Vec<u8>,
-    /// Whether it has not taken it yet.
     has_incoming: bool,
-    /// The frames that smoltcp has filled, in order; their Ethernet headers are still empty.
+    /// Frames in order of sending; their Ethernet headers are still empty.
     pub outgoing: Vec<Vec<u8>>,
-    /// Memory of frames that were taken, for those to come.
+    /// Memory of taken frames, for reuse.
     spare: Vec<Vec<u8>>,
 }
 
-/// Buffers kept: a full window of segments that one acknowledgement sets free.
+/// As many as a full window of segments, which one acknowledgement can release.
 const SPARE_BUFFERS: usize = 64;
 
 impl Device {
@@ -32,7 +31,6 @@ impl Device {
         }
     }
 
-    /// Holds a frame for smoltcp to take.
     pub fn give(&mut self, frame: Vec<u8>) {
         let taken = std::mem::replace(&mut self.incoming, frame);
         self.has_incoming = true;
@@ -68,7 +66,7 @@ impl phy::Device for Device {
         let mut capabilities = DeviceCapabilities::default();
         capabilities.medium = Medium::Ip;
         capabilities.max_transmission_unit = self.mtu;
-        // What comes has been verified, and counted if wrong, before smoltcp gets it.
+        // Checksums of received frames are already verified.
         capabilities.checksum.ipv4 = Checksum::Tx;
         capabilities.checksum.tcp = Checksum::Tx;
         capabilities

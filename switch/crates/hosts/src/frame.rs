@@ -1,4 +1,4 @@
-//! The Ethernet and IPv4 headers of a host's frames, and why it drops one.
+//! Ethernet and IPv4 headers of a host's frames, and reasons to drop one.
 
 use std::net::Ipv4Addr;
 
@@ -11,20 +11,19 @@ use crate::statistics::HostStatistics;
 pub const ETHERNET_HEADER: usize = 14;
 pub(crate) const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
 
-/// The two ends of a connection or of a flow of datagrams, seen from the host.
+/// The two ends of a connection or a flow of datagrams, as the host sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Endpoints {
-    /// The host's own address.
+    /// Own address.
     pub local: Ipv4Addr,
-    /// The host's own port.
+    /// Own port.
     pub local_port: u16,
-    /// The other end's address.
+    /// Address of the other end.
     pub remote: Ipv4Addr,
-    /// The other end's port.
+    /// Port of the other end.
     pub remote_port: u16,
 }
 
-/// Why a host drops a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     OtherMac,
@@ -48,14 +47,12 @@ impl Refusal {
     }
 }
 
-/// Fills in the Ethernet header of a frame of the host.
 pub(crate) fn address_frame(ethernet: &mut [u8], host: &HostConfig) {
     ethernet[..6].copy_from_slice(&host.next_mac());
     ethernet[6..12].copy_from_slice(&host.own_mac());
     ethernet[12..ETHERNET_HEADER].copy_from_slice(&ETHERTYPE_IPV4);
 }
 
-/// Sets the type-of-service byte, whose fields are DSCP and ECN today.
 pub(crate) fn set_tos(packet: &mut Ipv4Packet<&mut [u8]>, tos: u8) {
     packet.set_dscp(tos >> 2);
     packet.set_ecn(tos & 3);

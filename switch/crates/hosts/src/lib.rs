@@ -1,17 +1,15 @@
-//! The hosts at the ends of a network, and the traffic they make.
+//! Hosts at the ends of a network, and their traffic.
 //!
-//! - [`tcp_host`]: a host with several IPv4 addresses, any number of TCP connections (smoltcp, Reno) and UDP, as a node
-//!   with one port;
+//! - [`tcp_host`]: a host with several IPv4 addresses, TCP (smoltcp, Reno) and UDP;
 //! - [`traffic`]: the kinds of traffic between hosts, with their parameters;
-//! - `script`: the programs that TCP connections run for it;
-//! - `udp`: datagrams that carry their number and time of sending, and their sink;
+//! - `script`: programs that run on TCP connections;
+//! - `udp`: numbered datagrams with their time of sending, and their sink;
 //! - [`sna`]: the frames of SNA on a LAN;
-//! - [`replay`]: an end station that sends given frames at given times and keeps those that it receives;
-//! - [`configuration`]: the parameters of a host, and how wrong values are refused;
+//! - [`replay`]: an end station that sends given frames at given times and keeps received ones;
+//! - [`configuration`]: parameters of a host and their checks;
 //! - [`statistics`]: the counters. Frames are conserved: received = taken + dropped (by reason).
 //!
-//! Nothing here chooses parameters: rates, costs, buffer sizes and timers come from the caller, who knows the source
-//! that each rests on.
+//! The caller chooses all parameters (rates, costs, buffer sizes, timers) and knows their sources.
 
 pub mod configuration;
 mod connection;
@@ -32,7 +30,7 @@ pub use statistics::{FlowStatistics, HostStatistics, Received, Transaction};
 pub use tcp_host::TcpHost;
 pub use traffic::{Answers, Ends, Flow, Pattern, Service, Traffic};
 
-/// The port of a host, and the host's side of an adapter.
+/// Port of a host, and an adapter's port towards the host.
 pub const HOST_PORT: phb_network::Port = 0;
-/// The network's side of an adapter.
+/// An adapter's port towards the network.
 pub const NETWORK_PORT: phb_network::Port = 1;

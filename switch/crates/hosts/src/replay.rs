@@ -1,23 +1,20 @@
-//! An end station that sends given frames at given times and keeps what it receives.
+//! An end station that sends given frames at given times and keeps received ones.
 
 use phb_network::{Frame, Node, Output, Port, Time};
 
 use crate::HOST_PORT;
 use crate::configuration::ConfigError;
 
-/// Sends frames as told, whatever happens, and keeps every frame that arrives with its time.
+/// Sends frames by schedule, and keeps every received frame with its time.
 #[derive(Debug)]
 pub struct Replay {
-    /// The frames left to send, the next one last.
+    /// Frames left to send, the next one last.
     waiting: Vec<(Time, Frame)>,
     received: Vec<(Time, Frame)>,
 }
 
 impl Replay {
-    /// Takes the frames to send, each with its time in ns; frames of the same time leave in this order.
-    ///
-    /// # Errors
-    /// When the times decrease.
+    /// Takes frames to send with times in ns that do not decrease; equal times keep this order.
     pub fn new(mut frames: Vec<(Time, Frame)>) -> Result<Self, ConfigError> {
         if let Some(place) = frames.windows(2).position(|pair| pair[0].0 > pair[1].0) {
             let (earlier, later) = (frames[place].0, frames[place + 1].0);
@@ -32,7 +29,7 @@ impl Replay {
         })
     }
 
-    /// The frames that have arrived, each with its time in ns.
+    /// Received frames with their times in ns.
     #[must_use]
     pub fn received(&self) -> &[(Time, Frame)] {
         &self.received

@@ -1,10 +1,10 @@
-//! The programs that TCP connections run, at the client and at the server.
+//! Programs that run on TCP connections, at the client and at the server.
 //!
-//! - [`requests`]: a client that asks and waits, over and over;
+//! - [`requests`]: a client that repeats requests and waits for each reply;
 //! - [`messages`]: messages of any length, one after another, each answered;
-//! - [`stream`]: as much as TCP takes.
+//! - [`stream`]: as many bytes as TCP takes.
 //!
-//! A script runs on one connection. A client whose script has ended opens the next connection, if its traffic has one.
+//! A script runs on one connection. After its end the client opens the next one, if any.
 
 use std::sync::Arc;
 
@@ -22,7 +22,6 @@ mod stream;
 
 pub(crate) use step::Step;
 
-/// The program that a connection runs.
 pub(crate) enum Script {
     Client(requests::Client),
     Server(requests::Server),
@@ -30,13 +29,13 @@ pub(crate) enum Script {
     Receiver(messages::Receiver),
     Source(stream::Source),
     Sink(stream::Sink),
-    /// The program is over; what still comes in is thrown away.
+    /// Finished: received bytes are discarded.
     Over,
 }
 
 impl Script {
-    /// The script of a client's next connection; `None` when nothing is left to do on one. `number` is the flow's on
-    /// its host, `done` what it has done so far.
+    /// The script of a client's next connection; `None` when nothing is left to do. `number` is the
+    /// flow's on its host, `done` what it has done so far.
     pub fn of_client(number: usize, flow: &Flow, done: &FlowStatistics) -> Option<Self> {
         match &flow.traffic {
             Traffic::RequestResponse {
@@ -76,8 +75,7 @@ impl Script {
         }
     }
 
-    /// The script of a connection that a client has opened to a service. With `relays` its replies wait for those of the
-    /// replies.
+    /// The script of a service's connection. With `relays` replies wait for relayed requests.
     pub fn of_server(service: &Service, relays: bool) -> Self {
         match service.answers {
             Answers::Requests {
@@ -97,7 +95,7 @@ impl Script {
         }
     }
 
-    /// Goes as far as it can at `now` (ns).
+    /// Does everything possible at `now` (ns).
     pub fn step(&mut self, now: Time, socket: &mut Socket<'_>, books: &mut Books) -> Step {
         match self {
             Self::Client(client) => client.step(now, socket, books),
@@ -116,7 +114,7 @@ impl Script {
         }
     }
 
-    /// When the script wants to go on by itself, in ns.
+    /// When the script goes on without a segment, in ns.
     pub fn due(&self) -> Option<Time> {
         match self {
             Self::Client(client) => client.due(),
@@ -126,7 +124,6 @@ impl Script {
         }
     }
 
-    /// The number of the flow whose client this is.
     pub fn flow(&self) -> Option<usize> {
         match self {
             Self::Client(client) => Some(client.flow),

@@ -1,4 +1,4 @@
-//! The frames of SNA on a LAN.
+//! SNA frames on a LAN.
 //!
 //! ```text
 //! 802.3 header      LLC (ISO 8802-2)          TH, FID2        RH   RU
@@ -6,23 +6,24 @@
 //! 6   6     2       1    1    1 or 2          6               3    as long as the traffic says
 //! ```
 //!
-//! A station is a physical unit: it opens an LLC2 connection (SABME, answered by UA, or by DM if refused), over which its
-//! logical units ask. Nothing is lost between the stations and the host, so information frames carry no sequence numbers
-//! and there are no supervisory frames: what LLC2's acknowledgements cost an adapter is in its cost per frame.
+//! A station is a physical unit: it opens an LLC2 connection (SABME, answered by UA, or by DM if
+//! refused) for the requests of its logical units. Nothing is lost between stations and host, so
+//! information frames have no sequence numbers and there are no supervisory frames: an adapter's
+//! cost per frame includes LLC2's acknowledgements.
 
 use crate::frame::ETHERNET_HEADER;
 
-/// A station's address on its LAN.
+/// Station address on a LAN.
 pub type Mac = [u8; 6];
 
-/// The adapter's address on its own side of the LAN: locally administered.
+/// The adapter's address on the LAN: locally administered.
 pub const ADAPTER: Mac = [0x40, 0, 0, 0, 0, 1];
 
 const SAP: usize = ETHERNET_HEADER;
 const CONTROL: usize = SAP + 2;
-/// The bit of a source SAP that tells a response from a command.
+/// The bit of a source SAP that marks a response.
 const RESPONSE: u8 = 1;
-/// The service access point of SNA path control.
+/// SAP of SNA path control.
 const SNA_SAP: u8 = 0x04;
 /// SABME with poll, UA and DM with final (ISO 8802-2, section 5.4).
 const SABME: u8 = 0x7f;
@@ -30,22 +31,22 @@ const UA: u8 = 0x73;
 const DM: u8 = 0x1f;
 /// LLC and a control field of two bytes.
 const INFORMATION_LLC: usize = 4;
-/// First byte of a whole segment's transmission header, format identifier 2.
+/// First byte of the transmission header of a whole segment, format identifier 2.
 const FID2_WHOLE: u8 = 0x2c;
 const TH: usize = ETHERNET_HEADER + INFORMATION_LLC;
-/// Place of the destination's local address in a frame.
+/// Place of the destination's local address.
 pub const DAF: usize = TH + 2;
-/// Place of the origin's local address in a frame.
+/// Place of the origin's local address.
 pub const OAF: usize = TH + 3;
 const TH_AND_RH: usize = 6 + 3;
 
-/// Length of an information frame before the request or reply in it, Ethernet header included.
+/// Bytes before the request or reply, Ethernet header included.
 const INFORMATION_HEADER: usize = TH + TH_AND_RH;
 
 /// The purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The wish to open a connection.
+    /// A request to open a connection.
     Connect,
     /// The connection is open.
     Accepted,
@@ -55,18 +56,18 @@ pub enum Kind {
     Information,
 }
 
-/// The header of a frame, as far as adapters and hosts read it.
+/// The header fields that adapters and hosts read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The purpose of the frame.
     pub kind: Kind,
-    /// Whom it is for.
+    /// Receiver.
     pub destination: Mac,
-    /// Who has sent it.
+    /// Sender.
     pub source: Mac,
 }
 
-/// Reads a frame's header; `None` if the frame is not SNA as above.
+/// Reads a frame's header; `None` if it is no SNA frame of the form above.
 #[must_use]
 pub fn read(frame: &[u8]) -> Option<Header> {
     let kind = match *frame.get(CONTROL)? {
@@ -87,14 +88,14 @@ pub fn read(frame: &[u8]) -> Option<Header> {
     })
 }
 
-/// Makes a request of a server's session: an information frame of that much data.
+/// Makes a request of a server's session: an information frame with `length` bytes of data.
 #[must_use]
 pub fn request(frame: Vec<u8>, session: Mac, length: u64) -> Vec<u8> {
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     information(frame, ADAPTER, session, 1, 1, length)
 }
 
-/// Makes the frame by which a station asks for a connection.
+/// Makes a station's request for a connection.
 #[must_use]
 pub fn connect(mut frame: Vec<u8>, to: Mac, from: Mac) -> Vec<u8> {
     begin(&mut frame, to, from, 3);
@@ -102,7 +103,7 @@ pub fn connect(mut frame: Vec<u8>, to: Mac, from: Mac) -> Vec<u8> {
     frame
 }
 
-/// Makes an information frame from one logical unit to another, in the memory of `frame`.
+/// Makes an information frame between two logical units, in the memory of `frame`.
 #[must_use]
 pub fn information(mut frame: Vec<u8>, to: Mac, from: Mac, daf: u8, oaf: u8, ru: usize) -> Vec<u8> {
     let length = INFORMATION_LLC + TH_AND_RH + ru;
@@ -116,11 +117,11 @@ fn begin(frame: &mut Vec<u8>, to: Mac, from: Mac, length: usize) {
     frame.clear();
     frame.extend(to);
     frame.extend(from);
-    // Token Ring has no length field; so a frame that is too long for Ethernet's is right all the same.
+    // Token Ring has no length field, so a frame too long for Ethernet's is still correct.
     frame.extend(u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
 }
 
-/// Turns the wish for a connection into the answer to it.
+/// Turns a request for a connection into its answer.
 pub fn answer(frame: &mut [u8], kind: Kind) {
     for place in 0..6 {
         frame.swap(place, place + 6);

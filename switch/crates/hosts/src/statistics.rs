@@ -5,49 +5,49 @@ use phb_network::Time;
 /// The counters of a host. `frames_received = segments_received + datagrams_received + dropped()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostStatistics {
-    /// Ethernet frames that reached the host.
+    /// Ethernet frames received.
     pub frames_received: u64,
-    /// Ethernet frames that the host has sent; each carries one TCP segment or one UDP datagram.
+    /// Ethernet frames sent; each has one TCP segment or one UDP datagram.
     pub frames_sent: u64,
     /// Valid TCP segments for one of the host's addresses.
     pub segments_received: u64,
-    /// UDP datagrams that one of the host's sinks has taken.
+    /// UDP datagrams taken by the host's sinks.
     pub datagrams_received: u64,
-    /// Frames dropped because they are for another Ethernet address.
+    /// Frames dropped: other Ethernet address.
     pub dropped_other_mac: u64,
-    /// Frames dropped because their datagram is for another IPv4 address.
+    /// Frames dropped: other IPv4 address.
     pub dropped_other_address: u64,
-    /// Frames dropped because they hold no IPv4 datagram with TCP or UDP in it, or only a fragment of one.
+    /// Frames dropped: no IPv4 datagram with TCP or UDP, or only a fragment.
     pub dropped_other_protocol: u64,
-    /// Frames dropped because a length, address or checksum in them is wrong.
+    /// Frames dropped: wrong length, address or checksum.
     pub dropped_malformed: u64,
-    /// Frames dropped because their datagram is larger than the MTU.
+    /// Frames dropped: datagram larger than the MTU.
     pub dropped_too_large: u64,
-    /// Frames dropped because no sink takes UDP datagrams of this sender on this port.
+    /// Frames dropped: no sink for UDP datagrams of this sender on this port.
     pub dropped_no_listener: u64,
-    /// Segments sent that carry nothing new: sequence numbers that have been sent before.
+    /// Segments sent whose sequence numbers were all sent before.
     pub segments_retransmitted: u64,
     /// Segments sent with the RST flag.
     pub resets_sent: u64,
     /// Segments received with the RST flag.
     pub resets_received: u64,
-    /// Connections that clients of the host have opened.
+    /// Connections opened by the host's clients.
     pub connections_opened: u64,
-    /// Connections that the host's services have accepted.
+    /// Connections accepted by the host's services.
     pub connections_accepted: u64,
-    /// Connections that ended without either side having closed them, or that the peer closed too early.
+    /// Connections that ended without a close, or that the peer closed too early.
     pub connections_failed: u64,
-    /// Connections that exist, in any state of TCP.
+    /// Connections in any state of TCP.
     pub connections_open: u64,
-    /// Bytes of requests, messages and streams that services have received.
+    /// Bytes of requests, messages and streams received by services.
     pub request_bytes_received: u64,
-    /// Bytes of replies and answers that services have handed to TCP.
+    /// Bytes of replies and answers that services handed to TCP.
     pub reply_bytes_sent: u64,
-    /// Bytes of requests, messages and streams that clients have handed to TCP.
+    /// Bytes of requests, messages and streams that clients handed to TCP.
     pub request_bytes_sent: u64,
-    /// Bytes of replies and answers that clients have received.
+    /// Bytes of replies and answers received by clients.
     pub reply_bytes_received: u64,
-    /// Bytes of either kind that were received but are not those that were sent. Always 0, unless TCP is broken.
+    /// Received bytes that differ from the sent ones. Always 0, unless TCP is broken.
     pub bytes_corrupted: u64,
 }
 
@@ -67,19 +67,18 @@ impl HostStatistics {
 /// The counters of one client of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowStatistics {
-    /// Connections it has opened.
+    /// Connections opened.
     pub connections: u64,
-    /// Those of them that failed.
+    /// Connections failed.
     pub failures: u64,
-    /// Transactions it has completed; of messages, those that were answered.
+    /// Transactions completed; of messages, those answered.
     pub transactions: u64,
-    /// Datagrams it has sent; 0 for what travels by TCP.
+    /// Datagrams sent; 0 for TCP.
     pub packets_sent: u64,
-    /// Payload it has handed to TCP or UDP, in bytes.
+    /// Payload handed to TCP or UDP, in bytes.
     pub bytes_sent: u64,
 }
 
-/// Nanoseconds in a second.
 const SECOND: Time = 1_000_000_000;
 
 /// The delivery of one flow at its sink.
@@ -89,7 +88,7 @@ pub struct Received {
     pub packets: u64,
     /// Payload in bytes, in order for a stream.
     pub bytes: u64,
-    /// Payload in each second of the run, from second 0 to the last one in which something came.
+    /// Payload in each second of the run, from second 0 to the last one with any.
     pub by_second: Vec<u64>,
     /// Time of arrival and one-way delay of each datagram, in ns, in order of arrival.
     pub delays: Vec<(Time, Time)>,
@@ -109,21 +108,20 @@ impl Received {
 /// A completed request and reply, or message and answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// The client: its number on its host, in the order of adding.
+    /// The client's number on its host, in the order of adding.
     pub flow: usize,
-    /// When the client handed the request to TCP, or the message was submitted, in ns.
+    /// When the client handed the request to TCP or submitted the message, in ns.
     pub start: Time,
-    /// When it had received the whole reply, in ns.
+    /// When the client had received the whole reply, in ns.
     pub end: Time,
 }
 
-/// The counters and records of a host and its scripts.
 #[derive(Debug, Default)]
 pub(crate) struct Books {
     pub host: HostStatistics,
-    /// By number of the flow.
+    /// By flow number.
     pub flows: Vec<FlowStatistics>,
-    /// By number of the sink.
+    /// By sink number.
     pub sinks: Vec<Received>,
     /// In order of their ends.
     pub transactions: Vec<Transaction>,

@@ -1,4 +1,4 @@
-//! A host: demultiplexing, timers, and what its scripts make it do.
+//! A host: demultiplexing, timers, and the actions of its scripts.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -29,38 +29,38 @@ use client::Client;
 use connections::Connections;
 use session::Session;
 
-/// Ports below this one belong to services.
+/// Lower ports are for services.
 const FIRST_EPHEMERAL_PORT: u16 = 1024;
-/// Hosts of the 1990s started with low ephemeral ports (4.4BSD: 1024 to 5000); ours go on to the end when they run out.
+/// 4.4BSD's ephemeral ports are 1024 to 5000; hosts use higher ones when these run out.
 const LAST_STARTING_PORT: u16 = 5000;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     Client(usize),
     Connection(usize),
-    /// All segments that came at one time have been taken.
+    /// Ends a batch: all segments of one time have been taken.
     Batch,
 }
 
-/// The port after another; after the last one, the first that doesn't belong to services.
+/// The next ephemeral port, cyclically.
 fn following(port: u16) -> u16 {
     port.checked_add(1).unwrap_or(FIRST_EPHEMERAL_PORT)
 }
 
-/// A host with TCP (smoltcp, Reno) and UDP as a node with one port.
+/// A host with TCP (smoltcp, Reno) and UDP, with one port.
 ///
-/// A datagram is given to the one connection that it belongs to, by its four addresses and ports, and only then to a
-/// service that listens: a repeated SYN can't disturb a live connection, and the cost of an event does not grow with
-/// the number of connections. The connection of a client in TIME-WAIT is kept until its time is up.
+/// A datagram goes to its connection, by its four addresses and ports, and only otherwise to a
+/// listening service: a repeated SYN can't disturb a live connection, and an event's cost does not
+/// grow with the connections. A client keeps connections in TIME-WAIT.
 pub struct TcpHost {
     config: HostConfig,
     interface: Interface,
     device: Device,
-    /// Segments that belong to no connection are given to this empty set: smoltcp answers them with a reset.
+    /// An empty set for segments without a connection: smoltcp answers them with a reset.
     nobody: SocketSet<'static>,
     connections: Connections,
     services: HashMap<(Ipv4Addr, u16), Service>,
-    /// Who takes datagrams, by their two ends.
+    /// By their two ends.
     datagram_sinks: HashMap<Endpoints, udp::Sink>,
     clients: Vec<Client>,
     timers: BinaryHeap<Reverse<(Time, Timer)>>,
@@ -73,9 +73,6 @@ pub struct TcpHost {
 
 impl TcpHost {
     /// A host without services and clients.
-    ///
-    /// # Errors
-    /// Names the parameter that can't be used.
     pub fn new(config: HostConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let mut random = SplitMix64::new(config.seed);
@@ -85,11 +82,11 @@ impl TcpHost {
         let mut interface = Interface::new(options, &mut device, instant(0));
         interface.update_ip_addrs(|list| {
             for address in &config.addresses {
-                // The limit is eight addresses on either side.
+                // Both limits are eight addresses.
                 let _ = list.push(IpCidr::new((*address).into(), 32));
             }
         });
-        // On a medium without neighbours any route will do; without one smoltcp sends nothing.
+        // smoltcp sends only by a route; without neighbours any will do.
         let _ = interface
             .routes_mut()
             .add_default_ipv4_route(config.addresses[0]);
@@ -112,16 +109,14 @@ impl TcpHost {
         })
     }
 
-    /// The host's parameters.
+    /// The parameters.
     #[must_use]
     pub fn config(&self) -> &HostConfig {
         &self.config
     }
 
-    /// Adds a server. The same one may be added again.
-    ///
-    /// # Errors
-    /// Names the parameter that can't be used: the address is not the host's, or another service has the port.
+    /// Adds a server; an equal one may be added again. An error names its parameter: the address is
+    /// not the host's, or another service has the port.
     pub fn add_service(&mut self, service: Service) -> Result<(), ConfigError> {
         service.check()?;
         self.check_own("server_address", service.address)?;
@@ -141,10 +136,8 @@ impl TcpHost {
         Ok(())
     }
 
-    /// Adds a server that takes the stream of one client; gives the number of its sink on this host.
-    ///
-    /// # Errors
-    /// Names the parameter that can't be used: the address is not the host's, or a service has the port.
+    /// Adds a server for one client's stream; gives the number of its sink on this host. An error
+    /// names its parameter: the address is not the host's, or a service has the port.
     pub fn add_stream_sink(
         &mut self,
         address: Ipv4Addr,
@@ -163,11 +156,9 @@ impl TcpHost {
         Ok(sink)
     }
 
-    /// Adds a sink that takes datagrams of one sender (address and port) on one of the host's addresses and a port;
-    /// gives its number on this host.
-    ///
-    /// # Errors
-    /// Names the parameter that can't be used: the address is not the host's, or there is such a sink.
+    /// Adds a sink for datagrams of one sender (address and port) on one of the host's addresses
+    /// and a port; gives its number on this host. An error names its parameter: the address is not
+    /// the host's, or this sink exists already.
     pub fn add_datagram_sink(
         &mut self,
         address: Ipv4Addr,
@@ -193,9 +184,6 @@ impl TcpHost {
     }
 
     /// Adds a client; gives its number on this host.
-    ///
-    /// # Errors
-    /// Names the parameter that can't be used.
     pub fn add_flow(&mut self, flow: Flow) -> Result<usize, ConfigError> {
         flow.check(self.config.mtu_bytes)?;
         self.check_own("client_address", flow.ends.client_address)?;
@@ -212,7 +200,7 @@ impl TcpHost {
         Ok(number)
     }
 
-    /// The port that the next client that sends datagrams sends them from.
+    /// The source port of the next client that sends datagrams.
     #[must_use]
     pub fn next_datagram_port(&self) -> u16 {
         self.next_datagram_port
@@ -228,19 +216,19 @@ impl TcpHost {
         ))
     }
 
-    /// The completed transactions of all clients, in order of their ends.
+    /// Completed transactions of all clients, in order of their ends.
     #[must_use]
     pub fn transactions(&self) -> &[Transaction] {
         &self.books.transactions
     }
 
-    /// The delivery at a sink.
+    /// Delivery at a sink.
     #[must_use]
     pub fn received(&self, sink: usize) -> Option<&Received> {
         self.books.sinks.get(sink)
     }
 
-    /// The host's counters.
+    /// The counters.
     #[must_use]
     pub fn statistics(&self) -> HostStatistics {
         HostStatistics {
@@ -249,13 +237,12 @@ impl TcpHost {
         }
     }
 
-    /// The counters of each client, by number.
+    /// Counters of each client, by number.
     #[must_use]
     pub fn flow_statistics(&self) -> &[FlowStatistics] {
         &self.books.flows
     }
 
-    /// Starts the next connection or datagram of a client.
     fn start(&mut self, number: usize, now: Time, out: &mut Output) {
         if self.clients[number].datagrams.is_some() {
             self.send_datagram(number, now, out);
@@ -309,7 +296,7 @@ impl TcpHost {
         }
     }
 
-    /// Completes the endpoints of a client by the next ephemeral port that no connection uses.
+    /// Gives the client's endpoints the next ephemeral port that no connection uses.
     fn free_port(&mut self, mut endpoints: Endpoints) -> Option<Endpoints> {
         for _ in FIRST_EPHEMERAL_PORT..=u16::MAX {
             endpoints.local_port = self.next_port;
@@ -324,8 +311,8 @@ impl TcpHost {
         None
     }
 
-    /// Makes the connection that a SYN asks for, if a service listens. It replaces one in TIME-WAIT, which a peer that
-    /// reuses its port may end early (RFC 9293, section 3.6.1).
+    /// Makes the connection of a SYN, if a service listens. It replaces one in TIME-WAIT, which a
+    /// peer that reuses its port may end early (RFC 9293, section 3.6.1).
     fn accept(&mut self, segment: &Segment) -> Option<usize> {
         let endpoints = segment.endpoints;
         let service = self
@@ -352,8 +339,7 @@ impl TcpHost {
         Some(slot)
     }
 
-    /// Does everything a connection can do at `now`: takes the segment that the device may hold, goes on with its
-    /// script, sends, sets its timer.
+    /// Takes the device's segment, if any, runs the script, sends, and sets the timer.
     fn run(&mut self, slot: usize, now: Time, out: &mut Output) {
         let Some(mut connection) = self.connections.take(slot) else {
             return;
@@ -375,7 +361,7 @@ impl TcpHost {
         connection.send_segments(now, &mut self.interface, &mut self.device);
         self.flush(Some(&mut *connection), now, out);
 
-        // A server's socket listens again when its peer takes back a SYN; the connection is gone all the same.
+        // A server's socket listens again when its peer takes back a SYN; the connection is gone.
         if matches!(connection.state(), State::Closed | State::Listen) {
             self.connections.remove(slot, &connection.endpoints);
         } else {
@@ -389,7 +375,7 @@ impl TcpHost {
         }
     }
 
-    /// Has the connection reply whose request an SNA application has answered, if it still exists.
+    /// Replies to the request that an SNA application has answered, if its connection still exists.
     fn take_answer(&mut self, now: Time, frame: &Frame, out: &mut Output) {
         let Some(Session { slot, port }) = Session::answered(frame) else {
             return;
@@ -404,7 +390,7 @@ impl TcpHost {
         }
     }
 
-    /// Gives a connection the segment that the device holds, and has it answer with the rest of the batch.
+    /// Gives a connection the device's segment; it answers with the rest of the batch.
     fn take(&mut self, slot: usize, now: Time, out: &mut Output) {
         let Some(connection) = self.connections.at(slot) else {
             return;
@@ -419,7 +405,7 @@ impl TcpHost {
         }
     }
 
-    /// Opens the next connection of a client whose last one has ended, now or when it has something to send.
+    /// Opens a client's next connection, now or when it has something to send.
     fn go_on(&mut self, number: usize, now: Time, out: &mut Output) {
         let answered = self.books.flows[number].transactions;
         match self.clients[number].next_opening(answered, now) {
@@ -442,7 +428,7 @@ impl TcpHost {
         let Some(due) = connection.due(now, &mut self.interface) else {
             return;
         };
-        // A timer that moved back stays in the queue; when it comes, it finds nothing due and sets the next one.
+        // A timer that moved back stays in the queue; it will only set the next one.
         if connection.armed.is_none_or(|armed| due < armed) {
             connection.armed = Some(due);
             self.timers.push(Reverse((due, Timer::Connection(slot))));
@@ -465,7 +451,7 @@ impl TcpHost {
         }
     }
 
-    /// Sends the frames that smoltcp has left with the device.
+    /// Sends the device's frames.
     fn flush(&mut self, mut connection: Option<&mut Connection>, now: Time, out: &mut Output) {
         let tos = connection
             .as_deref()

@@ -1,4 +1,4 @@
-//! The traffic of a network: what its clients do, and how its servers answer.
+//! Traffic of a network: clients and servers.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use smoltcp::wire::{IPV4_HEADER_LEN, UDP_HEADER_LEN};
 
 use crate::configuration::{ConfigError, is_unicast};
 
-/// Length of the length that a message begins with.
+/// Bytes of a message's length field.
 pub(crate) const MESSAGE_LENGTH_BYTES: usize = 8;
-/// Length of the number and the time of sending that a datagram begins with.
+/// Bytes of a datagram's number and time of sending.
 pub(crate) const STAMP_BYTES: usize = 16;
 
-/// The addresses of a client and its server, and when the client is at work.
+/// The addresses of a client and its server, and its times.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Ends {
-    /// The client's own address.
+    /// Address of the client.
     pub client_address: Ipv4Addr,
-    /// The server's address.
+    /// Address of the server.
     pub server_address: Ipv4Addr,
-    /// The server's port.
+    /// Port of the server.
     pub server_port: u16,
-    /// When the first connection is opened, or the first datagram sent, in ns.
+    /// When the first connection opens or the first datagram leaves, in ns.
     #[serde(default)]
     pub start_ns: Time,
-    /// From when on nothing new is started, in ns; `None` goes on as long as the run.
+    /// When the client stops to start anything new, in ns; `None` is the run's end.
     #[serde(default)]
     pub stop_ns: Option<Time>,
-    /// The type-of-service byte of both ends' packets; `None` is that of each host.
+    /// Type-of-service byte of both ends' packets; `None` is each host's.
     #[serde(default)]
     pub tos: Option<u8>,
 }
@@ -43,14 +43,14 @@ pub struct Flow {
     pub traffic: Traffic,
 }
 
-/// The times at which datagrams are sent.
+/// The intervals between datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
-    /// The same interval between any two.
+    /// All equal.
     #[default]
     Periodic,
-    /// Intervals drawn from an exponential distribution.
+    /// Drawn from an exponential distribution.
     Poisson,
 }
 
@@ -58,49 +58,49 @@ pub enum Pattern {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Traffic {
-    /// Asks and waits, over and over.
+    /// Repeats requests, and waits for each reply.
     RequestResponse {
-        /// Length of a request, in bytes.
+        /// Length of a request in bytes.
         request_bytes: u64,
-        /// Length of the reply that the client waits for, in bytes.
+        /// Length of a reply in bytes.
         reply_bytes: u64,
-        /// Transactions on a connection before the client closes it and opens the next.
+        /// Transactions on a connection before the client opens the next.
         records_per_connection: u64,
-        /// Time between a complete request and the start of its reply, in ns.
+        /// Time from a complete request to the start of its reply, in ns.
         #[serde(default)]
         think_ns: Time,
-        /// Time between a complete reply and the next request, in ns.
+        /// Time from a complete reply to the next request, in ns.
         #[serde(default)]
         pause_ns: Time,
     },
     /// Submits messages to a peer that answers each.
     Messages {
-        /// Whether one connection, opened at the start, carries all of them; otherwise each opens its own.
+        /// Whether one connection, opened at the start, carries all; otherwise each has its own.
         permanent: bool,
-        /// Time of submission, in ns, and length, in bytes, of each message, in order of time.
+        /// Time of submission (ns) and length (bytes) of each message, in order of time.
         schedule: Arc<[(Time, u64)]>,
         /// Length of the answer, in bytes.
         answer_bytes: u64,
     },
     /// Sends as much as TCP takes.
     Stream {
-        /// How much in all; `None` is as much as it can be until the stop.
+        /// Bytes in all; `None` goes on until the stop.
         #[serde(default)]
         total_bytes: Option<u64>,
-        /// How much the application hands over at a time. A write that has begun is finished.
+        /// Bytes that the application hands over at a time. A begun write is finished.
         #[serde(default = "write_bytes")]
         write_bytes: u64,
     },
-    /// Sends UDP datagrams at a rate that nothing changes.
+    /// Sends UDP datagrams at a fixed rate.
     Datagrams {
         /// Payload of each, in bytes.
         payload_bytes: usize,
         /// Time between two of them, or its mean, in ns.
         interval_ns: Time,
-        /// Whether that time is always the same.
+        /// Distribution of the intervals.
         #[serde(default)]
         pattern: Pattern,
-        /// Makes the intervals that are drawn; the network gives it.
+        /// Draws the intervals; the network gives it.
         #[serde(skip)]
         seed: u64,
     },
@@ -111,7 +111,7 @@ fn write_bytes() -> u64 {
 }
 
 impl Flow {
-    /// The service that the flow's client asks; `None` for traffic that ends in a sink.
+    /// The service for the client; `None` for traffic that ends in a sink.
     #[must_use]
     pub fn service(&self) -> Option<Service> {
         let answers = match self.traffic {
@@ -181,7 +181,6 @@ impl Flow {
     }
 }
 
-/// Refuses a schedule that goes back in time, or a message without room for its length.
 fn check_schedule(schedule: &[(Time, u64)]) -> Result<(), ConfigError> {
     if let Some(pair) = schedule.windows(2).find(|pair| pair[1].0 < pair[0].0) {
         let message = format!("{} ns comes after {} ns", pair[1].0, pair[0].0);
@@ -195,7 +194,6 @@ fn check_schedule(schedule: &[(Time, u64)]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Refuses a payload that has no room for its stamp, or that does not fit into one IP datagram.
 fn check_payload(bytes: usize, mtu_bytes: usize) -> Result<(), ConfigError> {
     let most = mtu_bytes - IPV4_HEADER_LEN - UDP_HEADER_LEN;
     ConfigError::unless_within(
@@ -206,16 +204,16 @@ fn check_payload(bytes: usize, mtu_bytes: usize) -> Result<(), ConfigError> {
     )
 }
 
-/// A server: takes connections on one address and port, any number at a time.
+/// A server: any number of connections on one address and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// The address it listens on, one of the host's.
+    /// Address, one of the host's.
     pub address: Ipv4Addr,
-    /// The port it listens on.
+    /// Port.
     pub port: u16,
-    /// The type-of-service byte of its packets; `None` is its host's.
+    /// Type-of-service byte of its packets; `None` is its host's.
     pub tos: Option<u8>,
-    /// How it answers.
+    /// Its answers.
     pub answers: Answers,
 }
 
@@ -224,21 +222,21 @@ pub struct Service {
 pub enum Answers {
     /// Replies to each request.
     Requests {
-        /// Length of a request, in bytes.
+        /// Length of a request in bytes.
         request_bytes: u64,
-        /// Length of a reply, in bytes.
+        /// Length of a reply in bytes.
         reply_bytes: u64,
-        /// Time between a complete request and the start of its reply, in ns.
+        /// Time from a complete request to the start of its reply, in ns.
         think_ns: Time,
     },
     /// Answers each message.
     Messages {
-        /// Length of an answer, in bytes.
+        /// Length of an answer in bytes.
         answer_bytes: u64,
     },
-    /// Takes all there is, and notes how much came when.
+    /// Takes all bytes, and notes how many came when.
     Stream {
-        /// The number of the sink on this host.
+        /// Number of the sink on this host.
         sink: usize,
     },
 }

@@ -1,7 +1,7 @@
-//! UDP as MGEN uses it: a source sends datagrams at a rate that nothing changes, each with its number and its time of
-//! sending; the sink knows from them what was lost and how long each took.
+//! UDP as MGEN uses it: a source sends datagrams at a fixed rate, each with its number and time of
+//! sending, from which the sink knows losses and delays.
 //!
-//! The payload starts with the number and the time in ns (eight bytes each, most significant first); the rest is zeros.
+//! The payload starts with number and time in ns (eight bytes each, big-endian); the rest is 0.
 
 use phb_network::random::SplitMix64;
 use phb_network::{Frame, Time};
@@ -15,23 +15,20 @@ use crate::configuration::HostConfig;
 use crate::frame::{ETHERNET_HEADER, Endpoints, Refusal, address_frame, set_tos};
 use crate::traffic::{Flow, Pattern, STAMP_BYTES, Traffic};
 
-/// The number and the time of sending in a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub sequence: u64,
     pub sent: Time,
 }
 
-/// A datagram that has come to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Datagram {
     pub endpoints: Endpoints,
     pub payload_bytes: u64,
-    /// `None` when the payload is too short for one.
+    /// `None` if the payload is too short.
     pub stamp: Option<Stamp>,
 }
 
-/// Reads the UDP datagram in an IP datagram.
 pub(crate) fn read(packet: &Ipv4Packet<&[u8]>) -> Result<Datagram, Refusal> {
     let (remote, local) = (packet.src_addr(), packet.dst_addr());
     let udp = UdpPacket::new_checked(packet.payload()).map_err(|_| Refusal::Malformed)?;
@@ -58,10 +55,9 @@ pub(crate) fn read(packet: &Ipv4Packet<&[u8]>) -> Result<Datagram, Refusal> {
     })
 }
 
-/// Sends datagrams.
 pub(crate) struct Source {
     endpoints: Endpoints,
-    /// The frame of every datagram, but for number, time and checksum.
+    /// The frame of every datagram, without number, time and checksum.
     template: Vec<u8>,
     payload_bytes: usize,
     interval: Time,
@@ -70,7 +66,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The source of a flow that sends datagrams; `None` for any other flow.
+    /// `None` for a flow without datagrams.
     pub fn new(flow: &Flow, port: u16, host: &HostConfig) -> Option<Self> {
         let Traffic::Datagrams {
             payload_bytes,
@@ -102,7 +98,7 @@ impl Source {
         self.payload_bytes as u64
     }
 
-    /// The next datagram, sent at `now`, in the memory of `buffer`.
+    /// The datagram sent at `now`, in the memory of `buffer`.
     pub fn frame(&mut self, now: Time, mut buffer: Vec<u8>) -> Frame {
         buffer.extend_from_slice(&self.template);
         let (source, destination) = (
@@ -118,7 +114,6 @@ impl Source {
         Frame::new(buffer)
     }
 
-    /// When the datagram after the one of `now` is sent.
     pub fn next(&mut self, now: Time) -> Time {
         let gap = match &mut self.poisson {
             Some(random) => random.exponential(self.interval),
@@ -157,16 +152,15 @@ fn template(endpoints: Endpoints, payload_bytes: usize, tos: u8, host: &HostConf
     frame
 }
 
-/// How many numbers back a sink remembers. A datagram that others overtook by as many counts as a repetition.
+/// Numbers that a sink remembers. A datagram overtaken by as many others counts as a repetition.
 const WINDOW: u64 = 1 << 16;
 
-/// Takes the datagrams of one source, in whatever order they come.
+/// Takes the datagrams of one source in any order.
 pub(crate) struct Sink {
-    /// Its number on its host.
     pub number: usize,
-    /// The number after the highest that has come.
+    /// The number after the highest received.
     end: u64,
-    /// Which of the last numbers have come: a bit each, by the number modulo the window.
+    /// Received numbers of the last window: a bit each, by number modulo the window.
     seen: Vec<u64>,
 }
 
@@ -179,7 +173,7 @@ impl Sink {
         }
     }
 
-    /// Notes a datagram; tells whether it has come for the first time.
+    /// Notes a datagram; `true` if it is new.
     pub fn is_new(&mut self, sequence: u64) -> bool {
         if sequence >= self.end {
             let skipped = (sequence - self.end).min(WINDOW);
@@ -202,7 +196,6 @@ impl Sink {
     }
 }
 
-/// Word and bit of a number in the window.
 fn place(number: u64) -> (usize, u64) {
     let word = number % WINDOW / 64;
     (usize::try_from(word).unwrap_or(0), 1 << (number % 64))

@@ -1,8 +1,8 @@
-//! The bytes of a stream: each tells its place in it, so that the receiver sees whether any is wrong.
+//! The bytes of a stream: each depends on its place, so that the receiver finds wrong ones.
 
 use smoltcp::socket::tcp::Socket;
 
-/// Hands up to `left` bytes to TCP; gives how many it took. `write` makes those that follow a place in the stream.
+/// Hands TCP up to `left` bytes; gives how many it took. `write` makes the bytes from a place on.
 pub(super) fn push_bytes(
     socket: &mut Socket<'_>,
     left: u64,
@@ -29,12 +29,12 @@ pub(super) fn push_bytes(
     pushed
 }
 
-/// Hands up to `left` bytes to TCP; gives how many it took. Each byte tells its place in the stream.
+/// Hands up to `left` bytes of the pattern to TCP; gives how many it took.
 pub(super) fn push(socket: &mut Socket<'_>, left: u64, offset: &mut u64) -> u64 {
     push_bytes(socket, left, offset, write_pattern)
 }
 
-/// Gives everything that has arrived in order to `take`, with its place in the stream; gives how many bytes that was.
+/// Gives `take` the bytes received in order, with their place in the stream; gives their number.
 pub(super) fn pull_bytes(
     socket: &mut Socket<'_>,
     offset: &mut u64,
@@ -58,14 +58,14 @@ pub(super) fn pull_bytes(
     pulled
 }
 
-/// Takes everything that has arrived in order; gives how many bytes that was, and counts those that are wrong.
+/// Takes everything received in order; gives the number of bytes, and counts wrong ones.
 pub(super) fn pull(socket: &mut Socket<'_>, offset: &mut u64, corrupted: &mut u64) -> u64 {
     pull_bytes(socket, offset, |start, data| {
         *corrupted += count_wrong(start, data);
     })
 }
 
-/// How many bytes of a part of a stream are not those of its place.
+/// The number of bytes that differ from the pattern.
 pub(super) fn count_wrong(start: u64, data: &[u8]) -> u64 {
     let (mut place, mut left, mut wrong) = (start, data, 0);
     while !left.is_empty() {
@@ -81,7 +81,6 @@ pub(super) fn count_wrong(start: u64, data: &[u8]) -> u64 {
     wrong
 }
 
-/// Writes the bytes that follow a place in a stream.
 pub(super) fn write_pattern(start: u64, room: &mut [u8]) {
     let (mut place, mut left) = (start, room);
     while !left.is_empty() {
@@ -93,10 +92,10 @@ pub(super) fn write_pattern(start: u64, room: &mut [u8]) {
     }
 }
 
-/// Each byte tells its place in the stream, modulo this. It is prime, so no segment that is out of place fits by chance.
+/// A byte is its place in the stream modulo this prime, so no misplaced segment fits by chance.
 const PERIOD: usize = 251;
 
-/// The pattern often enough for several segments in one piece.
+/// Several periods, to compare several segments at once.
 static PATTERN: [u8; 20 * PERIOD] = {
     let mut pattern = [0; 20 * PERIOD];
     let mut place = 0;
@@ -110,7 +109,7 @@ static PATTERN: [u8; 20 * PERIOD] = {
     pattern
 };
 
-/// The bytes that follow a place in a stream: up to `wanted`, at least one.
+/// The pattern from a place on: at least one byte, up to `wanted`.
 fn pattern_at(place: u64, wanted: usize) -> &'static [u8] {
     let start = usize::try_from(place % PERIOD as u64).unwrap_or(0);
     let end = start.saturating_add(wanted).min(PATTERN.len());

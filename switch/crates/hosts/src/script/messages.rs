@@ -1,8 +1,8 @@
-//! Messages from one message transfer agent to another, one after another, each answered.
+//! Messages between message transfer agents, one after another, each answered.
 //!
-//! A message begins with its own length (eight bytes, most significant first, counted into it), so that the receiver
-//! knows where it ends. The sender waits for the answer before it sends the next message. The time of a message starts
-//! with its submission, so waiting for the ones before it counts, and opening a connection of its own as well.
+//! A message begins with its own length (eight bytes, most significant first, counted into it). The
+//! sender waits for the answer before it sends the next message. A message's time starts with its
+//! submission: it includes waiting for earlier ones and opening its own connection.
 
 use std::sync::Arc;
 
@@ -14,17 +14,16 @@ use super::step::Step;
 use crate::statistics::{Books, HostStatistics, Transaction};
 use crate::traffic::MESSAGE_LENGTH_BYTES;
 
-/// The sending end.
 pub(crate) struct Sender {
     pub flow: usize,
     schedule: Arc<[(Time, u64)]>,
     answer_bytes: u64,
     permanent: bool,
-    /// The message that is on its way or waits for its time.
+    /// The message that is under way or waits for its time.
     current: usize,
-    /// Bytes of it that TCP has taken, once it has begun.
+    /// Bytes of it that TCP has taken; `None` before its start.
     pushed: Option<u64>,
-    /// When the next message is submitted, while the connection is idle.
+    /// Submission of the next message, while the connection is idle.
     wakes: Option<Time>,
     to_receive: u64,
     sent: u64,
@@ -32,7 +31,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Starts with the message of that number: those before it have been answered on earlier connections.
+    /// Starts with message `current`: earlier ones were answered on other connections.
     pub fn new(
         flow: usize,
         schedule: Arc<[(Time, u64)]>,
@@ -68,7 +67,7 @@ impl Sender {
             let Some((submitted, bytes)) = next.filter(|(at, _)| *at <= now) else {
                 if socket.state() == State::Established {
                     self.wakes = next.map(|(at, _)| at);
-                    return Step::Waits; // a permanent association stays, also after its last message
+                    return Step::Waits; // a permanent association stays open after its last message
                 }
                 socket.close();
                 return Step::Failed;
@@ -108,7 +107,7 @@ impl Sender {
     }
 }
 
-/// Hands the rest of a message to TCP, from its byte `pushed` on; gives how many bytes TCP took.
+/// Hands a message's bytes from `pushed` on to TCP; gives how many it took.
 fn push_message(socket: &mut Socket<'_>, bytes: u64, pushed: u64, sent: &mut u64) -> u64 {
     let length = bytes.to_be_bytes();
     let start = *sent - pushed;
@@ -122,11 +121,10 @@ fn push_message(socket: &mut Socket<'_>, bytes: u64, pushed: u64, sent: &mut u64
     })
 }
 
-/// The receiving end.
 pub(crate) struct Receiver {
     answer_bytes: u64,
     length: [u8; MESSAGE_LENGTH_BYTES],
-    /// Bytes of the current message that have come.
+    /// Received bytes of the current message.
     within: u64,
     to_send: u64,
     sent: u64,
@@ -145,7 +143,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a part of the stream that starts at a place; gives how many bytes in it are wrong.
+    /// Takes a part of the stream; gives the number of wrong bytes.
     fn take(&mut self, mut place: u64, mut data: &[u8]) -> u64 {
         let mut wrong = 0;
         while let Some(first) = data.first() {

@@ -1,4 +1,4 @@
-//! Request/response traffic, as the Chariot scripts of the IBM/Cisco S/390 tests make it (their appendix F):
+//! Request/response traffic of the Chariot scripts in the IBM/Cisco S/390 tests (their appendix F):
 //!
 //! ```text
 //! client                                  server
@@ -13,8 +13,7 @@
 //! DISCONNECT                              DISCONNECT
 //! ```
 //!
-//! The client then starts the script over on a new connection until the run ends. Setting up a connection is outside
-//! the measured time.
+//! The client repeats the script on new connections. Connection setup is not measured.
 
 use phb_network::Time;
 use smoltcp::socket::tcp::{Socket, State};
@@ -31,7 +30,6 @@ pub(crate) struct Client {
     pause: Time,
     stop: Option<Time>,
     started: Option<Time>,
-    /// When the next request is sent.
     next: Time,
     to_send: u64,
     to_receive: u64,
@@ -100,7 +98,7 @@ impl Client {
                 if socket.state() == State::Established {
                     return Step::Waits;
                 }
-                socket.close(); // the server has closed, or the connection is reset: there will be no reply
+                socket.close(); // as above: there will be no reply
                 return Step::Failed;
             }
             if let Some(start) = self.started.take() {
@@ -121,10 +119,10 @@ pub(crate) struct Server {
     request_bytes: u64,
     reply_bytes: u64,
     think: Time,
-    /// Bytes of requests that have come and are not answered yet.
+    /// Bytes of requests that are not answered yet.
     asked: u64,
     thinks_until: Option<Time>,
-    /// Whether each request is relayed, and waits for [`answer`](Self::answer).
+    /// Whether each request is relayed and waits for [`answer`](Self::answer).
     relays: bool,
     to_relay: bool,
     to_send: u64,
@@ -148,12 +146,12 @@ impl Server {
         }
     }
 
-    /// The length of a request that is to be relayed now, told once.
+    /// The length of a request to be relayed now; given once.
     pub fn relayed(&mut self) -> Option<u64> {
         std::mem::take(&mut self.to_relay).then_some(self.request_bytes)
     }
 
-    /// Has the server reply to the request that was relayed.
+    /// Replies to the relayed request.
     pub fn answer(&mut self) {
         if self.relays && self.thinks_until.is_some() {
             self.thinks_until = Some(0);
@@ -202,7 +200,7 @@ impl Server {
         }
         match socket.state() {
             State::Established => Step::Waits,
-            // The client has closed. It does so after its last reply: what is left unanswered is its loss.
+            // The client closes after its last reply; unanswered requests are lost.
             State::CloseWait if self.to_send > 0 || self.thinks_until.is_some() => Step::Waits,
             State::CloseWait => {
                 socket.close();

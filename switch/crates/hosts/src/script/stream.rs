@@ -1,4 +1,4 @@
-//! A stream: the application writes whenever TCP has room (netperf's `TCP_STREAM`), and the peer reads all there is.
+//! A stream: the application writes whenever TCP has room (netperf's `TCP_STREAM`).
 
 use phb_network::Time;
 use smoltcp::socket::tcp::{Socket, State};
@@ -7,14 +7,13 @@ use super::bytes::{pull, push};
 use super::step::Step;
 use crate::statistics::Books;
 
-/// The sending end.
 pub(crate) struct Source {
     pub flow: usize,
     write_bytes: u64,
-    /// Bytes that no write has begun with; `None` is no end.
+    /// Bytes of writes that have not begun; `None` has no end.
     left: Option<u64>,
     stop: Option<Time>,
-    /// Bytes of the current write that TCP has not taken yet.
+    /// Bytes of the current write that TCP has not taken.
     to_send: u64,
     sent: u64,
 }
@@ -31,7 +30,7 @@ impl Source {
         }
     }
 
-    /// It only waits for room: with none, the stop changes nothing.
+    /// Writes while TCP has room; without room the stop changes nothing.
     pub fn step(&mut self, now: Time, socket: &mut Socket<'_>, books: &mut Books) -> Step {
         if matches!(socket.state(), State::SynSent | State::SynReceived) {
             return Step::Waits;
@@ -61,7 +60,6 @@ impl Source {
     }
 }
 
-/// The receiving end.
 pub(crate) struct Sink {
     number: usize,
     received: u64,

@@ -1,4 +1,4 @@
-//! A client of a host: when it opens a connection or sends a datagram.
+//! A client: when it opens a connection or sends a datagram.
 
 use phb_network::Time;
 
@@ -9,7 +9,6 @@ use crate::udp;
 
 pub(super) struct Client {
     pub flow: Flow,
-    /// The source of a client that sends datagrams.
     pub datagrams: Option<udp::Source>,
 }
 
@@ -19,7 +18,7 @@ impl Client {
         Self { flow, datagrams }
     }
 
-    /// When the client starts; `None` if it has nothing to do.
+    /// When it starts; `None` if it has nothing to do.
     pub fn first(&self) -> Option<Time> {
         match &self.flow.traffic {
             Traffic::Messages { .. } => self.next_opening(0, 0),
@@ -27,8 +26,7 @@ impl Client {
         }
     }
 
-    /// When the client opens its next connection, not before `now`, after `answered` transactions; `None` is never
-    /// again.
+    /// When it opens a connection after `answered` transactions, not before `now`; `None` is never.
     pub fn next_opening(&self, answered: u64, now: Time) -> Option<Time> {
         let Traffic::Messages {
             permanent,
@@ -46,12 +44,10 @@ impl Client {
         Some(earliest.max(*submitted))
     }
 
-    /// Whether the client starts nothing new any more.
     pub fn is_over(&self, now: Time) -> bool {
         self.flow.ends.stop_ns.is_some_and(|stop| now >= stop)
     }
 
-    /// The ends of a connection from a port of the client's.
     pub fn endpoints(&self, local_port: u16) -> Endpoints {
         let ends = &self.flow.ends;
         Endpoints {

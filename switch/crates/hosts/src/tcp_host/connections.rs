@@ -13,12 +13,10 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// How many there are.
     pub fn count(&self) -> u64 {
         self.by_endpoints.len() as u64
     }
 
-    /// Adds a connection; gives its place.
     pub fn insert(&mut self, connection: Connection) -> usize {
         let endpoints = connection.endpoints;
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -30,14 +28,13 @@ impl Connections {
         slot
     }
 
-    /// Removes the connection at a place, also while it is [taken](Self::take).
+    /// Removes the connection at a place, even while it is [taken](Self::take).
     pub fn remove(&mut self, slot: usize, endpoints: &Endpoints) {
         self.slots[slot] = None;
         self.free.push(slot);
         self.by_endpoints.remove(endpoints);
     }
 
-    /// The place of the connection between two ends.
     pub fn find(&self, endpoints: &Endpoints) -> Option<usize> {
         self.by_endpoints.get(endpoints).copied()
     }
@@ -46,7 +43,7 @@ impl Connections {
         self.slots.get_mut(slot)?.as_deref_mut()
     }
 
-    /// Takes a connection out for a moment; [`put`](Self::put) gives it back.
+    /// Takes a connection out; [`put`](Self::put) puts it back.
     pub fn take(&mut self, slot: usize) -> Option<Box<Connection>> {
         self.slots[slot].take()
     }

@@ -1,14 +1,13 @@
-//! The SNA sessions of a TN3270 server: one per connection, named by the address in SNA's frames.
+//! SNA sessions of a TN3270 server: one per connection, named by the address in SNA's frames.
 
 use phb_network::Frame;
 
 use crate::sna;
 
-/// Locally administered, as SNA likes its addresses.
+/// Locally administered.
 const SESSION_MAC: u8 = 0x42;
 
-/// The session of a connection: its place on the host, and the port of its peer, which tells it from the next
-/// connection in the same place.
+/// A connection's place on the host, and its peer's port, which the next one there won't have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Session {
     pub slot: usize,
@@ -16,7 +15,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// The request that the session sends to the application.
+    /// A request to the application.
     pub fn request(self, buffer: Vec<u8>, length: u64) -> Frame {
         let [.., high, middle, low] = self.slot.to_be_bytes();
         let [port_high, port_low] = self.port.to_be_bytes();
@@ -24,7 +23,7 @@ impl Session {
         Frame::new(sna::request(buffer, address, length))
     }
 
-    /// The session that a frame answers; `None` if it answers none.
+    /// The session of an answer; `None` for other frames.
     pub fn answered(frame: &Frame) -> Option<Self> {
         let header = sna::read(&frame.bytes)?;
         if header.kind != sna::Kind::Information {
