@@ -1,4 +1,4 @@
-//! The length of a frame on an Ethernet.
+//! Frames on an Ethernet.
 
 /// Preamble and start frame delimiter (IEEE 802.3, clause 3.1.1).
 const PREAMBLE: u64 = 8;
@@ -9,7 +9,7 @@ const INTER_FRAME_GAP: u64 = 12;
 /// Shortest frame, with frame check sequence (IEEE 802.3, clause 4.4.2); shorter ones are padded.
 const MIN_FRAME: u64 = 64;
 
-/// The bytes of a frame of `length` bytes (header and payload) on the wire, with everything around it.
+/// Bytes on the wire of a frame of `length` bytes (header and payload).
 pub(crate) fn wire_bytes(length: usize) -> u64 {
     (length as u64 + FRAME_CHECK_SEQUENCE).max(MIN_FRAME) + PREAMBLE + INTER_FRAME_GAP
 }

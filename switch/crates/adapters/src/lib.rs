@@ -1,14 +1,13 @@
-//! The adapters that attach hosts to a network.
+//! Adapters between hosts and a network.
 //!
-//! - [`cip`]: a Channel Interface Processor on ESCON channels, as a node with two ports per channel;
-//! - [`osa2`]: an OSA-2 in LCS mode on Fast Ethernet, as a node with two ports;
-//! - [`osa`]: an OSA-Express in QDIO mode with the processors that serve it, as a node with two ports;
-//! - [`sna`]: SNA stations that ask over LLC2, and a host that answers, as nodes with one port;
-//! - [`mod@line`]: a line with a delay and losses, for nodes that have no wires of a world, as a node with two ports;
+//! - [`cip`]: a Channel Interface Processor on ESCON channels; two ports per channel;
+//! - [`osa2`]: an OSA-2 in LCS mode on Fast Ethernet; two ports;
+//! - [`osa`]: an OSA-Express in QDIO mode with the processors that serve it; two ports;
+//! - [`sna`]: SNA stations that ask over LLC2, and a host that answers; one port each;
+//! - [`mod@line`]: a line with a delay and losses, for nodes without a world's wires; two ports;
 //! - [`statistics`]: the counters. Frames are conserved: received = sent + dropped (by reason) + held.
 //!
-//! Nothing here chooses parameters: rates, costs, buffer sizes and timers come from the caller, who knows the source
-//! that each rests on.
+//! The caller chooses all parameters (rates, costs, buffer sizes, timers) and knows their sources.
 
 pub mod cip;
 mod ethernet;

@@ -1,7 +1,7 @@
 //! A line with a delay and losses, in either direction.
 //!
-//! A world's wires have both by themselves. This is for nodes that run by the clock on interfaces, whose kernel has
-//! neither: a process with this node stands between them. It loses the very frames that a wire of the same seed does.
+//! For nodes that run by the clock on interfaces, whose kernel has neither; a process with this
+//! node joins them. It loses the same frames as a world's wire of the same seed.
 
 use std::collections::VecDeque;
 
@@ -12,11 +12,11 @@ use phb_network::{Frame, Node, Output, Port, Time, WireConfig};
 
 use crate::statistics::{AdapterStatistics, DirectionStatistics};
 
-/// One direction. All of its frames take the same time, so they leave in the order in which they came.
+/// One direction. All frames take the same time, so they stay in order.
 struct Way {
     losses: Losses,
     leaves_by: Port,
-    /// When a frame leaves (ns), and the frame.
+    /// Time of leaving (ns), and frame.
     on_the_way: VecDeque<(Time, Frame)>,
     statistics: DirectionStatistics,
 }
@@ -56,18 +56,14 @@ impl Way {
     }
 }
 
-/// A line as a node with two ports.
+/// A line between two ports.
 pub struct Line {
     delay: Time,
-    /// From port 0 to port 1, and back.
     ways: [Way; 2],
 }
 
 impl Line {
-    /// An empty line that does what a wire of this kind does.
-    ///
-    /// # Errors
-    /// More frames are to be lost than there are.
+    /// An empty line, like a wire of this kind.
     pub fn new(config: WireConfig) -> Result<Self, ConfigError> {
         let losses = Losses::of_both_directions(config.loss_per_million, config.seed)
             .map_err(|error| ConfigError::new("loss_per_million", error.to_string()))?;
@@ -78,7 +74,7 @@ impl Line {
         })
     }
 
-    /// The line's counters; outbound is from port 0 to port 1.
+    /// The counters; outbound is from port 0 to port 1.
     #[must_use]
     pub fn statistics(&self) -> AdapterStatistics {
         let [there, back] = &self.ways;

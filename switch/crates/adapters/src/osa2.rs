@@ -1,9 +1,8 @@
 //! An OSA-2 in LCS mode: a host's adapter on Fast Ethernet.
 //!
-//! Its Ethernet is part of the node, in both directions at once (full duplex): the adapter serializes what it sends, and
-//! what comes from the other end is serialized here too, so that end should hand over its frames without a rate of its
-//! own. Each direction has a finite queue, and each packet takes a fixed time through the adapter, in which others may
-//! be on their way as well.
+//! Its Ethernet is part of the node, in both directions at once (full duplex): the adapter
+//! serializes sent and received frames, so the other end should have no rate. Each direction has a
+//! finite queue; packets take a fixed time through the adapter, and may overlap.
 
 use std::collections::VecDeque;
 
@@ -18,7 +17,7 @@ use crate::ethernet::wire_bytes;
 use crate::queue::is_full;
 use crate::statistics::{AdapterStatistics, DirectionStatistics};
 
-/// The parameters of an OSA-2 and its Ethernet.
+/// Parameters of an OSA-2 and its Ethernet.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Osa2Config {
@@ -26,18 +25,18 @@ pub struct Osa2Config {
     pub rate_bps: u64,
     /// The largest IP datagram, in bytes.
     pub mtu_bytes: usize,
-    /// How long a packet takes through the adapter, beside its time on the wire, in ns.
+    /// Time of a packet through the adapter, without its time on the wire, in ns.
     pub latency_ns: Time,
     /// Packets that may wait for the wire, in each direction; `None` is no limit.
     #[serde(default)]
     pub queue_packets: Option<usize>,
 }
 
-/// One direction: a queue and a wire.
+/// One direction.
 struct Lane {
     queue: VecDeque<Frame>,
     wire: Shaper,
-    /// The frame on the wire, and when it has passed (ns).
+    /// The frame on the wire, and its end (ns).
     passing: Option<(Time, Frame)>,
     leaves_by: Port,
     statistics: DirectionStatistics,
@@ -91,7 +90,7 @@ impl Lane {
     }
 }
 
-/// An OSA-2 as a node with two ports.
+/// An OSA-2: two ports.
 pub struct Osa2 {
     config: Osa2Config,
     outbound: Lane,
@@ -100,9 +99,6 @@ pub struct Osa2 {
 
 impl Osa2 {
     /// An idle adapter.
-    ///
-    /// # Errors
-    /// Names the parameter that can't be used.
     pub fn new(config: Osa2Config) -> Result<Self, ConfigError> {
         ConfigError::unless_positive("rate_bps", config.rate_bps)?;
         ConfigError::unless_positive("mtu_bytes", config.mtu_bytes as u64)?;
@@ -115,13 +111,13 @@ impl Osa2 {
         })
     }
 
-    /// The adapter's parameters.
+    /// The parameters.
     #[must_use]
     pub fn config(&self) -> &Osa2Config {
         &self.config
     }
 
-    /// The adapter's counters. A packet counts as sent when its time on the wire is over.
+    /// The counters. A packet counts as sent when its transmission has ended.
     #[must_use]
     pub fn statistics(&self) -> AdapterStatistics {
         AdapterStatistics {

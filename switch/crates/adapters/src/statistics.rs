@@ -1,25 +1,25 @@
-//! The counters of an adapter.
+//! Counters of an adapter.
 
 use phb_network::Time;
 
 /// One direction of an adapter. `received = sent + dropped() + held`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DirectionStatistics {
-    /// Frames that reached the adapter.
+    /// Frames received.
     pub received: u64,
     /// Their bytes.
     pub received_bytes: u64,
-    /// Frames that left it.
+    /// Frames sent.
     pub sent: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Frames dropped because the queue in front of the channel or the wire was full.
+    /// Frames dropped: queue before channel or wire full.
     pub dropped_queue_full: u64,
-    /// Frames dropped because the queue in front of the CPU was full.
+    /// Frames dropped: queue before the CPU full.
     pub dropped_cpu_full: u64,
-    /// Frames dropped because their datagram is larger than the MTU.
+    /// Frames dropped: datagram larger than the MTU.
     pub dropped_too_large: u64,
-    /// SNA frames dropped because their station has no LLC2 connection (CIP only).
+    /// SNA frames dropped: station without an LLC2 connection (CIP only).
     pub dropped_no_session: u64,
     /// Frames lost on the way (a line only).
     pub dropped_loss: u64,
@@ -51,21 +51,21 @@ impl DirectionStatistics {
     }
 }
 
-/// The counters of an adapter.
+/// Counters of an adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AdapterStatistics {
     /// From the host to the network.
     pub outbound: DirectionStatistics,
     /// From the network to the host.
     pub inbound: DirectionStatistics,
-    /// Blocks that the channel has moved (CIP only).
+    /// Blocks moved by the channel (CIP only).
     pub channel_blocks: u64,
-    /// How long the channel was busy, in ns (CIP only).
+    /// Busy time of the channel, in ns (CIP only).
     pub channel_busy_ns: Time,
-    /// How long the CPU was busy, in ns (CIP only).
+    /// Busy time of the CPU, in ns (CIP only).
     pub cpu_busy_ns: Time,
-    /// LLC2 connections that are open (CIP in CSNA mode only).
+    /// Open LLC2 connections (CIP in CSNA mode only).
     pub llc2_sessions: u64,
-    /// LLC2 connections that were refused because the adapter had no memory for them (same).
+    /// LLC2 connections refused for lack of memory (same).
     pub llc2_refused: u64,
 }

@@ -13,9 +13,9 @@ const BITS_PER_BYTE: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// From the host to the network: the host writes.
+    /// The host writes.
     Outbound,
-    /// From the network to the host: the host reads.
+    /// The host reads.
     Inbound,
 }
 
@@ -28,31 +28,28 @@ impl Direction {
     }
 }
 
-/// A transfer: its direction, and when it ends (ns).
 struct Task {
     end: Time,
     direction: Direction,
     blocks: u64,
 }
 
-/// One channel of an adapter, with the packets that wait for it on either side.
+/// One channel of an adapter, with the packets waiting on either side.
 pub(crate) struct Channel {
     writes: VecDeque<Frame>,
     reads: VecDeque<Frame>,
-    /// Packets that the CPU still has to take before they can wait for the host to read.
+    /// Packets that the CPU has not taken, with a place in the read queue.
     coming: usize,
     shaper: Shaper,
     task: Option<Task>,
-    /// The packets that the task moves.
     moving: Vec<Frame>,
     turn: Direction,
     blocks_in_turn: u64,
-    /// The packets that the host's read program has taken in since the last interrupt, and their blocks.
+    /// Packets that the host's read program has taken since the last interrupt, and their blocks.
     read: Vec<Frame>,
     read_blocks: u64,
 }
 
-/// The start of a transfer.
 #[derive(Default)]
 pub(crate) struct Started {
     pub blocks: u64,
@@ -75,7 +72,6 @@ impl Channel {
         }
     }
 
-    /// Takes a packet to be moved; gives it back when the queue is full.
     pub fn push(
         &mut self,
         config: &CipConfig,
@@ -93,25 +89,23 @@ impl Channel {
         Ok(())
     }
 
-    /// Keeps a place for a packet that will wait for the host to read; `false` when there is none.
+    /// Keeps a place in the read queue; `false` if it is full.
     pub fn reserve(&mut self, config: &CipConfig) -> bool {
         let free = !is_full(self.reads.len() + self.coming, config.read_queue_packets);
         self.coming += usize::from(free);
         free
     }
 
-    /// Gives a place back.
     pub fn release(&mut self) {
         self.coming -= 1;
     }
 
-    /// When the transfer on its way ends.
     pub fn due(&self) -> Option<Time> {
         self.task.as_ref().map(|task| task.end)
     }
 
-    /// Ends the transfer that is due. What the host has written is moved to `written`; what it reads waits for its
-    /// interrupt, which [`start`](Self::start) gives. Tells whether a transfer was due.
+    /// Ends the transfer due then; `false` if there is none. Written packets go to `written`; read
+    /// ones wait for their interrupt, which [`start`](Self::start) gives.
     pub fn finish(&mut self, due: Time, written: &mut Vec<Frame>) -> bool {
         let Some(task) = self.task.take_if(|task| task.end == due) else {
             return false;
@@ -126,8 +120,8 @@ impl Channel {
         true
     }
 
-    /// Starts the next transfer, if there is one and the channel is free. What the host has read is moved to
-    /// `interrupt` when its read program is over or has taken in enough.
+    /// Starts the next transfer if the channel is free. Packets go to `interrupt` when the host's
+    /// read program ends or has taken enough.
     pub fn start(
         &mut self,
         config: &CipConfig,
@@ -171,7 +165,7 @@ impl Channel {
         })
     }
 
-    /// Takes the next packet to be moved, and with packing as many behind it as fit into its block; gives the blocks.
+    /// Takes the next packet, with packing all that fit into its block; gives the blocks.
     fn take(&mut self, config: &CipConfig, direction: Direction) -> Option<u64> {
         let queue = match direction {
             Direction::Outbound => &mut self.writes,
@@ -198,12 +192,10 @@ impl Channel {
     }
 }
 
-/// The length of a packet in a block: all of it behind the Ethernet header.
 fn length(frame: &Frame) -> u64 {
     frame.len().saturating_sub(ETHERNET_HEADER) as u64
 }
 
-/// How many blocks a packet takes.
 fn blocks(config: &CipConfig, frame: &Frame) -> u64 {
     length(frame).div_ceil(config.block_bytes).max(1)
 }

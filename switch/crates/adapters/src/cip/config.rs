@@ -8,14 +8,14 @@ const BITS_PER_BYTE: u64 = 8;
 /// A 7513's CIP has two ESCON channels at most; every channel takes two port numbers.
 const MAX_CHANNELS: u16 = 2;
 
-/// The work of an adapter.
+/// Mode of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Moves IP datagrams between channel and network.
     IpDatagram,
     /// Ends LLC2 connections and moves their SNA frames.
     Csna {
-        /// LLC2 connections that may be open.
+        /// LLC2 connections at most.
         max_llc2_sessions: usize,
     },
     /// Serves TN3270.
@@ -27,8 +27,7 @@ pub enum Mode {
 
 /// The parameters of a CIP and its channels.
 ///
-/// With `max_llc2_sessions` it works as CSNA, with `cpu_ns_per_transaction` as TN3270 server, with neither it moves IP
-/// datagrams.
+/// `max_llc2_sessions` means CSNA, `cpu_ns_per_transaction` TN3270, neither IP datagrams.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CipConfig {
@@ -43,7 +42,7 @@ pub struct CipConfig {
     pub read_buffers: u64,
     /// Blocks from the host to the adapter before the channel turns: the write buffers of the DEVICE statement.
     pub write_buffers: u64,
-    /// Blocks that the host reads before it is interrupted, if its turn is not over before; 1 interrupts for each.
+    /// Blocks that the host reads per interrupt, within its turn; 1 interrupts for each.
     #[serde(default = "one")]
     pub blocks_per_interrupt: u64,
     /// The largest IP datagram or SNA frame, in bytes behind the Ethernet header; a block unless given.
@@ -55,21 +54,21 @@ pub struct CipConfig {
     /// Packets that may wait in the adapter for a channel; `None` is no limit.
     #[serde(default)]
     pub read_queue_packets: Option<usize>,
-    /// How long the CPU works for a packet of either direction, in ns.
+    /// CPU time of a packet in either direction, in ns.
     pub cpu_ns_per_packet: Time,
-    /// How long it works for each byte behind the Ethernet header, in ps.
+    /// CPU time of each byte behind the Ethernet header, in ps.
     #[serde(default)]
     pub cpu_ps_per_byte: u64,
-    /// How long a packet keeps the next one from the CPU without work for it, in ns: it waits for bus and memory.
+    /// Time that a packet occupies the CPU without work, in ns: it waits for bus and memory.
     #[serde(default)]
     pub cpu_wait_ns: Time,
     /// Packets, of both directions together, that may wait for the CPU; `None` is no limit.
     #[serde(default)]
     pub cpu_queue_packets: Option<usize>,
-    /// Of CSNA: LLC2 connections, that is physical units, that may be open (`max-llc2-sessions`).
+    /// CSNA: LLC2 connections (physical units) at most (`max-llc2-sessions`).
     #[serde(default)]
     pub max_llc2_sessions: Option<usize>,
-    /// Of a TN3270 server: how long the CPU works for a transaction beside its TCP segments and SNA messages, in ns.
+    /// TN3270 server: CPU time of a transaction beside TCP segments and SNA messages, in ns.
     #[serde(default)]
     pub cpu_ns_per_transaction: Option<Time>,
 }
@@ -79,7 +78,7 @@ fn one<T: From<u8>>() -> T {
 }
 
 impl CipConfig {
-    /// The adapter's work.
+    /// Mode of operation.
     #[must_use]
     pub fn mode(&self) -> Mode {
         match (self.max_llc2_sessions, self.cpu_ns_per_transaction) {
@@ -91,12 +90,11 @@ impl CipConfig {
         }
     }
 
-    /// The largest IP datagram or SNA frame, in bytes.
     pub(crate) fn mtu(&self) -> u64 {
         self.mtu_bytes.unwrap_or(self.block_bytes)
     }
 
-    /// Whether packets share a block as far as they fit: SNA does, IP has CLAW packing NONE.
+    /// Whether packets share blocks: SNA does, IP has CLAW packing NONE.
     pub(crate) fn packs(&self) -> bool {
         self.mode() != Mode::IpDatagram
     }

@@ -1,25 +1,22 @@
-//! Cisco SNA (CSNA): the CIP ends the LLC2 connections of the stations and takes their frames to VTAM.
+//! Cisco SNA (CSNA): the CIP ends the stations' LLC2 connections and takes their frames to VTAM.
 //!
-//! Every LLC2 connection, hence every physical unit, takes memory of the CIP's own: there is a limit to them
-//! (`max-llc2-sessions`), and a station beyond it is answered "disconnected mode".
+//! Every LLC2 connection (physical unit) takes memory of the CIP. Beyond their limit
+//! (`max-llc2-sessions`) a station is answered "disconnected mode".
 
 use std::collections::HashSet;
 
 use phb_hosts::sna::{self, Kind, Mac};
 use phb_network::Frame;
 
-/// The outcome for a frame that has come from the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It goes on to the host.
     ToHost,
-    /// It has become the answer and goes back.
+    /// The frame has become the answer and goes back.
     Answered,
-    /// It belongs to no LLC2 connection.
     NoSession,
 }
 
-/// The LLC2 connections of an adapter: which station, on which channel.
+/// The LLC2 connections of an adapter, by station and channel.
 #[derive(Default)]
 pub(crate) struct Sessions {
     open: HashSet<(u16, Mac)>,
@@ -35,7 +32,7 @@ impl Sessions {
         self.refused
     }
 
-    /// Looks at a frame from the network; what the adapter answers itself is put in its place.
+    /// Handles a frame from the network; the adapter's own answer replaces it.
     pub fn take(&mut self, channel: u16, limit: usize, frame: &mut Frame) -> Verdict {
         let Some(header) = sna::read(&frame.bytes) else {
             return Verdict::NoSession;

@@ -7,27 +7,26 @@
 //! port 2n <-------- interrupt <----- +---------------------+ <- read queue <- +-----+ <- CPU queue <- port 2n + 1
 //! ```
 //!
-//! A channel moves blocks, and an IP datagram has whole blocks to itself (CLAW packing NONE): "for each small acknowledgment
-//! sent, the same amount of system (that is, ESCON) overhead was incurred as if it was a 4-KB packet" (Cisco's CIP
-//! acceptance tests). One direction has the channel for at most as many blocks as the DEVICE statement gives it buffers;
-//! then the other has its turn, if it has something to move. One CPU takes the packets of both directions and of all
-//! channels, one at a time, in the order of their coming.
+//! A channel moves blocks, and an IP datagram has whole blocks to itself (CLAW packing NONE): "for
+//! each small acknowledgment sent, the same amount of system (that is, ESCON) overhead was incurred
+//! as if it was a 4-KB packet" (Cisco's CIP acceptance tests). A direction's turn is at most as
+//! many blocks as the DEVICE statement gives it buffers. One CPU serves all packets of both
+//! directions and all channels, first come, first served.
 //!
 //! - [`config`]: the parameters, and the [`Mode`] they mean;
 //! - [`channel`]: turns, blocks, interrupts;
 //! - [`csna`]: LLC2 connections and their limit.
 //!
-//! A TN3270 server ends the TCP connections of its clients and takes what they say to VTAM as SNA. Its TCP is a host of
-//! its own, all of whose packets pay the adapter's CPU:
+//! A TN3270 server ends its clients' TCP connections and speaks SNA with VTAM. Its TCP is a
+//! separate host, whose packets all take CPU time:
 //!
 //! ```text
 //! port 0 == channel, VTAM ==+     +---- port 2, the server's TCP
 //!                           | CPU |
 //! port 1 -- network --------+     +---- port 3, its SNA side: the channel's network
 //! ```
-//!
-//! TCP segments go before SNA messages: they are taken by an interrupt, and a client hears at once that its request has
-//! come, however long the server takes for it.
+//! TCP segments go before SNA messages: an interrupt takes them, and requests are acknowledged at
+//! once, however long the server works.
 
 use std::collections::VecDeque;
 
@@ -53,7 +52,7 @@ const SECOND: Time = 1_000_000_000;
 const SERVER_TCP_PORT: Port = 2;
 const SERVER_SNA_PORT: Port = 3;
 
-/// How long an adapter was busy, in ns; two channels can be busy at the same time.
+/// Time that an adapter was busy, in ns; two channels can be busy at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Busy {
     /// Its CPU.
@@ -62,14 +61,13 @@ pub struct Busy {
     pub channel: Time,
 }
 
-/// A packet on its way through the CPU.
 struct Work {
     way: Way,
     direction: Direction,
     frame: Frame,
 }
 
-/// The two ports between which a packet passes, and whether a channel is in its way.
+/// The path of a packet: by a channel or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Channel(u16),
@@ -77,19 +75,19 @@ enum Way {
     Server,
 }
 
-/// A CIP as a node with two ports per channel.
+/// A CIP: two ports per channel.
 pub struct Cip {
     config: CipConfig,
     channels: Vec<Channel>,
     sessions: Sessions,
     cpu_queue: VecDeque<Work>,
-    /// The queue that is served before it: TCP segments of a TN3270 server.
+    /// TCP segments of a TN3270 server, served before it.
     cpu_first: VecDeque<Work>,
-    /// The packet that the CPU works on, and until when (ns).
+    /// The packet in the CPU, and its end (ns).
     cpu_task: Option<(Time, Work)>,
-    /// The packets of an interrupt of the host; empty between two events.
+    /// Packets of a host interrupt; empty between two events.
     interrupt: Vec<Frame>,
-    /// The packets that the host has written; empty between two events.
+    /// Packets written by the host; empty between two events.
     written: Vec<Frame>,
     statistics: AdapterStatistics,
     by_second: Vec<Busy>,
@@ -97,9 +95,6 @@ pub struct Cip {
 
 impl Cip {
     /// An idle adapter.
-    ///
-    /// # Errors
-    /// Names the parameter that can't be used.
     pub fn new(config: CipConfig) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
@@ -118,13 +113,13 @@ impl Cip {
         })
     }
 
-    /// The adapter's parameters.
+    /// The parameters.
     #[must_use]
     pub fn config(&self) -> &CipConfig {
         &self.config
     }
 
-    /// The adapter's counters.
+    /// The counters.
     #[must_use]
     pub fn statistics(&self) -> AdapterStatistics {
         AdapterStatistics {
@@ -134,8 +129,7 @@ impl Cip {
         }
     }
 
-    /// How long CPU and channels were busy in each second of the run. Work that goes on into the next second counts where it
-    /// has begun.
+    /// Busy times of CPU and channels in each second of the run; work counts where it begins.
     #[must_use]
     pub fn by_second(&self) -> &[Busy] {
         &self.by_second
@@ -216,7 +210,7 @@ impl Cip {
         self.interrupt = interrupt;
     }
 
-    /// How long the CPU works for a packet, in ns.
+    /// CPU time of a packet, in ns.
     fn cost(&self, work: &Work) -> Time {
         let bytes = work.frame.len().saturating_sub(ETHERNET_HEADER) as u64;
         let by_length =
@@ -262,7 +256,7 @@ impl Cip {
             match self.sessions.take(channel, limit, &mut work.frame) {
                 Verdict::ToHost => {}
                 Verdict::Answered => {
-                    // It leaves by the side it came from, and is counted where it came in.
+                    // It leaves by its own side, and counts where it came in.
                     self.statistics.inbound.send(work.frame.len());
                     return out.send(now, self.network_port(channel), work.frame);
                 }
@@ -287,7 +281,7 @@ impl Cip {
         out.send(now, port, work.frame);
     }
 
-    /// A channel's port on the other side of the CPU.
+    /// Port of a channel on the CPU's other side.
     fn network_port(&self, channel: u16) -> Port {
         match self.config.mode() {
             Mode::Tn3270 { .. } => SERVER_SNA_PORT,
@@ -295,7 +289,6 @@ impl Cip {
         }
     }
 
-    /// The way and the direction of a packet that comes in by a port.
     fn way(&self, port: Port) -> (Way, Direction) {
         if matches!(self.config.mode(), Mode::Tn3270 { .. }) {
             return match port {
@@ -334,7 +327,7 @@ impl Node for Cip {
             (Way::Channel(channel), Direction::Outbound) => {
                 self.queue_for_channel(now, channel, direction, frame, out);
             }
-            // The router keeps what the adapter has no buffer for: it costs the adapter nothing.
+            // A packet without a buffer stays in the router and costs the adapter nothing.
             (Way::Channel(channel), Direction::Inbound)
                 if !self.channels[usize::from(channel)].reserve(&self.config) =>
             {

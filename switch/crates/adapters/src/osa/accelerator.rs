@@ -1,9 +1,9 @@
-//! Forwarding of the sysplex distributor's packets, by the stack or by the QDIO accelerator.
+//! Forwarding of a sysplex distributor's packets by the stack or the QDIO accelerator.
 //!
-//! A distributing stack owns the distributed addresses and sends what comes for them to target stacks, each packet
-//! inside another for the target's own address (VIPAROUTE: GRE, RFC 2784). By the stack it costs a processor the path
-//! up through IP and down again; the accelerator forwards in the device driver. The replies go from the target to the
-//! client directly.
+//! A distributing stack owns the distributed addresses and sends their packets to target stacks,
+//! each inside another for the target's own address (VIPAROUTE: GRE, RFC 2784). In the stack this
+//! costs a processor the path up through IP and down again; the accelerator forwards in the device
+//! driver. Targets reply to clients directly.
 
 use std::net::Ipv4Addr;
 
@@ -14,14 +14,12 @@ use smoltcp::wire::Ipv4Packet;
 use super::headers::{Packet, parse};
 
 const IPV4_HEADER: usize = 20;
-/// Flags and version 0, and the type of what is inside: IPv4 (RFC 2784, section 2).
+/// Flags and version 0, and the inner type: IPv4 (RFC 2784, section 2).
 const GRE_HEADER: [u8; 4] = [0, 0, 0x08, 0x00];
 const PROTOCOL_GRE: u8 = 47;
-/// The length that the encapsulation adds to a datagram.
 pub(super) const OVERHEAD: usize = IPV4_HEADER + GRE_HEADER.len();
 const TTL: u8 = 64;
 
-/// The distributed addresses of a stack, each with its targets.
 pub(super) struct Distributor {
     distributions: Vec<(Ipv4Addr, Vec<Ipv4Addr>)>,
 }
@@ -31,7 +29,7 @@ impl Distributor {
         Self { distributions }
     }
 
-    /// The target of a packet: always the same one for a connection.
+    /// The target, always the same for a connection.
     pub fn target(&self, packet: &Packet) -> Option<Ipv4Addr> {
         let (_, targets) = self
             .distributions
@@ -43,7 +41,7 @@ impl Distributor {
     }
 }
 
-/// Puts a datagram into one for `target`; the outer type of service is the inner one's.
+/// Encapsulates a datagram for `target`; the outer type of service is the inner one's.
 pub(super) fn encapsulate(frame: &Frame, target: Ipv4Addr) -> Option<Frame> {
     let packet = parse(&frame.bytes)?;
     let inner = &frame.bytes[ETHERNET_HEADER..];
@@ -67,7 +65,7 @@ pub(super) fn encapsulate(frame: &Frame, target: Ipv4Addr) -> Option<Frame> {
     Some(Frame::new(bytes))
 }
 
-/// Takes a datagram out of its GRE packet; `None` if it is in none.
+/// The datagram in a GRE packet; `None` in any other.
 pub(super) fn decapsulate(frame: &Frame) -> Option<Frame> {
     let datagram = frame.bytes.get(ETHERNET_HEADER..)?;
     if frame.bytes[12..ETHERNET_HEADER] != [0x08, 0x00] {

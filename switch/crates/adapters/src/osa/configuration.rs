@@ -1,4 +1,4 @@
-//! The parameters of an OSA-Express and its host's processors.
+//! Parameters of an OSA-Express and its host's processors.
 
 use std::net::Ipv4Addr;
 
@@ -9,14 +9,14 @@ use serde::Deserialize;
 use super::lan_idle::LanIdle;
 use super::priorities::{LAST_QUEUE, PriorityMapping};
 
-/// An application can't take less than no time.
+/// A time can't be negative.
 const MAX_SPREAD_PERCENT: u64 = 100;
-/// More processors than a mainframe has; each costs memory.
+/// More than any mainframe has; each takes memory.
 const MAX_PROCESSORS: u64 = 1_024;
 /// A microsecond per byte.
 const MAX_PS_PER_BYTE: u64 = 1_000_000;
 
-/// The parameters of an OSA-Express in QDIO mode, of its LAN, and of its host's processors (CPs).
+/// Parameters of an OSA-Express in QDIO mode, its LAN, and its host's processors (CPs).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OsaConfig {
@@ -24,30 +24,30 @@ pub struct OsaConfig {
     pub rate_bps: u64,
     /// The largest IP datagram, in bytes.
     pub mtu_bytes: usize,
-    /// How long a packet takes through the adapter, beside its time on the wire, in ns.
+    /// Time of a packet through the adapter, without its time on the wire, in ns.
     pub latency_ns: Time,
-    /// The bits of the type-of-service byte by which packets join outbound queues (`SubnetTosMask`).
+    /// Bits of the type-of-service byte that choose an outbound queue (`SubnetTosMask`).
     #[serde(default = "all_bits")]
     pub priority_mask: u8,
-    /// Outbound queue (1 to 4) and type of service (`PriorityTosMapping`); queue 4 takes what none of them names.
+    /// Outbound queue (1 to 4) and type of service (`PriorityTosMapping`); others join queue 4.
     #[serde(default)]
     pub priorities: Vec<(u8, u8)>,
     /// Packets that may wait in each outbound queue; `None` is no limit.
     #[serde(default)]
     pub queue_packets: Option<usize>,
-    /// The value of a static LAN-idle timer, in ns; the three of a dynamic one have to be left out then.
+    /// Static LAN-idle timer, in ns; excludes the three values of a dynamic one.
     #[serde(default)]
     pub lan_idle_ns: Option<Time>,
-    /// The value of a dynamic LAN-idle timer while most packets are of connections that don't stream, in ns.
+    /// Dynamic LAN-idle timer while most packets are of interactive connections, in ns.
     #[serde(default)]
     pub interactive_idle_ns: Option<Time>,
-    /// Its value while most packets are of connections that do, in ns.
+    /// Dynamic LAN-idle timer while most packets are of streaming connections, in ns.
     #[serde(default)]
     pub streaming_idle_ns: Option<Time>,
-    /// How often it is chosen anew, in ns.
+    /// Interval between choices of the dynamic timer, in ns.
     #[serde(default)]
     pub idle_interval_ns: Option<Time>,
-    /// How long a packet may wait for an interrupt at most, in ns.
+    /// Longest wait of a packet for an interrupt, in ns.
     pub longest_hold_ns: Time,
     /// Size of a read buffer (SBAL), in bytes. A full one is handed over at once.
     pub buffer_bytes: usize,
@@ -56,7 +56,7 @@ pub struct OsaConfig {
     /// Inbound workload queueing (WORKLOADQ).
     #[serde(default)]
     pub workload_queueing: bool,
-    /// Payload one way, and none the other, after which a connection counts as streaming, in bytes.
+    /// One-way payload, in bytes, after which a connection is streaming.
     pub bulk_bytes: u64,
     /// Whether the adapter cuts large segments (SEGMENTATIONOFFLOAD).
     #[serde(default)]
@@ -78,21 +78,21 @@ pub struct OsaConfig {
     pub receive_ns: Time,
     /// Processor time of a segment, small or large, on its way down, in ns.
     pub send_ns: Time,
-    /// Processor time to wake an application for a message, with its socket calls, in ns. Applications that stream are
-    /// not charged: they make one call for many packets.
+    /// Processor time to wake an application for a message, with its socket calls, in ns. Streaming
+    /// applications pay nothing: one call serves many packets.
     pub application_ns: Time,
-    /// By how many percent at most it is longer or shorter, drawn evenly.
+    /// Largest deviation of this time in percent, drawn evenly.
     #[serde(default)]
     pub application_spread_percent: u64,
-    /// Processor time of a packet that the stack forwards, or the accelerator, in ns.
+    /// Processor time of a packet forwarded by stack or accelerator, in ns.
     pub forward_ns: Time,
     /// Processor time to move a byte between stack and application, in ps.
     #[serde(default)]
     pub copy_ps_per_byte: u64,
-    /// Processor time of a byte's share of a checksum, where that is not offloaded, in ps.
+    /// Processor time of a byte's checksum, unless offloaded, in ps.
     #[serde(default)]
     pub checksum_ps_per_byte: u64,
-    /// Makes the times of applications; the network gives it.
+    /// Draws the times of applications; the network gives it.
     #[serde(skip)]
     pub seed: u64,
 }
@@ -110,7 +110,6 @@ fn first_queue() -> u8 {
 }
 
 impl OsaConfig {
-    /// The LAN-idle timer: static with one value, dynamic with the three others.
     pub(super) fn lan_idle(&self) -> Result<LanIdle, ConfigError> {
         let dynamic = (
             self.interactive_idle_ns,
@@ -131,7 +130,6 @@ impl OsaConfig {
         }
     }
 
-    /// The outbound queue of each type of service.
     pub(super) fn priorities(&self) -> Result<PriorityMapping, ConfigError> {
         PriorityMapping::new(self.priority_mask, &self.priorities)
     }

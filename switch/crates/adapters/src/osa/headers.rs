@@ -1,4 +1,4 @@
-//! The headers of a packet, as far as an OSA and its host read them.
+//! The headers of a packet that an OSA and its host read.
 
 use std::net::Ipv4Addr;
 
@@ -8,38 +8,36 @@ use phb_hosts::frame::{ETHERNET_HEADER, Endpoints};
 
 const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
 
-/// A TCP segment's part of [`Packet`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub sequence: u32,
     pub payload: usize,
-    /// FIN or RST: the connection is about to end.
+    /// FIN or RST.
     pub ends: bool,
 }
 
 impl Segment {
-    /// The sequence number after the payload.
     pub fn after(&self) -> u32 {
         self.sequence
             .wrapping_add(u32::try_from(self.payload).unwrap_or(0))
     }
 }
 
-/// The headers of an IPv4 packet; of anything else [`parse`] gives `None`.
+/// The headers of an IPv4 packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet {
     pub tos: u8,
     pub protocol: u8,
     pub source: Ipv4Addr,
     pub destination: Ipv4Addr,
-    /// Of TCP and UDP, where the packet is no later fragment; 0 otherwise.
+    /// Of TCP and UDP, except in later fragments; otherwise 0.
     pub source_port: u16,
     pub destination_port: u16,
     pub tcp: Option<Segment>,
 }
 
 impl Packet {
-    /// The connection as the host that receives this packet sees it.
+    /// The connection from its receiver's side.
     pub fn inbound(&self) -> Endpoints {
         Endpoints {
             local: self.destination,
@@ -49,7 +47,7 @@ impl Packet {
         }
     }
 
-    /// The connection as the host that sends this packet sees it.
+    /// The connection from its sender's side.
     pub fn outbound(&self) -> Endpoints {
         Endpoints {
             local: self.source,
@@ -60,7 +58,7 @@ impl Packet {
     }
 }
 
-/// Reads the headers of a frame; checksums are others' business.
+/// Reads the headers of an IPv4 frame; checks no checksum.
 pub(super) fn parse(frame: &[u8]) -> Option<Packet> {
     let datagram = frame.get(ETHERNET_HEADER..)?;
     if frame[12..ETHERNET_HEADER] != ETHERTYPE_IPV4 {

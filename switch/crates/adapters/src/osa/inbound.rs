@@ -1,9 +1,9 @@
-//! The way in from the network: input queues, and which packet joins which.
+//! Inbound queues.
 //!
-//! Without inbound workload queueing (IWQ) there is the primary queue only. With it, packets of connections that the
-//! host has registered as streaming join the bulk queue, those for a distributed address the sysplex distributor's,
-//! Enterprise Extender's its own, and the rest the primary queue. Each queue has a LAN-idle timer and read storage of
-//! its own.
+//! Without inbound workload queueing (IWQ) all packets join the primary queue. With it, registered
+//! streaming connections use the bulk queue, distributed addresses the sysplex distributor's,
+//! Enterprise Extender its own, others the primary one. Queues have LAN-idle timers and read
+//! storage.
 
 use std::collections::VecDeque;
 
@@ -21,12 +21,11 @@ const PROTOCOL_UDP: u8 = 17;
 /// Enterprise Extender: HPR over UDP, one port per transmission priority (RFC 2353, section 2.6.1).
 const ENTERPRISE_EXTENDER: std::ops::RangeInclusive<u16> = 12_000..=12_004;
 
-/// A packet on its way to the host, with what is known of it.
 pub(super) struct Arrived {
     pub frame: Frame,
     pub packet: Option<Packet>,
     pub queue: QueueKind,
-    /// Not for this host: the sysplex distributor sends it on.
+    /// For another host: the sysplex distributor forwards it.
     pub forwards: bool,
 }
 
@@ -34,12 +33,11 @@ struct Queue {
     timer: Timer,
     pending: VecDeque<Arrived>,
     pending_bytes: usize,
-    /// Bytes in read storage: waiting here, or handed over and not yet processed.
+    /// Bytes in read storage: waiting, or handed over and not yet processed.
     storage: usize,
     statistics: InboundQueueStatistics,
 }
 
-/// The input queues of an interface.
 pub(super) struct Inbound {
     workload_queueing: bool,
     buffer_bytes: usize,
@@ -64,7 +62,6 @@ impl Inbound {
         }
     }
 
-    /// The queue of a packet.
     pub fn route(
         &self,
         packet: Option<&Packet>,
@@ -87,8 +84,7 @@ impl Inbound {
         }
     }
 
-    /// Puts a packet into read storage; gives it back when there is no room. `streams` is what the host knows of its
-    /// connection.
+    /// Queues a packet; gives it back if read storage is full. `streams`: as the host registered.
     pub fn push(&mut self, now: Time, arrived: Arrived, streams: bool) -> Result<(), Arrived> {
         let queue = &mut self.queues[arrived.queue as usize];
         let length = arrived.frame.len();
@@ -104,7 +100,6 @@ impl Inbound {
         Ok(())
     }
 
-    /// When the next interrupt is due, and of which queue.
     pub fn due(&self) -> Option<(Time, QueueKind)> {
         let of_queue = |kind: &QueueKind| Some((self.queues[*kind as usize].timer.due()?, *kind));
         let all = QueueKind::ALL.iter().filter_map(of_queue);
@@ -116,7 +111,6 @@ impl Inbound {
         self.queues[kind as usize].pending_bytes >= self.buffer_bytes
     }
 
-    /// Hands over what waits in a queue.
     pub fn hand_over(&mut self, kind: QueueKind) -> VecDeque<Arrived> {
         let queue = &mut self.queues[kind as usize];
         queue.timer.handed_over();
@@ -125,13 +119,12 @@ impl Inbound {
         std::mem::take(&mut queue.pending)
     }
 
-    /// The host has processed a packet: its place in read storage is free.
+    /// Frees the read storage of a processed packet.
     pub fn release(&mut self, kind: QueueKind, length: usize) {
         let queue = &mut self.queues[kind as usize];
         queue.storage = queue.storage.saturating_sub(length);
     }
 
-    /// An interrupt, not only a hand-over, was needed.
     pub fn count_interrupt(&mut self, kind: QueueKind) {
         self.queues[kind as usize].statistics.interrupts += 1;
     }

@@ -1,29 +1,28 @@
-//! When the adapter interrupts the host: the LAN-idle timer.
+//! The LAN-idle timer: when the adapter interrupts the host.
 //!
-//! Packets wait in read buffers that the adapter still owns. It hands them over, with an interrupt, when nothing has
-//! come for this queue for the timer's time, when the oldest has waited for the longest time allowed, or when a buffer is
-//! full. A static timer keeps its value as long as the interface is up; of a dynamic one the host says, from interval to
-//! interval, whether it is that of interactive or of streaming traffic.
+//! Packets wait in read buffers that the adapter owns. It hands a queue's packets over, with an
+//! interrupt, when none has come for the timer's time, when the oldest has waited for the longest
+//! time allowed, or when a buffer is full. A static timer never changes; the host sets a dynamic
+//! one, at each interval, for interactive or streaming traffic.
 
 use phb_network::Time;
 
-/// The timer of an interface: INBPERF.
+/// The INBPERF setting of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LanIdle {
-    /// One value (ns), as MINCPU, MINLATENCY and BALANCED have.
+    /// One value (ns): MINCPU, MINLATENCY, BALANCED.
     Static(Time),
-    /// DYNAMIC: one of two values (ns), chosen anew after each interval in which packets came.
+    /// DYNAMIC: one of two values (ns), chosen after each interval with packets.
     Dynamic {
-        /// While most packets are of connections that don't stream.
+        /// For mostly interactive connections.
         interactive: Time,
-        /// While most packets are of connections that do.
+        /// For mostly streaming connections.
         streaming: Time,
-        /// How often the host looks, in ns.
+        /// Interval between choices, in ns.
         interval: Time,
     },
 }
 
-/// The timer of one input queue.
 pub(super) struct Timer {
     setting: LanIdle,
     current: Time,
@@ -31,12 +30,12 @@ pub(super) struct Timer {
     interval_end: Time,
     packets: u64,
     streaming_packets: u64,
-    /// When the oldest and the youngest of the waiting packets came.
+    /// Times of the oldest and the youngest waiting packet.
     waiting: Option<(Time, Time)>,
 }
 
 impl Timer {
-    /// `longest` is how long a packet may wait at most, in ns.
+    /// `longest`: longest wait of a packet, in ns.
     pub fn new(setting: LanIdle, longest: Time) -> Self {
         let current = match setting {
             LanIdle::Static(idle) => idle,
@@ -53,12 +52,11 @@ impl Timer {
         }
     }
 
-    /// The present value, in ns.
     pub fn current(&self) -> Time {
         self.current
     }
 
-    /// A packet comes; `streams` is what the host knows of its connection.
+    /// Notes a packet; `streams`: its connection is registered.
     pub fn packet(&mut self, now: Time, streams: bool) {
         if let LanIdle::Dynamic {
             interactive,
@@ -82,14 +80,13 @@ impl Timer {
         self.waiting = Some((oldest, now));
     }
 
-    /// When the host is interrupted if nothing more comes, in ns.
+    /// The next interrupt, if no more packets come, in ns.
     pub fn due(&self) -> Option<Time> {
         let (oldest, youngest) = self.waiting?;
         let idle = youngest.saturating_add(self.current);
         Some(idle.min(oldest.saturating_add(self.longest)))
     }
 
-    /// The waiting packets have been handed over.
     pub fn handed_over(&mut self) {
         self.waiting = None;
     }

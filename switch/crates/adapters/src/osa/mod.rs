@@ -1,4 +1,4 @@
-//! An OSA-Express in QDIO mode: a mainframe's Ethernet adapter, with the host's processors that serve it.
+//! An OSA-Express in QDIO mode: a mainframe's Ethernet adapter, with its host's processors.
 //!
 //! ```text
 //!  TCP      processors                            adapter                                 LAN
@@ -10,15 +10,15 @@
 //! ```
 //!
 //! - [`outbound`](mod@outbound): four priority queues before the wire;
-//! - [`inbound`](mod@inbound): input queues, and which packet joins which;
-//! - `streaming`: which connections stream;
-//! - [`lan_idle`]: when the host is interrupted;
-//! - `processors`: what an interrupt and a packet cost, and how packets overtake each other;
+//! - [`inbound`](mod@inbound): inbound queues;
+//! - `streaming`: streaming connections;
+//! - [`lan_idle`]: times of interrupts;
+//! - `processors`: costs of interrupts and packets, and how packets overtake each other;
 //! - `offload`: large segments;
-//! - [`accelerator`]: what is forwarded without passing the stack.
+//! - [`accelerator`]: forwarding without the stack.
 //!
-//! The LAN is part of the node, in both directions at once: the adapter serializes what it sends, and what comes is
-//! serialized here, too, as the port of a LAN switch would.
+//! The LAN is part of the node, in both directions at once: the adapter serializes sent frames, and
+//! received ones as a LAN switch's port would.
 
 use std::collections::VecDeque;
 
@@ -57,20 +57,15 @@ use self::outbound::Outbound;
 use self::processors::{Processors, Step};
 use self::streaming::{Connections, WorkId};
 
-/// The next event of an adapter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
-    /// A packet has come over the LAN and through the adapter.
     Arrival,
-    /// The packets of an input queue are handed over.
     HandOver(usize),
-    /// A processor has done a step.
     Step(usize),
-    /// A frame has left.
     Departure,
 }
 
-/// An OSA-Express as a node with two ports.
+/// An OSA-Express: two ports.
 pub struct Osa {
     config: OsaConfig,
     lan: Shaper,
@@ -78,7 +73,7 @@ pub struct Osa {
     inbound: Inbound,
     connections: Connections,
     processors: Processors,
-    /// The one SRB that serves the bulk queue, if it is still at work.
+    /// The SRB of the bulk queue, while it works.
     bulk_srb: Option<WorkId>,
     distributor: Distributor,
     outbound: Outbound,
@@ -91,9 +86,6 @@ pub struct Osa {
 
 impl Osa {
     /// An idle adapter.
-    ///
-    /// # Errors
-    /// Names the parameter that can't be used.
     pub fn new(config: OsaConfig) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
@@ -114,13 +106,13 @@ impl Osa {
         })
     }
 
-    /// The adapter's parameters.
+    /// The parameters.
     #[must_use]
     pub fn config(&self) -> &OsaConfig {
         &self.config
     }
 
-    /// The counters of the adapter and the processors.
+    /// Counters of adapter and processors.
     #[must_use]
     pub fn statistics(&self) -> OsaStatistics {
         OsaStatistics {
@@ -176,7 +168,7 @@ impl Osa {
         }
     }
 
-    /// A packet has come through the adapter: it joins an input queue.
+    /// Queues a packet that has passed the adapter.
     fn arrive(&mut self, now: Time, frame: Frame) {
         let packet = parse(&frame.bytes);
         let queue = self
@@ -322,7 +314,7 @@ impl Node for Osa {
                 Happening::HandOver(queue) => self.hand_over(due, QueueKind::ALL[queue]),
                 Happening::Step(number) => {
                     if let Some((work, step)) = self.processors.take(due, number) {
-                        // By the clock a tick comes late; the host gets its packets now, not before.
+                        // By the clock a tick can be late; the host gets packets now, not earlier.
                         self.step(now, work, step, out);
                     }
                 }

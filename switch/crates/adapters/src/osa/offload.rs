@@ -1,8 +1,8 @@
-//! Segmentation offload: the host's TCP hands over large segments, the adapter cuts them.
+//! Segmentation offload: TCP hands over large segments, and the adapter cuts them.
 //!
-//! Our hosts' TCP makes segments of the path's size. So where a real stack would have built one large segment, the
-//! consecutive segments that TCP gives at a time are put together here, cost the host one send, and are cut by the
-//! adapter. A host that hands over large segments itself (a kernel's) is taken at its word.
+//! Our hosts' TCP makes segments of the path's size. Where a real stack would build one large
+//! segment, consecutive segments of one time are joined here, cost the host one send, and are cut
+//! by the adapter. Large segments of a host (a kernel) are taken as they are.
 
 use phb_hosts::frame::ETHERNET_HEADER;
 use phb_network::Frame;
@@ -12,10 +12,9 @@ use smoltcp::wire::{Ipv4Packet, TcpPacket};
 /// The largest IPv4 datagram.
 const MAX_DATAGRAM: usize = 65_535;
 const IPV4_HEADER: usize = 20;
-/// TCP over IPv4, as phb-ports (and virtio) numbers what may be cut.
+/// TCP over IPv4, in the numbering of phb-ports and virtio.
 const KIND_TCP_IPV4: u8 = 1;
 
-/// A segment that may be put together with others, and where its parts are.
 struct Parts {
     transport: usize,
     payload: usize,
@@ -49,17 +48,15 @@ fn parts(frame: &[u8]) -> Option<Parts> {
     })
 }
 
-/// A large segment that is being put together.
 pub(super) struct LargeSend {
     pub frame: Frame,
-    /// Payload of each of its segments; the last may have less.
+    /// Payload of each segment; the last may have less.
     pub segment_bytes: usize,
-    /// How many it is made of.
+    /// Segments in it.
     pub segments: u64,
 }
 
 impl LargeSend {
-    /// Starts with one segment.
     pub fn new(frame: Frame) -> Self {
         let segment_bytes = parts(&frame.bytes).map_or(0, |parts| parts.end - parts.payload);
         Self {
@@ -69,7 +66,7 @@ impl LargeSend {
         }
     }
 
-    /// Appends the segment that follows directly, with the same headers; `false` leaves both as they were.
+    /// Appends the next segment, if it follows with the same headers; `false` changes nothing.
     pub fn append(&mut self, next: &Frame) -> bool {
         let (Some(mine), Some(others)) = (parts(&self.frame.bytes), parts(&next.bytes)) else {
             return false;
@@ -95,7 +92,7 @@ impl LargeSend {
         let length = self.frame.len() - ETHERNET_HEADER;
         let mut ip = Ipv4Packet::new_unchecked(&mut self.frame.bytes[ETHERNET_HEADER..]);
         ip.set_total_len(u16::try_from(length).unwrap_or(u16::MAX));
-        // The last segment's PSH stands for the whole; the cutter leaves it to the last.
+        // The cutter gives the last segment's PSH to its last one.
         let flags = ETHERNET_HEADER + IPV4_HEADER + 13;
         self.frame.bytes[flags] = next.bytes[flags];
         self.segments += 1;
@@ -103,8 +100,7 @@ impl LargeSend {
     }
 }
 
-/// Whether two segments' headers differ only in what a cutter makes anew: length, identification, checksums, sequence
-/// number, PSH.
+/// Whether headers are equal but for length, identification, checksums, sequence number, PSH.
 fn same_headers(one: &[u8], other: &[u8]) -> bool {
     const PSH: u8 = 0x08;
     let ip = ETHERNET_HEADER;
@@ -122,8 +118,7 @@ fn same_headers(one: &[u8], other: &[u8]) -> bool {
         })
 }
 
-/// Cuts a large segment into frames of `segment_bytes` of payload each, with headers and checksums of their own; gives
-/// the frame back whole where there is nothing to cut or no way to.
+/// Cuts a large segment into frames of `segment_bytes` of payload; gives other frames back.
 pub(super) fn cut(frame: Frame, segment_bytes: usize) -> Vec<Frame> {
     let Some(parts) = parts(&frame.bytes) else {
         return vec![frame];
@@ -145,7 +140,7 @@ pub(super) fn cut(frame: Frame, segment_bytes: usize) -> Vec<Frame> {
     if done.is_some() { pieces } else { vec![frame] }
 }
 
-/// The payload that a segment of at most `mtu` bytes of datagram has room for, with the headers of `frame`.
+/// Payload in a segment whose datagram has at most `mtu` bytes, with the headers of `frame`.
 pub(super) fn room(frame: &Frame, mtu: usize) -> usize {
     parts(&frame.bytes).map_or(0, |parts| {
         mtu.saturating_sub(parts.payload - ETHERNET_HEADER)

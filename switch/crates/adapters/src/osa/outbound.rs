@@ -1,7 +1,7 @@
-//! The way out of the host: four priority queues before one wire.
+//! Outbound: four priority queues before one wire.
 //!
-//! The adapter serves queue 1 before 2 before 3 before 4. Which queue a packet joins its type-of-service byte says, by
-//! the mapping that the Policy Agent's `SetSubnetPrioTosMask` gives (`PriorityTosMapping QUEUE TOS` under one mask).
+//! Queue 1 is served before 2, 3, and 4. The type-of-service byte chooses the queue, by the Policy
+//! Agent's `SetSubnetPrioTosMask` (`PriorityTosMapping QUEUE TOS` under one mask).
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub(super) struct Outbound {
     limit: Option<usize>,
     queues: [VecDeque<Waiting>; QUEUES],
     wire: Shaper,
-    /// The frame on the wire, and when it has passed (ns).
+    /// The frame on the wire, and its end (ns).
     passing: Option<(Time, Frame)>,
     pub statistics: [OutboundQueueStatistics; QUEUES],
 }
@@ -40,12 +40,11 @@ impl Outbound {
         }
     }
 
-    /// The queue (0 is served first) of a type-of-service byte.
+    /// The queue of a type-of-service byte; 0 is served first.
     pub fn queue_of(&self, tos: u8) -> usize {
         self.mapping.queue(tos)
     }
 
-    /// Queues a frame; gives it back when its queue is full.
     pub fn push(&mut self, now: Time, queue: usize, frame: Frame) -> Result<(), Frame> {
         let queue = queue.min(QUEUES - 1);
         if self.passing.is_some() && is_full(self.queues[queue].len(), self.limit) {
@@ -74,12 +73,11 @@ impl Outbound {
         }
     }
 
-    /// When the frame on the wire has passed.
     pub fn due(&self) -> Option<Time> {
         self.passing.as_ref().map(|(end, _)| *end)
     }
 
-    /// Takes the frame that has passed the wire at `due`, and starts the next.
+    /// Takes the frame whose transmission ends at `due`, and starts the next.
     pub fn take(&mut self, due: Time) -> Option<Frame> {
         let (_, frame) = self.passing.take_if(|(end, _)| *end <= due)?;
         self.start(due);

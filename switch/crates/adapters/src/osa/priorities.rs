@@ -5,17 +5,14 @@ use phb_hosts::ConfigError;
 /// Outbound queues of an interface in QDIO mode.
 pub const QUEUES: usize = 4;
 
-/// Which outbound queue a type-of-service byte means: `PriorityTosMapping` under `SubnetTosMask`.
+/// Outbound queue of each type-of-service byte: `PriorityTosMapping` under `SubnetTosMask`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriorityMapping {
     queues: [u8; 256],
 }
 
 impl PriorityMapping {
-    /// From the mask and its (queue 1 to 4, type of service) pairs; a byte that none of them names joins queue 4.
-    ///
-    /// # Errors
-    /// A queue is none of 1 to 4.
+    /// Reads mask and pairs of queue (1 to 4) and type of service; bytes of no pair join queue 4.
     pub fn new(mask: u8, pairs: &[(u8, u8)]) -> Result<Self, ConfigError> {
         let mut queues = [LAST_QUEUE; 256];
         for (queue, tos) in pairs {
@@ -32,7 +29,7 @@ impl PriorityMapping {
         Ok(Self { queues })
     }
 
-    /// The queue of a type-of-service byte: 0 is served first.
+    /// The queue of a type-of-service byte; 0 is served first.
     #[must_use]
     pub fn queue(&self, tos: u8) -> usize {
         usize::from(self.queues[usize::from(tos)])
@@ -46,7 +43,7 @@ impl PriorityMapping {
 pub(super) const LAST_QUEUE: u8 = QUEUES as u8 - 1;
 
 impl Default for PriorityMapping {
-    /// Everything in queue 4.
+    /// All in queue 4.
     fn default() -> Self {
         Self {
             queues: [LAST_QUEUE; 256],

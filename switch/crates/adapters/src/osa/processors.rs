@@ -1,15 +1,14 @@
-//! The host's processors (CPs), where interrupts cost something and order is lost.
+//! The host's processors (CPs): costs of interrupts, and loss of order.
 //!
-//! An interrupt schedules an SRB, which takes a processor and works off the packets that came with it, one after the
-//! other. The next interrupt schedules the next SRB, on another processor if the first is still at work: from then on
-//! the two race. TCP handles one segment of a connection at a time; an SRB that finds the connection taken is suspended,
-//! and gets it when its turn comes. So two SRBs with packets of one connection take turns, and the later packets of the
-//! one overtake the earlier ones of the other. A queue that is served in order (the bulk queue of IWQ) has one SRB at
-//! most: what comes meanwhile is appended to its work, without an interrupt.
+//! An interrupt schedules an SRB, which takes a processor and handles the interrupt's packets one
+//! after the other. The next interrupt schedules another SRB, on another processor if the first is
+//! still at work; then both race. TCP handles one segment of a connection at a time: an SRB that
+//! finds the connection locked is suspended until its turn. So SRBs with packets of one connection
+//! take turns, and later packets overtake earlier ones. A queue served in order (the bulk queue of
+//! IWQ) has one SRB: later packets are appended to its work, without an interrupt.
 //!
-//! Segments that TCP sends while an SRB gives it a packet are that SRB's work: acknowledgements at once, data when the
-//! SRB has taken the last packet of its interrupt. Data of a connection leave in TCP's order, by whichever work. Other
-//! segments are work of their own.
+//! Segments that TCP sends while it gets a packet from an SRB are that SRB's work: acknowledgements
+//! at once, data after the interrupt's last packet, in TCP's order. Others are work of their own.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -27,12 +26,11 @@ use super::streaming::WorkId;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1_000;
 const PERCENT: u64 = 100;
 
-/// A processor's current step.
 pub(super) enum Step {
     Interrupt,
     Receive(Arrived),
     Forward(Arrived),
-    /// `application`: how long the application took that was woken first, in ns.
+    /// `application`: time of the application woken first, in ns.
     Send {
         large: LargeSend,
         application: Time,
@@ -49,39 +47,36 @@ struct Running {
 
 #[derive(Default)]
 struct Work {
-    /// It was scheduled by an interrupt that is still to be charged.
+    /// An interrupt scheduled it, which is not charged yet.
     interrupt: bool,
-    /// Packets to take, a part per interrupt.
+    /// Packets to take, by interrupt.
     batches: VecDeque<VecDeque<Arrived>>,
     acknowledgements: VecDeque<Frame>,
-    /// Connections to send the data of that wait.
+    /// Connections whose data wait to be sent.
     data: VecDeque<Endpoints>,
-    /// The first message of an application, and whether it has to be woken for it.
+    /// An application's first message, and whether it has to be woken.
     message: Option<(LargeSend, bool)>,
-    /// The connection that an application sends on.
     sends_on: Option<Endpoints>,
-    /// The connection whose turn it has been given.
+    /// The connection that it was granted.
     granted: Option<Endpoints>,
 }
 
-/// A connection that a segment is being handled of.
 struct Lock {
     owner: WorkId,
     waiting: VecDeque<WorkId>,
 }
 
-/// The processors of a host.
 pub(super) struct Processors {
     config: OsaConfig,
     running: Vec<Option<Running>>,
     works: HashMap<WorkId, Work>,
     next_work: WorkId,
-    /// Waiting for a processor: resumed ones, SRBs, applications, each in the order of their numbers or of resumption.
+    /// Waiting for a processor: resumed work, SRBs, applications, each in order.
     resumed: VecDeque<WorkId>,
     srbs: VecDeque<WorkId>,
     applications: VecDeque<WorkId>,
     locks: HashMap<Endpoints, Lock>,
-    /// Data that wait for a piece of work to send them, in TCP's order.
+    /// Data to be sent, in TCP's order.
     pending: HashMap<Endpoints, VecDeque<Frame>>,
     random: SplitMix64,
     pub statistics: ProcessorStatistics,
@@ -114,8 +109,7 @@ impl Processors {
         id
     }
 
-    /// Gives a batch of a queue to an SRB; `srb` is the one that has to go on with the queue, if it is still at work.
-    /// Gives the SRB, and whether it took an interrupt.
+    /// Gives a batch to `srb`, if still at work, or a new SRB; `true` if that took an interrupt.
     pub fn dispatch(
         &mut self,
         now: Time,
@@ -136,7 +130,7 @@ impl Processors {
         (id, true)
     }
 
-    /// Takes an acknowledgement that TCP sends in answer to a packet that `id` has just given it.
+    /// Takes TCP's acknowledgement of a packet from `id`.
     pub fn acknowledge(&mut self, now: Time, id: WorkId, frame: Frame) {
         let id = self.at_work(id);
         if let Some(work) = self.works.get_mut(&id) {
@@ -146,7 +140,7 @@ impl Processors {
         self.start_waiting(now);
     }
 
-    /// Takes data that TCP sends in answer to a packet that `id` has just given it.
+    /// Takes TCP's data in answer to a packet from `id`.
     pub fn answer(&mut self, now: Time, id: WorkId, frame: Frame, connection: Endpoints) {
         if !self.pending.contains_key(&connection) && self.append(now, &frame) {
             return;
@@ -161,7 +155,7 @@ impl Processors {
         self.start_waiting(now);
     }
 
-    /// The piece of work, or, if that was its SRB's last packet and the SRB is over, one as if it were not.
+    /// The piece of work; if it has just ended, a new one in its place.
     fn at_work(&mut self, id: WorkId) -> WorkId {
         if self.works.contains_key(&id) {
             return id;
@@ -171,7 +165,7 @@ impl Processors {
         id
     }
 
-    /// An SRB that had gone on to its next packet in this very moment sends its acknowledgement first.
+    /// Has an SRB that has just gone on to its next packet send its acknowledgement first.
     fn put_back(&mut self, now: Time, id: WorkId) {
         for number in 0..self.running.len() {
             let next = self.running[number].take_if(|running| {
@@ -197,7 +191,7 @@ impl Processors {
         }
     }
 
-    /// Takes what TCP sends of its own accord or an application's; `application` charges for waking one.
+    /// Takes segments that TCP or an application starts; `application` charges for waking one.
     pub fn send(
         &mut self,
         now: Time,
@@ -206,7 +200,7 @@ impl Processors {
         application: bool,
     ) {
         if let Some(waiting) = connection.and_then(|c| self.pending.get_mut(&c)) {
-            waiting.push_back(frame); // a connection's segments stay in order
+            waiting.push_back(frame); // keeps the connection's order
             return;
         }
         if self.append(now, &frame) {
@@ -233,7 +227,7 @@ impl Processors {
         self.start_waiting(now);
     }
 
-    /// Puts a segment to the large one that its connection has begun to send, or is about to.
+    /// Appends a segment to its connection's next large one.
     fn append(&mut self, now: Time, frame: &Frame) -> bool {
         if !self.config.segmentation_offload {
             return false;
@@ -262,14 +256,14 @@ impl Processors {
         message.is_some_and(|(large, _)| large.append(frame))
     }
 
-    /// When the next step ends, and on which processor.
+    /// The end of the next step, and its processor.
     pub fn due(&self) -> Option<(Time, usize)> {
         let ends = self.running.iter().enumerate();
         ends.filter_map(|(number, running)| Some((running.as_ref()?.end, number)))
             .min()
     }
 
-    /// Takes the step that ends at `due`, with whose it is, and begins the processor's next one.
+    /// Takes the step that ends at `due`, and begins the processor's next one.
     pub fn take(&mut self, due: Time, number: usize) -> Option<(WorkId, Step)> {
         let running = self.running[number].take_if(|running| running.end <= due)?;
         let took = running.end - running.began;
@@ -288,7 +282,6 @@ impl Processors {
         Some((running.work, running.step))
     }
 
-    /// Hands a connection to the next that waits for it.
     fn unlock(&mut self, connection: Option<Endpoints>) {
         let Some(connection) = connection else { return };
         let Some(lock) = self.locks.get_mut(&connection) else {
@@ -305,7 +298,7 @@ impl Processors {
         }
     }
 
-    /// Takes a connection for a piece of work; if another has it, waits in line.
+    /// Locks a connection for a piece of work, or queues for it.
     fn lock(&mut self, connection: Option<Endpoints>, id: WorkId) -> bool {
         let Some(connection) = connection else {
             return true;
@@ -328,7 +321,7 @@ impl Processors {
         }
     }
 
-    /// Has a processor without a step go on with some work, or with what waits; tells whether there is any.
+    /// Starts a processor's next step, preferably of `first`; `false` if there is none.
     fn begin(&mut self, now: Time, number: usize, mut first: Option<WorkId>) -> bool {
         loop {
             let waiting = |queues: &mut Self| {
@@ -347,13 +340,13 @@ impl Processors {
             };
             let granted = work.granted.take();
             if granted != connection {
-                self.unlock(granted); // an acknowledgement of another connection has come in between
+                self.unlock(granted); // an acknowledgement of another connection came in between
             }
             if !self.lock(connection, id) {
-                continue; // suspended
+                continue;
             }
             let Some((step, takes)) = self.next(id) else {
-                self.works.remove(&id); // all done
+                self.works.remove(&id);
                 continue;
             };
             self.running[number] = Some(Running {
@@ -367,7 +360,7 @@ impl Processors {
         }
     }
 
-    /// The next step of a piece of work, as `next_connection` foretells.
+    /// The next step of a piece of work, consistent with `next_connection`.
     fn next(&mut self, id: WorkId) -> Option<(Step, Time)> {
         let work = self.works.get_mut(&id)?;
         if std::mem::take(&mut work.interrupt) {
@@ -394,7 +387,7 @@ impl Processors {
         self.next(id)
     }
 
-    /// The next data that a piece of work sends: as much as a large segment takes, where those are offloaded.
+    /// The next data to send: up to a large segment, if offloaded.
     fn next_data(&mut self, id: WorkId) -> Option<LargeSend> {
         let connection = *self.works.get(&id)?.data.front()?;
         let waiting = self.pending.get_mut(&connection)?;
@@ -410,10 +403,10 @@ impl Processors {
         Some(large)
     }
 
-    /// The connection that the next step of a piece of work is about; an application's own time needs none.
+    /// The connection of the next step of a piece of work; an application's own time has none.
     fn next_connection(&mut self, id: WorkId) -> Option<Endpoints> {
         let work = self.works.get_mut(&id)?;
-        // Other work may have sent the data of a connection meanwhile.
+        // Other work may have sent the connection's data.
         while let Some(connection) = work.data.front()
             && !self.pending.contains_key(connection)
         {
@@ -446,14 +439,13 @@ impl Processors {
         (Step::Send { large, application }, takes)
     }
 
-    /// How long an application takes for a message.
     fn application(&mut self) -> Time {
         let spread = self.config.application_ns * self.config.application_spread_percent / PERCENT;
         let drawn = self.random.below(2 * spread + 1);
         self.config.application_ns - spread + drawn
     }
 
-    /// The time of a number of bytes, beside that of their packet.
+    /// The time of `length` bytes, without their packet's.
     fn bytes(&self, length: usize) -> Time {
         let checksum_ps = if self.config.checksum_offload {
             0

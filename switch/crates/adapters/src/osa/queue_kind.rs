@@ -6,18 +6,18 @@ pub const QUEUES: usize = 4;
 /// An input queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueKind {
-    /// RD/1: everything that no other queue takes.
+    /// RD/1: all others.
     Primary,
-    /// RD/2: connections registered as streaming.
+    /// RD/2: registered streaming connections.
     Bulk,
-    /// RD/3: what the sysplex distributor forwards.
+    /// RD/3: packets that the sysplex distributor forwards.
     SysplexDistributor,
     /// RD/4: Enterprise Extender.
     EnterpriseExtender,
 }
 
 impl QueueKind {
-    /// All, in the order of their read queue numbers.
+    /// All, by read queue number.
     pub const ALL: [Self; QUEUES] = [
         Self::Primary,
         Self::Bulk,
@@ -25,7 +25,7 @@ impl QueueKind {
         Self::EnterpriseExtender,
     ];
 
-    /// Its name in VTAM's display of a TRLE, in small letters.
+    /// Its name in VTAM's display of a TRLE, in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! The counters of an OSA-Express and its host's processors.
+//! Counters of an OSA-Express and its host's processors.
 
 use phb_network::Time;
 
@@ -12,7 +12,7 @@ pub struct OutboundQueueStatistics {
     pub packets: u64,
     /// Packets that found it full.
     pub dropped: u64,
-    /// How long packets waited for the wire, all together, in ns.
+    /// Waits for the wire, summed, in ns.
     pub delay_sum_ns: Time,
     /// The longest wait, in ns.
     pub delay_max_ns: Time,
@@ -23,17 +23,17 @@ pub struct OutboundQueueStatistics {
 pub struct InboundQueueStatistics {
     /// Packets that joined it.
     pub packets: u64,
-    /// Packets for which its read storage had no room.
+    /// Packets without room in read storage.
     pub dropped: u64,
-    /// How often packets were handed over to the host.
+    /// Hand-overs of packets to the host.
     pub hand_overs: u64,
-    /// How often that took an interrupt; it takes none while an SRB that serves the queue alone is at work.
+    /// Hand-overs with an interrupt; none is needed while the queue's only SRB works.
     pub interrupts: u64,
     /// The present value of its LAN-idle timer, in ns.
     pub lan_idle_ns: Time,
 }
 
-/// The time that the processors spent, by purpose, in ns.
+/// Processor time by purpose, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorStatistics {
     /// Interrupts.
@@ -48,22 +48,22 @@ pub struct ProcessorStatistics {
     pub forward_ns: Time,
 }
 
-/// The counters of an OSA-Express. `held` counts the packets with the host's processors, too.
+/// Counters of an OSA-Express. `held` includes packets with the host's processors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OsaStatistics {
-    /// From the host (or what it forwards) to the network. A large segment counts as what it is cut into.
+    /// From the host (or forwarded) to the network. Counts the pieces of large segments.
     pub outbound: DirectionStatistics,
-    /// From the network to the host (or to what it forwards).
+    /// From the network to the host (or forwarded).
     pub inbound: DirectionStatistics,
-    /// The outbound queues, in order of priority.
+    /// In order of priority.
     pub outbound_queues: [OutboundQueueStatistics; priorities::QUEUES],
-    /// The input queues, in order of their read queue numbers.
+    /// By read queue number.
     pub inbound_queues: [InboundQueueStatistics; queue_kind::QUEUES],
-    /// The time that the processors spent.
+    /// Processor time.
     pub processors: ProcessorStatistics,
     /// Segments given to the host's TCP after a later one of the same connection.
     pub out_of_order: u64,
-    /// Large segments that the adapter has cut.
+    /// Large segments cut by the adapter.
     pub large_sends: u64,
     /// Packets forwarded to targets of a distributed address.
     pub forwarded: u64,

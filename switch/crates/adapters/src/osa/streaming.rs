@@ -1,9 +1,8 @@
-//! Which connections stream: the host's TCP finds out and registers their 5-tuples with the adapter.
+//! Streaming connections: the host's TCP finds them and registers their 5-tuples.
 //!
-//! The source says that TCP detects bulk-data connections, not how. Here a connection streams once a number of payload
-//! bytes has gone one way and none the other; payload the other way ends that. A connection on which requests and
-//! replies alternate never streams. Which way the bulk goes makes no difference: what comes in for a connection that
-//! streams out are its acknowledgements.
+//! The source says that TCP detects bulk-data connections, not how. Here a connection streams once
+//! enough payload bytes have gone one way and none the other; payload the other way ends that.
+//! Alternating requests and replies never stream. If it streams out, acknowledgements come in.
 
 use std::collections::HashMap;
 
@@ -12,25 +11,24 @@ use phb_network::Time;
 
 use super::headers::{Packet, Segment};
 
-/// The number of an SRB, or of an application that sends, in the order of being scheduled.
+/// Number of an SRB or a sending application, in order of scheduling.
 pub(super) type WorkId = u64;
 
-/// Connections remembered at most. Beyond, those that don't stream are forgotten; they start to count anew.
+/// Beyond this, connections that don't stream are forgotten and start to count anew.
 const MAX_CONNECTIONS: usize = 65_536;
 
 #[derive(Default)]
 struct State {
-    /// Payload bytes in each direction since there was some in the other.
+    /// Payload bytes in each direction since the last in the other.
     inbound: u64,
     outbound: u64,
     streams: bool,
-    /// The sequence number after the highest that the host was given.
+    /// Sequence number after the highest given to the host.
     expected: Option<u32>,
-    /// When the host was last given a segment, and by which piece of work.
+    /// The host's last segment: its time and its work.
     delivered: Option<(Time, WorkId)>,
 }
 
-/// The connections of a host.
 pub(super) struct Connections {
     bulk_bytes: u64,
     known: HashMap<Endpoints, State>,
@@ -44,17 +42,15 @@ impl Connections {
         }
     }
 
-    /// Whether a connection is registered as streaming.
     pub fn streams(&self, endpoints: &Endpoints) -> bool {
         self.known.get(endpoints).is_some_and(|state| state.streams)
     }
 
-    /// How many connections are registered.
     pub fn streaming(&self) -> u64 {
         self.known.values().filter(|state| state.streams).count() as u64
     }
 
-    /// The host's TCP gets a segment from `work` at `now`; tells whether it comes after a later one.
+    /// Notes a segment from `work` to the host's TCP; `true` if a later one came before.
     pub fn deliver(&mut self, now: Time, packet: &Packet, work: WorkId) -> bool {
         let Some(segment) = packet.tcp else {
             return false;
@@ -80,8 +76,8 @@ impl Connections {
         late
     }
 
-    /// The host's TCP sends a segment at `now`. Gives the work that handed it a segment of this connection at this
-    /// very time: what TCP sends then is part of it.
+    /// Notes a segment from the host's TCP. Gives the work that handed TCP a segment of this
+    /// connection at this time: it sends the answer.
     pub fn send(&mut self, now: Time, packet: &Packet) -> Option<WorkId> {
         let segment = packet.tcp?;
         let bulk_bytes = self.bulk_bytes;
@@ -95,7 +91,7 @@ impl Connections {
         (at == now).then_some(work)
     }
 
-    /// The connection's state. It begins with the first payload and ends with FIN or RST.
+    /// A connection's state, from its first payload to FIN or RST.
     fn state(&mut self, endpoints: Endpoints, segment: &Segment) -> Option<&mut State> {
         if segment.ends {
             self.known.remove(&endpoints);

@@ -1,4 +1,4 @@
-//! A mainframe with an application that answers every request at once (ITPECHO).
+//! A mainframe whose application answers every request at once (ITPECHO).
 
 use phb_hosts::sna::{DAF, Kind, OAF, information, read};
 use phb_network::{Frame, Node, Output, Port, Time};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::statistics::SnaStatistics;
 
-/// The parameters of a host with an SNA application.
+/// Parameters of a host with an SNA application.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SnaHostConfig {
@@ -16,7 +16,7 @@ pub struct SnaHostConfig {
     pub reply_bytes: Option<u32>,
 }
 
-/// A host as a node with any number of ports; the answer leaves by the port of the request.
+/// A host with any number of ports; it answers by the port of the request.
 #[derive(Debug)]
 pub struct SnaHost {
     config: SnaHostConfig,
@@ -24,7 +24,7 @@ pub struct SnaHost {
 }
 
 impl SnaHost {
-    /// A host that has received nothing yet.
+    /// A host.
     #[must_use]
     pub fn new(config: SnaHostConfig) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl SnaHost {
         }
     }
 
-    /// The host's counters.
+    /// The counters.
     #[must_use]
     pub fn statistics(&self) -> SnaStatistics {
         self.statistics

@@ -1,4 +1,4 @@
-//! SNA on a LAN: the stations that ask ([`Stations`]), and the application that answers ([`SnaHost`]).
+//! SNA on a LAN: stations ([`Stations`]) and the application that answers ([`SnaHost`]).
 
 mod host;
 mod stations;

@@ -1,4 +1,4 @@
-//! Stations with logical units that ask and wait, as a Wandel & Goltermann Domino with SNAGEN makes them.
+//! Stations whose logical units ask and wait, as a Wandel & Goltermann Domino with SNAGEN.
 
 use std::collections::VecDeque;
 
@@ -13,29 +13,29 @@ use serde::Deserialize;
 use super::statistics::SnaStatistics;
 
 const SECOND: Time = 1_000_000_000;
-/// The local address in a transmission header has eight bits, and 0 is the physical unit itself.
+/// Local addresses have eight bits; 0 is the physical unit itself.
 const MAX_LUS: u16 = 255;
-/// Its number has 16 bits in a station's address.
+/// A station's address has 16 bits for its number.
 const MAX_PUS: u32 = 1 << 16;
 
-/// The parameters of SNA stations.
+/// Parameters of SNA stations.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StationsConfig {
-    /// The group of their transactions in reports.
+    /// Group of their transactions in reports.
     pub group: String,
     /// Physical units, each with an LLC2 connection.
     pub pus: u32,
     /// Logical units of each.
     pub lus_per_pu: u16,
-    /// Frames per second that the generator can send for all of them together.
+    /// Frames per second of the generator.
     pub frames_per_s: u64,
     /// Length of a request unit, in bytes.
     pub request_bytes: u32,
-    /// Whether a logical unit waits for the answer before it asks again.
+    /// Whether a logical unit waits for the answer before its next request.
     #[serde(default = "yes")]
     pub waits: bool,
-    /// When the first connection is opened, in ns.
+    /// Time of the first connection, in ns.
     #[serde(default)]
     pub start_ns: Time,
 }
@@ -57,29 +57,25 @@ impl StationsConfig {
     }
 }
 
-/// A generator as a node with one port: it opens the connections of all its stations, and lets those logical units ask
-/// whose connection is open, in turn, one frame per `1 / frames_per_s`.
+/// A generator with one port: it opens the connections of all stations; connected logical units ask
+/// in turn, one frame per `1 / frames_per_s`.
 #[derive(Debug)]
 pub struct Stations {
     config: StationsConfig,
     unconnected: u32,
-    /// Logical units without a request on its way: station and local address.
+    /// Logical units without an open request: station and local address.
     idle: VecDeque<(u32, u8)>,
-    /// When each logical unit has asked, by station and local address.
+    /// Times of requests, by station and local address.
     asked: Vec<Option<Time>>,
-    /// When the next frame may leave.
     next: Time,
-    /// Since when there has been one to send.
+    /// Since when there is a frame to send.
     ready: Time,
     transactions: Vec<Transaction>,
     statistics: SnaStatistics,
 }
 
 impl Stations {
-    /// A generator whose stations are not connected yet.
-    ///
-    /// # Errors
-    /// Names the parameter that can't be used.
+    /// A generator with no station connected.
     pub fn new(config: StationsConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let units = config.pus as usize * usize::from(config.lus_per_pu);
@@ -95,19 +91,18 @@ impl Stations {
         })
     }
 
-    /// The requests that were answered, in order of the answers; there is one flow, 0.
+    /// Answered requests, in order of the answers; there is one flow, 0.
     #[must_use]
     pub fn transactions(&self) -> &[Transaction] {
         &self.transactions
     }
 
-    /// The stations' counters.
+    /// The counters.
     #[must_use]
     pub fn statistics(&self) -> SnaStatistics {
         self.statistics
     }
 
-    /// Where a logical unit's state is.
     fn place(&self, station: u32, unit: u8) -> Option<usize> {
         let unit = u16::from(unit.checked_sub(1)?);
         let known = station < self.config.pus && unit < self.config.lus_per_pu;
@@ -138,7 +133,7 @@ impl Stations {
         self.idle.push_back((station, unit));
     }
 
-    /// When the next frame could have left: time without a request is not made up for later.
+    /// When the next frame could leave; idle time is not made up for.
     fn due(&self) -> Time {
         self.next.max(self.ready)
     }
@@ -161,13 +156,12 @@ impl Stations {
             return;
         };
         self.statistics.frames_sent += 1;
-        // By the clock a tick comes late; the rate stays as it is nevertheless.
+        // By the clock a tick can be late; the rate stays.
         self.next = self.due() + SECOND / self.config.frames_per_s;
         out.send(now, HOST_PORT, Frame::new(frame));
     }
 }
 
-/// A station's address, locally administered as SNA likes them.
 fn address(station: u32) -> Mac {
     let [_, high, middle, low] = station.to_be_bytes();
     [0x40, 0, 0x30, high, middle, low]

@@ -1,6 +1,6 @@
-//! The counters of SNA.
+//! Counters of SNA.
 
-/// The counters of stations or of their host.
+/// Counters of stations or their host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SnaStatistics {
     /// Frames sent.
@@ -11,6 +11,6 @@ pub struct SnaStatistics {
     pub sessions: u64,
     /// LLC2 connections that were refused.
     pub refused: u64,
-    /// Answers without a request. Always 0, unless something is broken.
+    /// Answers without a request; always 0, unless something is broken.
     pub unexpected: u64,
 }
