@@ -1,4 +1,4 @@
-//! The errors of a world.
+//! Errors of a world.
 
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -10,28 +10,27 @@ use crate::node::{Port, Time};
 pub enum WorldError {
     /// A node with this name exists already.
     DuplicateName(String),
-    /// The node's port has a wire already.
+    /// The port has a wire already.
     PortInUse {
         /// The node's name.
         node: String,
         /// The port.
         port: Port,
     },
-    /// More than a million of a million frames are to be lost.
+    /// Losses above a million of a million frames.
     LossTooLarge(u32),
-    /// Events at one and the same time without end: a node does not move its timer, or nothing in a loop of nodes takes
-    /// time.
+    /// Events at one time without end: a timer does not move, or a loop takes no time.
     Stuck {
-        /// The name of the node of the last event.
+        /// Name of the last event's node.
         node: String,
-        /// The time, in ns, that it does not get past.
+        /// The time, in ns.
         at: Time,
     },
     /// A capture file could not be written.
     Capture {
         /// The file.
         path: PathBuf,
-        /// The operating system's reason.
+        /// The operating system's error.
         error: io::Error,
     },
 }

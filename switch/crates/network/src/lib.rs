@@ -1,17 +1,17 @@
 //! A network of nodes in virtual time.
 //!
-//! Everything that handles packets (switch, TCP host, host adapter) is a [`Node`]: it takes [`Frame`]s and timer ticks
-//! together with a time, and gives frames with a time. A [`World`] joins nodes by wires and runs them as a
-//! discrete-event simulation; a real-time runner can drive the very same nodes from a clock.
+//! Everything that handles packets (switch, TCP host, host adapter) is a [`Node`]: it takes
+//! [`Frame`]s and timer ticks with a time, and gives frames with a time. A [`World`] joins nodes by
+//! wires and runs a discrete-event simulation; a real-time runner can drive the same nodes.
 //!
 //! In reading order:
 //!
-//! - [`node`]: [`Time`], [`Frame`], [`Node`], and [`Output`], through which a node sends;
-//! - [`world`]: the event loop, the wires and their counters;
-//! - [`losses`]: which frames a wire loses;
-//! - [`error`]: the errors of both;
-//! - [`pcap`]: the captures of taps;
-//! - [`random`]: the seeded generator for everything that needs chance.
+//! - [`node`]: [`Time`], [`Frame`], [`Node`], and [`Output`], which collects sent frames;
+//! - [`world`]: event loop, wires and their counters;
+//! - [`losses`]: lost frames of a wire;
+//! - [`error`]: errors of both;
+//! - [`pcap`]: captures;
+//! - [`random`]: the seeded generator.
 //!
 //! The same nodes, wires and seeds give the same events in the same order: events are ordered by (time, sequence
 //! number), and nothing here iterates over a hash map or reads a clock.

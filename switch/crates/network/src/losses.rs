@@ -1,4 +1,4 @@
-//! Which frames are lost on the way.
+//! Random losses of frames.
 
 use crate::error::WorldError;
 use crate::random::SplitMix64;
@@ -6,7 +6,7 @@ use crate::random::SplitMix64;
 /// Losses are given in frames of a million.
 const MILLION: u64 = 1_000_000;
 
-/// Draws for each frame of one direction by itself whether it is lost.
+/// Draws for each frame of one direction whether it is lost.
 #[derive(Clone, Debug)]
 pub struct Losses {
     per_million: u64,
@@ -14,10 +14,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Losses of the two directions between two ends, which draw independently; the same seed loses the same frames.
-    ///
-    /// # Errors
-    /// [`WorldError::LossTooLarge`].
+    /// Independent losses of a wire's two directions; a seed always loses the same frames.
     pub fn of_both_directions(per_million: u32, seed: u64) -> Result<[Self; 2], WorldError> {
         if u64::from(per_million) > MILLION {
             return Err(WorldError::LossTooLarge(per_million));
@@ -29,7 +26,7 @@ impl Losses {
         }))
     }
 
-    /// Whether the next frame is lost. Where none ever is, nothing is drawn.
+    /// Whether the next frame is lost. Without losses it draws nothing.
     pub fn take_next(&mut self) -> bool {
         self.per_million > 0 && self.random.below(MILLION) < self.per_million
     }

@@ -10,12 +10,12 @@ pub type Port = u16;
 
 /// One Ethernet frame, without preamble and frame check sequence.
 ///
-/// IP datagrams travel in Ethernet frames on every wire of a [`World`](crate::World), also where the modelled medium is
-/// PPP or a channel: there the 14 bytes of Ethernet header stand for the router's internal encapsulation, and
-/// transmission times are computed without them.
+/// Every wire of a [`World`](crate::World) carries Ethernet frames, even where the modelled medium
+/// is PPP or a channel: there the 14 bytes of Ethernet header stand for the router's internal
+/// encapsulation, and transmission times don't count them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// The frame, from the destination address to the end of the payload.
+    /// Bytes from the destination address to the end of the payload.
     pub bytes: Vec<u8>,
 }
 
@@ -32,7 +32,7 @@ impl Frame {
         self.bytes.len()
     }
 
-    /// Whether the frame has no bytes at all.
+    /// Whether the frame has no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
@@ -45,7 +45,7 @@ impl From<Vec<u8>> for Frame {
     }
 }
 
-/// One frame that a node has sent through [`Output`].
+/// A frame sent through [`Output`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transmission {
     /// When the frame leaves the node, in ns.
@@ -56,13 +56,13 @@ pub struct Transmission {
     pub frame: Frame,
 }
 
-/// Buffers kept for frames to come: more than a burst over every port of a large switch sends at one time.
+/// For reuse: more than a burst over every port of a large switch.
 const SPARE_BUFFERS: usize = 1024;
 
-/// The frames that a node sends. The runner of the node owns it and reuses it from call to call.
+/// Frames sent by a node. Its runner owns it and reuses it from call to call.
 ///
-/// It is also where their memory goes round: a node makes frames in buffers from [`buffer`](Self::buffer), and a frame
-/// that has come to its end goes back by [`recycle`](Self::recycle), or by staying in here until the next
+/// It also reuses their memory: nodes make frames in buffers from [`buffer`](Self::buffer), and
+/// frames go back by [`recycle`](Self::recycle), or by staying here until the next
 /// [`begin`](Self::begin). In a steady state no frame costs an allocation.
 #[derive(Debug, Default)]
 pub struct Output {
@@ -78,7 +78,7 @@ impl Output {
         Self::default()
     }
 
-    /// Prepares for the next call of a node, at `now` (ns). What was not drained is over; its memory is used again.
+    /// Prepares for a node's next call, at `now` (ns). Frames left here are recycled.
     pub fn begin(&mut self, now: Time) {
         self.now = now;
         let spare = &mut self.spare;
@@ -93,12 +93,12 @@ impl Output {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Takes the memory of a frame that has come to its end.
+    /// Takes a used frame's memory.
     pub fn recycle(&mut self, frame: Frame) {
         keep(&mut self.spare, frame.bytes);
     }
 
-    /// Sends `frame` by `port` at `at` (ns), which may lie ahead. A time before the current one counts as now.
+    /// Sends `frame` by `port` at `at` (ns), now or later; earlier counts as now.
     pub fn send(&mut self, at: Time, port: Port, frame: Frame) {
         debug_assert!(
             at >= self.now,
@@ -109,12 +109,12 @@ impl Output {
         self.sent.push(Transmission { at, port, frame });
     }
 
-    /// Takes what has been sent since [`begin`](Self::begin), in the order of sending.
+    /// Takes the frames sent since [`begin`](Self::begin), in order.
     pub fn drain(&mut self) -> std::vec::Drain<'_, Transmission> {
         self.sent.drain(..)
     }
 
-    /// The frames sent since [`begin`](Self::begin), in the order of sending.
+    /// The frames sent since [`begin`](Self::begin), in order.
     #[must_use]
     pub fn sent(&self) -> &[Transmission] {
         &self.sent
@@ -128,19 +128,19 @@ fn keep(spare: &mut Vec<Vec<u8>>, mut buffer: Vec<u8>) {
     }
 }
 
-/// Something that handles packets: a switch, a TCP host, an adapter.
+/// A switch, a TCP host, an adapter, or anything else that handles packets.
 ///
-/// A node reads no clock: `now` never decreases from call to call, and everything that happens later is asked for
+/// A node reads no clock: `now` never decreases from call to call, and later actions are requested
 /// through [`next_tick`](Self::next_tick).
 pub trait Node: Send {
     /// Takes a frame that arrives at `port` at `now` (ns).
     fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output);
 
-    /// Does what is due at `now` (ns). It may be called when nothing is due.
+    /// Does everything due at `now` (ns), which may be nothing.
     fn tick(&mut self, now: Time, out: &mut Output);
 
-    /// When the node wants its next tick (ns), `None` if it only waits for frames. The runner re-reads it after every
-    /// `receive` and `tick`; a time that has passed counts as now.
+    /// Time of the next tick (ns); `None` waits for frames only. The runner reads it after every
+    /// `receive` and `tick`; a past time counts as now.
     fn next_tick(&self) -> Option<Time>;
 }
 
@@ -158,7 +158,7 @@ impl<N: Node + ?Sized> Node for Box<N> {
     }
 }
 
-/// A node that others read or program between calls, such as a switch with a P4Runtime server in front. The lock is
+/// A node that others use between calls, such as a switch with a P4Runtime server. The lock is
 /// taken once per call; while a world runs, others hold it only for moments.
 impl<N: Node + ?Sized> Node for Arc<Mutex<N>> {
     fn receive(&mut self, now: Time, port: Port, frame: Frame, out: &mut Output) {

@@ -1,29 +1,25 @@
-//! Capture files in the classic pcap format with nanosecond timestamps, as tcpdump and Wireshark read them.
+//! Classic pcap files with nanosecond timestamps.
 
 use std::io::{self, Write};
 
 use crate::node::Time;
 
-/// The magic number of nanosecond captures; the classic one, `0xa1b2c3d4`, means microseconds
-/// (draft-ietf-opsawg-pcap, section 4).
+/// Nanosecond captures; `0xa1b2c3d4` means microseconds (draft-ietf-opsawg-pcap, section 4).
 const MAGIC_NANOSECONDS: u32 = 0xa1b2_3c4d;
 /// Frames start at the Ethernet destination address (LINKTYPE_ETHERNET in the registry of link types).
 const LINKTYPE_ETHERNET: u32 = 1;
-/// Larger than any frame, so that nothing is cut off.
+/// Larger than any frame, so that all are whole.
 const SNAPSHOT_LENGTH: u32 = 262_144;
 const NANOSECONDS_PER_SECOND: Time = 1_000_000_000;
 
-/// Writes frames to a capture. Times count from the start of the run, so captures of equal runs are equal.
+/// Writes a capture. Times count from the start of the run, so captures of equal runs are equal.
 #[derive(Debug)]
 pub struct PcapWriter<W: Write> {
     sink: W,
 }
 
 impl<W: Write> PcapWriter<W> {
-    /// Starts a capture by writing its header to `sink`.
-    ///
-    /// # Errors
-    /// Writing to `sink` fails.
+    /// Writes the file's header to `sink`.
     pub fn new(mut sink: W) -> io::Result<Self> {
         sink.write_all(&MAGIC_NANOSECONDS.to_le_bytes())?;
         sink.write_all(&2u16.to_le_bytes())?; // format version 2.4
@@ -34,11 +30,8 @@ impl<W: Write> PcapWriter<W> {
         Ok(Self { sink })
     }
 
-    /// Adds a frame that was seen at `now` (ns since the start of the run).
-    ///
-    /// # Errors
-    /// Writing to the sink fails; `InvalidInput` for a time after 2106 or a frame beyond 4 GiB, for which the format has no
-    /// room.
+    /// Adds a frame seen at `now` (ns since the start of the run). `InvalidInput`: a time after
+    /// 2106 or a frame beyond 4 GiB, which the format can't hold.
     pub fn write(&mut self, now: Time, frame: &[u8]) -> io::Result<()> {
         let too_large = |_| io::Error::from(io::ErrorKind::InvalidInput);
         let seconds = u32::try_from(now / NANOSECONDS_PER_SECOND).map_err(too_large)?;
@@ -51,15 +44,11 @@ impl<W: Write> PcapWriter<W> {
         self.sink.write_all(&frame[..captured as usize])
     }
 
-    /// Hands everything written so far to the operating system.
-    ///
-    /// # Errors
-    /// Flushing the sink fails.
+    /// Flushes the sink.
     pub fn flush(&mut self) -> io::Result<()> {
         self.sink.flush()
     }
 
-    /// Gives the sink back.
     pub fn into_inner(self) -> W {
         self.sink
     }

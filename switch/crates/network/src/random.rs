@@ -1,14 +1,14 @@
-//! A small generator of pseudo-random numbers with an explicit seed.
+//! A seeded generator of pseudo-random numbers.
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014): one word of state,
-/// every seed good, the same numbers on every machine. Not for cryptography.
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014):
+/// one word of state, every seed good, the same numbers on every machine. Not for cryptography.
 #[derive(Clone, Debug)]
 pub struct SplitMix64 {
     state: u64,
 }
 
 impl SplitMix64 {
-    /// A generator that gives the sequence of `seed`.
+    /// A generator with the sequence of `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
@@ -29,8 +29,7 @@ impl SplitMix64 {
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
-    /// A waiting time drawn from the exponential distribution with this mean: the gap between two events of a Poisson
-    /// process. Rounded to the nearest whole number.
+    /// A gap between two events of a Poisson process with this mean, rounded to a whole number.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -38,7 +37,7 @@ impl SplitMix64 {
         reason = "53 bits are all that the logarithm has, and `as` saturates"
     )]
     pub fn exponential(&mut self, mean: u64) -> u64 {
-        // In (0, 1]: the logarithm of 0 would be a gap without end.
+        // In (0, 1]: the logarithm of 0 would be infinite.
         let uniform = ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
         (-uniform.ln() * mean as f64).round() as u64
     }

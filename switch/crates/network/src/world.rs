@@ -1,4 +1,4 @@
-//! The discrete-event loop and the wires.
+//! Discrete-event loop and wires.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,60 +13,58 @@ use crate::losses::Losses;
 use crate::node::{Frame, Node, Output, Port, Time};
 use crate::pcap::PcapWriter;
 
-/// How often `run_until` reports progress: enough for a smooth bar and a prompt stop, too seldom to cost anything.
+/// Progress reports of `run_until`: a smooth bar and a prompt stop, at no cost.
 const PROGRESS_REPORTS: u64 = 40;
 
-/// Events that may happen at one and the same time before the run gives up. Draining large queues at an unlimited rate
-/// stays far below; a node that forgot to move its timer, or a conversation over wires without delay, never ends.
+/// A run gives up after so many events of one time. Draining large queues at an unlimited rate
+/// stays far below; a timer that does not move or a loop of wires without delay goes on for ever.
 const EVENTS_AT_ONE_TIME: u64 = 1_000_000;
 
 /// A node's place in a [`World`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Every event up to and including the end time has happened.
+    /// Every event up to and including the end time is done.
     Completed,
     /// The progress callback asked to stop; a later `run_until` goes on from here.
     Stopped,
 }
 
-/// The counters of one port of a node. Over a wire, the frames sent at one end are those received at the other, those
-/// lost, and those still on their way.
+/// Counters of a port. Frames sent are received at the wire's other end, lost, or on their way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
-    /// Frames that the node sent onto the wire.
+    /// Frames sent onto the wire.
     pub sent_frames: u64,
-    /// Their bytes (Ethernet frames without frame check sequence).
+    /// Bytes of Ethernet frames without frame check sequence.
     pub sent_bytes: u64,
-    /// Those of them that the wire lost.
+    /// Frames that were lost on the wire.
     pub lost_frames: u64,
-    /// Frames that the wire delivered to the node.
+    /// Frames received from the wire.
     pub received_frames: u64,
-    /// Their bytes (Ethernet frames without frame check sequence).
+    /// Bytes of Ethernet frames without frame check sequence.
     pub received_bytes: u64,
-    /// Frames that the node sent though the port has no wire; they are lost.
+    /// Frames sent without a wire; they are lost.
     pub unconnected_frames: u64,
 }
 
-/// The parameters of a wire, which are those of both directions.
+/// Parameters of a wire, for both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WireConfig {
-    /// How long a frame is on its way, in ns.
+    /// Time of a frame on its way, in ns.
     #[serde(default)]
     pub delay_ns: Time,
-    /// How many of a million frames are lost, each by itself and in either direction.
+    /// Lost frames of a million, independently in either direction.
     #[serde(default)]
     pub loss_per_million: u32,
-    /// Draws which are lost, in each direction by itself; the network gives it.
+    /// Draws the losses; the network gives it.
     #[serde(skip)]
     pub seed: u64,
 }
 
-/// One direction of a wire.
 struct Wire {
     peer: NodeId,
     peer_port: Port,
@@ -84,7 +82,7 @@ struct PortState {
 struct NodeState {
     name: String,
     ports: Vec<PortState>,
-    /// The earliest tick event of this node that is in the heap. A tick event at any other time is stale.
+    /// The node's earliest tick event in the heap; others are stale.
     armed: Option<Time>,
 }
 
@@ -104,11 +102,9 @@ struct Tap {
 }
 
 enum Happening {
-    /// A node wanted a tick.
     Tick,
-    /// A frame leaves a port: a node sent it ahead of time.
+    /// A node sent the frame ahead of time.
     Departure(Port, Frame),
-    /// A frame arrives at a port.
     Arrival(Port, Frame),
 }
 
@@ -119,7 +115,7 @@ struct Event {
     happening: Happening,
 }
 
-// The heap pops its greatest element, so the earliest event has to be the greatest.
+// The heap pops its greatest element: the earliest event.
 impl Ord for Event {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.sequence).cmp(&(self.at, self.sequence))
@@ -140,9 +136,9 @@ impl PartialEq for Event {
 
 impl Eq for Event {}
 
-/// Nodes, the wires between them, and the events that lie ahead.
+/// Nodes, wires, and future events. Methods may panic at another world's id.
 ///
-/// `N` is what nodes are: boxed by default; an enum where the owner wants its nodes back by kind.
+/// `N` is the type of nodes: boxed by default; an enum gives the owner its nodes back by kind.
 pub struct World<N: Node = Box<dyn Node>> {
     nodes: Vec<N>,
     states: Vec<NodeState>,
@@ -153,7 +149,7 @@ pub struct World<N: Node = Box<dyn Node>> {
     events: u64,
     events_now: u64,
     frames_in_flight: u64,
-    /// Those of them that have not left their node: it sent them ahead of time.
+    /// Frames sent ahead of time that are still in their node.
     frames_to_depart: u64,
     capture_error: Option<WorldError>,
 }
@@ -183,10 +179,7 @@ impl<N: Node> World<N> {
         }
     }
 
-    /// Adds a node under a name of its own.
-    ///
-    /// # Errors
-    /// [`WorldError::DuplicateName`].
+    /// Adds a node; fails with [`WorldError::DuplicateName`].
     pub fn add_node(&mut self, name: &str, node: N) -> Result<NodeId, WorldError> {
         if self.find(name).is_some() {
             return Err(WorldError::DuplicateName(name.to_owned()));
@@ -200,13 +193,7 @@ impl<N: Node> World<N> {
         Ok(NodeId(self.nodes.len() - 1))
     }
 
-    /// Joins two ports by a wire that delays frames by `delay` (ns) in either direction and loses none.
-    ///
-    /// # Errors
-    /// [`WorldError::PortInUse`].
-    ///
-    /// # Panics
-    /// When an id comes from another world.
+    /// Joins two ports by a wire with `delay` (ns) and no losses; fails if a port has one.
     pub fn connect(
         &mut self,
         a: (NodeId, Port),
@@ -220,13 +207,7 @@ impl<N: Node> World<N> {
         self.connect_by(a, b, config)
     }
 
-    /// Joins two ports by a wire of any kind.
-    ///
-    /// # Errors
-    /// [`WorldError::PortInUse`], [`WorldError::LossTooLarge`].
-    ///
-    /// # Panics
-    /// When an id comes from another world.
+    /// Joins two ports by a wire; fails if a port has one or `loss_per_million` is too large.
     pub fn connect_by(
         &mut self,
         a: (NodeId, Port),
@@ -253,13 +234,8 @@ impl<N: Node> World<N> {
         Ok(())
     }
 
-    /// Captures what leaves and reaches a port, in both directions and in order of time, as a nanosecond pcap file.
-    ///
-    /// # Errors
-    /// [`WorldError::Capture`] when the file can't be created; later errors end the run.
-    ///
-    /// # Panics
-    /// When the id comes from another world.
+    /// Captures a port's frames in both directions, in order of time, as a nanosecond pcap file.
+    /// Fails with [`WorldError::Capture`] if it can't be created; later errors end the run.
     pub fn tap(&mut self, node: NodeId, port: Port, path: &Path) -> Result<(), WorldError> {
         let writer = File::create(path)
             .and_then(|file| PcapWriter::new(BufWriter::new(file)))
@@ -275,7 +251,7 @@ impl<N: Node> World<N> {
         Ok(())
     }
 
-    /// The node of that name.
+    /// The node of this name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<NodeId> {
         self.states
@@ -284,7 +260,7 @@ impl<N: Node> World<N> {
             .map(NodeId)
     }
 
-    /// All nodes, in the order they were added.
+    /// All nodes, in the order of adding.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &str, &N)> {
         self.nodes
             .iter()
@@ -294,26 +270,17 @@ impl<N: Node> World<N> {
     }
 
     /// A node.
-    ///
-    /// # Panics
-    /// When the id comes from another world.
     #[must_use]
     pub fn node(&self, id: NodeId) -> &N {
         &self.nodes[id.0]
     }
 
-    /// A node, to be changed between runs.
-    ///
-    /// # Panics
-    /// When the id comes from another world.
+    /// A node, for changes between runs.
     pub fn node_mut(&mut self, id: NodeId) -> &mut N {
         &mut self.nodes[id.0]
     }
 
-    /// The ports of a node that have a wire or have seen a frame, in ascending order.
-    ///
-    /// # Panics
-    /// When the id comes from another world.
+    /// Ports of a node with a wire or any frame, in ascending order.
     pub fn ports(&self, id: NodeId) -> impl Iterator<Item = (Port, PortCounters)> {
         let ports = self.states[id.0].ports.iter().enumerate();
         ports
@@ -321,32 +288,32 @@ impl<N: Node> World<N> {
             .filter_map(|(port, state)| Some((Port::try_from(port).ok()?, state.counters)))
     }
 
-    /// Events processed so far: ticks, departures, arrivals.
+    /// Events so far: ticks, departures, arrivals.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Frames that have been sent and have not yet arrived.
+    /// Frames sent and not arrived.
     #[must_use]
     pub fn frames_in_flight(&self) -> u64 {
         self.frames_in_flight
     }
 
-    /// Frames that are on a wire: those in flight without those that are still to leave their node.
+    /// Frames on a wire: those in flight that have left their node.
     #[must_use]
     pub fn frames_on_wires(&self) -> u64 {
         self.frames_in_flight - self.frames_to_depart
     }
 
-    /// Frames that wires have lost, over all of them.
+    /// Frames lost on all wires.
     #[must_use]
     pub fn lost_frames(&self) -> u64 {
         let ports = self.states.iter().flat_map(|state| &state.ports);
         ports.map(|port| port.counters.lost_frames).sum()
     }
 
-    /// Frames sent on ports without a wire, over all nodes.
+    /// Frames sent without a wire by all nodes.
     #[must_use]
     pub fn unconnected_frames(&self) -> u64 {
         let ports = self.states.iter().flat_map(|state| &state.ports);
@@ -359,13 +326,10 @@ impl<N: Node> World<N> {
         self.now
     }
 
-    /// Runs every event up to and including `until` (ns), and leaves the time there.
+    /// Runs every event up to and including `until` (ns), which becomes the current time.
     ///
-    /// `progress` is called with the time about forty times, evenly over virtual time; when it gives false, the run
-    /// stops early, between two events.
-    ///
-    /// # Errors
-    /// [`WorldError::Stuck`] and [`WorldError::Capture`].
+    /// Calls `progress` with the time about forty times, evenly over virtual time; `false` stops
+    /// the run early. Fails with [`WorldError::Stuck`], [`WorldError::Capture`].
     pub fn run_until(
         &mut self,
         until: Time,
@@ -414,7 +378,7 @@ impl<N: Node> World<N> {
                     return;
                 }
                 state.armed = None;
-                // A timer that moved back is not taken out of the heap: its old event finds here that nothing is due.
+                // A timer that moved back stays in the heap: its old event does nothing here.
                 if self.nodes[node.0].next_tick().is_some_and(|due| due <= at) {
                     self.events += 1;
                     out.begin(at);
@@ -484,7 +448,7 @@ impl<N: Node> World<N> {
         });
     }
 
-    /// Makes sure that a tick event is in the heap no later than the node wants one.
+    /// Puts a tick event into the heap, unless one is early enough.
     fn arm(&mut self, node: NodeId) {
         let Some(wanted) = self.nodes[node.0].next_tick() else {
             return;

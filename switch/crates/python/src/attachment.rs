@@ -1,4 +1,4 @@
-//! The class `Port`: what a runner attaches a switch to.
+//! The class `Port`.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -30,7 +30,6 @@ fn port<P: phb_ports::Port + 'static>(opened: Result<P, phb_ports::PortError>) -
 }
 
 impl Port {
-    /// Takes the port out: it can be attached once.
     pub(crate) fn take(&self) -> PyResult<Opened> {
         let mut port = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         port.take()

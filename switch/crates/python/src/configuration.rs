@@ -1,4 +1,4 @@
-//! The class `Configuration`, and `Reader`, which gives out what it reads.
+//! The classes `Configuration`, `Write`, `Read` and `Reader`.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ fn failed(py: Python<'_>, failure: Option<BatchFailure>) -> Failed<'_> {
 #[pyclass(module = "phb_switch._native", frozen)]
 pub struct Configuration {
     inner: phb_p4runtime::Configuration,
-    /// The switch that has the program loaded; another one after the program has been committed.
+    /// The switch with the program; another one after a commit.
     node: Mutex<Arc<Mutex<SwitchNode>>>,
 }
 
@@ -135,7 +135,6 @@ pub struct Write {
 }
 
 impl Write {
-    /// The request, which is carried out once.
     fn take(&self) -> WriteRequest {
         std::mem::take(&mut self.request.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -168,7 +167,6 @@ pub struct Read {
 }
 
 impl Read {
-    /// The request, which is answered once.
     fn take(&self) -> ReadRequest {
         std::mem::take(&mut self.request.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -5,7 +5,7 @@ use phb_pipeline::{Entry, Group, GroupMember, Indirect, MeterRates, TableInfo};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// google.rpc.Code: FAILED_PRECONDITION and ABORTED, which a pipeline never answers.
+/// google.rpc.Code: FAILED_PRECONDITION and ABORTED; pipelines have no such errors.
 const FAILED_PRECONDITION: i32 = 9;
 const ABORTED: i32 = 10;
 
@@ -48,7 +48,6 @@ impl Match {
 type Matches<'py> = Vec<(String, PyRef<'py, Match>)>;
 type Parameters = Vec<(String, Vec<u8>)>;
 
-/// An entry for the pipeline; the action does not matter where it only identifies.
 pub(crate) fn entry(matches: Matches<'_>, priority: i32) -> Entry {
     let matches = matches
         .into_iter()
@@ -71,7 +70,7 @@ pub struct Update(pub(crate) phb_node::Update);
 impl Update {
     #[staticmethod]
     #[pyo3(signature = (table, matches, priority, action, parameters=Vec::new(), *, member=None, group=None, idle_timeout_ns=0))]
-    #[allow(clippy::too_many_arguments)] // they are the keyword arguments of a Python function
+    #[allow(clippy::too_many_arguments)] // keyword arguments of a Python function
     fn insert(
         table: String,
         matches: Matches<'_>,
@@ -277,7 +276,6 @@ fn meter_rates(
     }
 }
 
-/// A canonical code and a message; 0 and nothing for success.
 pub(crate) fn outcome(result: Result<(), Failure>) -> (i32, String) {
     match result {
         Ok(()) => (0, String::new()),
@@ -322,7 +320,6 @@ impl From<TableInfo> for Table {
     }
 }
 
-/// The exception for a name that does not exist and the like.
 pub(crate) fn lookup_error(error: phb_pipeline::WriteError) -> PyErr {
     match error.code {
         phb_pipeline::Code::NotFound => pyo3::exceptions::PyKeyError::new_err(error.message),

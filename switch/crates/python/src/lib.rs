@@ -1,7 +1,7 @@
 //! The module `phb_switch._native`: the switch and the virtual network for Python.
 //!
-//! Nothing here decides anything: arguments are checked and converted, and the interpreter's lock is released wherever
-//! a lock of the switch or time is waited for. The Python side of every signature is in `_native.pyi`.
+//! Only checks and converts arguments, and releases the interpreter's lock while waiting for time
+//! or a lock of the switch. `_native.pyi` has the Python signatures.
 
 mod attachment;
 mod configuration;

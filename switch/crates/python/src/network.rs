@@ -58,7 +58,7 @@ impl Network {
         }
     }
 
-    /// A wire's seed. A wire that loses nothing draws nothing, and leaves the seeds to those that do.
+    /// Without losses a wire takes no seed from the others.
     fn wire_seed(&mut self, config: &WireConfig) -> u64 {
         if config.loss_per_million > 0 {
             self.seeds.next_u64()
@@ -72,7 +72,6 @@ impl Network {
     }
 }
 
-/// A world's error as Python's: the operating system's, or a wrong argument.
 fn failed(error: WorldError) -> PyErr {
     match &error {
         WorldError::Capture { .. } => PyOSError::new_err(error.to_string()),
@@ -166,7 +165,7 @@ impl Network {
                 return Err(wrong("name", &reason));
             }
             _ => {
-                // Something has to stand in its place for the moment in which it moves.
+                // `std::mem::replace` needs another member.
                 let nothing = Replay::new(Vec::new()).map_err(|error| refused(&error))?;
                 let shared = Arc::new(Mutex::new(SharedAdapter {
                     name: name.to_owned(),

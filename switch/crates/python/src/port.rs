@@ -171,10 +171,9 @@ impl From<&phb_traffic_manager::PortConfig> for PortConfig {
     }
 }
 
-/// The highest port number of v1model, whose port fields have 9 bits.
+/// v1model's port fields have 9 bits.
 const HIGHEST_PORT: u16 = 511;
 
-/// Checks a port number.
 pub(crate) fn port(number: &Bound<'_, PyAny>) -> PyResult<u16> {
     match number.extract::<u16>() {
         Ok(port) if port <= HIGHEST_PORT => Ok(port),
@@ -184,7 +183,7 @@ pub(crate) fn port(number: &Bound<'_, PyAny>) -> PyResult<u16> {
     }
 }
 
-/// Takes a mapping by port apart, in order of port numbers.
+/// A mapping by port, in order.
 pub(crate) fn by_port<'py>(
     mapping: &Bound<'py, PyMapping>,
 ) -> PyResult<Vec<(u16, Bound<'py, PyAny>)>> {

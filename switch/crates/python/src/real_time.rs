@@ -22,7 +22,6 @@ impl RealTime {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counters of the interfaces, for gNMI.
     pub(crate) fn attachments(&self) -> phb_gnmi::Attachments {
         let runner = Arc::clone(&self.0);
         Arc::new(move || {
@@ -45,7 +44,7 @@ impl RealTime {
 }
 
 impl Drop for RealTime {
-    /// Ends the thread without the interpreter's lock, which the thread may want for a report.
+    /// Releases the interpreter's lock: the thread may want it for a report.
     fn drop(&mut self) {
         Python::attach(|py| py.detach(|| self.runner().stop()));
     }

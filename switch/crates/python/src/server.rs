@@ -1,4 +1,4 @@
-//! The class `P4RuntimeServer`, and what it is told of TLS and certificates.
+//! The class `P4RuntimeServer`, with its TLS files and rights.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -121,7 +121,6 @@ impl Role {
     }
 }
 
-/// Started once, stopped once.
 enum Life {
     New(Box<ServerConfig>),
     Serving(Server),
@@ -143,7 +142,7 @@ impl P4RuntimeServer {
 }
 
 impl Drop for P4RuntimeServer {
-    /// Ends the threads without the interpreter's lock.
+    /// Releases the interpreter's lock.
     fn drop(&mut self) {
         let life = std::mem::replace(&mut *self.life(), Life::Stopped);
         Python::attach(|py| py.detach(|| drop(life)));
@@ -235,7 +234,6 @@ impl P4RuntimeServer {
     }
 }
 
-/// Limits of a server's resources for clients (see `phb_server::limits`).
 pub(crate) fn limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     use phb_server::limits as of;
     let limits = PyDict::new(py);

@@ -46,7 +46,6 @@ fn port<'py>(
     Ok(counters)
 }
 
-/// The counters of a switch.
 pub(crate) fn switch<'py>(
     py: Python<'py>,
     statistics: &Statistics,

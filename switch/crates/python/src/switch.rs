@@ -36,12 +36,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Switch {
-    /// Does something with the switch, without the interpreter's lock while it waits for the switch's.
+    /// Releases the interpreter's lock while it waits for the switch's.
     fn with<T: Send>(&self, py: Python<'_>, action: impl FnOnce(&mut SwitchNode) -> T + Send) -> T {
         py.detach(|| action(&mut lock(&self.node)))
     }
 
-    /// Reads from the program.
     fn read<T: Send>(
         &self,
         py: Python<'_>,
@@ -53,7 +52,7 @@ impl Switch {
     }
 }
 
-/// The cells from `first` on, at most `count`, of an array of `size`.
+/// At most `count` cells from `first` on, of `size`.
 fn cells(
     name: &str,
     size: usize,
@@ -209,7 +208,7 @@ impl Switch {
         first: usize,
         count: Option<usize>,
     ) -> PyResult<Vec<(u64, u64)>> {
-        // Only the wanted cells are copied: some arrays have a million.
+        // Copies only these cells: some arrays have a million.
         self.read(py, |pipeline| {
             let all = pipeline.counter_read_all(name)?;
             Ok(cells(name, all.len(), first, count).map(|wanted| all[wanted].to_vec()))
@@ -324,7 +323,7 @@ impl Switch {
         }
         let lists = self.with(py, |node| node.pipeline().map(Pipeline::digest_lists));
         let lists = lists.unwrap_or_default();
-        // A message of a program that has been replaced meanwhile may have no list any more.
+        // A message of a replaced program may have no list.
         let named = messages.iter().filter_map(|message| {
             let list = lists.get(message.list as usize)?;
             let fields = message.fields.iter().map(|field| PyBytes::new(py, field));
@@ -348,7 +347,7 @@ impl Switch {
             out.begin(now);
             node.receive(now, number, Frame::new(frame), &mut out);
             sent.extend(out.drain());
-            // Ticks without an end, for idle entries are looked for as long as there are any, count up to now only.
+            // Only ticks up to now: idle entries cause them for ever.
             if node.next_tick().is_some_and(|tick| tick <= now) {
                 out.begin(now);
                 node.tick(now, &mut out);

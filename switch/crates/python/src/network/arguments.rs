@@ -1,7 +1,6 @@
-//! Arguments from Python: whatever is wrong with one becomes a `ValueError` that names it.
+//! Arguments from Python; a wrong one is a `ValueError` with its name.
 //!
-//! The parameters of nodes and traffic are named by the structs they are read into; this file only tells serde how
-//! Python's values look, and says errors in words of Python.
+//! Parameters are the fields of structs; this file gives serde Python's values.
 
 use std::fmt::{self, Display};
 
@@ -16,22 +15,18 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// A `ValueError` that starts with the argument's name.
 pub(crate) fn wrong(argument: &str, message: &str) -> PyErr {
     PyValueError::new_err(format!("{argument}: {message}"))
 }
 
-/// A parameter that a host or an adapter refuses.
 pub(crate) fn refused(error: &ConfigError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Reads one argument.
 pub(crate) fn read<T: DeserializeOwned>(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
     T::deserialize(Value(value.clone())).map_err(|error| error.of(argument).into())
 }
 
-/// Reads one argument that may be left out.
 pub(crate) fn read_or_default<T: DeserializeOwned + Default>(
     argument: &str,
     value: Option<&Bound<'_, PyAny>>,
@@ -39,7 +34,6 @@ pub(crate) fn read_or_default<T: DeserializeOwned + Default>(
     value.map_or_else(|| Ok(T::default()), |value| read(argument, value))
 }
 
-/// Keyword arguments.
 pub(crate) struct Parameters<'py>(Vec<(String, Bound<'py, PyAny>)>);
 
 impl<'py> Parameters<'py> {
@@ -48,12 +42,10 @@ impl<'py> Parameters<'py> {
         Ok(Self(items.unwrap_or_default()))
     }
 
-    /// Takes out what a struct has fields for.
     pub fn take<T: DeserializeOwned>(&mut self) -> PyResult<T> {
         T::deserialize(Taking(self)).map_err(Into::into)
     }
 
-    /// Reads everything that is left as one variant of an enum.
     pub fn read<T: DeserializeOwned>(self, kind: &str) -> PyResult<T> {
         let variant = std::iter::once((kind, self));
         let map = MapDeserializer::<_, Refusal>::new(variant);
@@ -61,7 +53,6 @@ impl<'py> Parameters<'py> {
     }
 }
 
-/// An argument that can't be read.
 #[derive(Debug)]
 struct Refusal {
     argument: Option<String>,
@@ -69,7 +60,6 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// Names the argument, unless a name is known already.
     fn of(mut self, argument: &str) -> Self {
         self.argument.get_or_insert_with(|| argument.to_owned());
         self
@@ -151,7 +141,6 @@ impl From<PyErr> for Refusal {
     }
 }
 
-/// A value of Python's as serde sees it.
 struct Value<'py>(Bound<'py, PyAny>);
 
 impl IntoDeserializer<'_, Refusal> for Value<'_> {
@@ -242,7 +231,7 @@ impl<'py> IntoDeserializer<'_, Refusal> for Parameters<'py> {
     }
 }
 
-/// The entries of a mapping, whose names errors begin with.
+/// Entries of a mapping, whose names begin errors.
 struct Entries<'py> {
     items: std::vec::IntoIter<(String, Bound<'py, PyAny>)>,
     current: Option<(String, Bound<'py, PyAny>)>,
@@ -280,7 +269,6 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// Takes those parameters that the fields of a struct ask for.
 struct Taking<'a, 'py>(&'a mut Parameters<'py>);
 
 impl<'de> Deserializer<'de> for Taking<'_, '_> {

@@ -1,4 +1,4 @@
-//! The nodes of a network, and their kinds.
+//! Nodes of a network, and their kinds.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,27 +11,21 @@ use phb_network::{Frame, Node, Output, Port, Time, WireConfig};
 use phb_node::{LiveNode, SwitchNode};
 use serde::Deserialize;
 
-/// The kinds of nodes that Python describes, each with its parameters.
+/// Kinds of nodes with their parameters.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Described {
-    /// A TCP host; its port is 0.
+    /// Its port is 0.
     Host(HostConfig),
-    /// A Channel Interface Processor.
     Cip(CipConfig),
-    /// An OSA-2 on Ethernet.
     Osa2(Osa2Config),
-    /// An OSA-Express in QDIO mode with its host's processors.
     Osa(OsaConfig),
-    /// A line between two ports.
     Line(WireConfig),
-    /// SNA stations; their port is 0.
+    /// Their port is 0.
     SnaStations(StationsConfig),
-    /// A host with an SNA application.
     SnaHost(SnaHostConfig),
 }
 
-/// A node of a network.
 pub(crate) enum Member {
     Switch(Arc<Mutex<SwitchNode>>),
     Host(Box<TcpHost>),
@@ -42,7 +36,7 @@ pub(crate) enum Member {
     Replay(Replay),
     Stations(Box<Stations>),
     SnaHost(SnaHost),
-    /// A node that a runner by the clock may run, too.
+    /// Also for a runner by the clock.
     Shared(Arc<Mutex<SharedAdapter>>),
 }
 
@@ -60,7 +54,6 @@ impl Member {
     }
 }
 
-/// Calls a method of the node in a member.
 macro_rules! delegate {
     ($member:expr, $node:ident => $call:expr) => {
         match $member {
@@ -92,7 +85,6 @@ impl Node for Member {
     }
 }
 
-/// A node outside of its network, with the name it has there.
 pub(crate) struct SharedAdapter {
     pub name: String,
     pub member: Member,

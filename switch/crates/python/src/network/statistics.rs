@@ -1,4 +1,4 @@
-//! The counters of a network, for Python. Every dictionary is in the order in which things were added.
+//! Counters of a network as dictionaries, in the order of adding.
 
 use std::sync::PoisonError;
 
@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyList};
 use super::member::Member;
 use super::traffic::NamedFlow;
 
-/// A dictionary of some counters of a struct, under their names there.
+/// A dictionary of some counters of a struct.
 macro_rules! counters {
     ($py:expr, $counted:expr, $($counter:ident)*) => {{
         let counters = PyDict::new($py);
@@ -22,7 +22,7 @@ macro_rules! counters {
     }};
 }
 
-/// A dictionary of the frames that a struct has counted as dropped, by reason.
+/// A dictionary of a struct's dropped frames, by reason.
 macro_rules! dropped {
     ($py:expr, $counted:expr, $($reason:literal $counter:ident)*) => {{
         let dropped = PyDict::new($py);
@@ -38,7 +38,7 @@ fn host(world: &World<Member>, id: NodeId) -> Option<&TcpHost> {
     }
 }
 
-/// All completed transactions in order of their ends; those of one time in the order in which their flows were added.
+/// Completed transactions in order of their ends, then of adding their flows.
 pub(crate) fn transactions(
     world: &World<Member>,
     flows: &[NamedFlow],
@@ -81,7 +81,6 @@ pub(crate) fn transactions(
     all.into_iter().map(named).collect()
 }
 
-/// The deliveries of streams and datagrams, in the order in which they were added.
 pub(crate) fn deliveries<'py>(
     py: Python<'py>,
     world: &World<Member>,

@@ -1,4 +1,4 @@
-//! The traffic of a network: a client on one host, and the service or sink that it needs on another.
+//! Clients, and the services or sinks of their traffic.
 
 use phb_hosts::{Ends, Flow, Pattern, Traffic};
 use phb_network::NodeId;
@@ -8,18 +8,17 @@ use serde::Deserialize;
 use super::Network;
 use super::arguments::{Parameters, refused, wrong};
 
-/// A client with the names it has in reports.
+/// A client with its names in reports.
 pub(crate) struct NamedFlow {
     pub name: String,
     pub group: String,
     pub host: NodeId,
-    /// Its number on its host.
+    /// By host.
     pub number: usize,
-    /// The host and the number on it of the sink that notes deliveries; `None` for traffic that is answered.
+    /// Host and number of the sink; `None` for answered traffic.
     pub sink: Option<(NodeId, usize)>,
 }
 
-/// The names of a flow's group and of its two hosts.
 #[derive(Deserialize)]
 struct Names {
     group: String,
@@ -28,7 +27,6 @@ struct Names {
 }
 
 impl Network {
-    /// Adds a client and the service or sink of its traffic.
     pub(crate) fn add_traffic(
         &mut self,
         kind: &str,
@@ -71,7 +69,7 @@ impl Network {
         Ok(())
     }
 
-    /// Adds the service or sink of a flow's traffic; gives the sink.
+    /// Adds the flow's service or sink; gives the sink.
     fn add_receiver(&mut self, names: &Names, flow: &Flow) -> PyResult<Option<(NodeId, usize)>> {
         let port = self.host("client", &names.client)?.1.next_datagram_port();
         let (id, server) = self.host("server", &names.server)?;
