@@ -1,7 +1,7 @@
-//! A forwarder that does no work: frames of either interface leave by the other. What a switch can't be faster than.
+//! A forwarder without work, as an upper bound for switches: frames leave by the other interface.
 //!
-//! `forward INTERFACE INTERFACE [plain]`: `plain` does without rings, with a system call for every frame on its way in
-//! and another on its way out, as a simple program with packet sockets would.
+//! `forward INTERFACE INTERFACE [plain]`: `plain` uses no rings but one system call to receive and
+//! one to send every frame, as a simple program with packet sockets would.
 
 use phb_ports::{PacketPort, Port, Waiter};
 

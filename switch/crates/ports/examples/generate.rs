@@ -1,8 +1,8 @@
 //! Sends frames by one interface and counts those that come back by another.
 //!
-//! `generate SEND RECEIVE FRAMES PER_SECOND SECONDS`: FRAMES is a file with a frame per line, in hexadecimal; they are
-//! sent in turn. PER_SECOND 0 is as fast as possible. The last 16 bytes of each become a mark and the time of sending.
-//! Prints one JSON object: counts, rates, and the time from sending to coming back.
+//! `generate SEND RECEIVE FRAMES PER_SECOND SECONDS`: FRAMES is a file of hexadecimal frames, one a
+//! line, sent in turn; PER_SECOND 0 is as fast as possible. The last 16 bytes of each become a mark
+//! and the time of sending. Prints one JSON object: counts, rates, and round-trip times.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use phb_ports::{PacketPort, Port};
 
 const BATCH: usize = 32;
 const MARK: [u8; 8] = *b"phbbench";
-/// How long frames may be on their way after the last was sent.
+/// Longest wait for frames after the last was sent.
 const SETTLE: Duration = Duration::from_millis(200);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,5 +1,4 @@
-//! Keeps the frames that pass a port in capture files, as bmv2's `--pcap` does: `X_in.pcap` and `X_out.pcap` for an
-//! interface X.
+//! Writes a port's frames to capture files, as bmv2's `--pcap`: `X_in.pcap`, `X_out.pcap`.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -15,13 +14,12 @@ use crate::links::LinkChange;
 use crate::port::{Clock, Port, PortError, Timestamp};
 use crate::system;
 
-/// A capture file that grows while the switch runs.
+/// A capture file that readers can follow.
 #[derive(Debug)]
 pub(crate) struct CaptureFile {
     path: PathBuf,
-    /// `None` when a write has failed: half a record may be at the end, so nothing may follow.
+    /// `None` after a failed write: half a record may be at the end, so nothing may follow.
     writer: Option<PcapWriter<BufWriter<File>>>,
-    /// Frames added since the last flush.
     pending: usize,
     lost: usize,
     failure: Option<String>,
@@ -47,15 +45,14 @@ impl CaptureFile {
         })
     }
 
-    /// Adds a frame, if that can be done any more.
+    /// Adds a frame, unless writing has failed.
     pub(crate) fn write(&mut self, at: Timestamp, frame: &[u8]) {
         let result = self.writer.as_mut().map(|writer| writer.write(at, frame));
         self.pending += 1;
         self.settle(result);
     }
 
-    /// Hands the added frames to the operating system, so that readers of the file see whole frames. Gives
-    /// how many frames the file doesn't have.
+    /// Flushes whole frames for readers of the file; gives how many the file lacks.
     pub(crate) fn flush(&mut self) -> usize {
         if self.pending > 0 {
             let result = self.writer.as_mut().map(PcapWriter::flush);
@@ -79,13 +76,12 @@ impl CaptureFile {
         }
     }
 
-    /// The failure since the last call, if any.
     pub(crate) fn failure(&mut self) -> Option<String> {
         self.failure.take()
     }
 }
 
-/// A port whose frames are kept in capture files.
+/// A port with capture files of its frames.
 pub struct CapturedPort {
     port: Box<dyn Port>,
     received: CaptureFile,
@@ -95,9 +91,6 @@ pub struct CapturedPort {
 
 impl CapturedPort {
     /// Keeps the frames of `port` in two new files in `directory`.
-    ///
-    /// # Errors
-    /// A file that can't be made.
     pub fn new(port: Box<dyn Port>, directory: &Path) -> Result<Self, PortError> {
         let create = |direction| {
             CaptureFile::create(&directory.join(format!("{}_{direction}.pcap", port.name())))

@@ -1,11 +1,10 @@
 //! The Internet checksum (RFC 1071).
 
-/// The sum of the bytes as numbers of 16 bits, not folded; `bytes` of odd length are as if a zero followed. Sums of
-/// parts of even length may be added.
+/// The sum of 16-bit numbers, not folded, with a zero after an odd length. Sums of even parts add.
 #[inline]
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u64 {
-    // Numbers of 32 bits give the same sum when folded, in half the steps.
+    // 32-bit numbers give the same sum when folded, in half the steps.
     let (words, rest) = bytes.as_chunks::<4>();
     let mut sum: u64 = words
         .iter()
@@ -27,8 +26,8 @@ pub fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// The checksum of a TCP or UDP header for a sum over the rest. UDP has no checksum of zero: it means "none", and ones
-/// stand for it (RFC 768). Right for TCP too, where both mean the same number.
+/// A TCP or UDP checksum for the sum over the rest. In UDP zero means "none", and ones replace it
+/// (RFC 768); in TCP both mean the same number.
 #[inline]
 #[must_use]
 pub fn complement(sum: u64) -> u16 {

@@ -1,4 +1,4 @@
-//! Counters of a port, readable by any thread while another runs the port.
+//! Counters of a port, which other threads can read while one runs it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -10,20 +10,20 @@ use crate::system;
 /// From linux/if_packet.h.
 const PACKET_STATISTICS: i32 = 6;
 
-/// Whether frames can pass.
+/// State of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Link {
-    /// They can.
+    /// Frames can pass.
     #[default]
     Up,
-    /// The interface is there and is down.
+    /// The interface is down.
     Down,
     /// The interface is gone.
     Absent,
 }
 
 impl Link {
-    /// The word for it in statistics.
+    /// Its word in statistics.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -34,28 +34,28 @@ impl Link {
     }
 }
 
-/// The counters at one moment.
+/// Counters at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
-    /// Whether frames can pass.
+    /// State of the interface.
     pub link: Link,
-    /// Why the port does without rings, if it does.
+    /// Why the port has no rings, if so.
     pub without_rings: Option<String>,
-    /// Frames that found no room on their way to the switch.
+    /// Frames without room on their way to the switch.
     pub missed: u64,
     /// Reads that failed.
     pub receive_errors: u64,
     /// Frames that did not leave: too long for the interface, no room, interface down.
     pub send_errors: u64,
-    /// Frames refused because what their sender left to hardware can't be done.
+    /// Frames refused because their offload is impossible.
     pub refused: u64,
-    /// Frames that senders left whole and that were cut into segments.
+    /// Frames that were cut into segments for their senders.
     pub segmented: u64,
-    /// Frames that passed and that capture files don't have, because they could not be written.
+    /// Frames that a failed capture file lacks.
     pub not_captured: u64,
 }
 
-/// Counters that one thread counts and others read.
+/// Counters written by one thread and read by others.
 #[derive(Debug, Default)]
 pub struct Counters {
     link: AtomicU8,
@@ -70,7 +70,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// The counters now.
+    /// The present counters.
     #[must_use]
     pub fn read(&self) -> PortCounters {
         let socket = lock(&self.socket).upgrade();
@@ -110,12 +110,11 @@ impl Counters {
         *lock(&self.without_rings) = reason;
     }
 
-    /// Which packet socket counts what it drops.
     pub(crate) fn watch(&self, socket: &Arc<OwnedFd>) {
         *lock(&self.socket) = Arc::downgrade(socket);
     }
 
-    /// Takes over what a packet socket has dropped; reading resets the kernel's counter.
+    /// Adds frames dropped by a packet socket; reading resets the kernel's counter.
     pub(crate) fn count_missed(&self, socket: &OwnedFd) {
         let counters: io::Result<[u32; 2]> =
             system::get_option(socket, libc::SOL_PACKET, PACKET_STATISTICS, [0; 2]);

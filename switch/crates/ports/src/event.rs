@@ -5,32 +5,29 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::system;
 
-/// Something to wait for that another thread makes happen.
+/// An event that another thread sets.
 #[derive(Debug)]
 pub struct Event(OwnedFd);
 
 impl Event {
-    /// An event that has not happened.
-    ///
-    /// # Errors
-    /// Those of eventfd(2).
+    /// An unset event. Errors are those of eventfd(2).
     pub fn new() -> io::Result<Self> {
         system::event().map(Self)
     }
 
-    /// Makes it happen.
+    /// Sets it.
     pub fn set(&self) {
-        // The counter is full only when it has happened already.
+        // The counter is full only if it is set.
         let _ = system::write(&self.0, &[&1u64.to_ne_bytes(), &[]]);
     }
 
-    /// Forgets that it has happened.
+    /// Clears it.
     pub fn clear(&self) {
-        // An empty counter says so, and there is nothing to do about it.
+        // Fails harmlessly if it is not set.
         let _ = system::read(&self.0, &mut [0; 8]);
     }
 
-    /// A descriptor that is readable when it has happened.
+    /// A descriptor that is readable while it is set.
     #[must_use]
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -1,7 +1,7 @@
-//! Capture files as a port: one is replayed with its own timing, the other takes frames that leave.
+//! Capture files as a port: one is replayed with its own timing, another takes sent frames.
 //!
-//! So bmv2's `--use-files N` works: N seconds after the start comes the earliest frame of all ports' files, and every
-//! other as much later as its time stamp says.
+//! As bmv2's `--use-files N`: the earliest frame of all ports' files arrives N seconds after the
+//! start, others as much later as their time stamps.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -18,15 +18,15 @@ use crate::port::{Clock, Port, PortError, Timestamp};
 
 type Reader = PcapReader<BufReader<File>>;
 
-/// A port that replays one capture file and writes another.
+/// Replays one capture file and writes another.
 #[derive(Debug)]
 pub struct FilePort {
     name: String,
     input: Option<Reader>,
-    /// Time stamp of the frame that the reader holds.
+    /// Time stamp of the reader's frame.
     next: Option<Timestamp>,
     output: Option<CaptureFile>,
-    /// From the start to the earliest frame.
+    /// Time from the start to the earliest frame.
     wait: Time,
     clock: Clock,
     complaint: Option<String>,
@@ -34,10 +34,8 @@ pub struct FilePort {
 }
 
 impl FilePort {
-    /// Replays `input`, `wait` ns after the start, and writes `output` anew.
-    ///
-    /// # Errors
-    /// A file that can't be read or made, or is no capture of Ethernet frames: all of it is looked through now.
+    /// Replays `input`, `wait` ns after the start, and writes `output` anew. All of `input` is
+    /// checked now: capture of Ethernet frames, readable.
     pub fn open(
         name: &str,
         input: Option<&Path>,

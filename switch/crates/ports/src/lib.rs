@@ -1,17 +1,17 @@
-//! Where frames come in and go out: network interfaces, files, memory.
+//! Ports: network interfaces, files, memory.
 //!
 //! One trait, [`Port`], and one module per kind:
 //!
-//! - [`packet`]: a network interface, by a packet socket with the [`ring`]s that the kernel shares with us;
+//! - [`packet`]: a network interface, by a packet socket with [`ring`]s shared with the kernel;
 //! - [`tap`]: a TAP interface;
 //! - [`file`](mod@file): capture files, replayed and written; [`pcap`] reads them;
-//! - [`capture`]: any port, with its frames kept in capture files;
+//! - [`capture`]: any port, with capture files;
 //! - [`memory`]: for tests.
 //!
-//! Shared parts: [`offload`] does the work that kernels leave to hardware, with [`segment`], [`checksum`] and [`tag`];
-//! [`links`] tells of interfaces that come and go; [`counters`], [`wait`] and [`event`] are for the thread that runs ports.
+//! [`offload`] does hardware's work, with [`segment`], [`checksum`] and [`tag`]; [`links`] reports
+//! changes of interfaces; [`counters`], [`wait`], [`event`] serve a port's thread.
 //!
-//! This crate alone may use `unsafe`, in one module, `system`: for memory shared with the kernel and for system calls.
+//! Only this crate may use `unsafe`, in the module `system`: shared memory and system calls.
 
 pub mod capture;
 pub mod checksum;

@@ -1,31 +1,31 @@
-//! Changes of interfaces, as the kernel tells them (rtnetlink(7)).
+//! Changes of interfaces, by rtnetlink(7).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::system;
 
-/// A change of one interface.
+/// A change of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkChange {
     /// Its index.
     pub index: u32,
     /// Its name.
     pub name: String,
-    /// It is gone from this network namespace.
+    /// It has left this network namespace.
     pub gone: bool,
-    /// It is switched on, and so is what it leads to.
+    /// It is operational (IFF_RUNNING).
     pub up: bool,
 }
 
-/// The kernel's index of an interface; None if there is none of the name.
+/// The kernel's index of an interface, if it exists.
 #[must_use]
 pub fn interface_index(name: &str) -> Option<u32> {
     system::interface_index(name).ok()
 }
 
 impl LinkChange {
-    /// The present state of an interface.
+    /// Present state of an interface.
     #[must_use]
     pub fn of(name: &str) -> Self {
         let flags = system::interface_value(name, libc::SIOCGIFFLAGS as libc::Ioctl);
@@ -39,22 +39,22 @@ impl LinkChange {
         }
     }
 
-    /// Whether it is about the interface that has this index, or had it and this name.
+    /// Whether it is about the interface of this index, or was before and has this name.
     pub(crate) fn is_of(&self, index: u32, name: &str) -> bool {
         self.index == index || (self.index == 0 && self.name == name)
     }
 }
 
-/// Longer than any datagram of the kernel's (NLMSG_GOODSIZE is a page, and large answers are 32 KiB).
+/// More than any datagram of the kernel's (NLMSG_GOODSIZE is a page, large answers are 32 KiB).
 const LONGEST: usize = 1 << 16;
 /// Lengths of `struct nlmsghdr`, `struct ifinfomsg` and `struct rtattr`.
 const MESSAGE_HEADER: usize = 16;
 const INTERFACE_HEADER: usize = 16;
 const ATTRIBUTE_HEADER: usize = 4;
-/// From linux/rtnetlink.h: the group of link changes.
+/// From linux/rtnetlink.h.
 const RTMGRP_LINK: u32 = 1;
 
-/// A subscription to changes of the interfaces of this network namespace.
+/// A subscription to changes in this network namespace.
 #[derive(Debug)]
 pub struct Links {
     socket: OwnedFd,
@@ -62,13 +62,10 @@ pub struct Links {
 }
 
 impl Links {
-    /// Subscribes.
-    ///
-    /// # Errors
-    /// Those of socket(2) and bind(2).
+    /// Subscribes. Errors are those of socket(2) and bind(2).
     pub fn new() -> io::Result<Self> {
         let socket = system::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
-        // struct sockaddr_nl: family, padding, an address of the kernel's choice, groups.
+        // struct sockaddr_nl: family, padding, address chosen by the kernel, groups.
         let mut address = [0u8; 12];
         address[..2].copy_from_slice(&(libc::AF_NETLINK as u16).to_ne_bytes());
         address[8..].copy_from_slice(&RTMGRP_LINK.to_ne_bytes());
@@ -79,13 +76,13 @@ impl Links {
         })
     }
 
-    /// A descriptor that is readable when something changes.
+    /// A descriptor that is readable after a change.
     #[must_use]
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// The changes that wait. `None`: some were lost, and every interface may have changed.
+    /// Waiting changes; `None` if some were lost: every interface may have changed.
     pub fn changes(&mut self) -> Option<Vec<LinkChange>> {
         let mut changes = Vec::new();
         loop {
@@ -124,7 +121,7 @@ fn parse(mut datagram: &[u8], changes: &mut Vec<LinkChange>) {
 }
 
 fn change(message: &[u8], gone: bool) -> Option<LinkChange> {
-    // A bridge says RTM_DELLINK, of its own family, when an interface merely leaves it.
+    // A bridge sends RTM_DELLINK of its own family when an interface leaves it.
     if *message.first()? != libc::AF_UNSPEC as u8 {
         return None;
     }

@@ -36,10 +36,7 @@ pub struct MemoryPort {
 pub struct Far(Arc<Shared>);
 
 impl MemoryPort {
-    /// A port and its other side.
-    ///
-    /// # Errors
-    /// Those of eventfd(2).
+    /// A port and its other side. Errors are those of eventfd(2).
     pub fn new(name: &str) -> io::Result<(Self, Far)> {
         let shared = Arc::new(Shared {
             incoming: Mutex::default(),
@@ -63,7 +60,7 @@ impl Far {
         self.0.event.set();
     }
 
-    /// Takes what the switch has sent.
+    /// Takes frames from the switch.
     #[must_use]
     pub fn take(&self) -> Vec<Vec<u8>> {
         std::mem::take(&mut lock(&self.0.outgoing))

@@ -1,21 +1,21 @@
-//! Does the work that the kernel leaves to hardware, so that a frame looks as it would on a cable.
+//! Does work that the kernel leaves to hardware, so that frames look as on a cable.
 //!
-//! Beside a frame come the virtio header in front of it (`struct virtio_net_hdr`, linux/virtio_net.h: flags, kind of
-//! segmentation, header length, segment size, where the checksum starts and where it goes; native byte order) and, in the
-//! ring or in auxiliary data, the VLAN [`tag`](crate::tag) that the kernel took out.
+//! A frame has a virtio header (`struct virtio_net_hdr`, linux/virtio_net.h: flags, kind of
+//! segmentation, header length, segment size, checksum start and offset; native byte order) and, in
+//! the ring or auxiliary data, the VLAN [`tag`](crate::tag) that the kernel took out.
 
 use crate::checksum;
 use crate::counters::Counters;
 use crate::segment;
 use crate::tag::{Tag, append_tagged};
 
-/// Length of the virtio header in bytes.
+/// Length of the virtio header.
 pub const VIRTIO_HEADER: usize = 10;
 
 /// `VIRTIO_NET_HDR_F_NEEDS_CSUM`: the checksum field holds only the sum over the pseudo header.
 const NEEDS_CHECKSUM: u8 = 1;
 
-/// The header of a frame to be sent that leaves nothing to do. The kernel copies the first `copied` bytes at once.
+/// The header of a complete frame to be sent. The kernel copies the first `copied` bytes at once.
 #[inline]
 #[must_use]
 pub fn virtio_header(copied: u16) -> [u8; VIRTIO_HEADER] {
@@ -23,8 +23,8 @@ pub fn virtio_header(copied: u16) -> [u8; VIRTIO_HEADER] {
     [0, 0, low, high, 0, 0, 0, 0, 0, 0]
 }
 
-/// Gives the frame in `received` (behind its virtio header) to `take` as it would look on a cable: its checksum completed,
-/// its tag put back, cut into segments. What can't be done is counted as refused. `scratch` is memory to work in.
+/// Gives `take` the frame in `received` (behind its virtio header) as on a cable: with checksum and
+/// tag, cut into segments. Counts impossible ones as refused. `scratch` is working memory.
 #[inline]
 pub fn finish(
     received: &mut [u8],
@@ -57,8 +57,7 @@ pub fn finish(
     take(scratch);
 }
 
-/// Sums the frame from `start` on and stores the complement at `start + offset`. Leaves the frame as it is if that place
-/// is outside it.
+/// Stores the complement of the sum from `start` on at `start + offset`, if within the frame.
 fn complete_checksum(frame: &mut [u8], start: usize, offset: usize) {
     if let Some(covered) = frame
         .get_mut(start..)

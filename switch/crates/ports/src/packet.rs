@@ -1,8 +1,8 @@
 //! A network interface as a port: a packet socket with rings.
 //!
-//! Options of the socket (packet(7)): `PACKET_VNET_HDR`, because a virtual interface leaves checksums and segmentation
-//! to hardware that it does not have; `PACKET_COPY_THRESH`, so that frames longer than a slot come through the
-//! socket's queue; `PACKET_IGNORE_OUTGOING`; `PACKET_QDISC_BYPASS`, because the switch has queues of its own.
+//! Socket options (packet(7)): `PACKET_VNET_HDR`, because virtual interfaces leave checksums and
+//! segmentation to missing hardware; `PACKET_COPY_THRESH` for frames longer than a slot, by the
+//! socket's queue; `PACKET_IGNORE_OUTGOING`; `PACKET_QDISC_BYPASS`: the switch has queues.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -31,31 +31,30 @@ const PACKET_MR_PROMISC: u32 = 1;
 const TPACKET_V2: i32 = 1;
 const ETH_P_ALL: u16 = 3;
 
-/// Room for what arrives while the switch is busy, in frames.
+/// Frames that may arrive while the switch is busy.
 const RECEIVE_SLOTS: usize = 4096;
-/// Frames put between two flushes.
+/// Frames sent by one flush.
 const TRANSMIT_SLOTS: usize = 512;
-/// Memory of the rings is not swapped: frames of a large MTU get fewer slots.
+/// Rings are not swapped: a large MTU gets fewer slots.
 const LARGEST_RING: usize = 16 << 20;
 
-/// Room for frames that were left whole, or that no ring takes.
+/// Memory for large frames, or frames without a ring.
 const QUEUE_BYTES: i32 = 8 << 20;
-/// The longest frame with segmentation offload, with room for its Ethernet header.
+/// Longest frame with segmentation offload, Ethernet header included.
 const LONGEST_FRAME: usize = (1 << 16) + 64;
 const ETHERNET_HEADER: usize = 14;
 const TAG: usize = 4;
-/// The largest header before a frame's payload in a transmit slot.
+/// Largest header before a frame's payload in a transmit slot.
 const LARGEST_HEADER: usize = VIRTIO_HEADER + ETHERNET_HEADER + TAG;
 
-/// Up to here the kernel copies a frame, as a whole, into memory that is in one piece. Left to itself it would lend
-/// pages of the ring to the packet, and copy them when it meets an interface that can't (veth): more work in the end.
+/// Up to this length the kernel copies frames whole. Otherwise it lends pages of the ring to the
+/// packet, and copies them at an interface that can't use them (veth): more work.
 const COPIED_WHOLE: usize = 2048;
 
 /// An interface of this network namespace.
 #[derive(Debug)]
 pub struct PacketPort {
     name: String,
-    /// Rings are wanted.
     rings: bool,
     attached: Option<Attached>,
     buffer: Vec<u8>,
@@ -67,25 +66,20 @@ pub struct PacketPort {
 #[derive(Debug)]
 struct Attached {
     socket: Arc<OwnedFd>,
-    /// The interface's, while it lives; one that comes back has another.
+    /// Lasts as long as the interface; a new one has another.
     index: u32,
     rings: Option<Rings>,
     mtu: usize,
 }
 
 impl PacketPort {
-    /// Opens the interface `name`, in promiscuous mode, which it has until the port is dropped.
-    ///
-    /// # Errors
-    /// No such interface, no Ethernet, no permission, or a kernel without these options.
+    /// Opens the interface `name`, in promiscuous mode until the port is dropped. Fails without the
+    /// interface, Ethernet, permission, or these socket options.
     pub fn open(name: &str) -> Result<Self, PortError> {
         Self::open_with(name, true)
     }
 
-    /// Opens the interface `name`, with or without rings: without them, every frame costs a system call.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open`](Self::open), but without rings if not wanted: a system call for every frame.
     pub fn open_with(name: &str, rings: bool) -> Result<Self, PortError> {
         let counters = Arc::new(Counters::default());
         let attached = attach(name, rings, &counters)?;
@@ -100,9 +94,9 @@ impl PacketPort {
         })
     }
 
-    /// Opens the interface anew. Gives why that can't be done.
+    /// Opens the interface anew; gives the error.
     fn attach(&mut self) -> Option<String> {
-        // The socket before goes first: two would both receive.
+        // Closes the old socket first: both would receive.
         self.attached = None;
         match attach(&self.name, self.rings, &self.counters) {
             Ok(attached) => {
@@ -158,7 +152,7 @@ fn attach(name: &str, rings: bool, counters: &Counters) -> Result<Attached, Port
         &membership,
     )
     .map_err(failed)?;
-    // struct sockaddr_ll: family, protocol, index, and what bind(2) does not read.
+    // struct sockaddr_ll: family, protocol, index; bind(2) ignores the rest.
     let mut address = [0u8; 20];
     address[..2].copy_from_slice(&(libc::AF_PACKET as u16).to_ne_bytes());
     address[2..4].copy_from_slice(&ETH_P_ALL.to_be_bytes());
@@ -185,7 +179,7 @@ fn flags(name: &str) -> io::Result<u16> {
     system::interface_value(name, libc::SIOCGIFFLAGS).map(u16::from_ne_bytes)
 }
 
-/// A packet socket that is bound to nothing yet: protocol 0 receives nothing, so no stray frames of other interfaces.
+/// A socket with protocol 0: until it is bound it receives no frames of other interfaces.
 fn open_socket() -> io::Result<OwnedFd> {
     let socket = system::socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
     for option in [
@@ -200,7 +194,7 @@ fn open_socket() -> io::Result<OwnedFd> {
         (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
         (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
     ] {
-        // Without CAP_NET_ADMIN the system's limit holds.
+        // Without CAP_NET_ADMIN the system's limit applies.
         if system::set_option(&socket, libc::SOL_SOCKET, force, &QUEUE_BYTES).is_err() {
             system::set_option(&socket, libc::SOL_SOCKET, limited, &QUEUE_BYTES)?;
         }
@@ -212,7 +206,7 @@ fn open_with_rings(mtu: usize) -> io::Result<(OwnedFd, Rings)> {
     let socket = open_socket()?;
     let set = |option, value: i32| system::set_option(&socket, libc::SOL_PACKET, option, &value);
     set(PACKET_VERSION, TPACKET_V2)?;
-    // What it can't send would otherwise stay at the head of the transmit ring for ever.
+    // Otherwise a failed frame would block the transmit ring for ever.
     set(PACKET_LOSS, 1)?;
     set(PACKET_COPY_THRESH, 1)?;
     let longest = ETHERNET_HEADER + TAG + mtu;
@@ -311,7 +305,7 @@ impl Port for PacketPort {
     }
 
     fn trouble(&mut self) {
-        // Reading the error clears it; `Links` reports that the interface is down.
+        // Reading clears the error; `Links` reports that the interface is down.
         let Some(attached) = &self.attached else {
             return;
         };
@@ -370,7 +364,7 @@ impl Port for PacketPort {
     }
 }
 
-/// Whether an interface takes the frame: its MTU does not count the Ethernet header and one VLAN tag.
+/// Whether the interface takes the frame: the MTU excludes the Ethernet header and one VLAN tag.
 fn fits(frame: &[u8], mtu: usize) -> bool {
     let payload = match frame.get(12..14) {
         Some([0x81, 0x00] | [0x88, 0xa8]) => frame.len().saturating_sub(ETHERNET_HEADER + TAG),
@@ -380,7 +374,6 @@ fn fits(frame: &[u8], mtu: usize) -> bool {
     payload <= mtu
 }
 
-/// Receives through the socket's queue.
 struct FromQueue<'a> {
     socket: &'a OwnedFd,
     buffer: &'a mut [u8],
@@ -390,7 +383,6 @@ struct FromQueue<'a> {
 }
 
 impl FromQueue<'_> {
-    /// Takes one frame; `false` if none waits.
     fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> bool {
         match system::receive(self.socket, self.buffer, self.control) {
             Ok(received) if received.truncated => self.counters.refuse(),

@@ -1,43 +1,39 @@
-//! Reads capture files in the classic pcap format (draft-ietf-opsawg-pcap), frame by frame, in one buffer.
+//! Reads classic pcap files (draft-ietf-opsawg-pcap), frame by frame, in one buffer.
 
 use std::io::{self, Read};
 
 use crate::port::{PortError, Timestamp};
 use crate::system;
 
-/// Magic numbers: times in microseconds, times in nanoseconds, and another format altogether.
+/// Magic numbers.
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
 const PCAPNG: u32 = 0x0a0d_0d0a;
 
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
-/// Longer than any frame: a larger length is no length.
+/// Longer than any frame: a larger length is wrong.
 const LONGEST: usize = 1 << 18;
 
 const LINKTYPE_ETHERNET: u32 = 1;
-/// The link type of bmv2's `--use-files` output, though the frames are Ethernet's.
+/// Link type of bmv2's `--use-files` output, whose frames are Ethernet's.
 const LINKTYPE_NULL: u32 = 0;
 
-/// A capture file, read from its beginning to its end.
 #[derive(Debug)]
 pub struct PcapReader<R> {
     source: R,
     name: String,
     big_endian: bool,
-    /// Nanoseconds in a unit of a time stamp's fraction.
+    /// Nanoseconds per unit of a time stamp's fraction.
     unit: u64,
     frame: Vec<u8>,
-    /// Frames read, and where the next record begins.
+    /// Frames read, and place of the next record.
     number: u64,
     at: u64,
 }
 
 impl<R: Read> PcapReader<R> {
-    /// Reads the file's header. Errors call the file `name`.
-    ///
-    /// # Errors
-    /// A file that is no capture of Ethernet frames, or can't be read.
+    /// Reads the file's header, which must be of Ethernet frames. Errors name the file `name`.
     pub fn new(mut source: R, name: String) -> Result<Self, PortError> {
         let error = |what: String| PortError(format!("{name}: {what}"));
         let mut header = [0; FILE_HEADER];
@@ -57,7 +53,7 @@ impl<R: Read> PcapReader<R> {
             }
             _ => return Err(error("no capture file (pcap)".to_owned())),
         };
-        // The upper bits say how long frame check sequences are, where there are some.
+        // The upper bits are the length of frame check sequences, if any.
         let link_type = word(&header, 20, big_endian) & 0xffff;
         if link_type != LINKTYPE_ETHERNET && link_type != LINKTYPE_NULL {
             return Err(error(format!(
@@ -75,10 +71,7 @@ impl<R: Read> PcapReader<R> {
         })
     }
 
-    /// Reads the next frame and gives its time stamp; `None` at the end.
-    ///
-    /// # Errors
-    /// A frame that was captured in part only, a wrong record, or a file that can't be read.
+    /// Reads the next frame, which must be whole; gives its time stamp, `None` at the end.
     pub fn advance(&mut self) -> Result<Option<Timestamp>, PortError> {
         self.number += 1;
         let mut header = [0; RECORD_HEADER];
@@ -110,7 +103,7 @@ impl<R: Read> PcapReader<R> {
         Ok(Some(time))
     }
 
-    /// The frame that [`advance`](Self::advance) has read.
+    /// The frame read by [`advance`](Self::advance).
     #[must_use]
     pub fn frame(&self) -> &[u8] {
         &self.frame
@@ -133,7 +126,7 @@ fn word(header: &[u8], at: usize, big_endian: bool) -> u32 {
     }
 }
 
-/// Reads until the buffer is full or the file ends, and says how far that was.
+/// Reads until the buffer is full or the file ends; gives the number of bytes.
 fn fill(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

@@ -1,4 +1,4 @@
-//! The interface of all ports.
+//! The interface of ports.
 
 use std::fmt;
 use std::os::fd::BorrowedFd;
@@ -9,7 +9,7 @@ use phb_network::Time;
 use crate::counters::Counters;
 use crate::links::LinkChange;
 
-/// Why a port can't be had; one line for a person.
+/// Reason for a missing port, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortError(pub String);
 
@@ -21,9 +21,9 @@ impl fmt::Display for PortError {
 
 impl std::error::Error for PortError {}
 
-/// A place where frames come in and go out, in batches. One thread runs it.
+/// Receives and sends frames in batches, in one thread.
 pub trait Port: Send {
-    /// Its name in messages.
+    /// Name in messages.
     fn name(&self) -> &str;
 
     /// A descriptor that is readable when frames wait.
@@ -32,43 +32,43 @@ pub trait Port: Send {
     /// The counters.
     fn counters(&self) -> &Arc<Counters>;
 
-    /// Gives waiting frames to `take`, in order of arrival, about `limit` at most (a frame that is cut into segments
-    /// counts as one). `true` if more may wait.
+    /// Gives about `limit` waiting frames at most to `take`, in order of arrival (a frame to be cut
+    /// counts as one); `true` if more may wait.
     fn receive(&mut self, now: Time, limit: usize, take: &mut dyn FnMut(&[u8])) -> bool;
 
-    /// Takes a frame to be sent with the next [`flush`](Self::flush). What can't be sent is counted.
+    /// Takes a frame for the next [`flush`](Self::flush); counts a failure.
     fn send(&mut self, now: Time, frame: &[u8]);
 
-    /// Sends the frames that were taken.
+    /// Sends the taken frames.
     fn flush(&mut self);
 
-    /// Whether [`receive`](Self::receive) finds out without the kernel that nothing waits.
+    /// Whether [`receive`](Self::receive) needs no system call to find nothing.
     fn has_rings(&self) -> bool {
         false
     }
 
-    /// When a frame arrives that no descriptor tells of.
+    /// The next arrival that no descriptor signals.
     fn next_arrival(&self) -> Option<Time> {
         None
     }
 
-    /// The time stamp of the first frame to be replayed, for ports that replay.
+    /// Time stamp of the first replayed frame.
     fn first_timestamp(&self) -> Option<Timestamp> {
         None
     }
 
-    /// Says what the times given to the other functions mean. Called once, before them.
+    /// Gives the clock of all other calls; called once, before them.
     fn start(&mut self, _clock: &Clock) {}
 
-    /// Looks why the descriptor is in trouble, so that it is not any more.
+    /// Handles an error of the descriptor, so that it ends.
     fn trouble(&mut self) {}
 
-    /// A file that could not be read or written since the last call, and why.
+    /// A file's failure since the last call.
     fn complaint(&mut self) -> Option<String> {
         None
     }
 
-    /// Follows a change of an interface. Gives what a person should know of it.
+    /// Follows a change of an interface; gives a line for the log, if any.
     fn link_changed(&mut self, _change: &LinkChange) -> Option<String> {
         None
     }
@@ -77,11 +77,11 @@ pub trait Port: Send {
 /// Nanoseconds since 1970.
 pub type Timestamp = u64;
 
-/// The zero of a run's times.
+/// Time 0 of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
-    /// The time of day at time 0.
+    /// Time of day at time 0.
     pub at_zero: Timestamp,
-    /// The earliest time stamp of all replayed files. It happens at time 0, before a port's own wait.
+    /// Earliest time stamp of all replayed files, at time 0 before a port's own wait.
     pub replay_from: Timestamp,
 }

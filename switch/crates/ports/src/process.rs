@@ -1,9 +1,7 @@
-//! Requests of a process to its system: to take freed memory back, and to run packets' threads first.
+//! Settings of the process: memory of threads, and packets before other threads.
 
-/// Has freed memory go back to the system; to be called before there are threads.
-///
-/// By default each of a server's threads gets an arena of its own, and each keeps what a request of megabytes or a program
-/// had once taken: loading phb's program eight times left 90 MB unused.
+/// Returns freed memory to the system; call it before there are threads. By default each thread
+/// keeps what a large request or program took: loading phb's program eight times left 90 MB.
 #[cfg(target_env = "gnu")]
 pub fn give_memory_back() {
     const KEPT_BYTES: i32 = 1 << 20;
@@ -16,7 +14,7 @@ pub fn give_memory_back() {
     }
 }
 
-/// Has the calling thread get processor time after those that carry packets.
+/// Lowers the calling thread's priority below those that carry packets.
 pub fn yield_to_packets() {
     const NICE: i32 = 10;
     crate::system::be_nice(NICE);

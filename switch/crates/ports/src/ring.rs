@@ -1,8 +1,8 @@
-//! The rings of a packet socket: frames in memory that the kernel shares with us (packet(7), TPACKET_V2).
+//! Rings of a packet socket: frames in memory shared with the kernel (packet(7), TPACKET_V2).
 //!
-//! A ring is a row of slots of one size. Each begins with `struct tpacket2_hdr`, whose first word says whose turn it is.
-//! Version 2 rather than 3: version 3 hands over blocks of frames, when a block is full or after at least a millisecond,
-//! which is longer than a frame may take through a switch. A slot of version 2 is there at once.
+//! A ring has slots of one size. Each begins with `struct tpacket2_hdr`, whose first word says
+//! whose turn it is. Version 3 would hand over blocks, when full or after at least a millisecond:
+//! longer than a frame may take through a switch. Version 2 hands over slots at once.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -21,21 +21,20 @@ const STATUS_COPY: u32 = 1 << 1;
 const STATUS_AVAILABLE: u32 = 0;
 const STATUS_SEND_REQUEST: u32 = 1;
 
-/// Where things are in `struct tpacket2_hdr`.
+/// Places in `struct tpacket2_hdr`.
 const AT_LENGTH: usize = 4;
 const AT_CAPTURED: usize = 8;
 const AT_MAC: usize = 12;
 const AT_VLAN: usize = 24;
-/// Length of the header, and so the place of the frame to send.
+/// Length of the header: the place of a frame to send.
 const HEADER: usize = 32;
-/// The most that the kernel puts in front of a received frame: header, `struct sockaddr_ll`, alignment, virtio header.
+/// Most bytes before a received frame: header, `struct sockaddr_ll`, alignment, virtio header.
 const RECEIVE_HEADROOM: usize = 96;
 
-/// Cache lines of the following slot that are fetched while a frame is dealt with, for another processor has written
-/// them: the slot's header, and of its frame the headers.
+/// Cache lines of the next slot and frame header, which another processor wrote.
 const PREFETCHED_LINES: usize = 4;
 
-/// How many slots of which size, in blocks that the kernel allocates as one.
+/// Number and size of slots, in blocks of the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     slot: usize,
@@ -45,11 +44,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Room for `slots` frames of up to `longest` bytes, each with its headers.
+    /// Room for `slots` frames of up to `longest` bytes with headers.
     #[must_use]
     pub fn new(slots: usize, longest: usize) -> Self {
         const BLOCK: usize = 1 << 16;
-        // A multiple of the cache line, and an odd one: slots a power of two apart would fight for the same lines.
+        // An odd multiple of the cache line: slots a power of two apart would compete for lines.
         let lines = (longest + RECEIVE_HEADROOM).div_ceil(64) | 1;
         let slot = lines * 64;
         let block = BLOCK.max(slot.next_power_of_two());
@@ -68,7 +67,7 @@ impl Layout {
         self.per_block * self.blocks
     }
 
-    /// Bytes of the ring.
+    /// Length in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         self.block * self.blocks
@@ -79,15 +78,14 @@ impl Layout {
     }
 }
 
-/// Walks the slots of one ring, round and round, without dividing.
+/// Walks a ring's slots cyclically, without dividing.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     layout: Layout,
-    /// Where the ring begins in the mapping.
     start: usize,
     index: usize,
     in_block: usize,
-    /// Where the slot is in the mapping.
+    /// Place of the slot in the mapping.
     at: usize,
 }
 
@@ -121,13 +119,13 @@ impl Cursor {
 /// A received frame in its slot.
 #[derive(Debug)]
 pub struct Received<'a> {
-    /// The virtio header and the frame, in one piece; the frame lacks the tag in `tag`.
+    /// Virtio header and frame, without the tag in `tag`.
     pub bytes: &'a mut [u8],
     /// The VLAN tag that the kernel took out.
     pub tag: Option<Tag>,
-    /// The frame did not fit: the whole of it waits in the socket's queue.
+    /// The frame did not fit: all of it is in the socket's queue.
     pub copied: bool,
-    /// The frame did not fit, and is nowhere else.
+    /// The frame did not fit, and is lost.
     pub truncated: bool,
 }
 
@@ -137,16 +135,14 @@ pub struct Rings {
     memory: SharedMemory,
     receive: Cursor,
     transmit: Cursor,
-    /// The oldest slot that may be the kernel's to send.
+    /// The oldest slot that the kernel may have to send.
     unsent: Cursor,
     pending: usize,
 }
 
 impl Rings {
-    /// Makes the rings of a socket whose version and virtio header are set and which is not bound yet.
-    ///
-    /// # Errors
-    /// Those of the kernel, for example that there is not so much memory.
+    /// Makes the rings of an unbound socket with version and virtio header set. Fails with the
+    /// kernel's error, for example without enough memory.
     pub fn new(socket: &OwnedFd, receive: Layout, transmit: Layout) -> io::Result<Self> {
         for (option, layout) in [(PACKET_RX_RING, receive), (PACKET_TX_RING, transmit)] {
             system::set_option(socket, libc::SOL_PACKET, option, &layout.request())?;
@@ -162,7 +158,7 @@ impl Rings {
         })
     }
 
-    /// The next received frame, if there is one. It stays in its slot until [`release`](Self::release).
+    /// The next received frame, in its slot until [`release`](Self::release).
     #[inline]
     pub fn next(&mut self, virtio_header: usize) -> Option<Received<'_>> {
         let at = self.receive.at;
@@ -189,7 +185,7 @@ impl Rings {
         let control = u16::from_ne_bytes([words[0], words[1]]);
         let tag = tag::tag(status, control, u16::from_ne_bytes([words[2], words[3]]));
         let copied = status & STATUS_COPY != 0;
-        // The kernel keeps within the slot; the memory checks that it is within the mapping.
+        // The kernel keeps within the slot; `bytes` checks that it is within the mapping.
         let bytes = self
             .memory
             .bytes(at + mac - virtio_header, captured as usize + virtio_header);
@@ -201,7 +197,7 @@ impl Rings {
         })
     }
 
-    /// Gives the slot of the last [`next`](Self::next) back to the kernel.
+    /// Gives the slot of the last [`next`](Self::next) back.
     #[inline]
     pub fn release(&mut self) {
         self.memory
@@ -210,13 +206,13 @@ impl Rings {
         self.receive.advance();
     }
 
-    /// Bytes that fit into a transmit slot.
+    /// Bytes in a transmit slot.
     #[must_use]
     pub fn longest(&self) -> usize {
         self.transmit.layout.slot - HEADER
     }
 
-    /// Puts the parts into the next transmit slot. `false` if there is none free, or they don't fit.
+    /// Puts the parts into the next transmit slot; `false` if none is free or they don't fit.
     #[inline]
     pub fn put(&mut self, header: &[u8], frame: &[u8]) -> bool {
         let length = header.len() + frame.len();
@@ -240,14 +236,14 @@ impl Rings {
         true
     }
 
-    /// Frames put and not yet kicked.
+    /// Frames put and not kicked.
     #[inline]
     #[must_use]
     pub fn pending(&self) -> usize {
         self.pending
     }
 
-    /// Has the kernel send the frames that were put. Gives the number of frames that it did not take, which are lost.
+    /// Has the kernel send the put frames; gives how many it did not take, which are lost.
     #[inline]
     pub fn kick(&mut self, socket: &OwnedFd) -> usize {
         if self.pending == 0 {
@@ -264,7 +260,6 @@ impl Rings {
         self.take_back(pending)
     }
 
-    /// Where the slot before the next one is.
     fn last(&self) -> usize {
         let layout = &self.transmit.layout;
         let index = self
@@ -277,8 +272,8 @@ impl Rings {
             + index % layout.per_block * layout.slot
     }
 
-    /// The kernel sends in order and stops where it fails, to go on at that place: untouched slots are a row at the end,
-    /// and the next frame has to go to its beginning.
+    /// The kernel sends in order and stops at a failure. Untouched slots are a row at the end; the
+    /// next frame has to go to its beginning.
     fn take_back(&mut self, pending: usize) -> usize {
         let mut lost = 0;
         let mut first = None;

@@ -1,4 +1,4 @@
-//! Cuts frames that their sender left whole into segments, as an interface with segmentation offload would.
+//! Cuts large frames into segments, as an interface with segmentation offload.
 
 use crate::checksum;
 use crate::tag::{Tag, append_tagged};
@@ -7,7 +7,7 @@ use crate::tag::{Tag, append_tagged};
 const TCP_IPV4: u8 = 1;
 const TCP_IPV6: u8 = 4;
 const UDP: u8 = 5;
-/// Not a kind but a flag: the frame has CWR set, which only its first segment keeps. So it is for every frame here.
+/// A flag: the frame has CWR set, which only its first segment keeps, as for every frame here.
 const ECN: u8 = 0x80;
 
 const ETHERNET_HEADER: usize = 14;
@@ -19,12 +19,11 @@ const UDP_HEADER: usize = 8;
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
 
-/// Flags of TCP in the byte of the usual ones.
+/// TCP flags in their byte.
 const FIN: u8 = 0x01;
 const PUSH: u8 = 0x08;
 const CWR: u8 = 0x80;
 
-/// Where the headers of a frame are.
 struct Headers {
     ipv6: bool,
     tcp: bool,
@@ -73,8 +72,8 @@ impl Headers {
     }
 }
 
-/// Cuts `frame`, whose transport header is at `transport`, into segments of `size` bytes of payload each (the last one
-/// may be shorter) and gives each to `take`, with `tag` put in. `None` if it is no frame that can be cut so.
+/// Cuts `frame` (transport header at `transport`) into segments of `size` bytes of payload (the
+/// last may be shorter); gives each to `take`, with `tag`. `None` if it can't be cut.
 pub fn segment(
     kind: u8,
     size: usize,
@@ -131,7 +130,7 @@ fn write_network_header(packet: &mut [u8], ipv6: bool, transport: usize, number:
     packet[10..12].copy_from_slice(&complement.to_be_bytes());
 }
 
-/// The sum over what a transport checksum covers of the network header (RFC 9293 section 3.1, RFC 8200 section 8.1).
+/// The network header's part of a transport checksum (RFC 9293 section 3.1, RFC 8200 section 8.1).
 fn pseudo_header(packet: &[u8], headers: &Headers, transport: usize) -> u64 {
     let addresses = if headers.ipv6 { 8..40 } else { 12..20 };
     let protocol = if headers.tcp {

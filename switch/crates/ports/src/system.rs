@@ -1,4 +1,4 @@
-//! System calls and shared memory behind safe faces: every `unsafe` of the crate is here.
+//! System calls and shared memory: every `unsafe` of the crate is here.
 
 use std::ffi::c_void;
 use std::io;
@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
-/// A type for which every pattern of bytes is a value, and which has no padding, so that the kernel may read and write it.
+/// A type without padding and invalid byte patterns, so that the kernel may read and write it.
 ///
 /// # Safety
 /// Implement it only for types of that kind.
@@ -38,14 +38,13 @@ fn own(descriptor: RawFd) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(descriptor) }
 }
 
-/// A non-blocking socket that is closed on exec.
+/// A non-blocking socket, closed on exec.
 pub fn socket(domain: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
     let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: takes and gives numbers only.
     check(unsafe { libc::socket(domain, kind, protocol) }).map(own)
 }
 
-/// Sets a socket option.
 pub fn set_option<T: Plain>(socket: &OwnedFd, level: i32, name: i32, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     let value = std::ptr::from_ref(value).cast();
@@ -54,7 +53,7 @@ pub fn set_option<T: Plain>(socket: &OwnedFd, level: i32, name: i32, value: &T) 
     Ok(())
 }
 
-/// Reads a socket option, which must have the length of `value`.
+/// Reads an option of the length of `value`.
 pub fn get_option<T: Plain>(
     socket: &OwnedFd,
     level: i32,
@@ -79,7 +78,7 @@ pub fn get_option<T: Plain>(
     Ok(value)
 }
 
-/// Binds a socket to the address that these bytes are.
+/// Binds a socket to an address in bytes.
 pub fn bind(socket: &OwnedFd, address: &[u8]) -> io::Result<()> {
     let length = address.len() as libc::socklen_t;
     // SAFETY: the kernel reads `length` bytes, which the slice has, and checks what they say.
@@ -87,7 +86,7 @@ pub fn bind(socket: &OwnedFd, address: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The index of an interface of this network namespace.
+/// Index of an interface of this network namespace.
 pub fn interface_index(name: &str) -> io::Result<u32> {
     let name = std::ffi::CString::new(name)?;
     // SAFETY: a string that ends with a zero byte, read only during the call.
@@ -97,10 +96,10 @@ pub fn interface_index(name: &str) -> io::Result<u32> {
     }
 }
 
-/// Bytes of `struct ifreq`: a name, and a union whose members used here have 8 bytes at most.
+/// Bytes of `struct ifreq`: a name, and a union of which 8 bytes are used here.
 pub const INTERFACE_REQUEST: usize = size_of::<libc::ifreq>();
 
-/// An ioctl(2) that reads and writes a `struct ifreq`.
+/// An ioctl(2) with a `struct ifreq`.
 pub fn interface_request(
     descriptor: BorrowedFd<'_>,
     request: libc::Ioctl,
@@ -112,7 +111,7 @@ pub fn interface_request(
     Ok(())
 }
 
-/// An ioctl(2) that takes a pointer to an int.
+/// An ioctl(2) with a pointer to an int.
 pub fn set_integer(descriptor: BorrowedFd<'_>, request: libc::Ioctl, value: i32) -> io::Result<()> {
     let value: *const i32 = &raw const value;
     // SAFETY: callers pass requests (TUNSETVNETHDRSZ) that read one int.
@@ -120,7 +119,7 @@ pub fn set_integer(descriptor: BorrowedFd<'_>, request: libc::Ioctl, value: i32)
     Ok(())
 }
 
-/// An ioctl(2) that takes a number.
+/// An ioctl(2) with a number.
 pub fn set_number(
     descriptor: BorrowedFd<'_>,
     request: libc::Ioctl,
@@ -134,13 +133,11 @@ pub fn set_number(
 /// Ancillary data of a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Received {
-    /// Bytes put into the buffer.
     pub length: usize,
-    /// Whether the message was longer than the buffer.
     pub truncated: bool,
 }
 
-/// Receives a message and its control messages (see cmsg(3)) without waiting.
+/// Receives a message and its control messages (cmsg(3)) without waiting.
 pub fn receive(
     socket: &OwnedFd,
     buffer: &mut [u8],
@@ -166,7 +163,7 @@ pub fn receive(
     })
 }
 
-/// Room for one control message of up to 40 bytes, aligned as `struct cmsghdr` wants it.
+/// Room for one control message of up to 40 bytes, aligned for `struct cmsghdr`.
 #[derive(Debug, Default)]
 pub struct ControlBuffer {
     bytes: [u64; 7],
@@ -174,7 +171,7 @@ pub struct ControlBuffer {
 }
 
 impl ControlBuffer {
-    /// The data of the first control message, if it is of this kind.
+    /// Data of the first control message, if of this kind.
     pub fn data<const N: usize>(&self, level: i32, kind: i32) -> Option<[u8; N]> {
         const HEADER: usize = size_of::<libc::cmsghdr>();
         let mut bytes = [0; size_of::<[u64; 7]>()];
@@ -192,7 +189,6 @@ impl ControlBuffer {
     }
 }
 
-/// Sends the parts as one message without waiting.
 pub fn send(socket: &OwnedFd, parts: &[&[u8]; 2]) -> io::Result<usize> {
     let parts = parts.map(|part| libc::iovec {
         iov_base: part.as_ptr().cast_mut().cast(),
@@ -212,7 +208,7 @@ pub fn send(socket: &OwnedFd, parts: &[&[u8]; 2]) -> io::Result<usize> {
     })
 }
 
-/// Asks the kernel to send the frames of a transmit ring, without waiting.
+/// Has the kernel send a transmit ring's frames, without waiting.
 pub fn kick(socket: &OwnedFd) -> io::Result<usize> {
     // SAFETY: a null buffer of length 0 is not read.
     check_length(unsafe {
@@ -227,7 +223,6 @@ pub fn kick(socket: &OwnedFd) -> io::Result<usize> {
     })
 }
 
-/// Reads from a descriptor.
 pub fn read(descriptor: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: the kernel writes at most `buffer.len()` bytes.
     check_length(unsafe {
@@ -239,7 +234,6 @@ pub fn read(descriptor: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     })
 }
 
-/// Writes the parts to a descriptor as one.
 pub fn write(descriptor: &OwnedFd, parts: &[&[u8]; 2]) -> io::Result<usize> {
     let parts = parts.map(|part| libc::iovec {
         iov_base: part.as_ptr().cast_mut().cast(),
@@ -255,10 +249,10 @@ pub fn write(descriptor: &OwnedFd, parts: &[&[u8]; 2]) -> io::Result<usize> {
     })
 }
 
-/// Memory that the kernel shares with us through a socket.
+/// Memory shared with the kernel through a socket.
 ///
-/// The kernel and we take turns: a word in front of each place says whose turn it is. The type gives out those words as
-/// atomics and the rest as copies and slices; [`ring`](crate::ring) keeps to the turns.
+/// A word before each place says whose turn it is, the kernel's or ours. Those words are given as
+/// atomics, the rest as copies and slices; [`ring`](crate::ring) keeps to the turns.
 #[derive(Debug)]
 pub struct SharedMemory {
     start: NonNull<u8>,
@@ -310,7 +304,7 @@ impl SharedMemory {
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(at).cast()) }
     }
 
-    /// Has the processor fetch some cache lines from `at` on while it does something else.
+    /// Prefetches cache lines from `at` on.
     #[inline]
     pub fn prefetch(&self, at: usize, lines: usize) {
         #[cfg(target_arch = "x86_64")]
@@ -324,7 +318,7 @@ impl SharedMemory {
         let _ = (at, lines);
     }
 
-    /// Bytes that the kernel has handed over, until it gets them back.
+    /// Bytes handed over by the kernel, until it gets them back.
     #[inline]
     pub fn bytes(&mut self, at: usize, length: usize) -> &mut [u8] {
         self.check(at, length);
@@ -341,34 +335,31 @@ impl Drop for SharedMemory {
     }
 }
 
-/// A descriptor to wait for, or none.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct PollEntry(libc::pollfd);
 
 impl PollEntry {
-    /// An entry; without a descriptor it is never ready.
+    /// An entry, never ready without a descriptor.
     pub fn new(descriptor: Option<BorrowedFd<'_>>) -> Self {
         Self(libc::pollfd {
-            // poll(2) passes over negative descriptors.
+            // poll(2) ignores negative descriptors.
             fd: descriptor.map_or(-1, |descriptor| descriptor.as_raw_fd()),
             events: libc::POLLIN,
             revents: 0,
         })
     }
 
-    /// Whether it has an error.
     pub fn is_in_trouble(&self) -> bool {
         self.0.revents & !libc::POLLIN != 0
     }
 
-    /// Whether it is readable or in trouble.
     pub fn is_ready(&self) -> bool {
         self.0.revents != 0
     }
 }
 
-/// Waits for the entries; a descriptor that was closed meanwhile is "in trouble", no worse.
+/// Waits for the entries; a descriptor closed meanwhile is "in trouble".
 pub fn poll(entries: &mut [PollEntry], timeout: Option<std::time::Duration>) -> io::Result<()> {
     let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
@@ -390,7 +381,7 @@ pub fn poll(entries: &mut [PollEntry], timeout: Option<std::time::Duration>) -> 
     Ok(())
 }
 
-/// The first bytes of what an interface answers to a request.
+/// First bytes of an interface's answer to a request.
 pub fn interface_value<const N: usize>(name: &str, request: libc::Ioctl) -> io::Result<[u8; N]> {
     let any = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     let mut argument = [0; INTERFACE_REQUEST];
@@ -401,7 +392,7 @@ pub fn interface_value<const N: usize>(name: &str, request: libc::Ioctl) -> io::
     Ok(value)
 }
 
-/// The words of an error, without the number that std appends.
+/// An error's text, without std's number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
@@ -410,7 +401,6 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// Writes the name of an interface into a request.
 pub fn put_name(request: &mut [u8; INTERFACE_REQUEST], name: &str) -> io::Result<()> {
     let name = name.as_bytes();
     let long = name.is_empty() || name.len() >= libc::IFNAMSIZ || name.contains(&0);
@@ -421,7 +411,6 @@ pub fn put_name(request: &mut [u8; INTERFACE_REQUEST], name: &str) -> io::Result
     Ok(())
 }
 
-/// Switches an interface on.
 pub fn switch_on(name: &str) -> io::Result<()> {
     let any = socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     let mut request = [0; INTERFACE_REQUEST];
@@ -431,7 +420,6 @@ pub fn switch_on(name: &str) -> io::Result<()> {
     interface_request(any.as_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
 }
 
-/// Makes reading and writing fail rather than wait.
 pub fn set_nonblocking(descriptor: &OwnedFd) -> io::Result<()> {
     // SAFETY: takes and gives numbers only.
     let flags = check(unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_GETFL) })?;
@@ -446,13 +434,13 @@ pub fn set_nonblocking(descriptor: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// A descriptor that is readable after something was written to it (eventfd(2)).
+/// A descriptor that is readable after a write (eventfd(2)).
 pub fn event() -> io::Result<OwnedFd> {
     // SAFETY: takes and gives numbers only.
     check(unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) }).map(own)
 }
 
-/// Lowers the priority of the calling thread, as nice(1) does of a process.
+/// Lowers the calling thread's priority, as nice(1).
 pub fn be_nice(by: i32) {
     // SAFETY: the call takes three numbers; on Linux 0 is the calling thread.
     unsafe {

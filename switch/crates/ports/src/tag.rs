@@ -1,12 +1,11 @@
-//! VLAN tags that the kernel took out of frames: rings and auxiliary data have them (`struct tpacket_auxdata`,
-//! linux/if_packet.h).
+//! VLAN tags that the kernel took out of frames (`struct tpacket_auxdata`, linux/if_packet.h).
 
 /// `TP_STATUS_VLAN_VALID` and `TP_STATUS_VLAN_TPID_VALID`.
 const TAG_VALID: u32 = 1 << 4;
 const TYPE_VALID: u32 = 1 << 6;
-/// IEEE 802.1Q's EtherType, which a kernel that does not say means.
+/// IEEE 802.1Q's EtherType, the kernel's default.
 const TYPE_8021Q: u16 = 0x8100;
-/// Both addresses; the tag comes behind them.
+/// Both addresses; the tag follows.
 const ADDRESSES: usize = 12;
 
 /// Length of the auxiliary data in bytes.
@@ -15,7 +14,7 @@ pub const AUXILIARY_DATA: usize = 20;
 /// A VLAN tag: type and control information, network byte order.
 pub type Tag = [u8; 4];
 
-/// The VLAN tag that `status`, `control` and `kind` say, as rings and auxiliary data give them.
+/// The VLAN tag in the fields of a ring or of auxiliary data.
 #[inline]
 #[must_use]
 pub fn tag(status: u32, control: u16, kind: u16) -> Option<Tag> {
@@ -42,7 +41,7 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
-/// Appends a piece of a frame from its beginning on, and the tag where it belongs.
+/// Appends the beginning of a frame with its tag.
 pub(crate) fn append_tagged(buffer: &mut Vec<u8>, frame: &[u8], tag: Option<Tag>) {
     match (frame.split_at_checked(ADDRESSES), tag) {
         (Some((addresses, rest)), Some(tag)) => {

@@ -1,4 +1,4 @@
-//! A TAP interface as a port: what the kernel sends by the interface, the switch receives (tuntap.rst of the kernel).
+//! A TAP interface as a port: the switch receives frames that the kernel sends (tuntap.rst).
 
 use std::fs::OpenOptions;
 use std::io;
@@ -13,10 +13,10 @@ use crate::offload::{self, VIRTIO_HEADER};
 use crate::port::{Port, PortError};
 use crate::system::{self, INTERFACE_REQUEST};
 
-/// Work that the kernel may leave to the offload module (linux/if_tun.h): checksums, TCP and UDP segmentation.
+/// Offloads for the module of that name (linux/if_tun.h): checksums, TCP and UDP segmentation.
 const OFFLOADS: libc::c_ulong = 0x01 | 0x02 | 0x04 | 0x08;
 const OFFLOADS_WITH_UDP: libc::c_ulong = OFFLOADS | 0x20 | 0x40;
-/// The longest frame with segmentation offload, with room for its Ethernet header.
+/// Longest frame with segmentation offload, Ethernet header included.
 const LONGEST_FRAME: usize = (1 << 16) + 64;
 
 /// A TAP interface of this network namespace.
@@ -31,10 +31,8 @@ pub struct TapPort {
 }
 
 impl TapPort {
-    /// Attaches to the TAP interface `name`. If there is none, it is made, switched on, and goes with the port.
-    ///
-    /// # Errors
-    /// No permission, a wrong name, another kind of interface, or one that another process has.
+    /// Attaches to the TAP interface `name`, or makes one, switches it on, and removes it at the
+    /// end. Fails for a wrong name, another kind of interface, one in use, or without permission.
     pub fn open(name: &str) -> Result<Self, PortError> {
         let counters = Arc::new(Counters::default());
         let (device, index) = attach(name)?;
@@ -78,7 +76,7 @@ fn attach(name: &str) -> Result<(OwnedFd, u32), PortError> {
     system::interface_request(device.as_fd(), libc::TUNSETIFF, &mut request).map_err(failed)?;
     system::set_integer(device.as_fd(), libc::TUNSETVNETHDRSZ, VIRTIO_HEADER as i32)
         .map_err(failed)?;
-    // A kernel before 6.2 knows no UDP segmentation.
+    // Kernels before 6.2 have no UDP segmentation.
     if system::set_number(device.as_fd(), libc::TUNSETOFFLOAD, OFFLOADS_WITH_UDP).is_err() {
         system::set_number(device.as_fd(), libc::TUNSETOFFLOAD, OFFLOADS).map_err(failed)?;
     }
@@ -113,7 +111,7 @@ impl Port for TapPort {
                     offload::finish(received, None, &mut self.scratch, &self.counters, take);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
-                // The interface is down or gone, which `Links` reports.
+                // The interface is down or gone: `Links` reports it.
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EIO | libc::EBADFD)) => {
                     return false;
                 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::system::{self, PollEntry};
 
-/// Waits for any of several descriptors, without allocating after the first time.
+/// Waits for several descriptors; allocates only the first time.
 #[derive(Debug, Default)]
 pub struct Waiter {
     entries: Vec<PollEntry>,
@@ -19,10 +19,7 @@ impl Waiter {
         Self::default()
     }
 
-    /// Waits until a descriptor is readable or has an error, a signal comes, or the time is over.
-    ///
-    /// # Errors
-    /// Those of ppoll(2), but `EINTR`.
+    /// Waits for a readable descriptor, its error, a signal, or the timeout; may fail as ppoll(2).
     pub fn wait<'a>(
         &mut self,
         descriptors: impl IntoIterator<Item = Option<BorrowedFd<'a>>>,
@@ -40,13 +37,13 @@ impl Waiter {
         }
     }
 
-    /// Whether the descriptor at this place had an error at the last wait.
+    /// Whether the descriptor at this place had an error.
     #[must_use]
     pub fn is_in_trouble(&self, at: usize) -> bool {
         self.entries.get(at).is_some_and(PollEntry::is_in_trouble)
     }
 
-    /// Whether the descriptor at this place is readable, or in trouble, since the last wait.
+    /// Whether the descriptor at this place is readable or in trouble.
     #[must_use]
     pub fn is_ready(&self, at: usize) -> bool {
         self.entries.get(at).is_some_and(PollEntry::is_ready)

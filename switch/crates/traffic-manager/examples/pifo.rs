@@ -1,16 +1,14 @@
 //! Measures what the traffic manager promises: `cargo run --release -p phb-traffic-manager --example pifo [-- --json]`.
 //!
-//! The queue is measured at constant length, one pop and one push at a time (the hold model), with ranks in several
-//! orders, and the slowest order is reported. An item is as large as what a port queues: a pointer to a packet, and what
-//! there is to know of it. The shaper is measured on the virtual clock: a line that always has something to send, every
-//! window of one second, and the largest deviation.
+//! The queue is measured at constant length, one pop and one push at a time (the hold model), with
+//! several orders of ranks; the slowest is reported. Items are as large as a port's. The shaper is
+//! measured in virtual time: a busy line's largest deviation in any window of one second.
 
 use std::time::Instant;
 
 use phb_traffic_manager::{Pifo, PortConfig, PortQueue};
 
-/// Each figure is the best of these many runs, for everything else on the machine only makes it worse; runs are short, so
-/// that some of them have a processor to themselves.
+/// Best of these runs: other load only slows. A short run may have a processor to itself.
 const RUNS: usize = 100;
 const OPERATIONS: usize = 40_000;
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
@@ -32,7 +30,7 @@ fn random(state: &mut u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// Gives the next rank from the rank popped last, the number of the push, and a random number.
+/// The next rank, from the rank popped last, the number of the push, and a random number.
 type Order = fn(u64, u64, u64) -> u64;
 
 const ORDERS: [(&str, Order); 6] = [
@@ -43,7 +41,7 @@ const ORDERS: [(&str, Order); 6] = [
     ("popped + random", |popped, _, random| {
         popped.wrapping_add(random % (1 << 20))
     }),
-    // Finish tags of self-clocked fair queueing: a few levels, each with conversations of different weights.
+    // Finish tags of self-clocked fair queueing: levels, conversations of different weights.
     ("finish tags", |popped, _, random| {
         let level = (random & 3) << 60;
         let base = popped & ((1 << 60) - 1);
@@ -63,7 +61,7 @@ fn hold(length: usize, order: Order) -> f64 {
         let rank = next(0);
         let _ = queue.push(rank, [rank; 5]);
     }
-    // Until the queue has the shape that this order gives it.
+    // Brings the queue into this order's steady state.
     let mut turn = |operations: usize| {
         for _ in 0..operations {
             if let Some((rank, item)) = queue.pop() {
@@ -97,10 +95,10 @@ fn queue(name: &'static str, length: usize, report: bool) -> Figure {
     }
 }
 
-/// The largest relative deviation from `rate` of what a busy line sends in any second of three.
+/// The largest relative deviation from `rate` of a busy line in any second of three.
 ///
-/// The bits of a frame pass evenly between the end of the frame before and its own end. What passes in a window is then
-/// largest or smallest where one of its ends is the end of a frame.
+/// A frame's bits pass evenly from the previous frame's end to its own. So a window carries most or
+/// least where one of its ends is a frame's end.
 fn deviation(rate: u64) -> f64 {
     let mut port: PortQueue<usize, ()> = PortQueue::new(PortConfig {
         rate_bps: Some(rate),

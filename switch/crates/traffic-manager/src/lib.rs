@@ -1,8 +1,8 @@
-//! The traffic manager: it sorts and paces, and knows no policy.
+//! The traffic manager sorts and paces by ranks; policies are the program's.
 //!
-//! A packet comes from the pipeline with a *rank*, its place in the order of transmission. What is left to do is the
-//! same for every policy: keep packets in order of rank, and put them on the line no faster than its rate. A program
-//! that knows no rank has a priority for each packet, and queues as simple_switch has them.
+//! The pipeline gives each packet a *rank*, its place in the order of transmission. The traffic
+//! manager keeps this order, and the line's rate. A program without ranks gives priorities instead,
+//! for queues as simple_switch has them.
 //!
 //! ```text
 //!            enqueue                 pop      (egress pipeline)     transmit                            depart
@@ -12,11 +12,11 @@
 //! ```
 //!
 //! - [`pifo`]: the queue (push-in, first-out);
-//! - [`ranked`]: packets that wait for tokens of their class beside it;
-//! - [`strict`]: the queues for packets without a rank;
-//! - [`token_bucket`]: when a frame may start at a port that is shaped with a burst;
+//! - [`ranked`]: the queue, beside packets that wait for tokens of their class;
+//! - [`strict`]: queues for packets without a rank;
+//! - [`token_bucket`]: when a frame may start at a port shaped with a burst;
 //! - [`shaper`]: when a transmission ends, exact over any interval;
-//! - [`port`]: these, with the transmit ring between them, as one port's queue.
+//! - [`port`]: a port's queue, with a transmit ring between these.
 
 pub mod pifo;
 pub mod port;

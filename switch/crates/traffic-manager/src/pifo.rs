@@ -1,11 +1,10 @@
 //! Push-in, first-out: a queue ordered by rank.
 //!
-//! Ranks may come in any order, and the order in which they leave is exact. Memory takes the time: of a million
-//! packets, a binary heap waits for a dozen cache misses to find the first. Here items lie still, and what moves are keys
-//! of 16 bytes: rank, number of arrival, place of the item. No two keys are equal, so equal ranks leave in order of
-//! arrival. The keys due next are in a heap that fits the cache, all others on shelves, sorted when their turn comes. No
-//! operation takes longer than sorting one shelf, but for the renumbering, once in 7 * 10^10 arrivals. The key that is last
-//! is looked for on the highest shelf when it is asked for, and remembered until it is taken.
+//! Ranks leave exactly in order. Memory takes the time: with a million packets, a binary heap waits
+//! for a dozen cache misses. Here items lie still, and keys of 16 bytes move: rank, arrival number,
+//! place of the item; so equal ranks leave in order of arrival. The next keys are in a heap that
+//! fits the cache, others on shelves, sorted when their turn comes. No operation takes longer than
+//! sorting one shelf, but for renumbering, once in 7 * 10^10 arrivals.
 
 mod heap;
 mod shelves;
@@ -13,28 +12,27 @@ mod shelves;
 use heap::Heap;
 use shelves::{SHELF, Shelves};
 
-/// Keys in the heap at most; half of them fill a shelf.
+/// Most keys in the heap; half of them fill a shelf.
 const NEAR: usize = 2 * SHELF;
 
-/// Bits of a key that say where the item lies.
+/// Bits of a key for the item's place.
 const PLACE_BITS: u32 = 28;
-/// Bits of a key that say when it came, counted since the queue was last empty.
+/// Bits of a key for its arrival, counted since the queue was last empty.
 const ARRIVAL_BITS: u32 = 64 - PLACE_BITS;
 
-/// A queue in which an item may be pushed in anywhere, by its rank, and that is emptied from the front: lower ranks
-/// first, equal ranks in order of arrival.
+/// A queue that takes any rank and gives the lowest first, equal ones in order of arrival.
 ///
 /// The primitive of Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016.
 pub struct Pifo<T> {
-    /// The keys below [`Shelves::floor`]. Not empty unless the queue is.
+    /// Keys below [`Shelves::floor`]. Not empty unless the queue is.
     near: Heap,
     far: Shelves,
     sorting: Vec<u128>,
     items: Vec<Option<T>>,
-    /// Places in `items` that are free.
+    /// Free places in `items`.
     free: Vec<u32>,
     arrivals: u64,
-    /// The key that is last, where it is known.
+    /// The last key, once it has been searched for.
     last: Option<u128>,
 }
 
@@ -45,7 +43,7 @@ impl<T> Default for Pifo<T> {
 }
 
 impl<T> Pifo<T> {
-    /// How many items fit.
+    /// Most items in the queue.
     pub const CAPACITY: usize = (1 << PLACE_BITS) - 1;
 
     /// An empty queue.
@@ -62,10 +60,7 @@ impl<T> Pifo<T> {
         }
     }
 
-    /// Puts `item` behind every item whose rank is `rank` or lower.
-    ///
-    /// # Errors
-    /// Gives `item` back when the queue has [`CAPACITY`](Self::CAPACITY) items.
+    /// Queues `item` behind its rank or lower; gives it back at [`CAPACITY`](Self::CAPACITY).
     pub fn push(&mut self, rank: u64, item: T) -> Result<(), T> {
         let place = match self.free.pop() {
             Some(place) => {
@@ -94,14 +89,13 @@ impl<T> Pifo<T> {
         self.take(key)
     }
 
-    /// Takes the item of highest rank, of equal ones the last that came, with its rank.
+    /// Takes the item of highest rank, the last of equal ones, with its rank.
     pub fn pop_last(&mut self) -> Option<(u64, T)> {
         self.last = None;
         let key = self.far.take_last().or_else(|| self.near.pop_last())?;
         self.take(key)
     }
 
-    /// Takes the item of a key that is not in the queue any more.
     fn take(&mut self, key: u128) -> Option<(u64, T)> {
         let place = place(key);
         let item = self.items[place as usize].take();
@@ -135,19 +129,19 @@ impl<T> Pifo<T> {
         self.last.map(rank)
     }
 
-    /// How many items wait.
+    /// Number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.len() - self.free.len()
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.near.len() == 0
     }
 
-    /// Drops everything that waits.
+    /// Drops all items.
     pub fn clear(&mut self) {
         self.near.clear();
         self.far.clear();
@@ -172,7 +166,6 @@ impl<T> Pifo<T> {
         }
     }
 
-    /// Fetches the keys due next from the shelves, when the heap is empty.
     fn refill(&mut self) {
         self.sorting.clear();
         if !self.far.take(&mut self.sorting) {
@@ -182,13 +175,13 @@ impl<T> Pifo<T> {
         }
         self.sorting.sort_unstable();
         self.near.refill(&self.sorting);
-        // Their items are due soon. Asked for all at once, they come in the time of a few cache misses.
+        // Their items are due soon: fetched together, they take the time of a few cache misses.
         for key in &self.sorting {
             std::hint::black_box(self.items[place(*key) as usize].is_some());
         }
     }
 
-    /// Numbers all arrivals anew, in their order, when the numbers have come to their end.
+    /// Renumbers all arrivals, in their order, when the numbers run out.
     fn renumber(&mut self) {
         let mut keys: Vec<u128> = self.near.keys().chain(self.far.drain()).collect();
         keys.sort_unstable();

@@ -1,4 +1,4 @@
-//! One port: packets wait in a PIFO or in strict-priority queues, frames pass a transmit ring and the line.
+//! A port: a PIFO or strict-priority queues, a transmit ring, and the line.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use crate::shaper::Shaper;
 use crate::strict::StrictQueues;
 use crate::token_bucket::{ShaperConfig, TokenBucket};
 
-/// Packets that wait at a port unless its configuration says otherwise. Programs are to drop earlier, by policy.
+/// Packets that may wait at a port unless configured. Programs should drop earlier, by policy.
 pub const DEFAULT_BUFFER_PACKETS: usize = 4096;
 
-/// Packets in a strict-priority queue unless the port's configuration says otherwise, as in simple_switch.
+/// Default limit of a strict-priority queue in packets, as in simple_switch.
 pub const DEFAULT_QUEUE_DEPTH: usize = 64;
 
 /// How a port transmits.
@@ -18,25 +18,23 @@ pub const DEFAULT_QUEUE_DEPTH: usize = 64;
 pub struct PortConfig {
     /// The line's rate in bit/s, `None` for unlimited. 0 holds everything back.
     pub rate_bps: Option<u64>,
-    /// Bytes added to the length of the Ethernet frame (without frame check sequence) for its transmission time: what
-    /// the line's own framing adds or saves. PPP over HDLC, for example: -14 (no Ethernet header) + 4 (PPP header)
-    /// + 3 (frame check sequence and flag).
+    /// Bytes added to the Ethernet frame's length (without FCS) for its transmission time; for PPP
+    /// over HDLC -14 (no Ethernet header) + 4 (PPP header) + 3 (FCS, flag).
     pub overhead_bytes: i32,
-    /// Frames that may wait between the scheduler and the line, as in a router's hardware queue. No rank overtakes
-    /// them. With 0 the next packet is chosen when the line gets free.
+    /// Frames between scheduler and line, as in a router's hardware queue. No rank overtakes them.
+    /// At 0 the next packet is chosen when the line is free.
     pub transmit_ring: usize,
-    /// Packets that may wait, in the PIFO or in all queues: the last line of defence, behind the program's own buffer
-    /// admission.
+    /// Packets that may wait in all; the program's own buffer admission should drop before.
     pub buffer_packets: usize,
-    /// Strict-priority queues, for packets without a rank: priorities from 0 to one below, the highest first.
+    /// Strict-priority queues, for packets without a rank; the highest is served first.
     pub queues: u8,
-    /// Whether packets with a rank wait in the strict-priority queues too, as on a switch that has no PIFO.
+    /// Whether packets with a rank use these queues too, as on a switch without a PIFO.
     pub strict_priority: bool,
-    /// Packets that may wait in one of these queues, [`DEFAULT_QUEUE_DEPTH`] unless given.
+    /// Packets that may wait in each queue; [`DEFAULT_QUEUE_DEPTH`] unless given.
     pub queue_depth: Option<usize>,
-    /// The highest rate of each of these queues, in packets per second; `None` and 0 are unlimited.
+    /// Maximum rate of each queue, in packets per second; `None` and 0 are unlimited.
     pub queue_rate_pps: Option<u64>,
-    /// The limit of the port's rate, besides that of its line.
+    /// A limit on the rate besides the line's.
     pub shaper: Option<ShaperConfig>,
 }
 
@@ -58,28 +56,28 @@ impl Default for PortConfig {
 }
 
 impl PortConfig {
-    /// The shaper if it has a burst: frames wait for its tokens before they go to the line.
+    /// A shaper with a burst: frames wait for its tokens before the line.
     fn bucket(&self) -> Option<ShaperConfig> {
         self.shaper.filter(|shaper| shaper.burst_bytes > 0)
     }
 
-    /// The rate of a shaper without a burst: frames take their time at this rate too.
+    /// The rate of a shaper without a burst, at which frames take their time.
     fn pace(&self) -> Option<u64> {
         let paced = self.shaper.filter(|shaper| shaper.burst_bytes == 0);
         paced.map(|shaper| shaper.rate_bps)
     }
 }
 
-/// A packet as it leaves its queue, with what queueing metadata needs.
+/// A dequeued packet with its queueing metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queued<T> {
-    /// The strict-priority queue it was in; 0 for the PIFO.
+    /// Its strict-priority queue; 0 for the PIFO.
     pub queue: u8,
     /// When it was queued, in ns.
     pub enqueued_at: u64,
-    /// How many packets were waiting in its queue when it came, itself not counted.
+    /// Packets in the queue before it came.
     pub depth_at_enqueue: usize,
-    /// How many packets wait there now that it has left.
+    /// Packets in the queue after it left.
     pub depth_at_dequeue: usize,
     /// The packet.
     pub item: T,
@@ -88,21 +86,20 @@ pub struct Queued<T> {
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// As many packets wait at the port as its configuration allows.
+    /// The port has as many packets as its configuration allows.
     Buffer,
-    /// As many packets wait in the queue as the port's configuration allows.
+    /// The queue has as many packets as the port's configuration allows.
     Queue,
-    /// There is no queue for its priority.
+    /// No queue has its priority.
     Priority,
-    /// It waited, last in rank, and one that goes before it had no room.
+    /// Of all waiting packets it was last in rank, and a higher one had no room.
     PushedOut,
 }
 
-/// A frame after the scheduler.
 struct Frame<F> {
-    /// How many bytes the line counts.
+    /// Bytes on the line.
     on_line: u64,
-    /// How many bytes the shaper counts.
+    /// Bytes for the shaper.
     shaped: u64,
     frame: F,
 }
@@ -115,33 +112,30 @@ fn counted(frame_length: usize, overhead_bytes: i32) -> u64 {
         .unsigned_abs()
 }
 
-/// A packet in a queue.
 struct Waiting<T> {
     enqueued_at: u64,
     depth_at_enqueue: usize,
     item: T,
 }
 
-/// A port's queue. `T` is a packet that waits for its turn, `F` a finished frame.
+/// A port's queue. `T` is a waiting packet, `F` a finished frame.
 ///
-/// A packet has a rank and waits in the PIFO, if it is shaped for its bucket's tokens as well, or a priority and waits in
-/// one of the strict-priority queues. A program gives the one or the other; should both wait, because another program has
-/// come, the PIFO is emptied first.
+/// Packets with a rank wait in the PIFO, shaped ones also for their bucket's tokens, others in the
+/// strict-priority queues. If both wait, after a change of programs, the PIFO is first.
 ///
-/// Its driver calls [`depart`](Self::depart) when [`next_event`](Self::next_event) has come, and then,
-/// as after every [`enqueue`](Self::enqueue), takes packets by [`pop`](Self::pop) and hands them to
-/// [`transmit`](Self::transmit) as long as the port is [`ready`](Self::ready). A popped packet need not be transmitted:
-/// the egress pipeline may drop it.
+/// Its driver calls [`depart`](Self::depart) at [`next_event`](Self::next_event). Then, and after
+/// [`enqueue`](Self::enqueue), while [`ready`](Self::ready), it calls [`pop`](Self::pop), and
+/// [`transmit`](Self::transmit) unless the egress pipeline drops the packet.
 ///
-/// How many bytes a packet has is known when the egress pipeline has had it. So at a shaper with a burst one frame
-/// waits for its tokens, outside the order of ranks, for as long as it would be on a line of the shaper's rate. The ring
-/// is behind the shaper, as a router's hardware queue is: frames in it have had their tokens.
+/// Only the egress pipeline knows a packet's length. So at a shaper with a burst one frame waits
+/// for tokens outside the order of ranks, as long as on a line of the shaper's rate. The ring is
+/// behind the shaper, as a router's hardware queue: its frames have had their tokens.
 pub struct PortQueue<T, F> {
     config: PortConfig,
     pifo: Ranked<Waiting<T>>,
     strict: StrictQueues<Waiting<T>>,
     bucket: TokenBucket,
-    /// The frame that waits for tokens, and when it will have them.
+    /// The frame waiting for tokens, and when it will have them.
     gate: Option<(u64, Frame<F>)>,
     ring: VecDeque<Frame<F>>,
     pace: Shaper,
@@ -150,7 +144,7 @@ pub struct PortQueue<T, F> {
 }
 
 impl<T, F> PortQueue<T, F> {
-    /// An empty port with an idle line.
+    /// An empty port.
     #[must_use]
     pub fn new(config: PortConfig) -> Self {
         let shaper = Shaper::new(config.rate_bps);
@@ -170,15 +164,14 @@ impl<T, F> PortQueue<T, F> {
         }
     }
 
-    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &PortConfig {
         &self.config
     }
 
-    /// Changes the configuration for what comes: the frame on the line leaves as announced, the one that waits for
-    /// tokens starts as announced, and nothing that waits is dropped, also where it is more than the new limits allow. A
-    /// shaper that is new at the port has its burst at once; one that is changed goes on with the tokens it has.
+    /// Changes the configuration. Frames on the line or waiting for tokens start and leave as
+    /// announced; no waiting packet is dropped, even above the new limits. A new shaper has its
+    /// burst at once; a changed one keeps its tokens.
     pub fn set_config(&mut self, config: PortConfig) {
         if config.bucket() != self.config.bucket() {
             let (rate_bps, burst_bytes) = rate_and_burst(config.bucket());
@@ -200,10 +193,8 @@ impl<T, F> PortQueue<T, F> {
         self.config = config;
     }
 
-    /// Queues `item` at `now` (ns) by its rank, and behind the tokens of its class if it is shaped.
-    ///
-    /// # Errors
-    /// As [`enqueue_in_place`](Self::enqueue_in_place), when the buffer is full.
+    /// Queues `item` at `now` (ns) by its rank, and its class's tokens if shaped. A full buffer
+    /// acts as [`enqueue_in_place`](Self::enqueue_in_place).
     pub fn enqueue(
         &mut self,
         now: u64,
@@ -228,12 +219,9 @@ impl<T, F> PortQueue<T, F> {
             .map_err(|refused| (Refusal::Buffer, refused.item))
     }
 
-    /// Queues `item` at `now` (ns) by its rank in the place of the packet with a rank that would be served last. That is
-    /// `item` itself if none waits whose rank is higher: of equal ranks, the one that came last. So the most urgent
-    /// packets wait (RFC 1812 section 5.3.6).
-    ///
-    /// # Errors
-    /// Gives the dropped packet, and why: `item`, or the packet that it has pushed out.
+    /// Queues `item` at `now` (ns) in place of the packet that is last in rank: `item` itself,
+    /// unless a higher rank waits; of equal ranks, the newest. So the most urgent packets stay (RFC
+    /// 1812 section 5.3.6). The error is the dropped packet, and why.
     pub fn enqueue_in_place(
         &mut self,
         now: u64,
@@ -249,10 +237,7 @@ impl<T, F> PortQueue<T, F> {
         pushed_out.map_or(Ok(()), |(_, last)| Err((Refusal::PushedOut, last.item)))
     }
 
-    /// Queues `item` at `now` (ns) behind the others of its `priority`.
-    ///
-    /// # Errors
-    /// Gives `item` back, and why.
+    /// Queues `item` at `now` (ns) behind its `priority`; on failure gives it back, and why.
     pub fn enqueue_strict(&mut self, now: u64, priority: u8, item: T) -> Result<(), (Refusal, T)> {
         if priority >= self.config.queues {
             return Err((Refusal::Priority, item));
@@ -273,7 +258,7 @@ impl<T, F> PortQueue<T, F> {
         Ok(())
     }
 
-    /// Whether a packet would be popped as soon as it is queued, alone: with a rank, or with this `priority`.
+    /// Whether a packet alone, with a rank or this `priority`, would be popped as soon as queued.
     #[must_use]
     pub fn is_free(&self, priority: Option<u8>) -> bool {
         self.line.is_none()
@@ -288,8 +273,8 @@ impl<T, F> PortQueue<T, F> {
             })
     }
 
-    /// Whether [`pop`](Self::pop) gives a packet: one waits and is due, none waits for tokens, and the line is free or
-    /// the ring has room. A line stays occupied until its frame has been taken by [`depart`](Self::depart).
+    /// Whether [`pop`](Self::pop) gives a packet: one is due, none waits for tokens, and the line
+    /// or the ring has room. The line is occupied until [`depart`](Self::depart) takes its frame.
     #[must_use]
     pub fn ready(&self, now: u64) -> bool {
         self.has_room()
@@ -301,7 +286,7 @@ impl<T, F> PortQueue<T, F> {
         self.gate.is_none() && (self.line.is_none() || self.ring.len() < self.config.transmit_ring)
     }
 
-    /// Takes the packet whose turn it is if the port is [`ready`](Self::ready).
+    /// Takes the next packet if the port is [`ready`](Self::ready).
     pub fn pop(&mut self, now: u64) -> Option<Queued<T>> {
         if !self.has_room() {
             return None;
@@ -323,16 +308,15 @@ impl<T, F> PortQueue<T, F> {
         })
     }
 
-    /// Takes a packet that waits, due or not, of the one whose turn is first, with its queue.
+    /// Takes a waiting packet, due or not, with its queue.
     pub fn take_waiting(&mut self) -> Option<(u8, T)> {
         let ranked = self.pifo.take().map(|(_, waiting)| (0, waiting));
         let (queue, waiting) = ranked.or_else(|| self.strict.take())?;
         Some((queue, waiting.item))
     }
 
-    /// Puts a frame of `frame_length` bytes (Ethernet, without frame check sequence) onto the line, or into the ring
-    /// when the line is busy, as soon as the shaper has tokens for it. The ring takes it even when full: the caller must ask
-    /// [`ready`](Self::ready) before.
+    /// Puts a frame of `frame_length` bytes (Ethernet, without frame check sequence) onto the line
+    /// or into the ring, after the shaper. Ask [`ready`](Self::ready) first.
     pub fn transmit(&mut self, now: u64, frame_length: usize, frame: F) {
         let overhead = self.config.shaper.map_or(0, |shaper| shaper.overhead_bytes);
         let frame = Frame {
@@ -350,7 +334,7 @@ impl<T, F> PortQueue<T, F> {
         self.forward(now, frame);
     }
 
-    /// Behind the shaper: onto the line or into the ring.
+    /// Puts a frame behind the shaper: onto the line or into the ring.
     fn forward(&mut self, now: u64, frame: Frame<F>) {
         if self.line.is_none() {
             self.send(now, frame);
@@ -367,7 +351,7 @@ impl<T, F> PortQueue<T, F> {
         self.line = Some((end, frame.frame));
     }
 
-    /// When the transmission of the frame on the line ends (ns).
+    /// End of the transmission on the line (ns).
     #[must_use]
     pub fn next_departure(&self) -> Option<u64> {
         self.line
@@ -376,8 +360,7 @@ impl<T, F> PortQueue<T, F> {
             .filter(|end| *end < u64::MAX)
     }
 
-    /// When there is something to do (ns): a transmission ends, the frame that waits for tokens has them, or a packet
-    /// becomes due that the port has room for.
+    /// The next event (ns): a transmission ends, a frame has tokens, or a packet becomes due.
     #[must_use]
     pub fn next_event(&self) -> Option<u64> {
         let start = self.gate.as_ref().map(|(start, _)| *start);
@@ -393,8 +376,8 @@ impl<T, F> PortQueue<T, F> {
             .min()
     }
 
-    /// Takes the frame whose transmission ended at or before `now` (ns). The next one in the ring started at that very
-    /// end, and one that waited for tokens when it had them, not at `now`.
+    /// Takes the frame whose transmission ended at or before `now` (ns). The ring's next started at
+    /// that end, a frame waiting for tokens when it had them, not at `now`.
     pub fn depart(&mut self, now: u64) -> Option<F> {
         self.open_gate(now);
         let (end, frame) = self
@@ -406,7 +389,7 @@ impl<T, F> PortQueue<T, F> {
         Some(frame)
     }
 
-    /// Lets the frame with tokens pass, unless a transmission ended before: that comes first.
+    /// Passes the frame with tokens, unless a transmission ended before.
     fn open_gate(&mut self, now: u64) {
         let ended = self.line.as_ref().map_or(u64::MAX, |(end, _)| *end);
         let gate = self
@@ -417,26 +400,26 @@ impl<T, F> PortQueue<T, F> {
         }
     }
 
-    /// How many packets wait in the PIFO and in the queues.
+    /// Packets in the PIFO and the queues.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.pifo.len() + self.strict.len()
     }
 
-    /// How many packets wait in one strict-priority queue; the PIFO's count as those of queue 0.
+    /// Packets in a strict-priority queue; the PIFO counts as queue 0.
     #[must_use]
     pub fn queue_depth(&self, queue: u8) -> usize {
         let ranked = if queue == 0 { self.pifo.len() } else { 0 };
         ranked + self.strict.depth(queue)
     }
 
-    /// How many frames wait in the ring.
+    /// Frames in the ring.
     #[must_use]
     pub fn ring_depth(&self) -> usize {
         self.ring.len()
     }
 
-    /// Everything the port holds: in the PIFO and the queues, at the shaper, in the ring and on the line.
+    /// Packets and frames in PIFO, queues, shaper, ring and line.
     #[must_use]
     pub fn held(&self) -> usize {
         let between = self.ring.len() + usize::from(self.gate.is_some());
@@ -444,7 +427,7 @@ impl<T, F> PortQueue<T, F> {
     }
 }
 
-/// Rate and burst of a bucket; that of a port without one is never asked.
+/// Rate and burst of a bucket; 0 without one.
 fn rate_and_burst(shaper: Option<ShaperConfig>) -> (u64, u32) {
     shaper.map_or((0, 0), |shaper| (shaper.rate_bps, shaper.burst_bytes))
 }

@@ -1,8 +1,7 @@
-//! Packets with a rank. Some may have to wait for tokens of their class before their turn can come.
+//! Packets with a rank, some of which wait for tokens of their class.
 //!
-//! A packet may name a bucket. It leaves no earlier than its bucket has tokens for it, whatever its rank is; among those
-//! that may leave, rank decides. So a class that is shaped leaves the line to the others while it waits, and the others'
-//! order is what it would be without it.
+//! A packet with a bucket leaves no earlier than that has tokens for it; among packets that may
+//! leave, rank decides. So a class waiting for tokens changes nothing for others.
 
 use crate::pifo::Pifo;
 use crate::token_bucket::TokenBucket;
@@ -10,22 +9,22 @@ use crate::token_bucket::TokenBucket;
 /// The bucket that a packet takes tokens from when it leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shaping {
-    /// Which of the port's buckets. One that is new is full.
+    /// One of the port's buckets; a new one is full.
     pub bucket: u32,
-    /// The rate in bit/s at which tokens come; the bucket takes over what its newest packet says.
+    /// Tokens in bit/s; the newest packet's rate holds.
     pub rate_bps: u64,
-    /// Bytes that may leave after a pause as fast as the line is. A bucket is never less deep than a packet that waits at it.
+    /// Bytes that may leave at the line's rate after a pause; at least a waiting packet's length.
     pub burst_bytes: u32,
-    /// How long the packet is, as this rate counts it.
+    /// Length of the packet for this rate.
     pub bytes: u32,
 }
 
-/// Where in the order of transmission a packet belongs.
+/// A packet's place in the order of transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Lower goes first.
     pub rank: u64,
-    /// The bucket that holds it back, if any.
+    /// A bucket whose tokens it needs.
     pub shaping: Option<Shaping>,
 }
 
@@ -38,7 +37,7 @@ impl From<u64> for Place {
     }
 }
 
-/// The packets that wait for the tokens of one bucket. Among them, rank decides.
+/// The packets of one bucket, by rank.
 struct Gate<T> {
     number: u32,
     rate_bps: u64,
@@ -59,7 +58,7 @@ impl<T> Gate<T> {
         }
     }
 
-    /// The rank of the packet that leaves next, and when there are tokens for it (ns).
+    /// Rank of the next packet, and the time of its tokens (ns).
     fn first(&self) -> Option<(u64, u64)> {
         let (rank, (bytes, _)) = self.waiting.peek()?;
         Some((rank, self.bucket.due(u64::from(*bytes))))
@@ -72,10 +71,10 @@ impl<T> Gate<T> {
     }
 }
 
-/// A PIFO, and one for each bucket beside it.
+/// A PIFO, and one for each bucket.
 pub(crate) struct Ranked<T> {
     open: Pifo<T>,
-    /// As many as there are shaped classes: few.
+    /// One per shaped class: few.
     gates: Vec<Gate<T>>,
 }
 
@@ -96,7 +95,7 @@ impl<T> Ranked<T> {
         self.open.is_empty() && self.gates.iter().all(|gate| gate.waiting.is_empty())
     }
 
-    /// Queues `item`, or gives it back where there is no memory for more.
+    /// Queues `item`; gives it back when the queue is full.
     pub(crate) fn push(&mut self, now: u64, place: Place, item: T) -> Result<(), T> {
         let Some(shaping) = place.shaping else {
             return self.open.push(place.rank, item);
@@ -109,7 +108,7 @@ impl<T> Ranked<T> {
     fn gate(&mut self, now: u64, shaping: Shaping) -> &mut Gate<T> {
         let known = |gate: &Gate<T>| gate.number == shaping.bucket;
         let at = self.gates.iter().position(known).unwrap_or_else(|| {
-            // A bucket with its whole burst is like a new one.
+            // A bucket with its whole burst equals a new one.
             self.gates.retain(|gate| {
                 !gate.waiting.is_empty() || gate.bucket.due(u64::from(gate.burst_bytes)) > now
             });
@@ -124,7 +123,7 @@ impl<T> Ranked<T> {
         gate
     }
 
-    /// The gate whose first packet has the lowest rank of those that have tokens now and go before the open ones.
+    /// The gate to serve: has tokens, the lowest rank, and one below the open packets'.
     fn first_gate(&self, now: u64) -> Option<usize> {
         let due = self.gates.iter().enumerate().filter_map(|(at, gate)| {
             let (rank, due) = gate.first()?;
@@ -135,19 +134,17 @@ impl<T> Ranked<T> {
         before.then_some(at)
     }
 
-    /// Whether a packet may leave now.
     pub(crate) fn is_due(&self, now: u64) -> bool {
         !self.open.is_empty() || self.first_gate(now).is_some()
     }
 
-    /// When the first of the packets that wait for tokens has them, or had them when it came (ns); `None` where nobody
-    /// waits, or for ever.
+    /// When the first waiting packet has or had its tokens (ns); `None` for none or never.
     pub(crate) fn next_due(&self) -> Option<u64> {
         let due = self.gates.iter().filter_map(Gate::first);
         due.map(|(_, due)| due).filter(|due| *due < u64::MAX).min()
     }
 
-    /// Takes the packet of lowest rank that may leave now, with its rank; of equal ranks one that is not shaped.
+    /// Takes the packet of lowest rank that may leave now, unshaped ones first, with its rank.
     pub(crate) fn pop(&mut self, now: u64) -> Option<(u64, T)> {
         match self.first_gate(now) {
             Some(at) => self.gates[at].take(now),
@@ -155,20 +152,18 @@ impl<T> Ranked<T> {
         }
     }
 
-    /// Takes any packet, whether it may leave or not.
     pub(crate) fn take(&mut self) -> Option<(u64, T)> {
         let held = self.gates.iter_mut().find_map(|gate| gate.waiting.pop());
         held.map(|(rank, (_, item))| (rank, item))
             .or_else(|| self.open.pop())
     }
 
-    /// The highest rank of all that wait, shaped or not.
     pub(crate) fn last_rank(&mut self) -> Option<u64> {
         let held = self.gates.iter_mut().map(|gate| gate.waiting.last_rank());
         held.max().flatten().max(self.open.last_rank())
     }
 
-    /// Takes the packet of highest rank, of equal ones of one bucket the last that came.
+    /// Takes the packet of highest rank; of a bucket's equal ones the last.
     pub(crate) fn pop_last(&mut self) -> Option<(u64, T)> {
         let last = self.last_rank()?;
         let mut gates = self.gates.iter_mut();

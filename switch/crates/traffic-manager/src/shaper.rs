@@ -1,19 +1,17 @@
-//! When transmissions end on a line of a given rate.
+//! Ends of transmissions on a line of a given rate.
 //!
-//! A busy line carries its rate in every window of time, counted as on a cable: the bits of a frame pass one after the
-//! other from the end of the frame before to its own end, so that a window holds parts of the frames at its ends. The
-//! one deviation is that an end is told in whole nanoseconds: 2 ns per window, 2 * 10^-9 of a second's bits. Counted in
-//! whole frames, as a capture shows them, a window has up to one frame more or less: at 64 kbit/s one frame of 1,500
-//! bytes is 19 % of a second.
+//! A busy line carries its rate in every window of time, as on a cable: a frame's bits pass from
+//! the previous frame's end to its own. Ends are whole nanoseconds: a deviation of 2 ns per window,
+//! 2 * 10^-9 of a second's bits. In whole frames, as in a capture, a window has up to one more or
+//! less: at 64 kbit/s a frame of 1,500 bytes is 19 % of a second.
 
 const BITS_PER_BYTE: u128 = 8;
 const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 
-/// A line that sends one frame after the other at a rate in bit/s.
+/// A line with a rate in bit/s.
 ///
-/// The end of the last transmission is kept as whole nanoseconds plus a fraction in units of 1/rate ns, so that frames
-/// sent back to back end exactly where their bits put them, however many there are. What callers see is rounded up: a
-/// frame has left when all its bits have.
+/// The last transmission's end is kept as whole ns and a fraction in units of 1/rate ns: frames
+/// sent back to back end exactly. Callers see it rounded up: then all bits have left.
 #[derive(Clone, Debug, Default)]
 pub struct Shaper {
     rate: Option<u64>,
@@ -24,7 +22,7 @@ pub struct Shaper {
 }
 
 impl Shaper {
-    /// An idle line of `rate` bit/s. `None` is unlimited; at 0 bit/s no transmission ever ends.
+    /// An idle line of `rate` bit/s. `None` is unlimited; 0 never ends a transmission.
     #[must_use]
     pub fn new(rate: Option<u64>) -> Self {
         Self {
@@ -40,21 +38,20 @@ impl Shaper {
         self.rate
     }
 
-    /// Changes the rate (bit/s) from the next transmission on. The one under way ends as announced.
+    /// Changes the rate (bit/s) for later transmissions. The present one ends as announced.
     pub fn set_rate(&mut self, rate: Option<u64>) {
         self.whole = self.end();
         self.fraction = 0;
         self.rate = rate;
     }
 
-    /// When the last transmission ends or has ended (ns, rounded up).
+    /// End of the last transmission (ns, rounded up).
     #[must_use]
     pub fn end(&self) -> u64 {
         self.whole.saturating_add(u64::from(self.fraction > 0))
     }
 
-    /// Starts to send `bytes` at `now` (ns) or, if the line is busy, when it gets free; gives the end of the
-    /// transmission (ns, rounded up). Times beyond the range of `u64` become `u64::MAX`.
+    /// Sends `bytes` at `now` (ns) or when free; gives the end (ns, rounded up; saturates).
     pub fn send(&mut self, now: u64, bytes: u64) -> u64 {
         if now > self.end() {
             self.whole = now;

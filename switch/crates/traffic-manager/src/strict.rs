@@ -1,13 +1,13 @@
-//! Strict-priority queues, each with a rate in packets per second, as simple_switch has them at every port.
+//! Strict-priority queues, each with a rate in packets per second, as at simple_switch's ports.
 
 use std::collections::VecDeque;
 
 use crate::shaper::Shaper;
 
-/// Queues by priority: the highest number is served first, as long as one of its packets is due.
+/// Queues by priority: the highest number with a due packet is served first.
 ///
-/// A queue with a rate decides when a packet comes how long it has to stay: until the packet before it in the queue has
-/// been due for one packet's time. A queue that is held back by its rate lets lower ones through.
+/// In a queue with a rate a packet is due one packet's time after the one before it. A queue held
+/// back by its rate lets lower ones through.
 pub struct StrictQueues<T> {
     queues: Vec<Queue<T>>,
     waiting: usize,
@@ -15,12 +15,12 @@ pub struct StrictQueues<T> {
 }
 
 struct Queue<T> {
-    /// Packets, each with when it is due (ns).
+    /// Packets with the times when they are due (ns).
     packets: VecDeque<(u64, T)>,
     pace: Shaper,
 }
 
-/// A line on which a packet is one byte, whatever its length.
+/// A line on which each packet is one byte.
 fn pace(rate_pps: Option<u64>) -> Option<u64> {
     rate_pps
         .filter(|rate| *rate > 0)
@@ -28,7 +28,7 @@ fn pace(rate_pps: Option<u64>) -> Option<u64> {
 }
 
 impl<T> StrictQueues<T> {
-    /// Empty queues, each with a rate in packets per second; without one, or with 0, packets are due when they come.
+    /// Empty queues, each with a rate in packets per second; `None` and 0 are unlimited.
     #[must_use]
     pub fn new(rate_pps: Option<u64>) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl<T> StrictQueues<T> {
         }
     }
 
-    /// Changes the rate for packets that come from now on.
+    /// Changes the rate for later packets.
     pub fn set_rate(&mut self, rate_pps: Option<u64>) {
         self.rate_pps = rate_pps;
         for queue in &mut self.queues {
@@ -46,7 +46,7 @@ impl<T> StrictQueues<T> {
         }
     }
 
-    /// Puts `item` behind the others of its priority, at `now` (ns).
+    /// Queues `item` behind others of its priority, at `now` (ns).
     pub fn push(&mut self, now: u64, priority: u8, item: T) {
         let place = usize::from(priority);
         while self.queues.len() <= place {
@@ -62,7 +62,7 @@ impl<T> StrictQueues<T> {
         self.waiting += 1;
     }
 
-    /// Takes the first packet of the highest queue that has one due at `now` (ns), with its priority.
+    /// Takes the first packet of the highest queue with one due at `now` (ns), with its priority.
     pub fn pop(&mut self, now: u64) -> Option<(u8, T)> {
         let priority = self.first_due(now)?;
         let (_, item) = self.queues[usize::from(priority)].packets.pop_front()?;
@@ -75,7 +75,7 @@ impl<T> StrictQueues<T> {
         self.pop(u64::MAX)
     }
 
-    /// The highest queue that has a packet due at `now` (ns).
+    /// The highest queue with a packet due at `now` (ns).
     #[must_use]
     pub fn first_due(&self, now: u64) -> Option<u8> {
         let due = |queue: &Queue<T>| queue.packets.front().is_some_and(|(due, _)| *due <= now);
@@ -83,27 +83,27 @@ impl<T> StrictQueues<T> {
         u8::try_from(place).ok()
     }
 
-    /// When the next packet is due or has been (ns).
+    /// When the next packet is or was due (ns).
     #[must_use]
     pub fn next_due(&self) -> Option<u64> {
         let first = |queue: &Queue<T>| queue.packets.front().map(|(due, _)| *due);
         self.queues.iter().filter_map(first).min()
     }
 
-    /// How many packets of a priority wait.
+    /// Packets of a priority.
     #[must_use]
     pub fn depth(&self, priority: u8) -> usize {
         let queue = self.queues.get(usize::from(priority));
         queue.map_or(0, |queue| queue.packets.len())
     }
 
-    /// How many packets wait.
+    /// Number of packets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting
     }
 
-    /// Whether nothing waits.
+    /// Whether no packet waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting == 0

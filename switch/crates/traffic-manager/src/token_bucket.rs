@@ -1,33 +1,32 @@
-//! When a frame may start at a port that is shaped with a burst: a token bucket.
+//! A token bucket: when frames may start at a port shaped with a burst.
 //!
-//! Tokens come at the shaper's rate, up to its burst, and a frame takes as many as it is long when it starts; one that
-//! finds too few waits for them. So what waits passes at the rate, and after a pause up to a burst passes as fast as the
-//! line is. A policer of RFC 2697 passes no packet that is longer than its burst, which is why section 2 there has
-//! bursts at least as long as the longest packet. A shaper that passes none would hold up everything behind it, so here
-//! the bucket is never less deep than the frame that waits at it, or than the one before: its tokens come while that
-//! one is on the line, and none of them is lost as long as frames wait.
+//! Tokens come at the shaper's rate, up to its burst; a frame takes its length in tokens when it
+//! starts, or waits for them. So frames wait for the rate, but up to a burst after a pause.
+//! Policers of RFC 2697 pass no packet longer than their burst, so section 2 there has bursts at
+//! least as long as the longest packet. A shaper would hold up everything behind such a packet;
+//! here the bucket is at least as deep as the waiting frame, or the one before: no token is lost
+//! while frames wait.
 
 const BITS_PER_BYTE: u128 = 8;
 const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 
-/// A limit on the rate of a port, besides that of its line.
+/// A limit on a port's rate besides the line's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaperConfig {
-    /// The rate in bit/s. 0 holds everything back once the burst is spent.
+    /// Rate in bit/s; 0 holds everything back once the burst is spent.
     pub rate_bps: u64,
-    /// Bytes that may pass at the line's rate after a pause. With 0 the port is a line of the shaper's rate: a frame
-    /// has left when its time at this rate has passed.
+    /// Bytes that may pass at the line's rate after a pause. At 0 the port is a line of this rate:
+    /// a frame has left when its time has passed.
     pub burst_bytes: u32,
-    /// Bytes added to the length of the Ethernet frame (without frame check sequence) for what the shaper counts; -14,
-    /// for example, for a rate of IP.
+    /// Bytes added to the Ethernet frame's length (without frame check sequence) for the shaper;
+    /// -14, for example, for a rate of IP.
     pub overhead_bytes: i32,
 }
 
-/// A bucket that is full at first.
+/// A bucket that starts full.
 ///
-/// The level is kept in 10^-9 bits: a rate in bit/s adds a whole number of them in each nanosecond. So it is exact,
-/// however many frames there are. A start is rounded up to whole nanoseconds, and what comes in the rest of the last
-/// one is there for the next frame.
+/// The level is in 10^-9 bits, of which a rate in bit/s adds a whole number per ns: it is exact.
+/// Starts are rounded up to whole ns; the next frame gets the rest's tokens.
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     rate: u128,
@@ -36,7 +35,7 @@ pub struct TokenBucket {
     level: u128,
     /// ... at this time (ns), the start of the last frame.
     at: u64,
-    /// The tokens that the last frame took.
+    /// Tokens taken by the last frame.
     last: u128,
 }
 
@@ -45,7 +44,7 @@ fn tokens(bytes: u64) -> u128 {
 }
 
 impl TokenBucket {
-    /// A full bucket of `burst_bytes`, into which `rate_bps` flows.
+    /// A full bucket of `burst_bytes` with tokens at `rate_bps`.
     #[must_use]
     pub fn new(rate_bps: u64, burst_bytes: u32) -> Self {
         let depth = tokens(u64::from(burst_bytes));
@@ -58,7 +57,7 @@ impl TokenBucket {
         }
     }
 
-    /// The same bucket, into which nothing has flowed before `now` (ns): a frame longer than its burst waits from then on.
+    /// The same bucket, without tokens from before `now` (ns): a frame longer than its burst waits.
     #[must_use]
     pub fn since(self, now: u64) -> Self {
         Self { at: now, ..self }
@@ -70,14 +69,13 @@ impl TokenBucket {
         self.depth = tokens(u64::from(burst_bytes));
     }
 
-    /// From when on there are tokens for a frame of `bytes` (ns), if no other takes them before.
+    /// When a frame of `bytes` has tokens (ns), if no other takes them first.
     #[must_use]
     pub fn due(&self, bytes: u64) -> u64 {
         self.clone().start(self.at, bytes)
     }
 
-    /// When a frame of `bytes` that waits since `now` (ns) may start (ns, rounded up); takes its tokens. At 0 bit/s
-    /// and beyond the range of `u64` that is `u64::MAX`.
+    /// Takes a frame's tokens from `now` (ns) on; gives its start (rounded up; `u64::MAX`: never).
     pub fn start(&mut self, now: u64, bytes: u64) -> u64 {
         let cost = tokens(bytes);
         let now = now.max(self.at);

@@ -1,19 +1,17 @@
 //! A heap of keys, laid out for the cache.
 
-/// Children of a node. Four keys of 16 bytes fill one cache line, so that finding the least child costs one memory
-/// access.
+/// Four keys of 16 bytes fill a cache line: one memory access finds the least child.
 const CHILDREN: usize = 4;
 
-/// No key: greater than every key, so that an unfilled place is never the least.
+/// Greater than every key: an unfilled place is never the least.
 const EMPTY: u128 = u128::MAX;
 
-/// The children of one node, a cache line.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Block([u128; CHILDREN]);
 
 impl Block {
-    /// The least key and its place; comparisons that do not wait for each other, and no branches.
+    /// The least key and its place; independent comparisons, no branches.
     fn least(&self) -> (usize, u128) {
         let [a, b, c, d] = self.0;
         let left = if b < a { (1, b) } else { (0, a) };
@@ -24,8 +22,8 @@ impl Block {
 
 /// A heap of different keys, the least first. `u128::MAX` is no key.
 ///
-/// There is no root: the first block has the least keys, and node `n` (counted over all blocks) has block `n + 1` as its
-/// children. So parents come before their children, and keys in ascending order are a heap as they are.
+/// It has no root: the first block has the least keys, and node `n` (counted over all blocks) has
+/// block `n + 1` as its children. So parents precede children, and ascending keys are a heap.
 #[derive(Default)]
 pub struct Heap {
     blocks: Vec<Block>,
@@ -61,7 +59,7 @@ impl Heap {
         if last == least {
             return Some(least);
         }
-        // The hole sinks to a leaf, without looking at the last key, which then seldom rises by much: it was a leaf.
+        // The hole sinks to a leaf; the last key, also from a leaf, then seldom rises far.
         let filled = self.length.div_ceil(CHILDREN);
         while hole + 1 < filled {
             let (child, key) = self.blocks[hole + 1].least();
@@ -72,7 +70,7 @@ impl Heap {
         Some(least)
     }
 
-    /// Takes the greatest key. It has no children, so the key that takes its place need only rise.
+    /// Takes the greatest key. It has no children, so the key put in its place can only rise.
     pub fn pop_last(&mut self) -> Option<u128> {
         let keys = self.blocks.iter().flat_map(|block| block.0).enumerate();
         let (place, greatest) = keys.take(self.length).max_by_key(|(_, key)| *key)?;
@@ -84,7 +82,7 @@ impl Heap {
         Some(greatest)
     }
 
-    /// Replaces everything by `keys`, which ascend.
+    /// Replaces all keys by `keys`, in ascending order.
     pub fn refill(&mut self, keys: &[u128]) {
         self.blocks.clear();
         self.blocks.extend(keys.chunks(CHILDREN).map(|keys| {
@@ -95,7 +93,6 @@ impl Heap {
         self.length = keys.len();
     }
 
-    /// Every key, in no order.
     pub fn keys(&self) -> impl Iterator<Item = u128> + '_ {
         let keys = self.blocks.iter().flat_map(|block| block.0);
         keys.filter(|key| *key != EMPTY)
@@ -110,7 +107,6 @@ impl Heap {
         &mut self.blocks[place / CHILDREN].0[place % CHILDREN]
     }
 
-    /// Puts `key` at `place`, which is free, or above it.
     fn rise(&mut self, mut place: usize, key: u128) {
         while let Some(parent) = (place / CHILDREN).checked_sub(1) {
             let above = *self.key(parent);

@@ -1,28 +1,28 @@
-//! Keys that are far from their turn, roughly in order.
+//! Keys far from their turn, roughly in order.
 
-/// Keys on one shelf at most.
+/// Most keys on a shelf.
 pub const SHELF: usize = 1024;
 
-/// Shelves of keys. Each holds a range of them in no order; the ranges are in order.
+/// Shelves with a range of keys each; keys of one shelf are in no order.
 ///
-/// To put a key away is to find its shelf, by a binary search over one number for each, and to write the key behind the
-/// others there: one cache miss that nothing waits for. A full shelf is split in two at its median.
+/// A binary search over one number per shelf finds a key's shelf; writing it there is one cache
+/// miss that nothing waits for. A full shelf is split at its median.
 #[derive(Default)]
 pub struct Shelves {
-    /// The least key that belongs on each shelf, in descending order: the shelf that is next is the last.
+    /// The least possible key of each shelf, in descending order: the next shelf is the last.
     floors: Vec<u128>,
-    /// The keys, by shelf. No shelf is empty.
+    /// No shelf is empty.
     keys: Vec<Vec<u128>>,
     spare: Vec<Vec<u128>>,
 }
 
 impl Shelves {
-    /// The least key that belongs on a shelf; none if there are no shelves.
+    /// The least key that belongs on a shelf; `None` without shelves.
     pub fn floor(&self) -> Option<u128> {
         self.floors.last().copied()
     }
 
-    /// Puts away a key that is not below [`floor`](Self::floor).
+    /// Adds a key that is not below [`floor`](Self::floor).
     pub fn put(&mut self, key: u128) {
         let mut shelf = self.floors.partition_point(|floor| *floor > key);
         let Some(mut keys) = self.keys.get_mut(shelf) else {
@@ -42,8 +42,7 @@ impl Shelves {
         keys.push(key);
     }
 
-    /// Adds a shelf below all others: `keys`, at least one and up to [`SHELF`], all from `floor` to the floor of the
-    /// others.
+    /// Adds a shelf below all others: one to [`SHELF`] keys, from `floor` to the others' floor.
     pub fn put_in_front(&mut self, floor: u128, keys: &[u128]) {
         let mut shelf = self.spare.pop().unwrap_or_else(empty);
         shelf.extend_from_slice(keys);
@@ -51,7 +50,7 @@ impl Shelves {
         self.keys.push(shelf);
     }
 
-    /// Takes the lowest shelf; `false` if there is none. `into` must be empty.
+    /// Takes the lowest shelf; `false` without shelves. `into` must be empty.
     pub fn take(&mut self, into: &mut Vec<u128>) -> bool {
         let Some(mut keys) = self.keys.pop() else {
             return false;
@@ -62,12 +61,10 @@ impl Shelves {
         true
     }
 
-    /// The greatest key; none if there are no shelves.
     pub fn last(&self) -> Option<u128> {
         self.keys.first()?.iter().max().copied()
     }
 
-    /// Takes the greatest key; none if there are no shelves.
     pub fn take_last(&mut self) -> Option<u128> {
         let keys = self.keys.first_mut()?;
         let (place, _) = keys.iter().enumerate().max_by_key(|(_, key)| **key)?;
@@ -79,7 +76,6 @@ impl Shelves {
         Some(greatest)
     }
 
-    /// Takes every key, in no order.
     pub fn drain(&mut self) -> impl Iterator<Item = u128> {
         self.floors.clear();
         std::mem::take(&mut self.keys).into_iter().flatten()
