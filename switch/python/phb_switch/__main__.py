@@ -1,4 +1,4 @@
-"""`python -m phb_switch`: goes on as the program `phb-switch` that was installed with this package."""
+"""`python -m phb_switch` becomes the program `phb-switch` of this package."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Becomes the program; nothing of Python stays in the process."""
+    """Replaces the process by the program."""
     program = Path(sysconfig.get_path("scripts")) / "phb-switch"
     try:
         os.execv(program, ["phb-switch", *sys.argv[1:]])

@@ -131,16 +131,8 @@ class Update:
     ) -> Update:
         """Adds an entry, with an action or, if the table has an action profile, with a member or group of it.
 
-        Args:
-            table: its name.
-            matches: key field and what it matches; fields that are left out match anything.
-            priority: above 0 in a table with ternary, range or optional keys, else 0.
-            action: name of the action; None for an entry with a member or group.
-            parameters: of the action.
-            member: of the table's action profile.
-            group: of the table's action profile.
-            idle_timeout_ns: after how long without a hit the entry is idle; 0 is never.
-
+        Fields left out of `matches` match anything. `priority` is above 0 in a table with ternary, range or optional
+        keys, else 0. After `idle_timeout_ns` without a hit the entry is idle; 0 is never.
         """
     @staticmethod
     def modify(
@@ -172,8 +164,8 @@ class Update:
     def meter(name: str, index: int, rates: tuple[int, int, int, int] | None) -> Update:
         """Configures a cell of a meter (RFC 2698).
 
-        `rates` is committed rate and burst, peak rate and burst, in bytes/s and bytes (or packets/s and packets, as the
-        program declares the meter); None: every packet is green.
+        `rates` are committed rate and burst, peak rate and burst, in bytes/s and bytes or packets/s and packets, as the
+        program declares; None makes every packet green.
         """
     @staticmethod
     def direct_meter(
@@ -182,7 +174,7 @@ class Update:
         priority: int,
         rates: tuple[int, int, int, int] | None,
     ) -> Update:
-        """Configures the meter of an entry, as `meter` does a cell."""
+        """Configures the meter of an entry, as `meter`."""
     @staticmethod
     def multicast_group(group: int, replicas: Sequence[tuple[int, int]] | None) -> Update:
         """Makes or replaces a multicast group of (port, instance); None removes it."""
@@ -195,12 +187,7 @@ class Update:
     ) -> Update:
         """Makes or replaces a clone session of (port, instance); None removes it.
 
-        Args:
-            session: its number.
-            replicas: who gets copies.
-            class_of_service: priority of the copies.
-            packet_length_bytes: to how many bytes they are cut; None leaves them whole.
-
+        `class_of_service` is the copies' priority, `packet_length_bytes` their length; None leaves them whole.
         """
     @staticmethod
     def member(
@@ -232,8 +219,7 @@ class Table:
 class Switch:
     """A switch: a pipeline that a program defines, and a queue per port.
 
-    It neither reads a clock nor touches an interface: a `Network` or a `RealTime` runner drives it. It may be
-    programmed from other threads while it runs; each call sees it between two packets.
+    A `Network` or a `RealTime` runner drives it. Other threads may program it meanwhile, between two packets.
     """
 
     def __new__(
@@ -261,15 +247,9 @@ class Switch:
     def adopt(self, other: Switch) -> None:
         """Takes over the program of `other`, with its entries and state; `other` has none afterwards."""
     def write(self, updates: Sequence[Update], atomic: bool) -> list[tuple[int, str]]:
-        """Applies a batch; no packet sees the middle of it.
+        """Applies a batch in order, between two packets; `atomic`: a failure undoes it, and the others are ABORTED.
 
-        Args:
-            updates: what to change, in this order.
-            atomic: all or nothing: the first failure undoes what was done, and the others are ABORTED.
-
-        Returns:
-            For each update its canonical code (google.rpc.Code; 0 is OK) and a message.
-
+        Returns for each update a canonical code (google.rpc.Code; 0 is OK) and a message.
         """
     def tables(self) -> list[Table]: ...
     def counters(self) -> dict[str, int]:
@@ -279,29 +259,11 @@ class Switch:
     def meters(self) -> dict[str, int]:
         """Name and number of cells of each indirect meter."""
     def read_counter(self, name: str, first: int = 0, count: int | None = None) -> list[tuple[int, int]]:
-        """Packets and bytes of `count` cells (None: all that follow) from cell `first`.
-
-        Raises:
-            KeyError: there is no such counter.
-            IndexError: it has no such cell.
-
-        """
+        """Packets and bytes of `count` cells (None: all) from cell `first`; KeyError, IndexError if there is none."""
     def read_direct_counter(self, table: str, matches: Sequence[tuple[str, Match]], priority: int) -> tuple[int, int]:
-        """Packets and bytes that hit an entry.
-
-        Raises:
-            KeyError: no such table or entry.
-            ValueError: the table has no direct counter, or the key does not fit.
-
-        """
+        """Packets and bytes of an entry; KeyError without it, ValueError for a wrong key or no direct counter."""
     def read_register(self, name: str, first: int = 0, count: int | None = None) -> list[int]:
-        """The values of `count` cells (None: all that follow) from cell `first`.
-
-        Raises:
-            KeyError: there is no such register.
-            IndexError: it has no such cell.
-
-        """
+        """The values of `count` cells (None: all) from cell `first`; KeyError, IndexError if there is none."""
     def ports(self) -> dict[int, PortConfig]: ...
     def set_port(self, port: int, config: PortConfig) -> None:
         """Changes how a port transmits from the next frame on; a new port is added."""
@@ -318,39 +280,26 @@ class Switch:
     def check(self) -> int:
         """The imbalance of the conservation law (see `statistics`); 0 unless there is a bug."""
     def packet_out(self, frame: bytes) -> None:
-        """Injects a frame at the CPU port; it enters the pipeline at once if a `RealTime` runner runs the switch.
+        """Injects a frame at the CPU port; ValueError without one.
 
-        Otherwise it enters with the switch's next packet or tick.
-
-        Raises:
-            ValueError: the switch has no CPU port.
-
+        It enters at once if a `RealTime` runner runs the switch, otherwise with the next packet or tick.
         """
     def packets_in(self, timeout_ms: int = 0) -> list[bytes]:
         """Takes the frames that went out of the CPU port, waiting up to `timeout_ms` for the first."""
     def digests_in(self, timeout_ms: int = 0) -> list[tuple[str, list[bytes]]]:
-        """Takes the digest messages of the program, waiting up to `timeout_ms` for the first.
-
-        Returns:
-            For each the name of its list, and its fields, big-endian in as many bytes as they take.
-
-        """
+        """Takes digest messages (name of the list, big-endian fields), waiting up to `timeout_ms` for the first."""
     def process(self, port: int, frame: bytes, now_ns: int) -> list[tuple[int, int, bytes]]:
-        """Drives the switch by hand: a frame arrives, and everything that follows happens until it is idle.
+        """Drives the switch by hand: receives a frame, and runs until it is idle. Times must not decrease.
 
-        Not for a switch that a network or a runner drives. Times must not decrease from call to call.
-
-        Returns:
-            Time in ns, port and frame of each transmission.
-
+        Not for a switch of a network or a runner. Returns time in ns, port and frame of each transmission.
         """
 
 class PortError(Exception):
-    """A port that can't be had; `str()` is one line that says why."""
+    """A port that can't be opened; `str()` is the reason in one line."""
 
 @final
 class Port:
-    """A place where frames come in and go out. It is open from its making on; one runner can take it, once."""
+    """An open port, which one runner can take, once."""
 
     @staticmethod
     def interface(name: str, *, rings: bool = True) -> Port:
@@ -364,7 +313,7 @@ class Port:
         """
     @staticmethod
     def tap(name: str) -> Port:
-        """A TAP interface; one that is not there is made, switched on, and goes with the port.
+        """A TAP interface; a missing one is made, switched on, and removed with the port.
 
         Raises:
             PortError: no TAP interface, in use, or no permission (root or CAP_NET_ADMIN).
@@ -383,12 +332,7 @@ class Port:
 
         """
     def captured(self, directory: str | PathLike[str]) -> Port:
-        """This port, with what passes it kept in NAME_in.pcap and NAME_out.pcap; takes this one's place.
-
-        Raises:
-            PortError: a file that can't be made.
-
-        """
+        """Replaces this port by one with captures NAME_in.pcap, NAME_out.pcap; PortError if a file can't be made."""
     def close(self) -> None:
         """Closes it, unless a runner has taken it."""
 
@@ -435,35 +379,16 @@ class Configuration:
     """A program with its p4info, and what clients have written to it. Any thread may call."""
 
     def __new__(cls, switch: Switch, p4info: bytes) -> Configuration:
-        """Joins a serialized P4Info and the program that `switch` has loaded.
-
-        Raises:
-            RefusedError: they do not agree, or something is beyond this switch.
-
-        """
+        """Joins a serialized P4Info and the program of `switch`; RefusedError if they differ, or exceed the switch."""
     def write(self, request: Write, ids: Set[int] | None = None) -> tuple[str, bytes] | None:
-        """Applies a batch; with `ids`, only to those objects of the p4info.
+        """Applies a batch; with `ids`, only to those objects. RefusedError: the request is wrong, nothing was done.
 
-        Returns:
-            None if all of it succeeded, else a message and a serialized google.rpc.Status with one p4.v1.Error for each
-            update.
-
-        Raises:
-            RefusedError: the request as a whole is wrong; nothing has been done.
-
+        Returns None on success, else a message and a serialized google.rpc.Status with a p4.v1.Error for each update.
         """
     def read(self, request: Read, ids: Set[int] | None = None) -> Reader:
-        """Begins to answer a batch of reads; with `ids`, of those objects of the p4info only.
-
-        Entries are told as they are at this moment.
-        """
+        """Answers a batch of reads with the present entries; with `ids`, only of those objects of the p4info."""
     def carry_over(self, old: Configuration) -> None:
-        """Takes over what clients wrote to `old`, and what counters and registers hold.
-
-        Raises:
-            RefusedError: something does not fit.
-
-        """
+        """Takes over clients' writes, counters and registers of `old`; RefusedError if something does not fit."""
     def commit(self, switch: Switch) -> None:
         """Hands the program with its state to `switch`, whose own state is gone."""
     def packet_in(self, frame: bytes) -> bytes:
@@ -483,24 +408,13 @@ class RealTime:
         busy_poll_us: int = 0,
         report: Callable[[str], object] | None = None,
     ) -> RealTime:
-        """A runner that does not run yet; it takes the ports, which are closed with it.
+        """Takes the ports, which are closed with it.
 
-        Args:
-            node: what it runs.
-            ports: what is attached, by port number.
-            busy_poll_us: how long to look for further frames after one has come, before sleeping: less delay for more
-                processor time.
-            report: called from the runner's thread with a line about each interface that goes, or comes back;
-                without it, the lines go to standard error.
-
+        For `busy_poll_us` after a frame it polls before sleeping: less delay for more processor time. Its thread calls
+        `report` with a line for each interface that goes or comes back; by default they go to standard error.
         """
     def start(self) -> None:
-        """Starts the thread.
-
-        Raises:
-            RuntimeError: it runs already.
-
-        """
+        """Starts the thread; RuntimeError if it runs already."""
     def stop(self) -> None:
         """Stops the thread and waits for its end; does nothing if it is not running."""
     def statistics(self) -> dict[str, Any]:
@@ -516,7 +430,7 @@ class RealTime:
 
 @final
 class Tls:
-    """Files of TLS in PEM, read anew when they change, and what clients have to show."""
+    """TLS files in PEM, read again after changes, and requirements of clients."""
 
     def __new__(
         cls,
@@ -526,14 +440,9 @@ class Tls:
         client_authority: str | PathLike[str] | None = None,
         clients: str = "required",
     ) -> Tls:
-        """Names files.
+        """Names the server's certificate chain, its key without a password, and the authority of clients' certificates.
 
-        Args:
-            certificate: the server's certificate chain.
-            key: its private key, without a password.
-            client_authority: what clients' certificates are checked against; without it they aren't asked.
-            clients: `required`, `optional` (those without one may read) or `none`.
-
+        Without an authority clients aren't asked. `clients`: `required`, `optional` (without one they read), `none`.
         """
 
 @final
@@ -548,14 +457,9 @@ class Binding:
         device_ids: Set[int] | None = None,
         read_only: bool = False,
     ) -> Binding:
-        """Binds a certificate.
+        """Binds a certificate by its common name or an alternative one (DNS name, URI, IP address, e-mail).
 
-        Args:
-            name: its common name, or one of its alternative names (DNS name, URI, IP address, e-mail).
-            roles: which it may name; "" is the default role, None any.
-            device_ids: which it may speak with; None any.
-            read_only: neither writes nor configures nor becomes primary.
-
+        None allows any role (the default role is "") and device; `read_only` can't write, configure or become primary.
         """
     @property
     def name(self) -> str: ...
@@ -575,16 +479,16 @@ class Role:
         replication: bool = False,
         gnmi: Sequence[str] = ...,
     ) -> Role:
-        """Describes a role.
+        """Describes what a role may do.
 
         Args:
             name: of the role.
-            objects: ids or names of what in the p4info is the role's; None all.
-            packet_in: whether packet-ins are for it.
-            packet_out: whether it may send packets.
-            pipeline: whether it may set the forwarding-pipeline config.
-            replication: whether it may write multicast groups and clone sessions.
-            gnmi: paths that its clients may set, with all below them.
+            objects: ids or names of its objects in the p4info; None is all.
+            packet_in: get packet-ins.
+            packet_out: send packets.
+            pipeline: set the forwarding-pipeline config.
+            replication: write multicast groups and clone sessions.
+            gnmi: set these paths, with all below them.
 
         """
 
@@ -592,7 +496,7 @@ class Role:
 class P4RuntimeServer:
     """P4Runtime, gNMI, health and reflection for one switch, on threads of their own.
 
-    Several may run in one process. The switch may be driven by a virtual network, by a real-time runner, or not at all.
+    Several may run in one process. The switch may have a virtual network, a real-time runner, or no driver.
     """
 
     def __new__(
@@ -613,34 +517,26 @@ class P4RuntimeServer:
         """Prepares a server.
 
         Args:
-            switch: what it programs.
-            device_id: the only device it answers for.
+            switch: to be programmed.
+            device_id: the only valid one.
             address: `HOST:PORT` or `unix:PATH`; port 0 takes a free one. By default any on loopback.
-            names: of the interfaces, by port number, for gNMI; other ports are called by their number.
-            runner: counts what happens at the interfaces, for gNMI.
-            tls: without it, it listens in clear text.
-            bindings: what clients may do by their certificates; without them anybody may do anything.
-            roles: what roles may do, where there are bindings.
-            gnmi: whether it speaks gNMI.
-            like_bmv2: whether bmv2's word holds where it differs from the specification.
-            workers: threads that serve.
+            names: of the interfaces, by port number, for gNMI; other ports are named by number.
+            runner: counts for gNMI at the interfaces.
+            tls: without it, clear text.
+            bindings: rights of clients' certificates; without them all may do everything.
+            roles: rights of roles, with bindings.
+            gnmi: whether to serve gNMI.
+            like_bmv2: whether to follow bmv2 where it differs from the specification.
+            workers: threads.
 
         """
     def start(self) -> int:
-        """Starts serving.
-
-        Returns:
-            The port it listens at; 0 for a Unix socket.
-
-        Raises:
-            OSError: the address can not be used, or a file of TLS.
-
-        """
+        """Starts serving; OSError for an unusable address or TLS file. Returns the port, 0 for a Unix socket."""
     def stop(self) -> None:
         """Ends all streams and stops serving. A stopped server can not be started again."""
     @property
     def address(self) -> str:
-        """Where it listens; before the start, where it is to."""
+        """The address to listen at; after the start, the one in use."""
     def __enter__(self) -> P4RuntimeServer: ...
     def __exit__(self, *_exception: object) -> None: ...
 
@@ -655,22 +551,17 @@ class Adapter:
 class Network:
     """A virtual network: nodes and wires in virtual time.
 
-    Nodes, wires and traffic are added first; then time runs, in one go or in several. The same calls with the same seed
-    give the same events, byte for byte. A wrong argument is a ValueError that begins with the argument's name.
+    Add nodes, wires and traffic first; then let time run, at once or in parts. The same calls with the same seed give
+    the same events, byte for byte. A wrong argument is a ValueError that begins with the argument's name.
     """
 
     now_ns: int
     """The time, in ns since the start."""
 
     def __new__(cls, seed: int) -> Network:
-        """An empty network at time 0.
-
-        Args:
-            seed: draws initial sequence numbers, ephemeral ports, Poisson processes, and what wires lose.
-
-        """
+        """An empty network; `seed` draws initial sequence numbers, ephemeral ports, Poisson processes and losses."""
     def add_switch(self, switch: Switch) -> None:
-        """Adds a switch under its own name. It may be programmed through P4Runtime before and after."""
+        """Adds a switch by its own name; P4Runtime may program it before and after."""
     def add(self, kind: str, name: str, **parameters: object) -> None:
         """Adds a node, with the parameters of its kind; a wrong one is a ValueError that names it.
 
@@ -697,19 +588,11 @@ class Network:
 
         """
     def adapter(self, name: str) -> Adapter:
-        """An adapter, a line, SNA stations or their host, to be run by a `RealTime` runner.
-
-        `statistics` and `transactions` tell what it does there.
-        """
+        """An adapter, line, SNA stations or SNA host for a `RealTime` runner, still in `statistics`, `transactions`."""
     def add_replay(self, name: str, frames: Sequence[tuple[int, bytes]]) -> None:
-        """Adds an end station that sends frames at given times and keeps what it receives; its port is 0.
-
-        Args:
-            name: of the node.
-            frames: time in ns and frame, in order of time.
-        """
+        """Adds an end station on port 0 that sends (time in ns, frame), in order of time, and keeps received frames."""
     def received(self, name: str) -> list[tuple[int, bytes]]:
-        """Gives the frames that an end station has received, each with its time in ns."""
+        """Frames received by an end station, with times in ns."""
     def connect(
         self,
         node_a: str,
@@ -719,17 +602,7 @@ class Network:
         delay_ns: int | None = None,
         loss_per_million: int | None = None,
     ) -> None:
-        """Joins two ports by a wire.
-
-        Args:
-            node_a: name of a node.
-            port_a: one of its ports.
-            node_b: name of a node.
-            port_b: one of its ports.
-            delay_ns: how long a frame is on its way, in either direction; 0 unless given.
-            loss_per_million: how many of a million frames are lost, drawn for each direction by itself; 0 unless given.
-
-        """
+        """Joins two ports by a wire with a delay and independent losses in either direction, 0 unless given."""
     def add_flow(self, kind: str, name: str, **parameters: object) -> None:
         """Adds a flow: a client on one host, and the service or sink that it needs on another.
 
@@ -750,7 +623,7 @@ class Network:
 
         """
     def tap(self, node: str, port: int, pcap_path: str | PathLike[str]) -> None:
-        """Captures both directions of a port into a pcap file with nanosecond timestamps; OSError if it can't."""
+        """Captures a port's both directions in a pcap file with nanosecond timestamps; OSError if it can't be made."""
     def run(self, until_ns: int, progress: Callable[[int], object] | None = None) -> None:
         """Lets time pass up to `until_ns`; other Python threads run meanwhile.
 
@@ -765,16 +638,16 @@ class Network:
 
         """
     def transactions(self) -> list[tuple[str, str, int, int]]:
-        """The completed transactions as (flow, group, start in ns, end in ns), in order of their ends."""
+        """Completed transactions (flow, group, start in ns, end in ns), in order of their ends."""
     def deliveries(self) -> list[dict[str, Any]]:
-        """Gives the deliveries of streams and datagrams, in the order in which they were added.
+        """Deliveries of streams and datagrams, in the order of adding.
 
         Keys: `flow`, `group`, `sent_packets` and `received_packets` (0 for a stream), `sent_bytes` and `received_bytes`
         (payload), `received_by_second` (payload bytes, from second 0), `delays_ns` (of each datagram: time of arrival
         and one-way delay, in order of arrival).
         """
     def statistics(self) -> dict[str, Any]:
-        """Gives the counters of nodes, wires and clients.
+        """Counters of nodes, wires and clients.
 
         Keys: `now_ns`, `events`, `frames_in_flight` (sent and not arrived), `frames_on_wires` (those of
         them that have left their node), `lost_frames` (by wires), `unconnected_frames` (sent on ports without a wire),

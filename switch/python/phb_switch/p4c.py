@@ -1,7 +1,6 @@
-"""Run p4c on programs, and record which sources an artifact was made from.
+"""Run p4c on programs: ``python -m phb_switch.p4c DIRECTORY ...`` compiles every program of directories.
 
-The manifest lets a machine without p4c prove that sources and artifacts belong together: it holds the SHA-256 of every
-file on both sides. ``python -m phb_switch.p4c DIRECTORY ...`` compiles every program of directories.
+A manifest with the SHA-256 of sources and artifacts shows that they match, even without p4c.
 """
 
 import hashlib
@@ -18,16 +17,16 @@ from typing import Any
 
 COMPILER = "p4c-bm2-ss"
 
-# Older compilers know the suffix .txt only, so they write that and the file is renamed.
+# Older compilers write no other suffix than .txt.
 _P4INFO_BY_COMPILER = "p4info.txt"
 
 
 class CompileError(Exception):
-    """P4c is missing, or refused the program; the message holds its own words."""
+    """P4c is missing, or refused the program for the reason in the message."""
 
 
 def compiler_version() -> str | None:
-    """Version of the installed p4c, or None where there is none."""
+    """Version of the installed p4c, if any."""
     if shutil.which(COMPILER) is None:
         return None
     done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=False)
@@ -36,7 +35,7 @@ def compiler_version() -> str | None:
 
 
 def include_directory() -> Path | None:
-    """Where p4c's ``core.p4`` and ``v1model.p4`` lie: ``P4C_INCLUDE``, or beside the compiler's prefix."""
+    """Directory of ``core.p4`` and ``v1model.p4``: ``P4C_INCLUDE``, or below the compiler's prefix."""
     compiler = shutil.which(COMPILER)
     candidates = [Path(os.environ["P4C_INCLUDE"])] if "P4C_INCLUDE" in os.environ else []
     if compiler is not None:
@@ -45,15 +44,9 @@ def include_directory() -> Path | None:
 
 
 def compile_program(source: Path, artifact: Path, p4info: Path | None = None, arguments: Sequence[str] = ()) -> str:
-    """Compile a P4 program to bmv2 JSON, and to P4Info where a path for it is given; returns p4c's version.
+    """Compile a P4 program to bmv2 JSON (:func:`compact`) and P4Info (protobuf text); returns p4c's version.
 
-    The JSON goes to every switch, so it is written as :func:`compact` gives it.
-
-    Args:
-        source: the program; what it includes is found beside it and where p4c keeps its own.
-        artifact: the JSON to write.
-        p4info: the P4Info (protobuf text) to write.
-        arguments: more of p4c's options; a `--std` among them replaces P4_16.
+    Includes are found beside `source` and where p4c keeps its own. `arguments` are p4c's; `--std` replaces P4_16.
 
     Raises:
         CompileError: p4c is not on the PATH, or refuses the program.
@@ -63,7 +56,7 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
         raise CompileError(f"{source}: {COMPILER} is not on the PATH")
     include = include_directory()
     with tempfile.TemporaryDirectory() as scratch:
-        # The artifact records file names: running beside the sources keeps this machine's paths out of it.
+        # The artifact records file names: beside the sources they have no paths.
         command = [COMPILER, source.name, "-o", f"{scratch}/artifact.json", *arguments]
         if "--std" not in arguments:
             command += ["--std", "p4-16"]
@@ -81,7 +74,7 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
 
 
 def compact(artifact: str) -> str:
-    """Give an artifact without blanks and without positions in the sources, two thirds of its bytes."""
+    """Removes blanks and source positions from an artifact, two thirds of its bytes."""
     return json.dumps(_without_positions(json.loads(artifact)), separators=(",", ":")) + "\n"
 
 
@@ -97,21 +90,20 @@ def digests(root: Path, files: Sequence[Path]) -> dict[str, str]:
 
 
 def write_manifest(manifest: Path, version: str, sha256: dict[str, str]) -> None:
-    """Record the digests of sources and artifacts, and p4c's version."""
+    """Records p4c's version and the digests of sources and artifacts."""
     manifest.write_text(json.dumps({"p4c": version, "sha256": sha256}, indent=2) + "\n")
 
 
 def read_manifest(manifest: Path) -> tuple[str, dict[str, str]]:
-    """P4c's version and the digests as :func:`write_manifest` recorded them."""
+    """P4c's version and the digests."""
     recorded = json.loads(manifest.read_text())
     return recorded["p4c"], recorded["sha256"]
 
 
 class ProgramDirectory:
-    """A directory in which each file `*.p4` is a program of its own.
+    """A directory in which each file `*.p4` is a program.
 
-    Its `build` has what p4c made of them; where there is no `build`, it is beside them, without P4Info unless a program
-    has some already.
+    Artifacts are in `build`; without that they are beside the programs, with P4Info only where there is some already.
     """
 
     def __init__(self, path: Path) -> None:
@@ -123,7 +115,7 @@ class ProgramDirectory:
         self.manifest = self.build / "manifest.json"
 
     def programs(self) -> list[str]:
-        """The names of the programs, sorted."""
+        """Sorted names."""
         return sorted(path.stem for path in self.path.glob("*.p4"))
 
     def artifact(self, program: str) -> Path:
@@ -141,18 +133,18 @@ class ProgramDirectory:
         return compile_program(self.path / f"{program}.p4", artifact, p4info if wanted else None)
 
     def made(self) -> list[Path]:
-        """Everything that p4c made."""
+        """All artifacts."""
         return [
             path for suffix in ("json", "txtpb") for path in self.build.glob(f"*.{suffix}") if path != self.manifest
         ]
 
     def digests(self) -> dict[str, str]:
-        """SHA-256 of every program, of what programs include, and of every artifact, by path below the directory."""
+        """SHA-256 of programs, their includes and artifacts, by path below the directory."""
         return digests(self.path, [*self.path.glob("*.p4"), *self.path.glob("*.p4i"), *self.made()])
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Compiles all programs of directories; exit code 2 with one line when p4c is missing or refuses one."""
+    """Compiles all programs of directories; exit code 2 if p4c is missing or refuses one."""
     for each in arguments:
         directory = ProgramDirectory(Path(each))
         version = ""

@@ -49,6 +49,7 @@ impl<W: Write> PcapWriter<W> {
         self.sink.flush()
     }
 
+    /// Gives the sink back.
     pub fn into_inner(self) -> W {
         self.sink
     }

@@ -1,6 +1,6 @@
 //! The Internet checksum (RFC 1071).
 
-/// The sum of 16-bit numbers, not folded, with a zero after an odd length. Sums of even parts add.
+/// The sum of 16-bit numbers, not folded, zero after an odd length. Parts of even length add up.
 #[inline]
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u64 {

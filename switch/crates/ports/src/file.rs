@@ -34,8 +34,8 @@ pub struct FilePort {
 }
 
 impl FilePort {
-    /// Replays `input`, `wait` ns after the start, and writes `output` anew. All of `input` is
-    /// checked now: capture of Ethernet frames, readable.
+    /// Replays `input`, `wait` ns after the start, and writes `output` anew. Fails at once if
+    /// `input` is, anywhere, no capture of Ethernet frames.
     pub fn open(
         name: &str,
         input: Option<&Path>,

@@ -39,7 +39,7 @@ impl LinkChange {
         }
     }
 
-    /// Whether it is about the interface of this index, or was before and has this name.
+    /// Whether it is about the interface of this index, or, if that is unknown, of this name.
     pub(crate) fn is_of(&self, index: u32, name: &str) -> bool {
         self.index == index || (self.index == 0 && self.name == name)
     }

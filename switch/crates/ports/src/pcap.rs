@@ -19,6 +19,7 @@ const LINKTYPE_ETHERNET: u32 = 1;
 /// Link type of bmv2's `--use-files` output, whose frames are Ethernet's.
 const LINKTYPE_NULL: u32 = 0;
 
+/// A capture file, read from its beginning to its end.
 #[derive(Debug)]
 pub struct PcapReader<R> {
     source: R,

@@ -13,7 +13,7 @@ use crate::offload::{self, VIRTIO_HEADER};
 use crate::port::{Port, PortError};
 use crate::system::{self, INTERFACE_REQUEST};
 
-/// Offloads for the module of that name (linux/if_tun.h): checksums, TCP and UDP segmentation.
+/// Work for the module `offload` (linux/if_tun.h): checksums, TCP and UDP segmentation.
 const OFFLOADS: libc::c_ulong = 0x01 | 0x02 | 0x04 | 0x08;
 const OFFLOADS_WITH_UDP: libc::c_ulong = OFFLOADS | 0x20 | 0x40;
 /// Longest frame with segmentation offload, Ethernet header included.

@@ -1,4 +1,4 @@
-//! The traffic manager sorts and paces by ranks; policies are the program's.
+//! The traffic manager: it sorts and paces packets, and knows no policy.
 //!
 //! The pipeline gives each packet a *rank*, its place in the order of transmission. The traffic
 //! manager keeps this order, and the line's rate. A program without ranks gives priorities instead,

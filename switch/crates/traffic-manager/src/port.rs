@@ -92,7 +92,7 @@ pub enum Refusal {
     Queue,
     /// No queue has its priority.
     Priority,
-    /// Of all waiting packets it was last in rank, and a higher one had no room.
+    /// It was last in rank of those waiting, and made room for a packet before it.
     PushedOut,
 }
 
@@ -164,6 +164,7 @@ impl<T, F> PortQueue<T, F> {
         }
     }
 
+    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &PortConfig {
         &self.config

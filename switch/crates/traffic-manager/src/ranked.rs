@@ -1,7 +1,7 @@
 //! Packets with a rank, some of which wait for tokens of their class.
 //!
-//! A packet with a bucket leaves no earlier than that has tokens for it; among packets that may
-//! leave, rank decides. So a class waiting for tokens changes nothing for others.
+//! A packet with a bucket waits until this has tokens for it; among packets that may leave, rank
+//! decides. So a class waiting for tokens changes nothing for others.
 
 use crate::pifo::Pifo;
 use crate::token_bucket::TokenBucket;

@@ -10,8 +10,8 @@ const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 
 /// A line with a rate in bit/s.
 ///
-/// The last transmission's end is kept as whole ns and a fraction in units of 1/rate ns: frames
-/// sent back to back end exactly. Callers see it rounded up: then all bits have left.
+/// The last transmission's end is kept in whole ns and units of 1/rate ns: frames sent back to back
+/// end where their bits do. Callers see it rounded up: then all bits have left.
 #[derive(Clone, Debug, Default)]
 pub struct Shaper {
     rate: Option<u64>,

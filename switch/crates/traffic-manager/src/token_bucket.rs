@@ -1,11 +1,11 @@
 //! A token bucket: when frames may start at a port shaped with a burst.
 //!
 //! Tokens come at the shaper's rate, up to its burst; a frame takes its length in tokens when it
-//! starts, or waits for them. So frames wait for the rate, but up to a burst after a pause.
-//! Policers of RFC 2697 pass no packet longer than their burst, so section 2 there has bursts at
-//! least as long as the longest packet. A shaper would hold up everything behind such a packet;
-//! here the bucket is at least as deep as the waiting frame, or the one before: no token is lost
-//! while frames wait.
+//! starts, or waits for them. So waiting frames pass at the rate, up to a burst after a pause as
+//! fast as the line. Policers of RFC 2697 pass no packet longer than their burst, so section 2
+//! there has bursts at least as long as the longest packet. A shaper would hold up everything
+//! behind such a packet; here the bucket is at least as deep as the waiting frame, or the one
+//! before: no token is lost while frames wait.
 
 const BITS_PER_BYTE: u128 = 8;
 const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
@@ -26,7 +26,7 @@ pub struct ShaperConfig {
 /// A bucket that starts full.
 ///
 /// The level is in 10^-9 bits, of which a rate in bit/s adds a whole number per ns: it is exact.
-/// Starts are rounded up to whole ns; the next frame gets the rest's tokens.
+/// Starts are rounded up to whole ns; tokens of the rest are the next frame's.
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     rate: u128,

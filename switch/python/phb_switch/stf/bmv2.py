@@ -1,7 +1,4 @@
-"""A file on bmv2, to see whether it does what we do: entries over P4Runtime, packets over its data plane's gRPC.
-
-No interface is needed for that, and no root. bmv2 keeps time by the clock, so that frames are waited for.
-"""
+"""Runs a file on bmv2: entries over P4Runtime, packets over its data plane's gRPC, without interfaces or root."""
 
 import queue
 import re
@@ -26,18 +23,18 @@ from phb_switch.stf.statements import Statement
 
 COMMAND = "simple_switch_grpc"
 _DEVICE = 1
-# How long bmv2 may take for a packet when the machine is busy, how long it is silent when it has sent all that the
-# packet made, which may come late without harm, and how long after the last one.
+# bmv2 runs by the clock: waits for a packet's first frame (on a busy machine), for its next ones, which may also come
+# late, and after the last packet.
 _FIRST_S = 0.3
 _QUIET_S = 0.02
 _REST_S = 0.5
 _START_S = 30
 _ATTEMPTS = 3
 _PACKET_STREAM = "/p4.bm.DataplaneInterface/PacketStream"
-# What it prints of a program that it doesn't run, though it has answered that all is well.
+# Its log of a program that it accepted and doesn't run.
 _NOT_LOADED = re.compile(r"^(Invalid |Unknown primitive|bad json).*", re.MULTILINE)
 
-# What no bmv2 survives, and what those don't that were built for speed: there, bmv2's own sources leave out the check.
+# Programs that crash every bmv2, and those that crash one built for speed, whose sources leave out the check.
 FAILS = {
     "hash_random": "bmv2 has no hash algorithm `random` and ends with a segmentation fault",
 }
@@ -45,12 +42,12 @@ FAILS_UNCHECKED = dict.fromkeys(
     ["counters", "registers"],
     "this bmv2 was built with NDEBUG and checks no index: beyond the end of an array it ends with a segmentation fault",
 )
-# Of the messages that stand beside that check, in each of its places.
+# Part of every message of that check.
 _CHECK = b"at out-of-bounds index"
 
 
 def failing(command: str = COMMAND) -> dict[str, str]:
-    """Which of our programs this bmv2 doesn't survive, and why."""
+    """Our programs that crash this bmv2, and why."""
     executable = shutil.which(command)
     assert executable is not None
     linked = subprocess.run(["ldd", executable], capture_output=True, text=True, check=False).stdout
@@ -62,10 +59,7 @@ Result = TypeVar("Result")
 
 
 def _with_a_new_one(what: Callable[[], Result]) -> Result:
-    """Does something with a bmv2, and once more with another one if it couldn't be reached.
-
-    Its ports are free when they are chosen, and may not be any more when it opens them.
-    """
+    """Retries with another bmv2 if one can't be reached: its free ports may be taken before it opens them."""
     for _ in range(_ATTEMPTS - 1):
         try:
             return what()
@@ -75,11 +69,7 @@ def _with_a_new_one(what: Callable[[], Result]) -> Result:
 
 
 def load(artifact: str, info: p4i.P4Info) -> None:
-    """Brings a program to a bmv2.
-
-    Raises:
-        RefusedError: it refuses the program or its p4info, or says that it doesn't run it.
-    """
+    """Loads a program into a bmv2; RefusedError if it refuses program or p4info, or logs that it doesn't run it."""
 
     def once() -> None:
         with _running() as (client, log, _):
@@ -89,11 +79,7 @@ def load(artifact: str, info: p4i.P4Info) -> None:
 
 
 def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement]) -> RunResult:
-    """Brings a program to a bmv2 and runs a file's statements on it.
-
-    Raises:
-        RefusedError: it refuses the program or its p4info, or says that it doesn't run it.
-    """
+    """Runs a file's statements on a bmv2 with a program; RefusedError as for `load`."""
 
     def once() -> RunResult:
         with _running() as (client, log, address):
@@ -113,10 +99,10 @@ def _configure(client: Client, log: Path, artifact: str, info: p4i.P4Info) -> No
 
 @contextmanager
 def _running() -> Iterator[tuple[Client, Path, str]]:
-    """A bmv2 without a program: a controller, what it prints, and where packets go."""
+    """A bmv2 without a program: a controller, its log, and the address for packets."""
     with tempfile.TemporaryDirectory() as folder, Path(folder, "log").open("wb") as log:
         control, packets = f"127.0.0.1:{_free_port()}", f"127.0.0.1:{_free_port()}"
-        # By lines, or what it has printed is lost when it ends.
+        # Otherwise the last lines are lost when it ends.
         command = ["stdbuf", "-oL", COMMAND, "--no-p4", "--device-id", str(_DEVICE), "--thrift-port", str(_free_port())]
         command += ["--log-console", "--log-level", "error", "--", "--priority-queues", "8"]
         command += ["--grpc-server-addr", control, "--dp-grpc-server-addr", packets]
@@ -160,16 +146,16 @@ class _Ports:
             for message in self._stream:
                 self._frames.put(_frame(message))
         except grpc.RpcError:
-            # It has ended, or we have.
+            # Either side has ended.
             self._frames.put(None)
 
     def process(self, port: int, data: bytes) -> Sequence[tuple[int, bytes]]:
-        """Has a frame arrive; the frames that leave until nothing has left for a while."""
+        """Receives a frame; gives frames sent until a pause."""
         self._requests.put(_field(2, _DEVICE) + _field(3, port) + _field(4, data))
         return self._collect(_FIRST_S, _QUIET_S)
 
     def rest(self) -> Sequence[tuple[int, bytes]]:
-        """Frames that leave late."""
+        """Frames sent late."""
         return self._collect(_REST_S, _REST_S)
 
     def _collect(self, first_s: float, next_s: float) -> list[tuple[int, bytes]]:
@@ -189,7 +175,7 @@ class _Ports:
 
 
 def _field(number: int, value: int | bytes) -> bytes:
-    """A field of a protobuf message: p4.bm's are in no package."""
+    """A field of a protobuf message: no package has those of p4.bm."""
     if isinstance(value, bytes):
         return _varint(number << 3 | 2) + _varint(len(value)) + value
     return _varint(number << 3) + _varint(value)

@@ -26,11 +26,7 @@ class UnreachableError(RefusedError):
 
 
 class Client:
-    """The only controller of a switch.
-
-    Raises:
-        UnreachableError: the switch doesn't answer.
-    """
+    """The only controller of a switch; UnreachableError if it doesn't answer."""
 
     def __init__(self, address: str) -> None:
         self._channel = grpc.insecure_channel(address, options=_OPTIONS)
@@ -44,7 +40,7 @@ class Client:
             raise UnreachableError(f"{address}: no P4Runtime: {_reason(error)}") from None
 
     def _become_primary(self) -> None:
-        # gRPC may open a stream anew by itself, which bmv2 takes for a second client with the same id.
+        # gRPC may reopen a stream, which bmv2 takes for a second client with the same id.
         for self._election_id in (1, 2, 3):
             request = p4r.StreamMessageRequest()
             request.arbitration.device_id = DEVICE
@@ -61,11 +57,7 @@ class Client:
                 return
 
     def load(self, info: p4i.P4Info, artifact: bytes) -> None:
-        """Brings a program.
-
-        Raises:
-            RefusedError: the switch doesn't take it.
-        """
+        """Sets the forwarding pipeline; RefusedError if the switch doesn't take it."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=DEVICE, action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
         )
@@ -78,11 +70,7 @@ class Client:
             raise RefusedError(_reason(error)) from None
 
     def write(self, updates: Sequence[p4r.Update]) -> None:
-        """Writes one by one, which every switch can.
-
-        Raises:
-            StatementError: the switch refuses one.
-        """
+        """Writes one by one, which every switch can; StatementError if it refuses one."""
         for update in updates:
             request = p4r.WriteRequest(device_id=DEVICE, updates=[update])
             request.election_id.low = self._election_id
@@ -92,11 +80,7 @@ class Client:
                 raise StatementError(_reason(error)) from None
 
     def read(self, entity: p4r.Entity) -> list[p4r.Entity]:
-        """Reads what an entity names.
-
-        Raises:
-            StatementError: the switch refuses.
-        """
+        """Reads entities; StatementError if the switch refuses."""
         try:
             answers = self.stub.Read(p4r.ReadRequest(device_id=DEVICE, entities=[entity]), timeout=_SECONDS)
             return [each for answer in answers for each in answer.entities]
@@ -115,7 +99,7 @@ class Client:
 
 
 def _reason(error: Exception) -> str:
-    """The words of a refusal: of the first update that has some, else of the whole."""
+    """Message of a refusal: of the first update with one, or of the request."""
     if not isinstance(error, grpc.Call):
         return str(error) or type(error).__name__
     for key, value in error.trailing_metadata() or ():

@@ -1,7 +1,4 @@
-"""The command `phb-switch stf`: test programs with packets, without interfaces, root or a clock.
-
-Exit codes: 0 all passed; 1 failures; 2 bad input.
-"""
+"""The command `phb-switch stf`: test programs with packets, without interfaces, root or a clock."""
 
 import io
 import os
@@ -44,7 +41,7 @@ app = typer.Typer(
 
 
 def run_pair(pair: Pair, compiler_arguments: Sequence[str] = (), seed: int = 1) -> Result:
-    """Compiles a program if it is a source, loads it, and runs the file on it."""
+    """Compiles a source, loads the program, and runs the file on it."""
     try:
         statements = parse(pair.stf)
         if not pair.named and other_architecture(pair.program, compiler_arguments):
@@ -77,10 +74,10 @@ def command(
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Seed of everything random in the programs.")] = 1,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> int:
-    """Runs all pairs, prints what became of them."""
+    """Runs all pairs and prints the results."""
     found = pairs(paths)
     progress = Console(stderr=True)
-    # Nothing but a terminal wants to see a bar.
+    # Only terminals show a bar.
     hidden = len(found) == 1 or not progress.is_terminal
     results = [
         run_pair(pair, p4c or [], seed)
@@ -94,14 +91,7 @@ def command(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs the command.
-
-    Args:
-        arguments: those behind `phb-switch stf`.
-
-    Returns:
-        The exit code.
-    """
+    """Runs the command with the arguments after `phb-switch stf`; returns the exit code."""
     try:
         return int(app(list(arguments), standalone_mode=False) or 0)
     except PairError as error:
@@ -112,8 +102,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def main() -> NoReturn:
-    """Entry point of `phb-switch-stf`, as which `phb-switch stf` goes on."""
-    # A name that the terminal's encoding doesn't have is printed in its ASCII form, as on stderr.
+    """Entry point of `phb-switch-stf`, which `phb-switch stf` becomes."""
+    # Names outside of the terminal's encoding are printed in ASCII, as on stderr.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -123,6 +113,6 @@ def main() -> NoReturn:
     except OSError as error:
         print(f"phb-switch stf: standard output: {error.strerror}", file=sys.stderr)
         code = 1
-        # What is left in the buffer would fail once more, with a traceback, when the interpreter closes it.
+        # Otherwise the interpreter fails with a traceback when it closes the rest of the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""Packets that left against those that had to."""
+"""Comparison of sent and expected packets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _ROW_DIGITS = 32
 
 @dataclass(frozen=True)
 class Sent:
-    """A packet that left, and the line of the one that caused it."""
+    """A sent packet, and the line of its cause."""
 
     line: int
     frame: bytes
@@ -32,7 +32,7 @@ class Difference:
 
 
 def first_difference(expect: Expect, frame: bytes) -> int | None:
-    """The first byte in which a packet is not as expected, its length if it is too short; None if it fits."""
+    """First byte that differs, the length of a packet that is too short, or None if it fits."""
     pattern, digits = expect.pattern or "", frame.hex()
     for place, (wanted, found) in enumerate(zip(pattern, digits, strict=False)):
         if wanted not in ("*", found):
@@ -45,10 +45,7 @@ def first_difference(expect: Expect, frame: bytes) -> int | None:
 
 
 def compare(port: int, expected: Sequence[Expect], sent: Sequence[Sent]) -> list[Difference]:
-    """Compare the packets of one port with those expected, which have to come in the order of the file.
-
-    After a difference, a packet counts as lost or as additional if that makes the next two fit.
-    """
+    """Compares one port's packets in the file's order; one is lost or additional if the next two fit then."""
     if any(expect.pattern is None for expect in expected):
         return []
     failures = []
@@ -96,7 +93,7 @@ def _differs(port: int, wanted: Expect, found: Sent, byte: int | None) -> Differ
 
 
 def rows(difference: Difference) -> list[str]:
-    """Both packets in rows of sixteen bytes with their offset, `^` below what differs; equal rows stand once."""
+    """Both packets in rows of sixteen bytes with offsets, `^` below differences; equal rows only once."""
     expected, got = difference.expected, None if difference.got is None else difference.got.hex()
     if expected is None or got is None:
         label = "got" if expected is None else "expected"

@@ -1,4 +1,4 @@
-"""Entries, counters, registers and meters: what an STF file says about them, put to the switch."""
+"""Statements about entries, counters, registers and meters, carried out on the switch."""
 
 from collections.abc import Sequence
 from typing import Generic
@@ -10,14 +10,14 @@ from phb_switch.stf.replication import Replication
 from phb_switch.stf.statements import Add, Call, CheckCounter, Command, Key, Remove, SetDefault, StatementError
 from phb_switch.stf.values import match_key, number, to_bytes
 
-# Kinds of keys by which several entries may match, so that a priority has to decide.
+# Several entries with such keys may match: a priority decides.
 _PRIORITY_KINDS = {"ternary", "range", "optional"}
 _PER_SECOND = 1_000_000
 _LARGEST = 2**63
 
 
 class Control(Generic[Change]):
-    """The statements of one run, as changes of a control plane."""
+    """Carries out the statements of one run."""
 
     def __init__(self, plane: Plane[Change]) -> None:
         self._plane = plane
@@ -38,13 +38,13 @@ class Control(Generic[Change]):
             self._handles[statement.handle] = entry
 
     def set_default(self, statement: SetDefault) -> None:
-        """Gives a table its default action."""
+        """Sets a default action."""
         table = self._table(statement.table)
         action, arguments = _call(table, statement.call)
         self._plane.write([self._plane.default_action(table.name, action, arguments)])
 
     def remove(self, statement: Remove) -> None:
-        """Removes the entries that a statement names."""
+        """Removes entries."""
         if statement.handle is not None:
             removed = [self._handle(statement.handle)]
         elif statement.table is not None:
@@ -55,7 +55,7 @@ class Control(Generic[Change]):
         self._entries = [entry for entry in self._entries if entry not in removed]
 
     def check_counter(self, statement: CheckCounter) -> str | None:
-        """Compares a counter; returns the difference, None if there is none."""
+        """Compares a counter; returns the difference, if any."""
         packets, octets = self._counter(statement.counter, statement.index)
         found = packets if statement.unit == "packets" else octets
         if COMPARISONS[statement.comparison](found, statement.number):
@@ -64,7 +64,7 @@ class Control(Generic[Change]):
         return f"{what} has {found} {statement.unit}, expected {statement.comparison} {statement.number}"
 
     def command(self, statement: Command) -> None:
-        """Carries out one of simple_switch_CLI's commands."""
+        """Carries out a command of simple_switch_CLI."""
         name, words = statement.name, statement.words
         if name.startswith(("mirroring_", "mc_")):
             self._plane.write(self._replication.command(name, words))
@@ -93,7 +93,7 @@ class Control(Generic[Change]):
                 raise StatementError(f"table {table.name}, key {name} ({kind}, {bits} bits): {error}") from None
             if one is not None:
                 matches.append((name, one))
-        # P4Runtime's priorities begin at 1, those of files at 0; where nothing needs one, bmv2 drops it.
+        # Priorities begin at 1 in P4Runtime, at 0 in files; bmv2 ignores unneeded ones.
         ordered = any(kind in _PRIORITY_KINDS for _, kind, _ in table.keys)
         return Entry(table.name, tuple(matches), (priority or 0) + 1 if ordered else 0)
 
@@ -113,7 +113,7 @@ class Control(Generic[Change]):
         return self._plane.read_direct_counter(entry)
 
     def _by_order(self, table: str, index: int) -> Entry:
-        """An entry by bmv2's handle, which counts the entries of a table from 0."""
+        """An entry by bmv2's handle: its number in the table, from 0."""
         entries = [entry for entry in self._entries if entry.table == table]
         if index >= len(entries):
             raise StatementError(f"found entry {index}, but the file has added {len(entries)} to {table}")
@@ -181,7 +181,7 @@ def _call(table: Table, call: Call) -> tuple[str, list[tuple[str, bytes]]]:
 
 
 def _rates(committed: str, peak: str) -> tuple[int, int, int, int]:
-    """Rates of simple_switch_CLI, units per microsecond and a burst, as the switch takes them, units per second."""
+    """Converts simple_switch_CLI's rates per microsecond to rates per second."""
     rates: list[int] = []
     for text in (committed, peak):
         rate, colon, burst = text.partition(":")

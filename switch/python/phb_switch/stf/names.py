@@ -1,4 +1,4 @@
-"""Names as STF files shorten them, found among those of the program."""
+"""A program's names, which STF files may shorten."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ Thing = TypeVar("Thing")
 
 
 def find(what: str, name: str, things: Iterable[Thing], name_of: Callable[[Thing], str]) -> Thing:
-    """The thing of that name, or the only one whose name ends in `.name`, or the only one whose name ends in it."""
+    """The thing named so, or else the only one that ends in `.name`, or else in `name`."""
     known = {name_of(each): each for each in things}
     for fits in (str.__eq__, lambda full, short: full.endswith(f".{short}"), str.endswith):
         found = [full for full in known if fits(full, name)]

@@ -1,4 +1,4 @@
-"""The control plane of a file over P4Runtime, with names by the p4info."""
+"""The control plane of a file over P4Runtime."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,12 +13,12 @@ from phb_switch.stf.runner import RunResult, VirtualTime, new_switch, run_on
 from phb_switch.stf.statements import Statement, StatementError
 from phb_switch.stf.values import to_bytes
 
-# Width of types without one in the p4info: p4c's error type, and those that are strings for clients.
+# For types without a width in the p4info: p4c's error type, and strings.
 _WIDEST = 128
 
 
 class P4Runtime(Plane[p4r.Update]):
-    """The control plane of a switch that has the program of a p4info."""
+    """The control plane of a switch with a p4info's program."""
 
     def __init__(self, client: Client, info: p4i.P4Info) -> None:
         self._client = client
@@ -128,7 +128,7 @@ class P4Runtime(Plane[p4r.Update]):
         fields = self._names.fields[entry.table]
         for name, key in entry.keys:
             field, is_text, bits = fields[name]
-            # Which the protocol wants left out.
+            # P4Runtime omits a range of all values.
             if key.kind == "range" and (key.value, key.second) == (b"\0", to_bytes((1 << bits) - 1)):
                 continue
             match = made.match.add(field_id=field)
@@ -148,8 +148,6 @@ class P4Runtime(Plane[p4r.Update]):
 
 
 class _Names:
-    """Ids by name."""
-
     def __init__(self, info: p4i.P4Info) -> None:
         types = info.type_info.new_types
         self._texts = {name for name in types if types[name].translated_type.HasField("sdn_string")}
@@ -162,15 +160,15 @@ class _Names:
             *(each.preamble for each in info.meters),
         ]
         self.arrays = {each.name: each.id for each in preambles}
-        # Id of each key, whether its values are strings, and its width.
+        # By table and key: id, whether values are strings, width.
         self.fields: dict[str, dict[str, tuple[int, bool, int]]] = {}
 
     def table(self, table: p4i.Table) -> Table:
-        """A table, whose keys are known from here on."""
+        """Notes the keys of a table."""
         name = table.preamble.name
         keys = []
         for field in table.match_fields:
-            # As the artifact calls it, where p4c has the words of the sources.
+            # The artifact's name; p4c's p4info has the source's.
             key = field.name.replace("isValid()", "$valid$")
             bits = field.bitwidth or _WIDEST
             keys.append((key, p4i.MatchField.MatchType.Name(field.match_type).lower(), bits))
@@ -179,7 +177,6 @@ class _Names:
         return Table(name, keys, [(each.preamble.name, self._parameters(each)) for each in actions], False)
 
     def call(self, name: str, arguments: Arguments) -> p4r.Action:
-        """An action with its arguments."""
         action = self._actions_by_name[name]
         made = p4r.Action(action_id=action.preamble.id)
         values = dict(arguments)
@@ -225,21 +222,13 @@ def _served(switch: Switch) -> Iterator[Client]:
 
 
 def load(artifact: str, info: p4i.P4Info) -> None:
-    """Brings a program to a switch of this process over gRPC.
-
-    Raises:
-        RefusedError: the switch refuses the program or its p4info.
-    """
+    """Loads a program into a switch of this process over gRPC; RefusedError if it refuses program or p4info."""
     with _served(new_switch(1)) as client:
         client.load(info, artifact.encode())
 
 
 def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement], seed: int = 1) -> RunResult:
-    """Brings a program to a switch of this process over gRPC, and runs a file's statements on it.
-
-    Raises:
-        RefusedError: the switch refuses the program or its p4info.
-    """
+    """Runs a file's statements on a program in this process over gRPC; RefusedError if the switch refuses it."""
     switch = new_switch(seed)
     with _served(switch) as client:
         client.load(info, artifact.encode())

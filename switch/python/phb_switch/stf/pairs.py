@@ -1,4 +1,4 @@
-"""Which program and STF file belong together, and the program's artifact."""
+"""Pairs of a program and an STF file, and the program's artifact."""
 
 import re
 import tempfile
@@ -12,7 +12,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
 class PairError(Exception):
-    """Arguments that are no pairs; `str()` is one line."""
+    """Arguments without pairs; `str()` is one line."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,7 @@ class Pair:
 
 
 def pairs(paths: Sequence[Path]) -> list[Pair]:
-    """The pairs that arguments name: program and STF file, or a directory of such.
-
-    Raises:
-        PairError: a file has no partner, or isn't there.
-    """
+    """Pairs of arguments: program and STF file, or directories; PairError if a file has no partner, or is missing."""
     found: list[Pair] = []
     rest = list(paths)
     while rest:
@@ -53,7 +49,7 @@ def pairs(paths: Sequence[Path]) -> list[Pair]:
 def _of_directory(directory: Path) -> list[Pair]:
     found = []
     for stf in sorted(directory.glob("*.stf")):
-        # The artifact first: it needs no compiler.
+        # An artifact needs no compiler.
         places = [stf.with_suffix(".json"), directory / "build" / f"{stf.stem}.json", stf.with_suffix(".p4")]
         program = next((path for path in places if path.is_file()), None)
         if program is None:
@@ -65,7 +61,7 @@ def _of_directory(directory: Path) -> list[Pair]:
 
 
 def other_architecture(program: Path, compiler_arguments: Sequence[str]) -> bool:
-    """Whether a P4_16 source is not written for v1model: neither it nor a file beside it that it includes does so."""
+    """Whether a P4_16 source, with its included files beside it, doesn't include v1model."""
     if program.suffix != ".p4" or "p4-14" in compiler_arguments:
         return False
     waiting = [program]

@@ -1,4 +1,4 @@
-"""Text of an STF file to its statements."""
+"""Parser of STF files."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     ">": lambda count, number: count > number,
 }
 
-# Each command with the least and the most words that follow it; None is no limit.
+# Least and most words after each command; None is no limit.
 COMMANDS: dict[str, tuple[int, int | None]] = {
     "mirroring_add": (2, 2),
     "mirroring_add_mc": (2, 2),
@@ -69,8 +69,6 @@ _COUNTER = re.compile(
 
 
 class _Line:
-    """One line while it is read from left to right."""
-
     def __init__(self, path: Path, number: int, text: str) -> None:
         self.path = path
         self.number = number
@@ -98,11 +96,7 @@ class _Line:
 
 
 def parse(path: Path) -> list[Statement]:
-    """The statements of a file.
-
-    Raises:
-        StfError: the file can't be read, or a line is not STF.
-    """
+    """Reads a file's statements; StfError if it can't be read, or a line is not STF."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -149,7 +143,7 @@ def _no_packet(line: _Line, _: str) -> Statement:
 
 
 def _wait(line: _Line, _: str) -> Statement:
-    # p4c's runner takes anything behind it.
+    # p4c's runner ignores the rest.
     return Wait(line.number)
 
 

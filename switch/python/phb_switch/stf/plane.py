@@ -1,7 +1,4 @@
-"""The control plane that a file's statements are put to: what a program has by name, and how it is changed and read.
-
-There are two: :class:`InProcess` here, and P4Runtime (``phb_switch.stf.p4runtime``).
-"""
+"""The control plane of a file's statements: :class:`InProcess` or P4Runtime (``phb_switch.stf.p4runtime``)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,7 +21,7 @@ _Change_co = TypeVar("_Change_co", covariant=True)
 
 @dataclass(frozen=True)
 class Table:
-    """A table: keys are name, kind and width, actions their name and their parameters with widths."""
+    """A table: keys are (name, kind, width), actions (name, parameters with widths)."""
 
     name: str
     keys: Sequence[tuple[str, str, int]]
@@ -52,7 +49,7 @@ class Replicating(Protocol[_Change_co]):
 
 
 class Plane(Replicating[Change], Protocol[Change]):
-    """A control plane. Changes are made first, and then written together."""
+    """A control plane, which writes changes together."""
 
     tables: Sequence[Table]
     counters: Mapping[str, int]
@@ -85,11 +82,7 @@ class Plane(Replicating[Change], Protocol[Change]):
         """Configures a cell of a meter: committed rate and burst, peak rate and burst."""
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Makes all changes or none.
-
-        Raises:
-            StatementError: one is refused.
-        """
+        """Makes all changes or none; StatementError if one is refused."""
 
     def read_counter(self, name: str, index: int) -> tuple[int, int]:
         """Packets and bytes of a cell."""
@@ -154,7 +147,7 @@ class InProcess(Plane[Update]):
         """Makes all changes or none."""
         failed = [(code, message) for code, message in self._switch.write(changes, atomic=True) if code]
         for code, message in failed:
-            # The others of the batch are told no more than that it failed.
+            # The others have no reason.
             if code != _ABORTED or len(failed) == 1:
                 raise StatementError(message)
 

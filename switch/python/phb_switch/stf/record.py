@@ -1,8 +1,7 @@
-"""Write down what became of p4c's own test programs: ``python -m phb_switch.stf.record TESTDATA PROGRAMS DOCUMENT``.
+"""Record results of p4c's test programs: ``python -m phb_switch.stf.record TESTDATA PROGRAMS DOCUMENT``.
 
-TESTDATA is the folder of that name in p4c's source tree, PROGRAMS the folder of our own programs. Programs and entries
-go over P4Runtime, to phb-switch and, where it is installed, to bmv2. Exit codes: 0 every exception has a reason; 1 some
-has none; 2 no p4c.
+TESTDATA is p4c's `testdata`, PROGRAMS the folder of our own programs. They run over P4Runtime on phb-switch and, where
+installed, bmv2. Exit codes: 0 every exception has a reason; 1 one has none; 2 no p4c.
 """
 
 import re
@@ -31,7 +30,7 @@ _EXTERNS = (
     "Has an extern that the test brings along as a C++ module for bmv2 (compiled with `--emit-externs`). An artifact "
     "with externs that v1model doesn't have is refused; bmv2 takes it, but without the module it doesn't run it."
 )
-# Why a program of p4c's doesn't do what its file says, or isn't loaded.
+# Reasons for programs of p4c that fail or aren't loaded.
 REASONS = {
     "extern-funcs-bmv2": _EXTERNS,
     "issue1882-bmv2": _EXTERNS,
@@ -53,7 +52,7 @@ _PASSED = ""
 
 @dataclass(frozen=True)
 class _Done:
-    """The result of one program; `ours` and `theirs` say what went wrong on phb-switch and on bmv2."""
+    """`ours` and `theirs`: failures on phb-switch and on bmv2."""
 
     outcome: str
     ours: str = _PASSED
@@ -62,8 +61,6 @@ class _Done:
 
 @dataclass
 class _Set:
-    """One set of programs, and the result of each."""
-
     title: str
     exceptions: dict[str, str] = field(default_factory=dict)
     of_bmv2: dict[str, str] = field(default_factory=dict)
@@ -74,7 +71,6 @@ _Compiled = tuple[str, p4i.P4Info]
 
 
 def _compiled(program: Path, language: Sequence[str], scratch: Path) -> _Compiled | None:
-    """Artifact and p4info of a program."""
     artifact = scratch / f"{program.parent.name}-{program.stem}.json"
     info = artifact.with_suffix(".p4info.txtpb")
     if not info.exists():
@@ -86,7 +82,7 @@ def _compiled(program: Path, language: Sequence[str], scratch: Path) -> _Compile
 
 
 def _tried(run: Callable[[], RunResult | None]) -> str:
-    """Run something; why it failed, in one line."""
+    """Run; gives the failure in one line."""
     try:
         outcome = run()
     except (RefusedError, StfError) as error:
@@ -163,12 +159,12 @@ def _sets(testdata: Path) -> list[_Set]:
             _run("packets, P4_14 (`*.stf`)", sorted(fourteen.glob("*.stf")), _packets, old, scratch),
             _run("loading, P4_14 (`*.p4`)", sorted(fourteen.glob("*.p4")), _load, old, scratch),
         ]
-    # p4c is built without P4_14 unless told otherwise.
+    # p4c is built without P4_14 by default.
     return [each for each in sets if each.counts[_COMPILED]]
 
 
 def own_programs(directory: ProgramDirectory) -> str:
-    """The table of our own programs: name, and what the comment at its head says it shows."""
+    """The table of our own programs: name, and the comment at its head."""
     lines = ["| program | what it shows |", "|---|---|"]
     for program in directory.programs():
         comment = []
@@ -185,7 +181,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def document(versions: tuple[str, str | None], sets: Sequence[_Set], directory: ProgramDirectory) -> str:
-    """The whole document; `versions` are p4c's and, if it is there, bmv2's."""
+    """The document; `versions` are p4c's and, if installed, bmv2's."""
     p4c, theirs = versions
     counts = [
         "| set | for v1model | phb-switch | bmv2 | not for v1model | not compiled by p4c |",

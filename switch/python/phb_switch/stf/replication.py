@@ -1,7 +1,7 @@
-"""Multicast groups and mirroring sessions in simple_switch_CLI's terms, and the updates that make them so.
+"""Multicast groups and mirroring sessions of simple_switch_CLI as updates.
 
-bmv2 has nodes (an instance and ports) that are associated with groups, and sessions that lead to a port or to a group;
-the switch has groups and sessions with their replicas. Each command changes the former, from which the latter follow.
+bmv2 has nodes (an instance and ports) associated with groups, and sessions to a port or a group; the switch has groups
+and sessions with replicas.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class _Node:
 
 
 class Replication(Generic[Change]):
-    """Groups and sessions that the commands have made so far."""
+    """Groups and sessions of the commands so far."""
 
     def __init__(self, plane: Replicating[Change]) -> None:
         self._plane = plane
@@ -35,11 +35,7 @@ class Replication(Generic[Change]):
         self._sessions: dict[int, tuple[str, int]] = {}
 
     def command(self, name: str, words: tuple[str, ...]) -> list[Change]:
-        """Carries out a command; returns what the switch has to change.
-
-        Raises:
-            StatementError: a word is no number, or names what doesn't exist.
-        """
+        """Carries out a command; StatementError for a word that is no number, or names nothing. Returns the changes."""
         before = self._replicas()
         getattr(self, f"_{name}")(*words)
         return self._difference(before, self._replicas())

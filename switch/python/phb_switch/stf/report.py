@@ -1,4 +1,4 @@
-"""Results of pairs, for people and for programs."""
+"""Results of pairs as text and JSON."""
 
 import json
 from collections import Counter
@@ -17,7 +17,7 @@ _MOST_FAILURES = 10
 
 
 class Status(StrEnum):
-    """How a pair ended."""
+    """Outcome of a pair."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -53,7 +53,7 @@ def exit_code(results: Sequence[Result]) -> int:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """One line: how many of each status."""
+    """Counts by status, in one line."""
     counts = Counter(result.status for result in results)
     ran = len(results) - counts[Status.SKIPPED]
     others = [f"{counts[status]} {status}" for status in Status if counts[status] and status is not Status.PASSED]
@@ -61,7 +61,7 @@ def summary(results: Sequence[Result]) -> str:
 
 
 def print_report(results: Sequence[Result], console: Console) -> None:
-    """Prints each failure in full, then the table if there are several pairs, then the summary."""
+    """Prints all failures, a table of several pairs, and the summary."""
     for result in results:
         _print_failures(result, console)
     if len(results) > 1:
@@ -76,14 +76,14 @@ def print_report(results: Sequence[Result], console: Console) -> None:
 
 
 def why(result: Result) -> str:
-    """Say in one line why a pair didn't pass, or what is notable about it."""
+    """Reason for a failure, or a remark, in one line."""
     if result.failures:
         more = f" (and {len(result.failures) - 1} more)" if len(result.failures) > 1 else ""
         return f"line {result.failures[0].line}: {result.failures[0].message}{more}"
     if result.elsewhere:
         counts = ", ".join(f"{count} on {port}" for port, count in result.elsewhere.items())
         return f"packets on ports that the file doesn't name: {counts}"
-    # Whole, it stands above the table.
+    # The whole reason is above the table.
     return result.reason.partition("\n")[0].removeprefix(f"{result.pair.program}: ")
 
 

@@ -1,4 +1,4 @@
-"""Run the statements of one file: on a switch of this process by virtual time, or on any other."""
+"""Run the statements of a file, on a switch of this process in virtual time or on any other."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from phb_switch.stf.statements import (
 
 _BETWEEN_PACKETS_NS = 1_000_000
 _WAIT_NS = 1_000_000_000
-# As many as there are values of `standard_metadata.priority`.
+# One per value of `standard_metadata.priority`.
 _QUEUES = 8
 
 
@@ -44,13 +44,13 @@ class Device(Protocol):
     """A switch that takes packets."""
 
     def process(self, port: int, data: bytes) -> Sequence[tuple[int, bytes]]:
-        """Has a frame arrive; the frames that leave, with their ports, in their order."""
+        """Receives a frame; gives sent frames with their ports, in order."""
 
     def wait(self) -> None:
         """Lets a second pass."""
 
     def rest(self) -> Sequence[tuple[int, bytes]]:
-        """Frames that leave late, after the last has arrived."""
+        """Frames sent late, after the last received one."""
 
 
 class VirtualTime:
@@ -61,7 +61,7 @@ class VirtualTime:
         self._now = 0
 
     def process(self, port: int, data: bytes) -> Sequence[tuple[int, bytes]]:
-        """Has a frame arrive."""
+        """Receives a frame."""
         self._now += _BETWEEN_PACKETS_NS
         sent = self._switch.process(port, data, self._now)
         self._now = max([self._now, *(time for time, _, _ in sent)])
@@ -72,7 +72,7 @@ class VirtualTime:
         self._now += _WAIT_NS
 
     def rest(self) -> Sequence[tuple[int, bytes]]:
-        """None: all frames leave at once."""
+        """None: no frames leave late."""
         return ()
 
 
@@ -82,11 +82,7 @@ def new_switch(seed: int) -> Switch:
 
 
 def run(artifact: str, statements: Sequence[Statement], seed: int = 1) -> RunResult:
-    """Loads a program and runs a file's statements on it.
-
-    Raises:
-        LoadError: the switch refuses the program.
-    """
+    """Loads a program and runs a file's statements on it; LoadError if the switch refuses the program."""
     switch = new_switch(seed)
     switch.load(artifact)
     return run_on(VirtualTime(switch), InProcess(switch, artifact), statements)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 class StfError(Exception):
-    """An STF file that can't be read; `str()` is one line: file, line, what was found and expected."""
+    """An error in an STF file; `str()` is one line: file, line, what was found and expected."""
 
 
 class StatementError(Exception):
@@ -29,7 +29,7 @@ class Call:
 
 @dataclass(frozen=True)
 class SendPacket:
-    """A frame that arrives."""
+    """A received frame."""
 
     line: int
     port: int
@@ -38,11 +38,7 @@ class SendPacket:
 
 @dataclass(frozen=True)
 class Expect:
-    """A frame that has to leave.
-
-    `pattern` is hexadecimal digits, `*` for any, and None for whatever leaves, nothing included. A longer frame matches
-    too, unless `whole`.
-    """
+    """An expected frame: hexadecimal digits, `*` for any, None for any or no frames; longer ones fit unless `whole`."""
 
     line: int
     port: int
@@ -52,7 +48,7 @@ class Expect:
 
 @dataclass(frozen=True)
 class NoPacket:
-    """The packet before must not make any leave."""
+    """The last packet must not cause any."""
 
     line: int
 
@@ -66,7 +62,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Add:
-    """An entry is added; `handle` is a name for it."""
+    """Adds an entry; `handle` is a name for it."""
 
     line: int
     table: str
@@ -78,7 +74,7 @@ class Add:
 
 @dataclass(frozen=True)
 class SetDefault:
-    """A table gets a default action."""
+    """Sets a default action."""
 
     line: int
     table: str
@@ -87,7 +83,7 @@ class SetDefault:
 
 @dataclass(frozen=True)
 class Remove:
-    """An entry is removed: the one of `handle`, or of `table` with these keys; every entry if neither is given."""
+    """Removes an entry, by `handle` or by `table` and keys; without these, every entry."""
 
     line: int
     handle: str | None = None
@@ -98,7 +94,7 @@ class Remove:
 
 @dataclass(frozen=True)
 class CheckCounter:
-    """A cell of a counter, or an entry's (`index` is `$` and its handle), is compared with a number."""
+    """Compares a cell of a counter, or an entry's counter (`index` is `$` and its handle), with a number."""
 
     line: int
     counter: str
@@ -110,7 +106,7 @@ class CheckCounter:
 
 @dataclass(frozen=True)
 class Command:
-    """One of the commands that p4c's runner hands to simple_switch_CLI."""
+    """A command that p4c's runner gives to simple_switch_CLI."""
 
     line: int
     name: str

@@ -1,4 +1,4 @@
-"""Numbers and keys of entries as STF writes them."""
+"""Numbers and keys in STF."""
 
 import ipaddress
 import re
@@ -12,7 +12,7 @@ _ADDRESS_BITS = {4: 32, 6: 128}
 
 
 def number(text: str, bits: int | None = None) -> int:
-    """A number: decimal, 0x, 0o, 0b; for `bits` of the right width also an IPv4, IPv6 or Ethernet address."""
+    """A number: decimal, 0x, 0o, 0b; for `bits` of their width also an IPv4, IPv6 or Ethernet address."""
     value = _address(text, bits)
     if value is None:
         try:
@@ -25,13 +25,13 @@ def number(text: str, bits: int | None = None) -> int:
 
 
 def to_bytes(value: int) -> bytes:
-    """A number as the native module takes it."""
+    """A number for the native module."""
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
 @dataclass(frozen=True)
 class KeyMatch:
-    """A condition on one key of an entry; unlike the native module's matches, it can be compared."""
+    """A condition on one key of an entry; unlike native matches it can be compared."""
 
     kind: str
     value: bytes
@@ -55,16 +55,7 @@ class KeyMatch:
 
 
 def match_key(kind: str, bits: int, text: str | None) -> KeyMatch | None:
-    """Read a condition on a key.
-
-    Args:
-        kind: how the table matches it.
-        bits: the key's width.
-        text: as the file has it; None where it doesn't name the key, which is zero for an exact match, else anything.
-
-    Returns:
-        None is anything.
-    """
+    """Reads a condition on a key; without `text` it is zero for an exact match, otherwise None, which is anything."""
     if kind == "exact":
         return KeyMatch("exact", to_bytes(number(text or "0", bits)))
     if text is None:
@@ -91,7 +82,7 @@ def _address(text: str, bits: int | None) -> int | None:
 
 
 def _digits(text: str) -> tuple[int, int, int]:
-    """Value, mask and width of digits with `*` for any; p4c's runner has the bits before the first digit be any."""
+    """Value, mask and width of digits with `*` for any; bits before the first are any, as in p4c's runner."""
     base = text[:2].lower()
     if base not in _DIGIT_BITS or not text[2:]:
         raise StatementError(f"found {text!r}, expected 0x, 0o or 0b and digits, * for any")
@@ -111,7 +102,7 @@ def _ternary(text: str, bits: int) -> KeyMatch | None:
         value, mask = number(value_text, bits), number(mask_text, bits)
     elif text[:2].lower() in _DIGIT_BITS:
         value, mask, _ = _digits(text)
-        # The first digit may reach beyond the key.
+        # The first digit may be wider than the key.
         if value & ~full:
             raise StatementError(f"found {text}, expected a value of {bits} bits")
         mask &= full

@@ -256,7 +256,7 @@ impl Cip {
             match self.sessions.take(channel, limit, &mut work.frame) {
                 Verdict::ToHost => {}
                 Verdict::Answered => {
-                    // It leaves by its own side, and counts where it came in.
+                    // It leaves by the side it came from, and is counted where it came in.
                     self.statistics.inbound.send(work.frame.len());
                     return out.send(now, self.network_port(channel), work.frame);
                 }

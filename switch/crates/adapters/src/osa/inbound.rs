@@ -2,8 +2,7 @@
 //!
 //! Without inbound workload queueing (IWQ) all packets join the primary queue. With it, registered
 //! streaming connections use the bulk queue, distributed addresses the sysplex distributor's,
-//! Enterprise Extender its own, others the primary one. Queues have LAN-idle timers and read
-//! storage.
+//! Enterprise Extender its own, others the primary one. Each has a LAN-idle timer and storage.
 
 use std::collections::VecDeque;
 
@@ -84,7 +83,7 @@ impl Inbound {
         }
     }
 
-    /// Queues a packet; gives it back if read storage is full. `streams`: as the host registered.
+    /// Queues a packet; gives it back if read storage is full. `streams`: a registered connection.
     pub fn push(&mut self, now: Time, arrived: Arrived, streams: bool) -> Result<(), Arrived> {
         let queue = &mut self.queues[arrived.queue as usize];
         let length = arrived.frame.len();

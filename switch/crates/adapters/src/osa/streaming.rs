@@ -2,7 +2,7 @@
 //!
 //! The source says that TCP detects bulk-data connections, not how. Here a connection streams once
 //! enough payload bytes have gone one way and none the other; payload the other way ends that.
-//! Alternating requests and replies never stream. If it streams out, acknowledgements come in.
+//! Alternating requests and replies never stream. The other way carries acknowledgements.
 
 use std::collections::HashMap;
 

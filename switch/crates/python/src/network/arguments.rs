@@ -231,7 +231,7 @@ impl<'py> IntoDeserializer<'_, Refusal> for Parameters<'py> {
     }
 }
 
-/// Entries of a mapping, whose names begin errors.
+/// Entries of a mapping; errors begin with their names.
 struct Entries<'py> {
     items: std::vec::IntoIter<(String, Bound<'py, PyAny>)>,
     current: Option<(String, Bound<'py, PyAny>)>,
