@@ -10,7 +10,7 @@
 //! - [`world`]: event loop, wires and their counters;
 //! - [`losses`]: lost frames of a wire;
 //! - [`error`]: errors of both;
-//! - [`pcap`]: captures;
+//! - [`pcap`][]: captures;
 //! - [`random`]: the seeded generator.
 //!
 //! The same nodes, wires and seeds give the same events in the same order: events are ordered by (time, sequence
