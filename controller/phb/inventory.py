@@ -32,7 +32,7 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 
 
 class TargetKind(StrEnum):
-    """What kind of switch it is: decides what a policy may ask for, and how it is written."""
+    """Kind of switch: decides what a policy may ask for, and how it is written."""
 
     PHB_SWITCH = "phb-switch"
     BMV2 = "bmv2"
@@ -49,7 +49,7 @@ class TlsFiles(Item):
 
 
 class Common(Item):
-    """What may be said of every switch, and once for all that don't say it themselves."""
+    """Settings of every switch, and defaults for those that don't have their own."""
 
     device_id: Annotated[int, Within(0, 2**64 - 1)] = 1
     target: TargetKind = TargetKind.PHB_SWITCH

@@ -79,7 +79,7 @@ class Marking(Item):
 
 
 class Treatment(Marking):
-    """What is done with packets of one colour: dropped, or sent with other marks, or just sent."""
+    """Treatment of packets of one colour: dropped, sent with other marks, or just sent."""
 
     drop: Flag = False
 
@@ -143,7 +143,7 @@ class Meter(Item):
 
 
 class Action(Marking):
-    """What is done with the traffic of a rule: a Policy Agent service category, a class of an IOS policy map.
+    """Treatment of a rule's traffic: a Policy Agent service category, a class of an IOS policy map.
 
     Attributes:
         interface: The action counts only for traffic by the port that has this address.

@@ -16,7 +16,7 @@ SHORTEST_MTU = 68
 
 
 class Role(StrEnum):
-    """What is behind a port."""
+    """Kind of peer behind a port: the network or a host."""
 
     NETWORK = "network"
     HOST = "host"

@@ -115,7 +115,7 @@ def wall_clock(at: datetime, zone: ZoneInfo | None) -> datetime:
 
 
 class CodePoints(Item):
-    """What a packet's own marks say; at most one of the three for the ToS octet.
+    """A packet's own marks; at most one of the three for the ToS octet.
 
     Attributes:
         vlan: Of the frame's 802.1Q tag.

@@ -16,7 +16,7 @@ DEFAULT_CLASS = "class-default"
 
 
 class LengthBasis(StrEnum):
-    """What a scheduler calls the length of a packet: the Ethernet frame without FCS, the IP packet, or IP plus PPP."""
+    """Length of a packet for a scheduler: the Ethernet frame without FCS, the IP packet, or IP plus PPP."""
 
     ETHERNET = "ethernet"
     IP = "ip"
@@ -124,7 +124,7 @@ class EarlyDetection(Item):
 
 
 class Bandwidth(Item):
-    """What a class gets of its port when everybody wants it: exactly one of a rate, a percentage or a weight."""
+    """Share of its port that a class gets under congestion: exactly one of a rate, a percentage or a weight."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"percent": 30}]})
 
