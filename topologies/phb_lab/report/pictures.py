@@ -17,7 +17,12 @@ BAR = 0.38
 
 
 def draw_bars(
-    title: str, figures: Sequence[Figure], destination: Path, *, label: Callable[[str], str] = str
+    title: str,
+    figures: Sequence[Figure],
+    destination: Path,
+    *,
+    label: Callable[[str], str] = str,
+    logarithmic: bool = False,
 ) -> list[Path]:
     """Draw a pair of bars per figure, one where nothing is published, from top to bottom; PNG and SVG.
 
@@ -40,6 +45,8 @@ def draw_bars(
         list(places), [f"{label(figure.test)}: {label(figure.quantity)}" for figure in figures], fontsize="small"
     )
     axes.invert_yaxis()
+    if logarithmic:
+        axes.set_xscale("log")
     axes.set_title(title)
     axes.margins(x=0.12)
     axes.grid(axis="x", alpha=0.3)
@@ -47,10 +54,13 @@ def draw_bars(
     return save(picture, destination)
 
 
-def save(picture: Picture, destination: Path) -> list[Path]:
-    """Write a picture as PNG and SVG, the same bytes for the same picture, and close it; gives both files."""
+def save(picture: Picture, destination: Path, title: str | None = None) -> list[Path]:
+    """Write a picture as PNG and SVG, the same bytes for the same picture, and close it; gives both files.
+
+    ``title`` goes into both files and is the page's caption; None takes that of the first axes.
+    """
     destination.parent.mkdir(parents=True, exist_ok=True)
-    title = picture.axes[0].get_title()
+    title = title or picture.axes[0].get_title()
     written = []
     for suffix in (".png", ".svg"):
         path = destination.with_suffix(suffix)

@@ -66,30 +66,27 @@ impl Pipeline {
     pub fn resubmit(
         &mut self,
         now: Time,
-        port: u16,
         frame: &[u8],
         of: &Packet,
         fields: FieldList,
     ) -> Processed {
-        self.again(now, port, frame, of, fields, RESUBMITTED)
+        self.again(now, frame, of, fields, RESUBMITTED)
     }
 
     /// Ingress once more for a frame that [`Pipeline::deparse`] made of `of`, with listed metadata.
     pub fn recirculate(
         &mut self,
         now: Time,
-        port: u16,
         frame: &[u8],
         of: &Packet,
         fields: FieldList,
     ) -> Processed {
-        self.again(now, port, frame, of, fields, RECIRCULATED)
+        self.again(now, frame, of, fields, RECIRCULATED)
     }
 
     fn again(
         &mut self,
         now: Time,
-        _port: u16,
         frame: &[u8],
         of: &Packet,
         fields: FieldList,

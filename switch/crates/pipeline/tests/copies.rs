@@ -104,7 +104,7 @@ fn resubmit_and_recirculate_start_over() {
     let frame = [2, 50, 0xcc];
     let processed = pipeline.ingress(0, 3, &frame);
     let fields = processed.resubmit.unwrap();
-    let again = pipeline.resubmit(0, 3, &frame, &processed.packet, fields);
+    let again = pipeline.resubmit(0, &frame, &processed.packet, fields);
     assert_eq!(again.resubmit, None);
     assert_eq!(
         leave(&mut pipeline, again.packet),
@@ -117,7 +117,7 @@ fn resubmit_and_recirculate_start_over() {
     let mut out = Vec::new();
     pipeline.deparse(&mut packet, &mut out);
     assert_eq!(out, [0, 61, 0xdd]);
-    let again = pipeline.recirculate(0, 3, &out, &packet, fields);
+    let again = pipeline.recirculate(0, &out, &packet, fields);
     assert_eq!(
         leave(&mut pipeline, again.packet),
         ((1, 4, 0, 0, 3, 7, 9, false), vec![0, 61, 0xdd])

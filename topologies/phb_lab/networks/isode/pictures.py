@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib import pyplot as plt
 
 from phb_lab.figures import Figure
-from phb_lab.report.pictures import save
+from phb_lab.report.pictures import draw_bars, save
 from phb_lab.study import Run
 
 from .tables import details_of
@@ -46,29 +46,10 @@ def draw_throughput(
 
 
 def draw_rates(figures: Sequence[Figure], destination: Path) -> list[Path]:
-    """Published and measured rates in kbit/s, a pair of bars for each published figure; no picture without one."""
+    """Draw published and measured rates, a pair of bars for each published figure; no picture without one."""
     shown = [figure for figure in figures if figure.unit == "kbit/s" and figure.published is not None]
-    if not shown:
-        return []
-    picture, axes = plt.subplots(figsize=(9, 0.45 * len(shown) + 1.5))
-    places = range(len(shown))
-    published = [figure.published or 0.0 for figure in shown]
-    axes.barh([place - 0.2 for place in places], published, height=0.38, color="0.7", label="published")
-    axes.barh(
-        [place + 0.2 for place in places],
-        [figure.measured for figure in shown],
-        height=0.38,
-        color="tab:blue",
-        label="measured",
-    )
-    axes.set_yticks(places, [f"{label(figure.test)}: {label(figure.quantity)}" for figure in shown], fontsize="small")
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlabel("throughput of the message [kbit/s]")
-    axes.set_title("Rates of messages, published and measured")
-    axes.grid(alpha=0.3, axis="x")
-    axes.legend(fontsize="small")
-    return save(picture, destination)
+    title = "Rates of messages [kbit/s]"
+    return draw_bars(title, shown, destination, label=label, logarithmic=True) if shown else []
 
 
 def pictures(runs: Sequence[Run[Setting]], limits_kbps: Sequence[float], folder: Path) -> list[Path]:

@@ -58,7 +58,7 @@ impl PacketPath {
                 return self.drop_early(origin, DropReason::NoPipeline);
             };
             self.statistics.resubmitted += 1;
-            let again = pipeline.resubmit(now, origin.port, frame, &processed.packet, fields);
+            let again = pipeline.resubmit(now, frame, &processed.packet, fields);
             pipeline.recycle(std::mem::replace(&mut processed, again).packet);
         }
         let packet = processed.packet;
@@ -98,7 +98,7 @@ impl PacketPath {
             origin,
         } = again;
         if let Some(pipeline) = self.pipeline.as_mut() {
-            let processed = pipeline.recirculate(now, origin.port, &frame, &packet, fields);
+            let processed = pipeline.recirculate(now, &frame, &packet, fields);
             pipeline.recycle(packet);
             self.after_ingress(now, processed, &frame, origin, out);
         } else {

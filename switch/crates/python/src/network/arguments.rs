@@ -15,6 +15,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
+/// A `ValueError` that begins with the argument's name.
 pub(crate) fn wrong(argument: &str, message: &str) -> PyErr {
     PyValueError::new_err(format!("{argument}: {message}"))
 }
@@ -23,6 +24,7 @@ pub(crate) fn refused(error: &ConfigError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
+/// Reads one argument; errors name it.
 pub(crate) fn read<T: DeserializeOwned>(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
     T::deserialize(Value(value.clone())).map_err(|error| error.of(argument).into())
 }
@@ -34,6 +36,7 @@ pub(crate) fn read_or_default<T: DeserializeOwned + Default>(
     value.map_or_else(|| Ok(T::default()), |value| read(argument, value))
 }
 
+/// Keyword arguments that describe a node or traffic.
 pub(crate) struct Parameters<'py>(Vec<(String, Bound<'py, PyAny>)>);
 
 impl<'py> Parameters<'py> {
@@ -42,10 +45,12 @@ impl<'py> Parameters<'py> {
         Ok(Self(items.unwrap_or_default()))
     }
 
+    /// Takes out those that a struct has fields for; the others stay.
     pub fn take<T: DeserializeOwned>(&mut self) -> PyResult<T> {
         T::deserialize(Taking(self)).map_err(Into::into)
     }
 
+    /// Reads all as the variant `kind` of an enum.
     pub fn read<T: DeserializeOwned>(self, kind: &str) -> PyResult<T> {
         let variant = std::iter::once((kind, self));
         let map = MapDeserializer::<_, Refusal>::new(variant);
@@ -53,6 +58,7 @@ impl<'py> Parameters<'py> {
     }
 }
 
+/// An argument that can't be read: its name, once that is known, and what is wrong.
 #[derive(Debug)]
 struct Refusal {
     argument: Option<String>,
@@ -60,6 +66,7 @@ struct Refusal {
 }
 
 impl Refusal {
+    /// Names the argument; the name of an inner parameter stays.
     fn of(mut self, argument: &str) -> Self {
         self.argument.get_or_insert_with(|| argument.to_owned());
         self
@@ -141,6 +148,7 @@ impl From<PyErr> for Refusal {
     }
 }
 
+/// A value of Python's as serde reads it.
 struct Value<'py>(Bound<'py, PyAny>);
 
 impl IntoDeserializer<'_, Refusal> for Value<'_> {
@@ -171,6 +179,7 @@ impl<'de> Deserializer<'de> for Value<'_> {
             }
         } else if let Ok(text) = object.cast::<PyString>() {
             let text = text.to_string();
+            // Parsers of the standard library ("invalid IP address syntax") don't say what they read.
             let name = |error: Refusal| Refusal {
                 message: match error.message.strip_prefix("invalid ") {
                     Some(kind) => format!("'{text}' is given, {kind} is expected"),
@@ -269,6 +278,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 }
 
+/// Gives a struct the parameters that its fields name ([`Parameters::take`]).
 struct Taking<'a, 'py>(&'a mut Parameters<'py>);
 
 impl<'de> Deserializer<'de> for Taking<'_, '_> {
