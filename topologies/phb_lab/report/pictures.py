@@ -17,12 +17,7 @@ BAR = 0.38
 
 
 def draw_bars(
-    title: str,
-    figures: Sequence[Figure],
-    destination: Path,
-    *,
-    label: Callable[[str], str] = str,
-    logarithmic: bool = False,
+    title: str, figures: Sequence[Figure], destination: Path, *, label: Callable[[str], str] = str
 ) -> list[Path]:
     """Draw a pair of bars per figure, one where nothing is published, from top to bottom; PNG and SVG.
 
@@ -45,8 +40,6 @@ def draw_bars(
         list(places), [f"{label(figure.test)}: {label(figure.quantity)}" for figure in figures], fontsize="small"
     )
     axes.invert_yaxis()
-    if logarithmic:
-        axes.set_xscale("log")
     axes.set_title(title)
     axes.margins(x=0.12)
     axes.grid(axis="x", alpha=0.3)

@@ -49,7 +49,7 @@ def draw_rates(figures: Sequence[Figure], destination: Path) -> list[Path]:
     """Draw published and measured rates, a pair of bars for each published figure; no picture without one."""
     shown = [figure for figure in figures if figure.unit == "kbit/s" and figure.published is not None]
     title = "Rates of messages [kbit/s]"
-    return draw_bars(title, shown, destination, label=label, logarithmic=True) if shown else []
+    return draw_bars(title, shown, destination, label=label) if shown else []
 
 
 def pictures(runs: Sequence[Run[Setting]], limits_kbps: Sequence[float], folder: Path) -> list[Path]:
