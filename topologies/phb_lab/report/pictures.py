@@ -41,9 +41,9 @@ def draw_bars(
     )
     axes.invert_yaxis()
     axes.set_title(title)
-    axes.margins(x=0.12)
+    axes.margins(x=0.12, y=0.02)
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
+    axes.legend(fontsize="small", loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
     return save(picture, destination)
 
 

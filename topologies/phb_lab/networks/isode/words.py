@@ -9,20 +9,18 @@ from .evaluation import Transfer
 from .tables import details_of
 from .tests import Setting
 
-_SIZE = re.compile(r"(?P<number>\d+)(?P<unit>[kM])")
+_SIZE = re.compile(r"(\d+)([kM])")
 _UNITS = {"k": "kByte", "M": "MByte"}
-_MEASURES = {
-    "s": "time of {}",
-    "kbps": "rate of {}",
-    "of_base": "rate of {} beside the load, as a share of the unloaded one",
-    "background_utilisation_bps": "rate of the load",
-}
+_MEASURES = {"s": "time of {}", "kbps": "rate of {}", "of_base": "rate of {}, as a share of the unloaded one"}
+_SETTINGS = {"first_settings": "under Cisco's thresholds", "standard_wred": "under the printed thresholds"}
+_WHEN = {"alone": ", alone", "before": ", before the load"}
 _TESTS = {
     "round1_unshaped_2mbps.single": "messages alone, unshaped",
     "round2_shaped_512k": "the load alone, shaped to 512 kbit/s",
     "round2_shaped_512k.single": "messages alone, shaped to 512 kbit/s",
     "round2_shaped_512k.two_queues_cs1_50_cs2_50.message_vs_message": "a queue per class: message beside message",
     "round2_shaped_512k.two_queues_cs1_50_cs2_50.with_cs1_background": "a queue per class: messages beside the load",
+    "round2_shaped_512k.single_queue_ordered_dropping.single": "one queue, ordered dropping: messages alone",
     "round2_shaped_512k.single_queue_ordered_dropping.cs1_background_vs_cs2_1M": (
         "one queue, ordered dropping: a CS2 message beside the CS1 load"
     ),
@@ -36,9 +34,21 @@ def label(name: str) -> str:
         return _TESTS[name]
     if name.startswith(_PARALLEL):
         return f"{int(name.removeprefix(_PARALLEL)) + 2} messages of 10 MByte at once, unshaped"
-    message, _, measure = name.rpartition(".") if "." in name else (name, "", "s")
-    words = [_SIZE.sub(lambda size: f"{size['number']} {_UNITS[size['unit']]}", word) for word in message.split("_")]
-    return _MEASURES.get(measure, f"{measure} of {{}}").format(" ".join(words))
+    if name.endswith("background_utilisation_bps"):
+        return "rate of the load"
+    message, _, measure = name.partition(".")
+    start, _, last = message.rpartition("_")
+    kind, when = (start, _WHEN[last]) if last in _WHEN else (message, "")
+    said = f"the message {_SETTINGS[kind]}" if kind in _SETTINGS else _message(kind)
+    return _MEASURES[measure or "s"].format(said + when)
+
+
+def _message(kind: str) -> str:
+    """Name a message by precedence and size, ``flash_1M``, of which one may be missing."""
+    words = kind.split("_")
+    size = _SIZE.fullmatch(words[-1])
+    precedence = words[: -1 if size else None]
+    return " ".join(("the", *precedence, "message")) + (f" of {size[1]} {_UNITS[size[2]]}" if size else "")
 
 
 def finding(runs: Sequence[Run[Setting]]) -> str:

@@ -15,6 +15,8 @@ REASONS = {
 
 _GAINS = {
     "inbperf": "INBPERF",
+    "dynamic_lan_idle": "dynamic LAN idle",
+    "inbound_workload_queueing": "inbound workload queueing",
     "rr1_tps_gain": "gain in transaction rate, RR1",
     "rr1_response_gain": "gain in response time, RR1",
     "rr10_tps_gain": "gain in transaction rate, RR10",

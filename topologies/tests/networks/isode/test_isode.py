@@ -161,3 +161,23 @@ def test_without_losses_a_message_fills_the_shaper_and_with_them_it_does_not(mea
 def test_a_message_that_shares_no_reservation_is_slow_and_one_with_half_gets_half(measured):
     figures = measured("queues-load-immediate", 380, options={"loss_per_million": 0})
     assert figures["immediate_1M.kbps"].measured == pytest.approx(0.5 * 494, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("1k.s", "time of the message of 1 kByte"),
+        ("flash", "time of the flash message"),
+        ("immediate_1M_alone.kbps", "rate of the immediate message of 1 MByte, alone"),
+        ("first_settings.kbps", "rate of the message under Cisco's thresholds"),
+        ("answer.background_utilisation_bps", "rate of the load"),
+        ("round1_unshaped_2mbps.parallel_10M_s.0", "2 messages of 10 MByte at once, unshaped"),
+    ],
+)
+def test_quantities_and_tests_of_the_source_are_named_in_words(name, words):
+    assert STUDY.label(name) == words
+
+
+def test_every_test_of_the_source_has_words_of_its_own():
+    published = {test.published for test in STUDY.tests if test.published}
+    assert not [label for label in map(STUDY.label, published) if "_" in label or "." in label]
