@@ -150,6 +150,7 @@ fn load(path: &Path, options: &Options) -> Result<Pipeline, Ended> {
     let config = phb_pipeline::Options {
         seed: options.seed,
         drop_port: options.drop_port,
+        ..phb_pipeline::Options::default()
     };
     Pipeline::load(&artifact, config).or_else(|error| input(format!("{name}: {error}")))
 }

@@ -51,6 +51,12 @@ mod copies;
 mod error;
 mod interpreter;
 mod load;
+mod machine;
+#[cfg(feature = "native")]
+mod native;
+#[cfg(not(feature = "native"))]
+#[path = "without_native.rs"]
+mod native;
 mod packet;
 mod path;
 mod pipeline;
@@ -65,7 +71,7 @@ pub use control::{
 pub use error::{Code, LoadError, WriteError};
 pub use packet::{CloneRequest, Packet};
 pub use path::{Departing, EgressVerdict, Processed, QueueMetadata, Verdict};
-pub use pipeline::{Options, Pipeline, STEPS};
+pub use pipeline::{Execution, Executor, Options, Pipeline, STEPS};
 pub use program::{FieldList, HeaderTypeInfo, MatchKind};
 pub use state::Digest;
 pub use state::externs::counter::Count;

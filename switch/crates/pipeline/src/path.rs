@@ -1,6 +1,6 @@
 //! The packet path: `ingress`, the traffic manager's queue (not here), `egress`, `deparse`.
 
-use crate::interpreter::Machine;
+use crate::machine::Machine;
 use crate::packet::{CloneRequest, Packet, Wishes};
 use crate::pipeline::Pipeline;
 use crate::program::{FieldList, WordField};

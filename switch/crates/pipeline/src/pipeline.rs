@@ -2,9 +2,50 @@ use std::collections::HashMap;
 
 use crate::error::LoadError;
 use crate::load;
+use crate::native::Native;
 use crate::packet::Packet;
 use crate::program::Program;
 use crate::state::State;
+
+/// The two ways to run a program. Both give the same frames, counters and registers, to the bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Executor {
+    /// Machine code, made when the program is loaded.
+    #[default]
+    Native,
+    /// Instruction by instruction: the reference, which runs everywhere.
+    Interpreter,
+}
+
+impl Executor {
+    /// The name in options and messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Interpreter => "interpreter",
+        }
+    }
+
+    /// The executor of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Native, Self::Interpreter]
+            .into_iter()
+            .find(|executor| executor.name() == name)
+    }
+}
+
+/// How a loaded program runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Execution {
+    /// The executor.
+    pub executor: Executor,
+    /// Why the interpreter runs the program, although native code was asked for.
+    pub reason: Option<String>,
+    /// Bytes of machine code.
+    pub code_bytes: usize,
+}
 
 /// The settings that the target gives a program when it is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +54,8 @@ pub struct Options {
     pub seed: u64,
     /// The egress port that means drop (511 in bmv2).
     pub drop_port: u16,
+    /// The executor wanted; where native code can't be made, the interpreter runs the program.
+    pub executor: Executor,
 }
 
 impl Default for Options {
@@ -20,6 +63,7 @@ impl Default for Options {
         Self {
             seed: 1,
             drop_port: 511,
+            executor: Executor::default(),
         }
     }
 }
@@ -37,6 +81,8 @@ pub struct Pipeline {
     pub(crate) scratch: Vec<u8>,
     /// Steps that loops may still take.
     pub(crate) steps: u32,
+    /// Machine code, or why there is none.
+    pub(crate) native: Result<Native, String>,
 }
 
 /// Loop steps for one arrival with all its passes and copies: about as many instructions.
@@ -52,6 +98,10 @@ impl Pipeline {
         let program = load::load(json)?;
         let tables = program.tables.iter().enumerate();
         let named = tables.map(|(number, table)| (table.name.clone(), number as u32));
+        let native = match options.executor {
+            Executor::Native => Native::compile(&program, options.drop_port),
+            Executor::Interpreter => Err("the interpreter was asked for".into()),
+        };
         Ok(Self {
             state: State::new(&program, options.seed),
             table_names: named.collect(),
@@ -60,7 +110,25 @@ impl Pipeline {
             pool: Vec::new(),
             scratch: Vec::new(),
             steps: STEPS,
+            native,
         })
+    }
+
+    /// Tells how the program runs.
+    #[must_use]
+    pub fn execution(&self) -> Execution {
+        match &self.native {
+            Ok(native) => Execution {
+                executor: Executor::Native,
+                reason: None,
+                code_bytes: native.code_bytes(),
+            },
+            Err(reason) => Execution {
+                executor: Executor::Interpreter,
+                reason: (self.options.executor == Executor::Native).then(|| reason.clone()),
+                code_bytes: 0,
+            },
+        }
     }
 
     /// Gives loops all [`STEPS`] again, for packets that go on without an arrival.

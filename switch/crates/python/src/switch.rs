@@ -140,6 +140,7 @@ impl Switch {
         let options = Options {
             seed: self.config.seed,
             drop_port: self.config.drop_port,
+            ..Options::default()
         };
         let loaded = py.detach(|| Pipeline::load(artifact_json, options));
         match loaded {

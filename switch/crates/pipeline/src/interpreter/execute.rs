@@ -1,22 +1,9 @@
 //! Runs controls, actions and expressions on a packet.
 
+use crate::machine::Machine;
 use crate::packet::Packet;
 use crate::program::{Address, END, Instruction, Operator, Place, Program, Setting};
-use crate::state::State;
-use crate::state::externs::Externs;
 use crate::state::tables::Table;
-
-/// A program and its state while instructions run on a packet.
-pub(crate) struct Machine<'a> {
-    pub(crate) program: &'a Program,
-    pub(super) externs: &'a mut Externs,
-    /// Bytes a hash or checksum is computed over; kept so that its memory is reused.
-    pub(super) scratch: &'a mut Vec<u8>,
-    /// Nanoseconds since the start of the run.
-    pub(super) now: u64,
-    pub(super) drop_port: u16,
-    pub(super) steps: &'a mut u32,
-}
 
 /// An instruction that needs more of a packet than its words.
 enum Pending {
@@ -26,28 +13,7 @@ enum Pending {
     Exhausted,
 }
 
-impl<'a> Machine<'a> {
-    /// A machine, apart from the tables: a table's result is borrowed while instructions run.
-    #[inline]
-    pub(crate) fn new(
-        program: &'a Program,
-        state: &'a mut State,
-        scratch: &'a mut Vec<u8>,
-        now: u64,
-        drop_port: u16,
-        steps: &'a mut u32,
-    ) -> (Self, &'a mut [Table]) {
-        let machine = Self {
-            program,
-            externs: &mut state.externs,
-            scratch,
-            now,
-            drop_port,
-            steps,
-        };
-        (machine, &mut state.tables)
-    }
-
+impl Machine<'_> {
     /// Runs instructions from `start` to an `End`. This ends: every loop takes from the steps left.
     pub(crate) fn apply(&mut self, tables: &mut [Table], packet: &mut Packet, start: Address) {
         let program = self.program;

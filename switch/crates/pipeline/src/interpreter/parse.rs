@@ -1,9 +1,8 @@
 //! Runs the parser: a frame becomes header fields. An error ends parsing; as in bmv2, the packet
 //! goes on to ingress with the headers extracted before and `parser_error` set.
 
-use super::effects::{element, resolve};
-use super::execute::Machine;
 use crate::bits;
+use crate::machine::{Machine, element, resolve};
 use crate::packet::Packet;
 use crate::program::{
     Cases, END, HeaderSpan, Layout, ParserOperation, ParserState, Place, SelectCase,

@@ -162,6 +162,7 @@ impl Configurations {
         let options = Options {
             seed: live.seed,
             drop_port: live.drop_port,
+            ..Options::default()
         };
         let load = || {
             phb_ports::yield_to_packets();

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::interpreter::Machine;
 use crate::load::assemble::Pool;
 use crate::load::json::Integer;
+use crate::machine::Machine;
 use crate::packet::Packet;
 use crate::program::{Comparison, Fit, Program};
 use crate::state::State;

@@ -1,6 +1,6 @@
 //! The instructions that are not arithmetic: headers, stacks, externs, and requests to the switch.
 
-use super::execute::Machine;
+use super::Machine;
 use crate::packet::{CloneRequest, Packet};
 use crate::program::{Element, ExternOperation, HeaderReference, HeaderSpan, Program, Span};
 
