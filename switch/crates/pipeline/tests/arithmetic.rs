@@ -1,8 +1,6 @@
 //! Integer and boolean operators against Rust's own (programs/arithmetic.p4).
 
-mod common;
-
-use common::{load, run};
+use crate::common::{load, run};
 use phb_pipeline::Pipeline;
 use proptest::prelude::*;
 

@@ -1,11 +1,10 @@
 //! Artifacts: what cannot be run is refused with its place.
 
-mod common;
-
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use phb_pipeline::{LoadError, Options, Pipeline};
+use crate::common::{options, run};
+use phb_pipeline::{LoadError, Pipeline};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -19,7 +18,7 @@ fn artifact(name: &str) -> Value {
 }
 
 fn load(artifact: &Value) -> Result<Pipeline, LoadError> {
-    Pipeline::load(&artifact.to_string(), Options::default())
+    Pipeline::load(&artifact.to_string(), options())
 }
 
 fn refused(change: impl Fn(&mut Value)) -> String {
@@ -85,9 +84,7 @@ fn what_is_not_supported_is_refused_with_its_place() {
         "artifact /pipelines/0: the control has a loop"
     );
     assert_eq!(
-        Pipeline::load("not", Options::default())
-            .unwrap_err()
-            .to_string(),
+        Pipeline::load("not", options()).unwrap_err().to_string(),
         "artifact /: not JSON: expected ident at line 1 column 2"
     );
 }
@@ -172,7 +169,7 @@ fn a_parser_without_a_first_state_extracts_nothing() {
         let mut artifact = artifact("parsing");
         change(&mut artifact["parsers"][0]);
         let mut pipeline = load(&artifact).unwrap();
-        let (_, out) = common::run(&mut pipeline, 0, 1, &frame).unwrap();
+        let (_, out) = run(&mut pipeline, 0, 1, &frame).unwrap();
         // Before it stands only the header the program adds: no error, no path.
         assert_eq!(out, [&[0; 7][..], &frame].concat());
     }
@@ -198,7 +195,7 @@ fn deep_expressions_load_and_deeper_are_refused() {
         load(&artifact)
     };
     let mut pipeline = nested(250).unwrap();
-    let _ = common::run(&mut pipeline, 0, 1, &[0; 40]);
+    let _ = run(&mut pipeline, 0, 1, &[0; 40]);
     assert!(nested(260).unwrap_err().message.contains("levels deep"));
 }
 
@@ -278,7 +275,7 @@ proptest! {
         }
         if let Ok(mut pipeline) = load(&artifact) {
             for frame in frames {
-                let _ = common::run(&mut pipeline, 5, 1, &frame);
+                let _ = run(&mut pipeline, 5, 1, &frame);
             }
         }
     }

@@ -1,8 +1,6 @@
 //! Booleans in headers, stacks, metadata and keys (programs/booleans.p4).
 
-mod common;
-
-use common::{entry, exact, load, run, ternary};
+use crate::common::{entry, exact, load, run, ternary};
 
 /// The program's result for the flags and the two that follow if the first flag is set.
 fn expected(flags: u8, more: [u8; 2]) -> Vec<u8> {

@@ -1,8 +1,6 @@
 //! Checksums with a varbit and with the payload (programs/checksums.p4).
 
-mod common;
-
-use common::{checksum, ipv4, load, run};
+use crate::common::{checksum, ipv4, load, run};
 use phb_pipeline::Verdict;
 
 fn udp(source: u32, destination: u32, data: &[u8]) -> Vec<u8> {

@@ -1,8 +1,6 @@
 //! Clones, packets that pass again, multicast copies and digests (programs/copies.p4).
 
-mod common;
-
-use common::load;
+use crate::common::load;
 use phb_pipeline::{Digest, Packet, Pipeline, QueueMetadata, Verdict};
 
 const WIDE: [u8; 13] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];

@@ -1,10 +1,8 @@
 //! Parts of entries besides the action, through the control plane (programs/entries.p4).
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{entry, exact, load, lpm, number, range, run, ternary};
+use crate::common::{entry, exact, load, lpm, number, range, run, ternary};
 use phb_pipeline::{
     Code, Entry, Group, GroupMember, Indirect, Match, MeterRates, Pipeline, WeightedAction,
 };

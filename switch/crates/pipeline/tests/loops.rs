@@ -1,9 +1,7 @@
 //! Loops in actions: jumps back, as p4c makes them of `for`, in the action `exchange` of programs/state.p4.
 
-mod common;
-
-use common::run;
-use phb_pipeline::{Options, Pipeline, STEPS, Verdict};
+use crate::common::{options, run};
+use phb_pipeline::{Pipeline, STEPS, Verdict};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -20,7 +18,7 @@ fn artifact(primitives: Value) -> Value {
 }
 
 fn pipeline(primitives: Value) -> Pipeline {
-    Pipeline::load(&artifact(primitives).to_string(), Options::default()).unwrap()
+    Pipeline::load(&artifact(primitives).to_string(), options()).unwrap()
 }
 
 fn request(index: u32) -> Vec<u8> {
@@ -137,7 +135,7 @@ fn what_takes_long_takes_many_steps() {
 #[test]
 fn a_jump_out_of_the_action_is_refused() {
     let artifact = artifact(json!([primitive("_jump", &[number(2)])]));
-    let refused = Pipeline::load(&artifact.to_string(), Options::default()).unwrap_err();
+    let refused = Pipeline::load(&artifact.to_string(), options()).unwrap_err();
     assert!(
         refused
             .to_string()

@@ -1,8 +1,6 @@
 //! Tables through the runtime interface (programs/matching.p4).
 
-mod common;
-
-use common::{entry, exact, load, lpm, number, range, run, ternary};
+use crate::common::{entry, exact, load, lpm, number, range, run, ternary};
 use phb_pipeline::{Code, Entry, Match, MatchKind, Pipeline, Verdict};
 
 const EXACT: &str = "IngressControl.exact_table";

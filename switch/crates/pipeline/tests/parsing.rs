@@ -1,8 +1,6 @@
 //! The parser: what it extracts, and how each error ends it (programs/parsing.p4).
 
-mod common;
-
-use common::{load, run};
+use crate::common::{load, run};
 use phb_pipeline::Pipeline;
 
 /// Error, tags, ahead, last value, change, path; and what follows the report.

@@ -1,8 +1,6 @@
 //! The project's own program loads, forwards, and gives the ranks it documents.
 
-mod common;
-
-use common::{ETHERNET, entry, exact, ipv4, load, lpm, range, run, tcp, ternary};
+use crate::common::{ETHERNET, checksum, entry, exact, ipv4, load, lpm, range, run, tcp, ternary};
 use phb_pipeline::{EgressVerdict, Pipeline, Processed, QueueMetadata, Verdict};
 
 const ARTIFACT: &str = "../../../p4src/build/phb.json";
@@ -41,7 +39,7 @@ fn routes_an_ipv4_packet() {
     assert_eq!(out.len(), frame.len());
     assert_eq!(&out[..12], &[6, 0, 0, 0, 0, 2, 6, 0, 0, 0, 0, 1]);
     assert_eq!(out[14 + 8], 63, "TTL");
-    assert_eq!(common::checksum(&out[14..34]), 0, "header checksum");
+    assert_eq!(checksum(&out[14..34]), 0, "header checksum");
     assert_eq!(&out[34..], &frame[34..]);
     assert_eq!(
         pipeline.counter_read("PhbEgress.port_transmit", 2).unwrap(),

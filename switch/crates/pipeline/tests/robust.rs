@@ -1,12 +1,10 @@
 //! No committed program panics, hangs or grows without bound on any frame.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use common::{ipv4, tcp};
-use phb_pipeline::{EgressVerdict, Options, Packet, Pipeline, Processed, QueueMetadata, Verdict};
+use crate::common::{ipv4, options, tcp};
+use phb_pipeline::{EgressVerdict, Packet, Pipeline, Processed, QueueMetadata, Verdict};
 use proptest::prelude::*;
 
 /// Passes through ingress that one packet may ask for here.
@@ -141,7 +139,7 @@ proptest! {
         frames in prop::collection::vec((frames(), prop_oneof![Just(1u16), Just(510), any::<u16>()]), 1..40),
     ) {
         for (path, text) in artifacts() {
-            let mut pipeline = Pipeline::load(text, Options::default())
+            let mut pipeline = Pipeline::load(text, options())
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             for (frame, port) in &frames {
                 let processed = pipeline.ingress(1_000_000, *port, frame);
@@ -159,7 +157,7 @@ fn packets_do_not_see_each_other() {
     for (path, text) in artifacts() {
         for second in [vec![0; 60], vec![1; 30], ipv4(1, 2, 17, 0, &[], &[3; 20])] {
             let verdicts = [true, false].map(|with_first| {
-                let mut pipeline = Pipeline::load(text, Options::default()).unwrap();
+                let mut pipeline = Pipeline::load(text, options()).unwrap();
                 if with_first {
                     let mut packet = pipeline.ingress(0, 1, &first).packet;
                     pipeline.egress(0, &mut packet, &QueueMetadata::default());

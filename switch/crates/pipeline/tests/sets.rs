@@ -1,9 +1,7 @@
 //! Value sets, header unions and stacks of them, varbits compared, log messages, numbers of 2048 bits
 //! (programs/sets.p4).
 
-mod common;
-
-use common::{load, number, run};
+use crate::common::{load, number, run};
 use phb_pipeline::{Code, Match, Pipeline};
 
 /// Kind, key and the wide field; `rest` is 5.

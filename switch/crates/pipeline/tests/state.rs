@@ -1,8 +1,6 @@
 //! Registers, counters, meters, hashes, stacks and metadata (programs/state.p4).
 
-mod common;
-
-use common::{load, run};
+use crate::common::{load, options, run};
 use phb_pipeline::{
     Code, EgressVerdict, Entry, MeterRates, Options, Pipeline, Processed, QueueMetadata, Verdict,
 };
@@ -224,14 +222,7 @@ fn random_numbers_repeat_with_the_seed() {
             "{}/tests/programs/state.json",
             env!("CARGO_MANIFEST_DIR")
         ));
-        let mut pipeline = Pipeline::load(
-            &text.unwrap(),
-            Options {
-                seed,
-                ..Options::default()
-            },
-        )
-        .unwrap();
+        let mut pipeline = Pipeline::load(&text.unwrap(), Options { seed, ..options() }).unwrap();
         let drawn: Vec<u8> = (0..200)
             .map(|_| ask(&mut pipeline, 0, &request(4, 0, 0, &[])).drawn)
             .collect();

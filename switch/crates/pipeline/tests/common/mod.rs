@@ -1,16 +1,22 @@
 //! Frames for the integration tests, and a pipeline with a queue that never holds a packet.
 
-#![allow(dead_code, reason = "each test program uses its own part of this")]
-
 use phb_pipeline::{
     EgressVerdict, Entry, Match, Options, Pipeline, Processed, QueueMetadata, Verdict,
 };
+
+/// Settings for the executor that the tests are for.
+pub fn options() -> Options {
+    Options {
+        executor: crate::EXECUTOR,
+        ..Options::default()
+    }
+}
 
 /// Loads an artifact, given by its path from the crate's folder.
 pub fn load(path: &str) -> Pipeline {
     let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    Pipeline::load(&text, Options::default()).unwrap_or_else(|error| panic!("{path}: {error}"))
+    Pipeline::load(&text, options()).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// Runs a frame through; the port and the frame that leaves, or why none does.

@@ -1,0 +1,20 @@
+//! Every test of this folder, on programs that run in the interpreter.
+
+mod arithmetic;
+mod artifacts;
+mod booleans;
+mod checksums;
+mod common;
+mod copies;
+mod entries;
+mod loops;
+mod matching;
+mod parsing;
+mod phb;
+mod robust;
+mod sets;
+mod state;
+
+use phb_pipeline::Executor;
+
+const EXECUTOR: Executor = Executor::Interpreter;
