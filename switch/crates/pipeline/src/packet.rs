@@ -62,9 +62,15 @@ impl Packet {
         self.truncate_to = Some(self.truncate_to.map_or(limit, |before| before.min(limit)));
     }
 
+    /// Makes it a packet of `length` bytes whose words are all zero.
     pub(crate) fn reset(&mut self, words: usize, bytes: usize, length: usize) {
         self.words.clear();
         self.words.resize(words, 0);
+        self.begin(bytes, length);
+    }
+
+    /// Makes it a packet of `length` bytes, but for its words.
+    pub(crate) fn begin(&mut self, bytes: usize, length: usize) {
         self.bytes.clear();
         self.bytes.resize(bytes, 0);
         self.payload.clear();

@@ -1,6 +1,7 @@
 //! The packet path: `ingress`, the traffic manager's queue (not here), `egress`, `deparse`.
 
 use crate::machine::Machine;
+use crate::native::Native;
 use crate::packet::{CloneRequest, Packet, Wishes};
 use crate::pipeline::Pipeline;
 use crate::program::{FieldList, WordField};
@@ -106,19 +107,18 @@ impl Pipeline {
         mut packet: Box<Packet>,
         frame: &[u8],
     ) -> Processed {
-        let (mut machine, tables) = self.machine(now);
-        let program = machine.program;
+        let mut run = self.run(now);
+        let program = run.machine.program;
         let standard = &program.standard;
-        let parsed = machine.parse(&mut packet, frame);
-        packet.payload.extend_from_slice(&frame[parsed.consumed..]);
-        if let Some(error) = parsed.error {
+        let (consumed, error) = run.parse(&mut packet, frame);
+        packet.payload.extend_from_slice(&frame[consumed..]);
+        if let Some(error) = error {
             packet.set_field(standard.parser_error, error);
         }
-        if !machine.verify_checksums(&mut packet) {
+        if !run.verify_checksums(&mut packet) {
             packet.set_field(standard.checksum_error, 1);
         }
-
-        machine.apply(tables, &mut packet, program.ingress);
+        run.ingress(&mut packet);
         let verdict = self.verdict(&mut packet);
         let program = &self.program;
         if let Verdict::Unicast { .. } = verdict {
@@ -139,9 +139,8 @@ impl Pipeline {
 
     /// Only parses, for a copy of a frame that ingress has seen.
     pub(crate) fn parse_again(&mut self, now: Time, packet: &mut Packet, frame: &[u8]) {
-        let (mut machine, _) = self.machine(now);
-        let parsed = machine.parse(packet, frame);
-        packet.payload.extend_from_slice(&frame[parsed.consumed..]);
+        let (consumed, _) = self.run(now).parse(packet, frame);
+        packet.payload.extend_from_slice(&frame[consumed..]);
     }
 
     /// Rank and priority that the program gave a packet.
@@ -199,9 +198,8 @@ impl Pipeline {
     /// Applies the egress control to a packet that leaves its queue.
     pub fn egress(&mut self, now: Time, packet: &mut Packet, queue: &QueueMetadata) -> Departing {
         let drop_port = self.options.drop_port;
-        let (mut machine, tables) = self.machine(now);
-        let program = machine.program;
-        let standard = &program.standard;
+        let mut run = self.run(now);
+        let standard = &run.machine.program.standard;
         packet.set_field(standard.egress_port, queue.egress_port.into());
         packet.set_field(standard.enq_timestamp, queue.enq_timestamp_ns / 1000);
         packet.set_field(standard.enq_qdepth, queue.enq_qdepth.into());
@@ -211,7 +209,7 @@ impl Pipeline {
         packet.set_field(standard.packet_length, packet.current_length.into());
         // Not the drop port: the value that ingress left has no meaning in egress.
         packet.set_field(standard.egress_spec, u64::from(drop_port) + 1);
-        machine.apply(tables, packet, program.egress);
+        run.egress(packet);
         if packet.exhausted {
             packet.wishes = Wishes::default();
         }
@@ -248,20 +246,69 @@ impl Pipeline {
 
     /// Updates checksums and writes the packet into `out`, whose content is replaced.
     pub fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
-        let (mut machine, _) = self.machine(0);
-        machine.deparse(packet, out);
+        self.run(0).deparse(packet, out);
     }
 
     #[inline]
-    fn machine(&mut self, now: Time) -> (Machine<'_>, &mut [Table]) {
-        let drop_port = self.options.drop_port;
-        Machine::new(
+    fn run(&mut self, now: Time) -> Run<'_> {
+        let (machine, tables) = Machine::new(
             &self.program,
             &mut self.state,
             &mut self.scratch,
             now,
-            drop_port,
+            self.options.drop_port,
             &mut self.steps,
-        )
+        );
+        Run {
+            machine,
+            tables,
+            native: self.native.as_ref().ok(),
+        }
+    }
+}
+
+/// A step of a packet, by the executor that the pipeline has.
+struct Run<'a> {
+    machine: Machine<'a>,
+    tables: &'a mut [Table],
+    native: Option<&'a Native>,
+}
+
+impl Run<'_> {
+    fn parse(&mut self, packet: &mut Packet, frame: &[u8]) -> (usize, Option<u64>) {
+        match self.native {
+            Some(native) => native.parse(&mut self.machine, packet, frame),
+            None => self.machine.parse(packet, frame),
+        }
+    }
+
+    fn verify_checksums(&mut self, packet: &mut Packet) -> bool {
+        match self.native {
+            Some(native) => native.verify_checksums(&mut self.machine, packet),
+            None => self.machine.verify_checksums(packet),
+        }
+    }
+
+    fn ingress(&mut self, packet: &mut Packet) {
+        let start = self.machine.program.ingress;
+        match self.native {
+            Some(native) => native.ingress(&mut self.machine, self.tables, packet),
+            None => self.machine.apply(self.tables, packet, start),
+        }
+    }
+
+    fn egress(&mut self, packet: &mut Packet) {
+        let start = self.machine.program.egress;
+        match self.native {
+            Some(native) => native.egress(&mut self.machine, self.tables, packet),
+            None => self.machine.apply(self.tables, packet, start),
+        }
+    }
+
+    fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
+        match self.native {
+            Some(native) => native.deparse(&mut self.machine, packet, out),
+            None => self.machine.deparse(packet, out),
+        }
     }
 }

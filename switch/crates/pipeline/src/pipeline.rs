@@ -98,12 +98,13 @@ impl Pipeline {
         let program = load::load(json)?;
         let tables = program.tables.iter().enumerate();
         let named = tables.map(|(number, table)| (table.name.clone(), number as u32));
+        let state = State::new(&program, options.seed);
         let native = match options.executor {
-            Executor::Native => Native::compile(&program, options.drop_port),
+            Executor::Native => Native::compile(&program, &state.tables, options.drop_port),
             Executor::Interpreter => Err("the interpreter was asked for".into()),
         };
         Ok(Self {
-            state: State::new(&program, options.seed),
+            state,
             table_names: named.collect(),
             program,
             options,
@@ -140,7 +141,13 @@ impl Pipeline {
     pub(crate) fn fresh(&mut self, frame: &[u8]) -> Box<Packet> {
         let mut packet = self.pooled();
         let (words, bytes) = (self.program.words, self.program.bytes);
-        packet.reset(words as usize, bytes as usize, frame.len());
+        match &self.native {
+            Ok(native) => {
+                native.clear(&mut packet);
+                packet.begin(bytes as usize, frame.len());
+            }
+            Err(_) => packet.reset(words as usize, bytes as usize, frame.len()),
+        }
         packet
     }
 

@@ -1,17 +1,49 @@
 //! Stands in for native code where the crate is built without it.
 
+use crate::machine::Machine;
+use crate::packet::Packet;
 use crate::program::Program;
+use crate::state::tables::Table;
 
 /// No code can be made.
 #[derive(Debug)]
 pub(crate) enum Native {}
 
 impl Native {
-    pub(crate) fn compile(_: &Program, _: u16) -> Result<Self, String> {
+    pub(crate) fn compile(_: &Program, _: &[Table], _: u16) -> Result<Self, String> {
         Err("this build has no native code".into())
     }
 
     pub(crate) fn code_bytes(&self) -> usize {
+        match *self {}
+    }
+
+    pub(crate) fn clear(&self, _: &mut Packet) {
+        match *self {}
+    }
+
+    pub(crate) fn parse(
+        &self,
+        _: &mut Machine<'_>,
+        _: &mut Packet,
+        _: &[u8],
+    ) -> (usize, Option<u64>) {
+        match *self {}
+    }
+
+    pub(crate) fn verify_checksums(&self, _: &mut Machine<'_>, _: &mut Packet) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn ingress(&self, _: &mut Machine<'_>, _: &mut [Table], _: &mut Packet) {
+        match *self {}
+    }
+
+    pub(crate) fn egress(&self, _: &mut Machine<'_>, _: &mut [Table], _: &mut Packet) {
+        match *self {}
+    }
+
+    pub(crate) fn deparse(&self, _: &mut Machine<'_>, _: &mut Packet, _: &mut Vec<u8>) {
         match *self {}
     }
 }

@@ -16,7 +16,6 @@ mod json;
 mod lists;
 mod liveness;
 mod lower;
-mod observed;
 mod operations;
 mod optimise;
 mod parser;

@@ -7,10 +7,11 @@
 //! 2. reads of a copy or constant are replaced, up to where jumps meet; no value is computed twice;
 //! 3. an instruction goes if its result is overwritten unread.
 
-use crate::program::{Address, Instruction, ParserOperation, Place, Program, TableShape};
+use crate::program::{
+    Address, Instruction, ParserOperation, Place, Program, TableShape, observed, reads,
+};
 
 use super::liveness;
-use super::observed::{observed, reads};
 use super::propagate::propagate;
 
 /// More rounds than any program has needed.

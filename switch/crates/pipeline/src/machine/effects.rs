@@ -215,7 +215,7 @@ fn place(element: Element, packet: &Packet) -> Option<std::ops::Range<usize>> {
 }
 
 /// The header a reference picks; none beyond the end of a stack.
-pub(crate) fn resolve(
+pub(super) fn resolve(
     header: HeaderReference,
     program: &Program,
     packet: &Packet,
@@ -229,7 +229,7 @@ pub(crate) fn resolve(
     }
 }
 
-pub(crate) fn element(first: HeaderSpan, index: u32, program: &Program) -> HeaderSpan {
+pub(super) fn element(first: HeaderSpan, index: u32, program: &Program) -> HeaderSpan {
     let layout = &program.layouts[first.layout as usize];
     HeaderSpan {
         word: first.word + index * layout.words,

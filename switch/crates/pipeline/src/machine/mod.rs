@@ -4,10 +4,10 @@
 mod calculate;
 mod effects;
 mod extract;
+mod parse;
 mod wide;
 
 pub(crate) use calculate::write_header;
-pub(crate) use effects::{element, resolve};
 
 use crate::program::Program;
 use crate::state::State;

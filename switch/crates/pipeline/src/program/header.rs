@@ -46,6 +46,31 @@ pub(crate) struct StandardMetadata {
     pub(crate) egress_rid: Option<WordField>,
 }
 
+impl StandardMetadata {
+    /// The words of the fields that there are.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u32> {
+        let fields = [
+            self.ingress_port,
+            self.egress_spec,
+            self.egress_port,
+            self.packet_length,
+            self.enq_timestamp,
+            self.enq_qdepth,
+            self.deq_timedelta,
+            self.deq_qdepth,
+            self.ingress_global_timestamp,
+            self.egress_global_timestamp,
+            self.mcast_grp,
+            self.checksum_error,
+            self.parser_error,
+            self.priority,
+            self.instance_type,
+            self.egress_rid,
+        ];
+        fields.into_iter().flatten().map(|field| field.word)
+    }
+}
+
 /// A header type, or a struct of metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderTypeInfo {

@@ -1,6 +1,7 @@
 //! A program as plain data: the loader makes it of an artifact, executors run it. Everything goes
 //! by index; names are only for the control plane. It imports none of its users.
 
+mod accesses;
 mod action;
 mod calculation;
 mod externs;
@@ -16,6 +17,7 @@ mod table;
 
 use std::sync::Arc;
 
+pub(crate) use accesses::{kept, observed, operands, parser_operands, reads, results};
 pub(crate) use action::{Action, Parameter, Setting};
 pub(crate) use calculation::{
     BUFFER, Bytes, Calculation, CalculationInput, Checksum, Guard, LongPart, Sum,
@@ -29,8 +31,8 @@ pub(crate) use instruction::{Address, Comparison, Instruction, Operator, Place};
 pub(crate) use message::{DigestFields, LogMessage};
 pub(crate) use operation::{Element, ExternOperation, HeaderReference, Span, Wide, WideOperation};
 pub(crate) use parser::{
-    Cases, ErrorCodes, MaskedWords, ParserOperation, ParserState, SelectCase, SelectCondition,
-    ValueSetShape,
+    Cases, ErrorCodes, MOST_STATES, MaskedWords, ParserOperation, ParserState, SelectCase,
+    SelectCondition, ValueSetShape,
 };
 pub use slot::FieldList;
 pub(crate) use slot::{Fit, HeaderSpan, LayoutField, Slot, VariablePlace, WordField, fit};

@@ -15,6 +15,9 @@ pub(crate) struct ErrorCodes {
     pub(crate) parser_invalid_argument: u64,
 }
 
+/// States per packet before the error ParserTimeout: a parser may loop without extracting.
+pub(crate) const MOST_STATES: usize = 4096;
+
 #[derive(Debug)]
 pub(crate) struct ParserState {
     pub(crate) operations: Vec<ParserOperation>,

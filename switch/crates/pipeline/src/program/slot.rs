@@ -99,6 +99,10 @@ impl Fit {
         }
     }
 
+    pub(crate) fn mask(self) -> u64 {
+        self.mask
+    }
+
     pub(crate) fn sign(self) -> u64 {
         self.sign
     }

@@ -10,12 +10,16 @@ const _: () = assert!(size_of::<Count>() == CounterShape::CELL);
 #[derive(Debug)]
 pub(crate) struct CounterArray {
     cells: Vec<Count>,
+    /// Where the cells are, for native code: they stay there.
+    pub(crate) address: usize,
 }
 
 impl CounterArray {
     pub(crate) fn new(shape: &CounterShape) -> Self {
+        let mut cells = vec![(0, 0); shape.size as usize];
         Self {
-            cells: vec![(0, 0); shape.size as usize],
+            address: cells.as_mut_ptr().expose_provenance(),
+            cells,
         }
     }
 

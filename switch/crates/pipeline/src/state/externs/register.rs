@@ -9,16 +9,20 @@ pub(crate) struct RegisterArray {
     mask: u64,
     /// As many words per cell as its bits take, least significant first.
     words: Vec<u64>,
+    /// Where the words are, for native code: they stay there.
+    pub(crate) address: usize,
 }
 
 impl RegisterArray {
     pub(crate) fn new(shape: &RegisterShape) -> Self {
         let size = shape.size as usize;
+        let mut words = vec![0; size * words_per_cell(shape.bits)];
         Self {
             bits: shape.bits,
             size,
             mask: mask(shape.bits),
-            words: vec![0; size * words_per_cell(shape.bits)],
+            address: words.as_mut_ptr().expose_provenance(),
+            words,
         }
     }
 

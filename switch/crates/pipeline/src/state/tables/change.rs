@@ -64,6 +64,9 @@ impl Table {
                 classifier.insert(order(entry.priority, number), matches);
             }
         }
+        if self.store.length() == 1 {
+            self.refresh_site();
+        }
         Ok(())
     }
 
@@ -107,6 +110,9 @@ impl Table {
         }
         self.release_choice(self.store.choice(number));
         self.store.remove(number);
+        if self.is_empty() {
+            self.refresh_site();
+        }
         Ok(())
     }
 
@@ -219,6 +225,7 @@ impl Table {
                 identities.clear();
             }
         }
+        self.refresh_site();
     }
 }
 

@@ -6,22 +6,22 @@ use crate::packet::Packet;
 use crate::program::{Key, Slot, columns_of};
 
 /// The header of a field is always valid.
-const ALWAYS: u32 = u32::MAX;
+pub(crate) const ALWAYS: u32 = u32::MAX;
 
 /// One column on its way into a word.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+pub(crate) struct Piece {
     /// Word of the packet.
-    from: u32,
+    pub(crate) from: u32,
     /// Word with the validity of the field's header.
-    valid: u32,
+    pub(crate) valid: u32,
     /// Position among the columns of all key fields.
     column: u32,
     /// Word of the search key, and where in it the column starts.
-    to: u32,
-    shift: u32,
+    pub(crate) to: u32,
+    pub(crate) shift: u32,
     /// Bits that are matched.
-    mask: u64,
+    pub(crate) mask: u64,
 }
 
 #[derive(Debug, Default)]
@@ -96,6 +96,10 @@ impl Extractor {
 
     pub(crate) fn words(&self) -> usize {
         self.words
+    }
+
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
     }
 
     /// The search key of a packet. A field of an invalid header is zero.

@@ -13,6 +13,7 @@ mod key;
 mod lpm;
 mod pool;
 pub(crate) mod profile;
+mod site;
 mod store;
 
 use std::sync::Arc;
@@ -31,6 +32,8 @@ use crate::program::{
 use crate::time::Time;
 
 pub(crate) use entry::{Choice, SetMember, TableEntry, WeightedMember};
+pub(crate) use key::{ALWAYS, Piece};
+pub(crate) use site::Site;
 
 #[derive(Debug)]
 enum Index {
@@ -46,6 +49,8 @@ enum Index {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) shape: Arc<TableShape>,
+    /// What a packet finds without a look-up.
+    pub(crate) site: Site,
     default: Option<ActionChoice>,
     /// Where control goes on, if a packet that misses finds nothing to do.
     passed: Option<Address>,
@@ -62,6 +67,8 @@ pub(crate) struct Table {
 pub(crate) struct Taken<'a> {
     /// Number of the action in the program; none on a miss of a table without a default action.
     pub(crate) action: Option<u32>,
+    /// The same and whether it is a hit, in one number.
+    pub(crate) outcome: u32,
     pub(crate) parameters: &'a [u64],
     /// Where control goes next.
     pub(crate) next: u32,
@@ -108,6 +115,7 @@ impl Table {
             timeouts: shape.timeouts,
         };
         let mut table = Self {
+            site: Site::default(),
             default: None,
             passed: None,
             key: vec![0; extractor.words()],
@@ -148,6 +156,7 @@ impl Table {
         let idle = |choice: &ActionChoice| self.shape.actions[choice.action as usize].idle;
         let missed = self.default.as_ref().is_none_or(idle);
         self.passed = missed.then(|| self.missed().next);
+        self.refresh_site();
     }
 
     /// Where control goes on, if the table is empty and its default action does nothing.
@@ -158,27 +167,25 @@ impl Table {
 
     #[inline(always)]
     pub(crate) fn missed(&self) -> Taken<'_> {
-        let shape = &self.shape;
-        match &self.default {
-            Some(default) => {
-                let taken = shape.actions[default.action as usize];
-                Taken {
-                    action: Some(taken.action),
-                    parameters: &default.parameters,
-                    next: shape.miss.unwrap_or(taken.next),
-                }
-            }
-            None => Taken {
-                action: None,
-                parameters: &[],
-                next: shape.miss.unwrap_or(shape.otherwise),
-            },
-        }
+        let default = self.default.as_ref();
+        let choice = default.map(|default| (default.action, &*default.parameters));
+        self.shape.taken(choice, false)
     }
 
     /// Looks the packet up; counts, meters and notes the hit.
     pub(crate) fn apply(&mut self, packet: &mut Packet, now: Time) -> Taken<'_> {
         let found = self.lookup(packet);
+        self.take(found, packet, now)
+    }
+
+    /// As [`Self::apply`], for a search key made of the packet already.
+    pub(crate) fn apply_key(&mut self, key: &[u64], packet: &mut Packet, now: Time) -> Taken<'_> {
+        let found = self.search(key);
+        self.take(found, packet, now)
+    }
+
+    #[inline]
+    fn take(&mut self, found: Option<u32>, packet: &mut Packet, now: Time) -> Taken<'_> {
         let choice = match found {
             None => self
                 .default
@@ -199,27 +206,7 @@ impl Table {
                 }
             }
         };
-        let shape = &self.shape;
-        let decided = if found.is_some() {
-            shape.hit
-        } else {
-            shape.miss
-        };
-        match choice {
-            Some((action, parameters)) => {
-                let taken = shape.actions[action as usize];
-                Taken {
-                    action: Some(taken.action),
-                    parameters,
-                    next: decided.unwrap_or(taken.next),
-                }
-            }
-            None => Taken {
-                action: None,
-                parameters: &[],
-                next: decided.unwrap_or(shape.otherwise),
-            },
-        }
+        self.shape.taken(choice, found.is_some())
     }
 
     #[inline]
@@ -247,18 +234,59 @@ impl Table {
             return None;
         }
         self.extractor.extract(packet, &mut self.key);
+        self.search(&self.key)
+    }
+
+    #[inline]
+    fn search(&self, key: &[u64]) -> Option<u32> {
         match &self.index {
-            Index::Exact(exact) => exact.get(&self.key),
-            Index::Lpm(prefixes) => prefixes.lookup(&self.key),
+            Index::Exact(exact) => exact.get(key),
+            Index::Lpm(prefixes) => prefixes.lookup(key),
             Index::Priority { classifier, .. } => {
                 let matches = Matches {
                     words: &self.store.words,
                     columns: self.columns,
                 };
-                classifier.lookup(&self.key, matches)
+                classifier.lookup(key, matches)
             }
         }
     }
+
+    /// The columns of a search key, and the words that they go to.
+    pub(crate) fn pieces(&self) -> (&[Piece], usize) {
+        (self.extractor.pieces(), self.extractor.words())
+    }
+}
+
+impl TableShape {
+    /// Where an action of the table (by its position) and its runtime data lead.
+    #[inline(always)]
+    fn taken<'a>(&self, choice: Option<(u32, &'a [u64])>, hit: bool) -> Taken<'a> {
+        let decided = if hit { self.hit } else { self.miss };
+        match choice {
+            Some((position, parameters)) => {
+                let taken = self.actions[position as usize];
+                Taken {
+                    action: Some(taken.action),
+                    outcome: outcome(position, hit),
+                    parameters,
+                    next: decided.unwrap_or(taken.next),
+                }
+            }
+            None => Taken {
+                action: None,
+                outcome: outcome(self.actions.len() as u32, hit),
+                parameters: &[],
+                next: decided.unwrap_or(self.otherwise),
+            },
+        }
+    }
+}
+
+/// An action by its position, or the number of actions for none, and whether it is a hit.
+#[inline(always)]
+pub(crate) fn outcome(position: u32, hit: bool) -> u32 {
+    position << 1 | u32::from(hit)
 }
 
 /// How each key field is compared, and the bits of each column.

@@ -1,0 +1,570 @@
+//! Controls, actions and expressions become code, block by block.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{Block, InstBuilder, JumpTableData, Value};
+
+use super::graph::{BlockId, End, Graph, Step};
+use super::lower::{Lower, Region, condition};
+use super::memory::{Callbacks, Context};
+use crate::program::{ExternOperation, Instruction, Operator};
+use crate::state::externs::counter::{Count, CounterArray};
+use crate::state::externs::register::RegisterArray;
+use crate::state::tables::{ALWAYS, Site, Table};
+
+/// Targets told apart by comparing one after the other; more are a jump table.
+const FEW_TARGETS: usize = 3;
+
+impl Lower<'_, '_> {
+    /// Writes the blocks of a graph, which begins here; all its ends lead to `exit`.
+    pub(super) fn graph(&mut self, graph: &Graph, exit: Block) {
+        let blocks: Vec<Block> = graph
+            .blocks
+            .iter()
+            .map(|_| self.builder.create_block())
+            .collect();
+        match blocks.first() {
+            Some(first) => self.builder.ins().jump(*first, &[]),
+            None => self.builder.ins().jump(exit, &[]),
+        };
+        for (block, code) in graph.blocks.iter().zip(&blocks) {
+            self.builder.switch_to_block(*code);
+            for step in &block.steps {
+                self.step(*step);
+            }
+            self.end(&block.end, &blocks, exit);
+        }
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Plain(instruction) => self.instruction(instruction),
+            Step::Parameter { parameter, to } => {
+                let parameters = self.context_word(Context::PARAMETERS);
+                // Runtime data changes only between packets.
+                let flags = self.flags(Region::Fixed);
+                let offset = i32::from(parameter) * 8;
+                let value = self.builder.ins().load(I64, flags, parameters, offset);
+                self.set(to, value);
+            }
+        }
+    }
+
+    fn end(&mut self, end: &End, blocks: &[Block], exit: Block) {
+        match end {
+            End::Jump(to) => {
+                self.builder.ins().jump(blocks[*to], &[]);
+            }
+            End::Branch { test, taken, next } => {
+                let holds = self.test(*test);
+                let (taken, next) = (blocks[*taken], blocks[*next]);
+                self.builder.ins().brif(holds, taken, &[], next, &[]);
+            }
+            End::Repeat { to, steps } => self.repeat(blocks[*to], *steps, exit),
+            End::Table {
+                number,
+                outcomes,
+                passed,
+            } => self.table(*number, outcomes, *passed, blocks),
+            End::Finish => {
+                self.builder.ins().jump(exit, &[]);
+            }
+        }
+    }
+
+    fn test(&mut self, instruction: Instruction) -> Value {
+        match instruction {
+            Instruction::JumpIfEqual { left, value, .. } => {
+                let left = self.get(left);
+                self.compared(IntCC::Equal, left, value)
+            }
+            Instruction::JumpIfNotEqual { left, value, .. } => {
+                let left = self.get(left);
+                self.compared(IntCC::NotEqual, left, value)
+            }
+            Instruction::JumpIfConstant {
+                comparison,
+                left,
+                value,
+                ..
+            } => {
+                let left = self.get(left);
+                self.compared(condition(comparison, false), left, value)
+            }
+            Instruction::JumpIf {
+                comparison,
+                left,
+                right,
+                ..
+            } => {
+                let (left, right) = (self.get(left), self.get(right));
+                let code = condition(comparison, false);
+                self.builder.ins().icmp(code, left, right)
+            }
+            Instruction::JumpIfSigned {
+                comparison,
+                left,
+                right,
+                ..
+            } => {
+                let (left, right) = (self.get(left), self.get(right));
+                let code = condition(comparison, true);
+                self.builder.ins().icmp(code, left, right)
+            }
+            _ => self.constant(0),
+        }
+    }
+
+    fn repeat(&mut self, to: Block, steps: u32, exit: Block) {
+        let address = self.fixed(Context::STEPS);
+        let left = self.load_u32(Region::Steps, address, 0);
+        let left = self.builder.ins().uextend(I64, left);
+        let enough = self.compared(IntCC::UnsignedGreaterThanOrEqual, left, steps.into());
+        let (on, exhausted) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(exhausted);
+        self.builder.ins().brif(enough, on, &[], exhausted, &[]);
+        self.builder.switch_to_block(exhausted);
+        let one = self.constant(1);
+        self.set_context_word(Context::EXHAUSTED, one);
+        self.builder.ins().jump(exit, &[]);
+        self.builder.switch_to_block(on);
+        let steps = self.constant(steps.into());
+        let left = self.builder.ins().isub(left, steps);
+        let flags = self.flags(Region::Steps);
+        self.builder.ins().istore32(flags, left, address, 0);
+        self.builder.ins().jump(to, &[]);
+    }
+
+    fn instruction(&mut self, instruction: Instruction) {
+        match instruction {
+            Instruction::Constant { to, value } => {
+                let value = self.constant(value);
+                self.set(to, value);
+            }
+            Instruction::Copy { from, to } => {
+                let value = self.get(from);
+                self.set(to, value);
+            }
+            Instruction::Mask { from, to, mask } => {
+                let value = self.get(from);
+                let value = self.masked(value, mask);
+                self.set(to, value);
+            }
+            Instruction::Slice { from, to, by, mask } => {
+                let value = self.get(from);
+                let by = self.constant(u64::from(by & 63));
+                let value = self.builder.ins().ushr(value, by);
+                let value = self.masked(value, mask);
+                self.set(to, value);
+            }
+            Instruction::Add {
+                left,
+                right,
+                to,
+                cut,
+            } => self.binary(Operator::Add, left, right, to, cut),
+            Instruction::AddConstant {
+                left,
+                to,
+                cut,
+                value,
+            } => {
+                let right = self.constant(value);
+                self.binary_of(Operator::Add, left, right, to, cut);
+            }
+            Instruction::ShiftLeftConstant { left, to, by, cut } => {
+                let value = self.get(left);
+                let value = self.shifted(value, u32::from(by & 63));
+                self.set_cut(to, value, cut);
+            }
+            Instruction::Or { left, right, to } => self.binary(Operator::Or, left, right, to, 0),
+            Instruction::Binary {
+                operator,
+                left,
+                right,
+                to,
+                cut,
+            } => self.binary(operator, left, right, to, cut),
+            Instruction::BinaryConstant {
+                operator,
+                left,
+                to,
+                cut,
+                value,
+            } => {
+                let right = self.constant(value);
+                self.binary_of(operator, left, right, to, cut);
+            }
+            Instruction::Not { from, to, cut } => {
+                let value = self.get(from);
+                let value = self.builder.ins().bnot(value);
+                self.set_cut(to, value, cut);
+            }
+            Instruction::SignExtend { from, to, unused } => {
+                let value = self.get(from);
+                let by = self.constant(u64::from(unused & 63));
+                let value = self.builder.ins().ishl(value, by);
+                let value = self.builder.ins().sshr(value, by);
+                self.set(to, value);
+            }
+            Instruction::ClampUnsigned {
+                from,
+                to,
+                signed,
+                limit,
+            } => {
+                let value = self.get(from);
+                let limit = self.constant(limit);
+                let mut least = self.builder.ins().umin(value, limit);
+                if signed {
+                    let zero = self.constant(0);
+                    let negative = self.builder.ins().icmp(IntCC::SignedLessThan, value, zero);
+                    least = self.builder.ins().select(negative, zero, least);
+                }
+                self.set(to, least);
+            }
+            Instruction::ClampSigned {
+                from,
+                to,
+                signed,
+                limit,
+            } => {
+                let value = self.get(from);
+                let most = self.constant(limit);
+                let value = if signed {
+                    let least = self.constant(!limit);
+                    let value = self.builder.ins().smax(value, least);
+                    self.builder.ins().smin(value, most)
+                } else {
+                    self.builder.ins().umin(value, most)
+                };
+                self.set(to, value);
+            }
+            Instruction::ReadRegister {
+                register,
+                index,
+                to,
+            } => {
+                let index = self.get(index);
+                let size = self.source.program.registers[usize::from(register)].size;
+                if size == 0 {
+                    let zero = self.constant(0);
+                    self.set(to, zero);
+                    return;
+                }
+                let (inside, place) = self.register_place(register, index);
+                let zero = self.constant(0);
+                let cells = self.register_cells(register);
+                let place = self.builder.ins().select(inside, place, zero);
+                let address = self.builder.ins().iadd(cells, place);
+                let flags = self.flags(Region::Register(register));
+                let value = self.builder.ins().load(I64, flags, address, 0);
+                let value = self.builder.ins().select(inside, value, zero);
+                self.set(to, value);
+            }
+            Instruction::WriteRegister {
+                register,
+                index,
+                from,
+            } => {
+                let index = self.get(index);
+                let value = self.get(from);
+                let bits = self.source.program.registers[usize::from(register)].bits;
+                let value = self.masked(value, crate::bits::mask(bits));
+                let (inside, place) = self.register_place(register, index);
+                let cells = self.register_cells(register);
+                let address = self.builder.ins().iadd(cells, place);
+                let address = self.or_sink(inside, address);
+                let flags = self.flags(Region::Register(register));
+                self.builder.ins().store(flags, value, address, 0);
+            }
+            Instruction::Count { counter, index } => self.count(counter, index),
+            Instruction::Wide(number) => {
+                let number = self.constant(number.into());
+                self.call(Callbacks::Wide, &[number]);
+            }
+            Instruction::Extern(number) => self.external(number),
+            // These end a block.
+            Instruction::Jump(_)
+            | Instruction::Repeat { .. }
+            | Instruction::JumpIfEqual { .. }
+            | Instruction::JumpIfNotEqual { .. }
+            | Instruction::JumpIfConstant { .. }
+            | Instruction::JumpIf { .. }
+            | Instruction::JumpIfSigned { .. }
+            | Instruction::Return
+            | Instruction::End
+            | Instruction::Table(_)
+            | Instruction::Call { .. } => {}
+        }
+    }
+
+    fn external(&mut self, number: u32) {
+        let operation = &self.source.program.operations[number as usize];
+        match operation {
+            ExternOperation::MarkToDrop {
+                egress_spec,
+                mcast_grp,
+            } => {
+                let drop_port = self.source.drop_port.into();
+                self.set_field(*egress_spec, drop_port);
+                self.set_field(*mcast_grp, 0);
+            }
+            ExternOperation::Hash {
+                to,
+                base,
+                calculation,
+                modulus,
+            } => {
+                let calculation = self.constant((*calculation).into());
+                let hash = self.call(Callbacks::Calculate, &[calculation]);
+                let modulus = self.get(*modulus);
+                let one = self.constant(1);
+                // A modulus of zero counts as one, as in bmv2.
+                let modulus = self.builder.ins().umax(modulus, one);
+                let base = self.get(*base);
+                let rest = self.builder.ins().urem(hash, modulus);
+                let value = self.builder.ins().iadd(rest, base);
+                self.set(*to, value);
+            }
+            _ => {
+                let number = self.constant(number.into());
+                self.call(Callbacks::Perform, &[number]);
+            }
+        }
+    }
+
+    fn binary(&mut self, operator: Operator, left: u16, right: u16, to: u16, cut: u8) {
+        let right = self.get(right);
+        self.binary_of(operator, left, right, to, cut);
+    }
+
+    fn binary_of(&mut self, operator: Operator, left: u16, right: Value, to: u16, cut: u8) {
+        let left = self.get(left);
+        let ins = |lower: &mut Self, long: bool| {
+            let zero = lower.constant(0);
+            let short = lower.compared(IntCC::UnsignedLessThan, right, 64);
+            let ins = lower.builder.ins();
+            let value = if long {
+                ins.ishl(left, right)
+            } else {
+                ins.ushr(left, right)
+            };
+            lower.builder.ins().select(short, value, zero)
+        };
+        let value = match operator {
+            Operator::Add => self.builder.ins().iadd(left, right),
+            Operator::Subtract => self.builder.ins().isub(left, right),
+            Operator::Multiply => self.builder.ins().imul(left, right),
+            Operator::And => self.builder.ins().band(left, right),
+            Operator::Or => self.builder.ins().bor(left, right),
+            Operator::Xor => self.builder.ins().bxor(left, right),
+            Operator::ShiftLeft => ins(self, true),
+            Operator::ShiftRight => ins(self, false),
+            Operator::ShiftRightSigned => {
+                let most = self.constant(63);
+                let by = self.builder.ins().umin(right, most);
+                self.builder.ins().sshr(left, by)
+            }
+            Operator::Divide | Operator::Modulo => {
+                let (zero, one) = (self.constant(0), self.constant(1));
+                let none = self.builder.ins().icmp(IntCC::Equal, right, zero);
+                // The processor traps on zero.
+                let divisor = self.builder.ins().select(none, one, right);
+                let ins = self.builder.ins();
+                let value = if operator == Operator::Divide {
+                    ins.udiv(left, divisor)
+                } else {
+                    ins.urem(left, divisor)
+                };
+                self.builder.ins().select(none, zero, value)
+            }
+        };
+        self.set_cut(to, value, cut);
+    }
+
+    fn set_cut(&mut self, to: u16, value: Value, upper: u8) {
+        let value = self.masked(value, u64::MAX >> (upper & 63));
+        self.set(to, value);
+    }
+
+    /// Whether an index is within a register, and where its cell starts, in bytes.
+    fn register_place(&mut self, register: u16, index: Value) -> (Value, Value) {
+        let size = self.source.program.registers[usize::from(register)].size;
+        let inside = self.compared(IntCC::UnsignedLessThan, index, size.into());
+        (inside, self.shifted(index, 3))
+    }
+
+    fn register_cells(&mut self, register: u16) -> Value {
+        let arrays = self.fixed(Context::REGISTERS);
+        let place =
+            usize::from(register) * size_of::<RegisterArray>() + offset_of!(RegisterArray, address);
+        let flags = self.flags(Region::Fixed).with_readonly().with_can_move();
+        self.builder.ins().load(I64, flags, arrays, place as i32)
+    }
+
+    /// An address, or where a write has no effect.
+    fn or_sink(&mut self, inside: Value, address: Value) -> Value {
+        let offset = self.constant(Context::SINK as u64);
+        let sink = self.builder.ins().iadd(self.context, offset);
+        self.builder.ins().select(inside, address, sink)
+    }
+
+    fn count(&mut self, counter: u16, index: u16) {
+        let index = self.get(index);
+        let size = self.source.program.counters[usize::from(counter)].size;
+        let inside = self.compared(IntCC::UnsignedLessThan, index, size.into());
+        let arrays = self.fixed(Context::COUNTERS);
+        let place =
+            usize::from(counter) * size_of::<CounterArray>() + offset_of!(CounterArray, address);
+        let flags = self.flags(Region::Fixed).with_readonly().with_can_move();
+        let cells = self.builder.ins().load(I64, flags, arrays, place as i32);
+        let place = self.shifted(index, 4);
+        let address = self.builder.ins().iadd(cells, place);
+        let address = self.or_sink(inside, address);
+        let one = self.constant(1);
+        let length = self.fixed(Context::RECEIVED);
+        let fields = [(offset_of!(Count, 0), one), (offset_of!(Count, 1), length)];
+        for (offset, more) in fields {
+            let flags = self.flags(Region::Counter(counter));
+            let before = self.builder.ins().load(I64, flags, address, offset as i32);
+            let sum = self.builder.ins().iadd(before, more);
+            self.builder.ins().store(flags, sum, address, offset as i32);
+        }
+    }
+
+    fn table(
+        &mut self,
+        number: u32,
+        outcomes: &[BlockId],
+        passed: Option<BlockId>,
+        blocks: &[Block],
+    ) {
+        let place = number as usize * size_of::<Table>() + offset_of!(Table, site);
+        let tables = self.fixed(Context::TABLES);
+        let site = |field: usize| (place + field) as i32;
+        let state = self.load_u32(Region::Fixed, tables, site(offset_of!(Site, state)));
+        let (look_up, missed, taken) = (
+            self.builder.create_block(),
+            self.builder.create_block(),
+            self.builder.create_block(),
+        );
+        let outcome = self.builder.append_block_param(taken, I64);
+        if let Some(passed) = passed {
+            let other = self.builder.create_block();
+            let idle = self
+                .builder
+                .ins()
+                .icmp_imm_u(IntCC::Equal, state, i64::from(Site::PASSED));
+            self.builder
+                .ins()
+                .brif(idle, blocks[passed], &[], other, &[]);
+            self.builder.switch_to_block(other);
+        }
+        let some = self
+            .builder
+            .ins()
+            .icmp_imm_u(IntCC::Equal, state, i64::from(Site::LOOK_UP));
+        self.builder.ins().brif(some, look_up, &[], missed, &[]);
+
+        self.builder.switch_to_block(missed);
+        let of_miss = self.load_u32(Region::Fixed, tables, site(offset_of!(Site, outcome)));
+        let of_miss = self.builder.ins().uextend(I64, of_miss);
+        let flags = self.flags(Region::Fixed);
+        let offset = site(offset_of!(Site, parameters));
+        let parameters = self.builder.ins().load(I64, flags, tables, offset);
+        self.set_context_word(Context::PARAMETERS, parameters);
+        self.builder.ins().jump(taken, &[of_miss.into()]);
+
+        self.builder.switch_to_block(look_up);
+        let key = self.search_key(number);
+        let number = self.constant(number.into());
+        let found = self.call(Callbacks::LookUp, &[number, key]);
+        self.builder.ins().jump(taken, &[found.into()]);
+
+        self.builder.switch_to_block(taken);
+        self.choose(outcome, outcomes, blocks);
+    }
+
+    /// The address of the search key of a table, made of the packet.
+    fn search_key(&mut self, number: u32) -> Value {
+        let table = &self.source.tables[number as usize];
+        let (pieces, count) = table.pieces();
+        let slot = self.key_slot();
+        let mut words: Vec<Option<Value>> = vec![None; count];
+        for piece in pieces {
+            let value = self.get(piece.from as u16);
+            let mut value = self.masked(value, piece.mask);
+            if piece.valid != ALWAYS {
+                let valid = self.get(piece.valid as u16);
+                let zero = self.constant(0);
+                value = self.builder.ins().select(valid, value, zero);
+            }
+            let value = self.shifted(value, piece.shift);
+            let word = &mut words[piece.to as usize];
+            *word = Some(match *word {
+                Some(before) => self.builder.ins().bor(before, value),
+                None => value,
+            });
+        }
+        for (at, word) in words.into_iter().enumerate() {
+            let word = match word {
+                Some(word) => word,
+                None => self.constant(0),
+            };
+            self.builder
+                .ins()
+                .stack_store(I64, word, slot, at as i32 * 8);
+        }
+        self.builder.ins().stack_addr(I64, slot, 0)
+    }
+
+    /// Goes on where the outcome leads.
+    fn choose(&mut self, outcome: Value, outcomes: &[BlockId], blocks: &[Block]) {
+        let mut distinct: Vec<BlockId> = outcomes.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let alike = outcomes.chunks(2).all(|pair| pair.first() == pair.last());
+        let (outcome, targets): (Value, Vec<BlockId>) = if alike {
+            let one = self.constant(1);
+            let position = self.builder.ins().ushr(outcome, one);
+            (position, outcomes.iter().copied().step_by(2).collect())
+        } else {
+            (outcome, outcomes.to_vec())
+        };
+        if distinct.len() <= FEW_TARGETS && targets.len() <= 2 * FEW_TARGETS {
+            let (last, others) = targets.split_last().unwrap_or((&0, &[]));
+            for (value, target) in others.iter().enumerate() {
+                let here = self.compared(IntCC::Equal, outcome, value as u64);
+                let on = self.builder.create_block();
+                self.builder.ins().brif(here, blocks[*target], &[], on, &[]);
+                self.builder.switch_to_block(on);
+            }
+            self.builder.ins().jump(blocks[*last], &[]);
+            return;
+        }
+        let pool = &mut self.builder.func.dfg.value_lists;
+        let calls: Vec<_> = targets
+            .iter()
+            .map(|target| {
+                cranelift_codegen::ir::BlockCall::new(blocks[*target], std::iter::empty(), pool)
+            })
+            .collect();
+        let last = targets.last().map_or(blocks[0], |last| blocks[*last]);
+        let default = cranelift_codegen::ir::BlockCall::new(
+            last,
+            std::iter::empty(),
+            &mut self.builder.func.dfg.value_lists,
+        );
+        let jump_table = self
+            .builder
+            .create_jump_table(JumpTableData::new(default, &calls));
+        let index = self
+            .builder
+            .ins()
+            .ireduce(cranelift_codegen::ir::types::I32, outcome);
+        self.builder.ins().br_table(index, jump_table);
+    }
+}

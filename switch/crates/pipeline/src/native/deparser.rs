@@ -1,0 +1,172 @@
+//! Checksums and the deparser become code.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Value};
+
+use super::lower::{Lower, Region};
+use super::memory::{Callbacks, Context};
+use crate::program::{Checksum, Fit, Guard, Sum};
+
+impl Lower<'_, '_> {
+    /// Gives 1 if all verified checksums are right, else 0.
+    pub(super) fn verification(mut self) {
+        let correct = self.builder.declare_var(I64);
+        let one = self.constant(1);
+        self.builder.def_var(correct, one);
+        let source = self.source;
+        for checksum in &source.program.verified {
+            let skip = self.builder.create_block();
+            if let Some(valid) = checksum.valid {
+                let valid = self.is_set(valid);
+                self.unless(valid, skip);
+            }
+            self.guard(checksum.condition, skip);
+            let sum = self.sum(checksum);
+            let there = self.load_word(checksum.target.word);
+            let same = self.builder.ins().icmp(IntCC::Equal, sum, there);
+            let (zero, before) = (self.constant(0), self.builder.use_var(correct));
+            let after = self.builder.ins().select(same, before, zero);
+            self.builder.def_var(correct, after);
+            self.builder.ins().jump(skip, &[]);
+            self.builder.switch_to_block(skip);
+        }
+        let correct = self.builder.use_var(correct);
+        self.builder.ins().return_(&[correct]);
+        self.finish();
+    }
+
+    /// Updates checksums and writes headers; the context has their length then.
+    pub(super) fn deparser(mut self) {
+        let source = self.source;
+        for checksum in &source.program.updated {
+            let skip = self.builder.create_block();
+            self.guard(checksum.condition, skip);
+            let sum = self.sum(checksum);
+            self.store_word(checksum.target.word, sum);
+            self.builder.ins().jump(skip, &[]);
+            self.builder.switch_to_block(skip);
+        }
+        let out = self.fixed(Context::OUT);
+        let at = self.builder.declare_var(I64);
+        let zero = self.constant(0);
+        self.builder.def_var(at, zero);
+        for (number, header) in source.program.emitted.iter().enumerate() {
+            let skip = self.builder.create_block();
+            let valid = self.is_set(header.word);
+            self.unless(valid, skip);
+            let layout = &source.program.layouts[header.layout as usize];
+            let start = self.builder.use_var(at);
+            let end = match &layout.plan {
+                Some(plan) => {
+                    let place = self.builder.ins().iadd(out, start);
+                    let mut from = 0;
+                    for (chunk, &chunk_end) in plan.chunks.iter().enumerate() {
+                        let mut bytes = self.constant(0);
+                        for write in &plan.writes[from..chunk_end as usize] {
+                            let word = self.load_word(header.word + u32::from(write.word));
+                            let word = self.shifted(word, u32::from(write.up & 63));
+                            let down = self.constant(u64::from(write.down & 63));
+                            let part = self.builder.ins().ushr(word, down);
+                            bytes = self.builder.ins().bor(bytes, part);
+                        }
+                        from = chunk_end as usize;
+                        let region = self.flags(Region::Out).alias_region();
+                        let flags = MemFlagsData::new()
+                            .with_notrap()
+                            .with_endianness(Endianness::Big)
+                            .with_alias_region(region);
+                        let offset = chunk as i32 * 8;
+                        self.builder.ins().store(flags, bytes, place, offset);
+                    }
+                    let length = self.constant(plan.length as u64);
+                    self.builder.ins().iadd(start, length)
+                }
+                None => {
+                    self.set_context_word(Context::AT, start);
+                    let number = self.constant(number as u64);
+                    self.call(Callbacks::Append, &[number]);
+                    self.context_word(Context::AT)
+                }
+            };
+            self.builder.def_var(at, end);
+            self.builder.ins().jump(skip, &[]);
+            self.builder.switch_to_block(skip);
+        }
+        let at = self.builder.use_var(at);
+        self.set_context_word(Context::AT, at);
+        let zero = self.constant(0);
+        self.builder.ins().return_(&[zero]);
+        self.finish();
+    }
+
+    /// Goes to `skip` unless a condition holds.
+    fn guard(&mut self, guard: Option<Guard>, skip: cranelift_codegen::ir::Block) {
+        let Some(guard) = guard else { return };
+        let source = self.source;
+        if let Some(graph) = guard.start.and_then(|start| source.graphs.other(start)) {
+            let on = self.builder.create_block();
+            self.graph(graph, on);
+            self.builder.switch_to_block(on);
+        }
+        let holds = self.is_set(guard.word.into());
+        self.unless(holds, skip);
+    }
+
+    fn sum(&mut self, checksum: &Checksum) -> Value {
+        let calculation = &self.source.program.calculations[checksum.calculation as usize];
+        let value = match &calculation.sum {
+            Some(sum) if sum.variable.is_none() => self.internet_sum(sum),
+            _ => {
+                let number = self.constant(checksum.calculation.into());
+                self.call(Callbacks::Calculate, &[number])
+            }
+        };
+        self.fit(value, checksum.target.fit)
+    }
+
+    fn fit(&mut self, value: Value, fit: Fit) -> Value {
+        let value = self.masked(value, fit.mask());
+        if fit.sign() == 0 {
+            return value;
+        }
+        let sign = self.constant(fit.sign());
+        let value = self.builder.ins().bxor(value, sign);
+        self.builder.ins().isub(value, sign)
+    }
+
+    /// RFC 1071, over fields in place: see [`Sum`].
+    fn internet_sum(&mut self, sum: &Sum) -> Value {
+        let mut total = self.constant(0);
+        for part in &sum.fields {
+            let value = self.load_word(part.word.into());
+            let value = self.shifted(value, u32::from(part.shift & 15));
+            total = self.builder.ins().iadd(total, value);
+        }
+        for long in &sum.long {
+            let value = self.load_word(long.part.word.into());
+            let value = self.masked(value, long.mask);
+            let value = self.folded(value, 32);
+            let value = self.shifted(value, u32::from(long.part.shift & 15));
+            total = self.builder.ins().iadd(total, value);
+        }
+        if let Some(valid) = sum.valid {
+            let (valid, zero) = (self.is_set(valid), self.constant(0));
+            total = self.builder.ins().select(valid, total, zero);
+        }
+        total = self.folded(total, 32);
+        for _ in 0..3 {
+            total = self.folded(total, 16);
+        }
+        let total = self.builder.ins().bnot(total);
+        self.masked(total, 0xffff)
+    }
+
+    /// The low bits and those above them, added.
+    fn folded(&mut self, value: Value, bits: u32) -> Value {
+        let low = self.masked(value, crate::bits::mask(bits));
+        let bits = self.constant(bits.into());
+        let high = self.builder.ins().ushr(value, bits);
+        self.builder.ins().iadd(low, high)
+    }
+}

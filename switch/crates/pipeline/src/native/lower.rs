@@ -1,0 +1,271 @@
+//! What parser, controls and deparser have in common when they become code: words, constants,
+//! comparisons, and calls back.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{
+    AliasRegionData, Block, InstBuilder, MemFlagsData, SigRef, StackSlot, StackSlotData,
+    StackSlotKind, Value,
+};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_frontend::{FunctionBuilder, Variable};
+
+use super::memory::{Callbacks, Context};
+use super::words::{Graphs, Placing, WordSet};
+use crate::program::{Comparison, Place, Program};
+use crate::state::tables::Table;
+
+/// What the code is made of.
+pub(super) struct Source<'a> {
+    pub(super) program: &'a Program,
+    pub(super) tables: &'a [Table],
+    pub(super) graphs: &'a Graphs,
+    pub(super) placing: &'a Placing,
+    pub(super) drop_port: u16,
+    pub(super) target: TargetFrontendConfig,
+}
+
+/// Kinds of memory that never overlap. Each word of the packet is one more.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Region {
+    Word(u32),
+    Context,
+    /// What a control-plane write may change between two packets, but none while one is here.
+    Fixed,
+    Frame,
+    Out,
+    Register(u16),
+    Counter(u16),
+    Steps,
+}
+
+/// One function while it is written.
+pub(super) struct Lower<'a, 'f> {
+    pub(super) source: &'a Source<'a>,
+    pub(super) builder: FunctionBuilder<'f>,
+    pub(super) context: Value,
+    pub(super) words: Value,
+    /// Words that are values of this function alone.
+    private: Option<&'a WordSet>,
+    variables: HashMap<Place, Variable>,
+    signatures: HashMap<usize, SigRef>,
+    key: Option<StackSlot>,
+}
+
+impl<'a, 'f> Lower<'a, 'f> {
+    /// Begins a function of one parameter, the context.
+    pub(super) fn new(
+        source: &'a Source<'a>,
+        mut builder: FunctionBuilder<'f>,
+        private: Option<&'a WordSet>,
+    ) -> Self {
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        let context = builder.block_params(entry)[0];
+        let mut lower = Self {
+            source,
+            builder,
+            context,
+            words: context,
+            private,
+            variables: HashMap::new(),
+            signatures: HashMap::new(),
+            key: None,
+        };
+        lower.words = lower.fixed(Context::WORDS);
+        lower
+    }
+
+    pub(super) fn finish(mut self) {
+        self.builder.seal_all_blocks();
+        self.builder.finalize(self.source.target);
+    }
+
+    pub(super) fn flags(&mut self, region: Region) -> MemFlagsData {
+        const OTHERS: u32 = 1 << 16;
+        let user_id = match region {
+            Region::Word(word) => word,
+            Region::Context => OTHERS,
+            Region::Fixed => OTHERS + 1,
+            Region::Frame => OTHERS + 2,
+            Region::Out => OTHERS + 3,
+            Region::Steps => OTHERS + 4,
+            Region::Register(number) => OTHERS * 2 + u32::from(number),
+            Region::Counter(number) => OTHERS * 3 + u32::from(number),
+        };
+        let region = self.builder.func.dfg.alias_regions.insert(AliasRegionData {
+            user_id,
+            description: String::new().into(),
+        });
+        MemFlagsData::trusted().with_alias_region(Some(region))
+    }
+
+    pub(super) fn constant(&mut self, value: u64) -> Value {
+        self.builder.ins().iconst(I64, value as i64)
+    }
+
+    /// A word of the context that stays as it is while the function runs.
+    pub(super) fn fixed(&mut self, offset: i32) -> Value {
+        let flags = self.flags(Region::Fixed).with_readonly().with_can_move();
+        self.builder.ins().load(I64, flags, self.context, offset)
+    }
+
+    pub(super) fn context_word(&mut self, offset: i32) -> Value {
+        let flags = self.flags(Region::Context);
+        self.builder.ins().load(I64, flags, self.context, offset)
+    }
+
+    pub(super) fn set_context_word(&mut self, offset: i32, value: Value) {
+        let flags = self.flags(Region::Context);
+        self.builder.ins().store(flags, value, self.context, offset);
+    }
+
+    fn variable(&mut self, place: Place) -> Option<Variable> {
+        if !self.private?.has(place.into()) {
+            return None;
+        }
+        let builder = &mut self.builder;
+        Some(
+            *self
+                .variables
+                .entry(place)
+                .or_insert_with(|| builder.declare_var(I64)),
+        )
+    }
+
+    pub(super) fn get(&mut self, place: Place) -> Value {
+        match self.variable(place) {
+            Some(variable) => self.builder.use_var(variable),
+            None => self.load_word(place.into()),
+        }
+    }
+
+    pub(super) fn set(&mut self, place: Place, value: Value) {
+        match self.variable(place) {
+            Some(variable) => self.builder.def_var(variable, value),
+            None => self.store_word(place.into(), value),
+        }
+    }
+
+    /// A word that is in memory.
+    pub(super) fn load_word(&mut self, word: u32) -> Value {
+        debug_assert!(word < self.source.program.words);
+        let flags = self.flags(Region::Word(word));
+        self.builder
+            .ins()
+            .load(I64, flags, self.words, word as i32 * 8)
+    }
+
+    pub(super) fn store_word(&mut self, word: u32, value: Value) {
+        debug_assert!(word < self.source.program.words);
+        let flags = self.flags(Region::Word(word));
+        self.builder
+            .ins()
+            .store(flags, value, self.words, word as i32 * 8);
+    }
+
+    /// Sets a standard metadata field to a value.
+    pub(super) fn set_field(&mut self, field: Option<crate::program::WordField>, value: u64) {
+        if let Some(field) = field {
+            let value = self.constant(field.fit.word(value));
+            self.store_word(field.word, value);
+        }
+    }
+
+    pub(super) fn masked(&mut self, value: Value, mask: u64) -> Value {
+        if mask == u64::MAX {
+            return value;
+        }
+        let mask = self.constant(mask);
+        self.builder.ins().band(value, mask)
+    }
+
+    pub(super) fn is_set(&mut self, word: u32) -> Value {
+        let value = self.load_word(word);
+        self.builder.ins().icmp_imm_s(IntCC::NotEqual, value, 0)
+    }
+
+    pub(super) fn shifted(&mut self, value: Value, left: u32) -> Value {
+        if left == 0 {
+            return value;
+        }
+        let by = self.constant(left.into());
+        self.builder.ins().ishl(value, by)
+    }
+
+    /// A value as another function of comparison; 1 or 0.
+    pub(super) fn compared(&mut self, code: IntCC, value: Value, to: u64) -> Value {
+        let to = self.constant(to);
+        self.builder.ins().icmp(code, value, to)
+    }
+
+    /// Goes on in a new block if a condition holds, else in `other`.
+    pub(super) fn unless(&mut self, condition: Value, other: Block) {
+        let on = self.builder.create_block();
+        self.builder.ins().brif(condition, on, &[], other, &[]);
+        self.builder.switch_to_block(on);
+    }
+
+    /// Calls a function of the switch with the context and other arguments.
+    pub(super) fn call(&mut self, callback: Callbacks, arguments: &[Value]) -> Value {
+        let signature = match self.signatures.get(&arguments.len()) {
+            Some(signature) => *signature,
+            None => {
+                let made = callback_signature(&self.builder, arguments.len() + 1);
+                let signature = self.builder.import_signature(made);
+                self.signatures.insert(arguments.len(), signature);
+                signature
+            }
+        };
+        let address = self.constant(callback.address() as u64);
+        let mut all = vec![self.context];
+        all.extend(arguments);
+        let call = self.builder.ins().call_indirect(signature, address, &all);
+        self.builder.inst_results(call)[0]
+    }
+
+    /// Room on the stack for the words of any search key.
+    pub(super) fn key_slot(&mut self) -> StackSlot {
+        match self.key {
+            Some(slot) => slot,
+            None => {
+                let words = self.source.tables.iter().map(|table| table.pieces().1);
+                let bytes = words.max().unwrap_or(0).max(1) as u32 * 8;
+                let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
+                let slot = self.builder.create_sized_stack_slot(data);
+                self.key = Some(slot);
+                slot
+            }
+        }
+    }
+
+    pub(super) fn load_u32(&mut self, region: Region, address: Value, offset: i32) -> Value {
+        let flags = self.flags(region);
+        self.builder.ins().load(I32, flags, address, offset)
+    }
+}
+
+fn callback_signature(
+    builder: &FunctionBuilder<'_>,
+    parameters: usize,
+) -> cranelift_codegen::ir::Signature {
+    super::signature(builder.func.signature.call_conv, parameters)
+}
+
+pub(super) fn condition(comparison: Comparison, signed: bool) -> IntCC {
+    match (comparison, signed) {
+        (Comparison::Equal, _) => IntCC::Equal,
+        (Comparison::NotEqual, _) => IntCC::NotEqual,
+        (Comparison::Less, false) => IntCC::UnsignedLessThan,
+        (Comparison::LessOrEqual, false) => IntCC::UnsignedLessThanOrEqual,
+        (Comparison::Greater, false) => IntCC::UnsignedGreaterThan,
+        (Comparison::GreaterOrEqual, false) => IntCC::UnsignedGreaterThanOrEqual,
+        (Comparison::Less, true) => IntCC::SignedLessThan,
+        (Comparison::LessOrEqual, true) => IntCC::SignedLessThanOrEqual,
+        (Comparison::Greater, true) => IntCC::SignedGreaterThan,
+        (Comparison::GreaterOrEqual, true) => IntCC::SignedGreaterThanOrEqual,
+    }
+}
