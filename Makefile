@@ -180,7 +180,7 @@ ptf-library: setup
 
 $(VENV)/.installed: pyproject.toml requirements/setup.lock $(RUST_SOURCES)
 	@test -n "$(PYTHON)" || { echo "phb needs Python 3.11 or newer; found none on the PATH (set PYTHON=...)" >&2; exit 2; }
-	@command -v cargo >/dev/null || { echo "phb needs a Rust toolchain (cargo 1.91 or newer) on the PATH" >&2; exit 2; }
+	@command -v cargo >/dev/null || { echo "phb needs a Rust toolchain (cargo 1.95 or newer) on the PATH" >&2; exit 2; }
 	@echo "setting up $(VENV): Python packages and the Rust build, some minutes the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "no venv: on Debian, install python3-venv" >&2; exit 2; }
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/setup.lock

@@ -10,10 +10,11 @@ use crate::state::State;
 /// The two ways to run a program. Both give the same frames, counters and registers, to the bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Executor {
-    /// Machine code, made when the program is loaded.
-    #[default]
+    /// Machine code, made when the program is loaded. It is asked for until it has passed the whole
+    /// proof.
     Native,
     /// Instruction by instruction: the reference, which runs everywhere.
+    #[default]
     Interpreter,
 }
 

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 
 use super::lower::{Lower, Region};
 use super::memory::{Callbacks, Context};
@@ -72,10 +72,10 @@ impl Lower<'_, '_> {
                         }
                         from = chunk_end as usize;
                         let region = self.flags(Region::Out).alias_region();
-                        let flags = MemFlagsData::new()
-                            .with_notrap()
-                            .with_endianness(Endianness::Big)
-                            .with_alias_region(region);
+                        let flags = MemFlagsData::new().with_notrap().with_alias_region(region);
+                        if cfg!(target_endian = "little") {
+                            bytes = self.builder.ins().bswap(bytes);
+                        }
                         let offset = chunk as i32 * 8;
                         self.builder.ins().store(flags, bytes, place, offset);
                     }

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I16, I32, I64};
-use cranelift_codegen::ir::{Block, Endianness, InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::Variable;
 
 use super::lower::{Lower, Region};
@@ -286,13 +286,6 @@ impl Lower<'_, '_> {
 
     /// `bytes` (1 to 8) bytes from an address on, as the upper ones of eight.
     fn big_endian(&mut self, place: Value, offset: i32, bytes: u32) -> Value {
-        let flags = |lower: &mut Self| {
-            let region = lower.flags(Region::Frame).alias_region();
-            MemFlagsData::new()
-                .with_notrap()
-                .with_endianness(Endianness::Big)
-                .with_alias_region(region)
-        };
         let mut value = None;
         let (mut done, mut left) = (0, bytes);
         while left > 0 {
@@ -302,11 +295,17 @@ impl Lower<'_, '_> {
                 2.. => (I16, 2),
                 _ => (I8, 1),
             };
-            let flags = flags(self);
+            let region = self.flags(Region::Frame).alias_region();
+            let flags = MemFlagsData::new().with_notrap().with_alias_region(region);
             let part = self
                 .builder
                 .ins()
                 .load(kind, flags, place, offset + done as i32);
+            let part = if width > 1 && cfg!(target_endian = "little") {
+                self.builder.ins().bswap(part)
+            } else {
+                part
+            };
             let part = if width < 8 {
                 self.builder.ins().uextend(I64, part)
             } else {

@@ -231,8 +231,16 @@ impl ExternOperation {
             Self::OnlyMember { valid, others } => {
                 others.iter().chain([valid]).for_each(|valid| word(*valid));
             }
-            Self::MarkToDrop { .. }
-            | Self::AddHeader(_)
+            // Perhaps of metadata that were copied.
+            Self::MarkToDrop {
+                egress_spec,
+                mcast_grp,
+            } => {
+                for field in [egress_spec, mcast_grp].into_iter().flatten() {
+                    word(field.word);
+                }
+            }
+            Self::AddHeader(_)
             | Self::RemoveHeader(_)
             | Self::CopyHeader { .. }
             | Self::CopyStack { .. }
