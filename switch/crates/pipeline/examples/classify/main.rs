@@ -133,7 +133,8 @@ fn measure(what: &str, artifact: &str, table: Table, rules: &[Rule], anywhere: b
             .collect();
         let mut base = vec![f64::MAX; PACKETS / BATCH];
         let (mut full, mut hits) = (base.clone(), 0);
-        for _ in 0..RUNS {
+        let runs = std::env::var("RUNS").map_or(RUNS, |r| r.parse().unwrap());
+        for _ in 0..runs {
             run(&mut empty, &frames, &mut base);
             hits = run(&mut filled, &frames, &mut full);
         }
@@ -191,7 +192,13 @@ fn main() {
     for count in [100, 1000, 10_000] {
         let rules = rules::policy(count, &mut random);
         let name = format!("classify.{count}.ns");
-        let time = measure("policy", &artifact, Table::Policy, &rules, false);
+        let time = measure(
+            &format!("policy of {count}"),
+            &artifact,
+            Table::Policy,
+            &rules,
+            false,
+        );
         if count != 1000 {
             add(&name, time);
         }

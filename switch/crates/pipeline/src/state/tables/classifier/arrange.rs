@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use super::batch::TOGETHER;
 use super::compare::{Matches, NONE, Test};
 use super::dimension::{self, Dimension};
@@ -52,6 +54,7 @@ impl Classifier {
     /// The cost of look-ups in one arrangement; `None` if no dimension tells the entries apart.
     fn cost(&self, orders: &[u64], clustered: bool, matches: Matches<'_>) -> Option<usize> {
         let mut trial = Self::new(self.tests.clone(), self.full.clone());
+        trial.cared = self.cared;
         let arranged = trial.arrange(orders, clustered, matches);
         arranged.then(|| trial.trials(orders, matches))
     }
@@ -123,12 +126,37 @@ impl Classifier {
         }
         dimensions.sort_by_key(Dimension::density);
         dimensions.truncate(DIMENSIONS);
+        self.dimensions = dimensions;
+        self.open.clear();
+        self.find_open(0..room, matches);
+        true
+    }
+
+    /// Notes the tests of entries in these blocks for which rows do not stand.
+    pub(super) fn find_open(&mut self, blocks: Range<usize>, matches: Matches<'_>) {
+        for &test in &self.tests[..self.cared] {
+            if self.open.contains(&test) {
+                continue;
+            }
+            let of_test = |dimension: &&Dimension| dimension.column() == test.column();
+            let dimensions: Vec<&Dimension> = self.dimensions.iter().filter(of_test).collect();
+            let orders = &self.orders[blocks.start * 64..blocks.end * 64];
+            let implied = orders.iter().filter(|&&order| order != NONE).all(|&order| {
+                let entry = matches.entry(order as u32);
+                let stands = |bits, dimension: &&Dimension| bits | dimension.stands_for(entry);
+                let stand = dimensions.iter().fold(0, stands);
+                let wide = matches!(test, Test::Wide { .. });
+                !wide && test.cares(entry, &self.full) & !stand == 0
+            });
+            if !implied {
+                self.open.push(test);
+            }
+        }
         let position = |test: &Test| {
             let position = |dimension: &Dimension| dimension.column() == test.column();
-            dimensions.iter().position(position).unwrap_or(usize::MAX)
+            let position = self.dimensions.iter().position(position);
+            position.unwrap_or(usize::MAX)
         };
-        self.tests.sort_by_key(position);
-        self.dimensions = dimensions;
-        true
+        self.open.sort_by_key(position);
     }
 }

@@ -23,8 +23,20 @@ impl Test {
         column
     }
 
+    /// The bits of its column that the entry says something about; all, if it has several.
+    pub(super) fn cares(self, entry: &[u64], full: &[u64]) -> u64 {
+        match self {
+            Self::Masked { column } => entry[2 * column + 1],
+            Self::Range { column } => {
+                let open = (entry[2 * column], entry[2 * column + 1]) == (0, full[column]);
+                if open { 0 } else { u64::MAX }
+            }
+            Self::Wide { .. } => u64::MAX,
+        }
+    }
+
     #[inline]
-    pub(super) fn holds(self, entry: &[u64], key: &[u64]) -> bool {
+    fn holds(self, entry: &[u64], key: &[u64]) -> bool {
         match self {
             Self::Masked { column } => {
                 (key[column] ^ entry[2 * column]) & entry[2 * column + 1] == 0
@@ -40,6 +52,11 @@ impl Test {
             }
         }
     }
+}
+
+#[inline]
+pub(super) fn holds(tests: &[Test], entry: &[u64], key: &[u64]) -> bool {
+    tests.iter().all(|test| test.holds(entry, key))
 }
 
 /// The entries of a table: two words per column for each number.

@@ -1,7 +1,9 @@
 //! Dimensions: a part of the key, the rows of its values, and the bit vectors of the rows.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
+use super::batch::TOGETHER;
 use super::compare::{Matches, NONE, Test};
 
 /// Rows of a dimension of intervals: more rows tell more apart, but all should fit the cache.
@@ -26,10 +28,96 @@ fn bits_width(entries: usize) -> u32 {
 /// Which row a value falls into.
 #[derive(Debug, Clone)]
 enum Rows {
-    /// The number of starts that are not greater than it. Padded at the end to 16, 64, 256 or 1024.
-    Intervals { starts: Vec<u64>, count: usize },
+    Intervals(Intervals),
     /// So many of its bits.
-    Bits { shift: u32, width: u32 },
+    Bits {
+        shift: u32,
+        width: u32,
+    },
+}
+
+/// Rows that end where the next begins. Buckets of equal width tell about how many begin up to a
+/// value, a binary search of fixed length without branches, which could not be predicted, the rest.
+#[derive(Debug, Clone)]
+struct Intervals {
+    /// Sorted, without the first row's; padded for the search.
+    starts: Vec<u64>,
+    count: usize,
+    /// The starts that are not above the beginning of each bucket.
+    before: Vec<u16>,
+    /// Where the buckets begin, and the logarithm of their width.
+    low: u64,
+    shift: u32,
+    /// The first step of the search: half of what holds the starts within any bucket.
+    half: usize,
+}
+
+impl Intervals {
+    fn new(mut starts: Vec<u64>) -> Self {
+        let count = starts.len();
+        let buckets = count.next_power_of_two().max(16) * 2;
+        let (first, last) = (
+            starts.first().copied().unwrap_or(0),
+            starts.last().copied().unwrap_or(0),
+        );
+        // One bucket stays for the values before the first start.
+        let span = (last - first) / (buckets as u64 - 1);
+        let shift = u64::BITS - span.leading_zeros();
+        let low = first.saturating_sub(1 << shift);
+        let mut before = vec![0u16];
+        let mut most = 0;
+        for bucket in 1..buckets as u64 {
+            let begin = low.saturating_add(bucket.saturating_mul(1 << shift));
+            let known = before[before.len() - 1];
+            let here = starts.partition_point(|&start| start <= begin) as u16;
+            let above = starts.partition_point(|&start| start < begin) as u16;
+            most = most.max(above.saturating_sub(known));
+            before.push(here);
+        }
+        most = most.max(count as u16 - before[before.len() - 1]);
+        let size = (usize::from(most) + 1).next_power_of_two();
+        starts.resize(count + size, u64::MAX);
+        Self {
+            starts,
+            count,
+            before,
+            low,
+            shift,
+            half: size / 2,
+        }
+    }
+
+    #[inline(always)]
+    fn row_of(&self, value: u64) -> usize {
+        let bucket = (value.saturating_sub(self.low) >> self.shift) as usize;
+        let mut row = usize::from(self.before[bucket.min(self.before.len() - 1)]);
+        let mut half = self.half;
+        while half > 0 {
+            let middle = self.starts[row + half - 1];
+            row += select_unpredictable(middle <= value, half, 0);
+            half /= 2;
+        }
+        row.min(self.count)
+    }
+
+    /// Whether rows begin at `low` and after `high`.
+    fn part(&self, low: u64, high: u64, full: u64) -> bool {
+        let starts = &self.starts[..self.count];
+        (low == 0 || starts.binary_search(&low).is_ok())
+            && (high == full || starts.binary_search(&(high + 1)).is_ok())
+    }
+}
+
+/// The words of [`TOGETHER`] blocks, in one line of the processor's cache.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+pub(super) struct Part(pub(super) [u64; TOGETHER]);
+
+/// The bits of a row: one per block, and one per entry.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Row<'a> {
+    pub(super) summary: &'a [u64],
+    pub(super) parts: &'a [Part],
 }
 
 #[derive(Debug, Clone)]
@@ -41,10 +129,12 @@ pub(super) struct Dimension {
     /// Columns above this one, of the same range: where they differ, this one has no effect.
     above: usize,
     full: u64,
-    /// Words per row: those of its summary, then one for each block.
-    stride: usize,
+    /// Words of a row's summary.
     summary: usize,
-    words: Vec<u64>,
+    summaries: Vec<u64>,
+    /// Parts of a row.
+    length: usize,
+    parts: Vec<Part>,
 }
 
 pub(super) fn choose(
@@ -79,9 +169,10 @@ pub(super) fn choose(
                 masked: matches!(test, Test::Masked { .. }),
                 above: columns.end - 1 - column,
                 full: full[column],
-                stride: 0,
                 summary: 0,
-                words: Vec::new(),
+                summaries: Vec::new(),
+                length: 0,
+                parts: Vec::new(),
             };
             let prefix = |order: &u64| is_prefix(entry(order)[2 * column + 1], full[column]);
             if dimension.masked && !orders.iter().all(prefix) {
@@ -93,8 +184,7 @@ pub(super) fn choose(
                 for shift in (0..64).step_by(width as usize).filter(care) {
                     dimensions.push(Dimension {
                         rows: Rows::Bits { shift, width },
-                        words: Vec::new(),
-                        ..dimension
+                        ..dimension.clone()
                     });
                 }
                 continue;
@@ -104,18 +194,7 @@ pub(super) fn choose(
             if starts.is_empty() {
                 continue;
             }
-            let count = starts.len();
-            let mut padded = starts;
-            let sizes = [16, 64, 256, 1024].into_iter();
-            let size = sizes.fold(
-                1024,
-                |size, known| if count < known { size.min(known) } else { size },
-            );
-            padded.resize(size, u64::MAX);
-            dimension.rows = Rows::Intervals {
-                starts: padded,
-                count,
-            };
+            dimension.rows = Rows::Intervals(Intervals::new(starts));
             dimensions.push(dimension);
         }
     }
@@ -123,16 +202,14 @@ pub(super) fn choose(
         // All entries match everything: one row will do.
         dimensions.push(Dimension {
             column: 0,
-            rows: Rows::Intervals {
-                starts: Vec::new(),
-                count: 0,
-            },
+            rows: Rows::Intervals(Intervals::new(Vec::new())),
             masked: matches!(tests.first(), Some(Test::Masked { .. })),
             above: 0,
             full: full.first().copied().unwrap_or(0),
-            stride: 0,
             summary: 0,
-            words: Vec::new(),
+            summaries: Vec::new(),
+            length: 0,
+            parts: Vec::new(),
         });
     }
     dimensions
@@ -174,23 +251,6 @@ fn starts(intervals: impl Iterator<Item = (u64, u64)>, full: u64, rows: usize) -
     chosen
 }
 
-/// How many of `N` sorted values, a power of two, are not above `value`, the last left aside: a
-/// binary search of fixed length without branches, which could not be predicted.
-#[inline]
-fn count_below<const N: usize>(values: &[u64], value: u64) -> usize {
-    let Some(values) = values.first_chunk::<N>() else {
-        return 0;
-    };
-    let mut count = 0;
-    let mut half = N / 2;
-    while half > 0 {
-        let middle = values[(count | (half - 1)) & (N - 1)];
-        count |= if middle <= value { half } else { 0 };
-        half /= 2;
-    }
-    count
-}
-
 impl Dimension {
     pub(super) fn column(&self) -> usize {
         self.column
@@ -210,26 +270,18 @@ impl Dimension {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn row_of(&self, value: u64) -> usize {
         match &self.rows {
             Rows::Bits { shift, width } => (value >> shift & ((1 << width) - 1)) as usize,
-            Rows::Intervals { starts, count } => {
-                let row = match starts.len() {
-                    16 => count_below::<16>(starts, value),
-                    64 => count_below::<64>(starts, value),
-                    256 => count_below::<256>(starts, value),
-                    _ => count_below::<1024>(starts, value),
-                };
-                row.min(*count)
-            }
+            Rows::Intervals(intervals) => intervals.row_of(value),
         }
     }
 
     pub(super) fn rows(&self) -> usize {
         match &self.rows {
             Rows::Bits { width, .. } => 1 << width,
-            Rows::Intervals { count, .. } => count + 1,
+            Rows::Intervals(intervals) => intervals.count + 1,
         }
     }
 
@@ -243,7 +295,7 @@ impl Dimension {
                     bits(entry[2 * self.column + 1]),
                 )
             }
-            Rows::Intervals { .. } => {
+            Rows::Intervals(_) => {
                 let (low, high) = self.interval(entry);
                 (self.row_of(low) as u16, self.row_of(high) as u16)
             }
@@ -253,24 +305,47 @@ impl Dimension {
     pub(super) fn bits(&self) -> Option<u32> {
         match self.rows {
             Rows::Bits { width, .. } => Some(width),
-            Rows::Intervals { .. } => None,
+            Rows::Intervals(_) => None,
         }
     }
 
-    /// The row that the key falls into: summary and bit vector.
-    #[inline]
-    pub(super) fn row(&self, key: &[u64]) -> &[u64] {
-        let start = self.row_of(key[self.column]).wrapping_mul(self.stride);
-        &self.words[start..][..self.stride]
+    /// The bits of the column that rows stand for: entries with a bit in a row match all its values
+    /// as far as these bits go.
+    pub(super) fn stands_for(&self, entry: &[u64]) -> u64 {
+        match &self.rows {
+            Rows::Bits { shift, width } => ((1 << width) - 1) << shift,
+            Rows::Intervals(intervals) => {
+                let (low, high) = self.interval(entry);
+                let exact = self.above == 0 && intervals.part(low, high, self.full);
+                if exact { u64::MAX } else { 0 }
+            }
+        }
+    }
+
+    /// The row that the key falls into.
+    #[inline(always)]
+    pub(super) fn row(&self, key: &[u64]) -> Row<'_> {
+        let row = self.row_of(key[self.column]);
+        Row {
+            summary: &self.summaries[row * self.summary..][..self.summary],
+            parts: &self.parts[row * self.length..][..self.length],
+        }
+    }
+
+    /// The first part of the row that the key falls into.
+    #[inline(always)]
+    pub(super) fn first_part(&self, key: &[u64]) -> Part {
+        self.parts[self.row_of(key[self.column]) * self.length]
     }
 
     /// The share of set bits in millionths, by a sample.
     pub(super) fn density(&self) -> u64 {
         // An odd step, to meet every column of a row.
-        let step = (self.words.len() / 8192) | 1;
+        let words = self.parts.len() * TOGETHER;
+        let step = (words / 8192) | 1;
         let (mut ones, mut all) = (0u64, 0u64);
-        for word in self.words.iter().step_by(step) {
-            ones += u64::from(word.count_ones());
+        for word in (0..words).step_by(step) {
+            ones += u64::from(self.parts[word / TOGETHER].0[word % TOGETHER].count_ones());
             all += 64;
         }
         ones * 1_000_000 / all.max(1)
@@ -278,27 +353,30 @@ impl Dimension {
 
     pub(super) fn reset(&mut self, blocks: usize) {
         self.summary = blocks.div_ceil(64);
-        self.stride = self.summary + blocks;
-        self.words = vec![0; self.rows() * self.stride];
+        self.summaries = vec![0; self.rows() * self.summary];
+        self.length = blocks.div_ceil(TOGETHER);
+        self.parts = vec![Part::default(); self.rows() * self.length];
     }
 
     /// Writes the words of blocks that were empty, given the order in each place of all blocks.
     pub(super) fn fill(&mut self, orders: &[u64], blocks: Range<usize>, matches: Matches<'_>) {
         let rows = self.rows();
-        // Eight blocks at a time: their words of one row lie side by side.
-        let mut columns = vec![[0u64; 8]; rows + 1];
-        for first in blocks.clone().step_by(8) {
-            let some = first..(first + 8).min(blocks.end);
-            columns.fill([0; 8]);
-            for (column, block) in some.clone().enumerate() {
-                self.words_of_block(&orders[block * 64..][..64], column, &mut columns, matches);
+        let mut columns = vec![[0u64; TOGETHER]; rows + 1];
+        for part in blocks.start / TOGETHER..blocks.end.div_ceil(TOGETHER) {
+            let start = part * TOGETHER;
+            let some = blocks.start.max(start)..blocks.end.min(start + TOGETHER);
+            columns.fill([0; TOGETHER]);
+            for block in some.clone() {
+                let places = &orders[block * 64..][..64];
+                self.words_of_block(places, block - start, &mut columns, matches);
             }
             for (row, words) in columns[..rows].iter().enumerate() {
-                let row = &mut self.words[row * self.stride..][..self.stride];
-                let (summary, row) = row.split_at_mut(self.summary);
-                for (block, &word) in some.clone().zip(words) {
-                    row[block] = word;
-                    summary[block / 64] |= u64::from(word != 0) << (block % 64);
+                let summary = &mut self.summaries[row * self.summary + start / 64];
+                let line = &mut self.parts[row * self.length + part].0;
+                for block in some.clone() {
+                    let word = words[block - start];
+                    line[block - start] = word;
+                    *summary |= u64::from(word != 0) << (block % 64);
                 }
             }
         }
@@ -308,7 +386,7 @@ impl Dimension {
         &self,
         places: &[u64],
         column: usize,
-        columns: &mut [[u64; 8]],
+        columns: &mut [[u64; TOGETHER]],
         matches: Matches<'_>,
     ) {
         let taken = places.iter().enumerate();

@@ -19,9 +19,11 @@ mod cluster;
 mod compare;
 mod dimension;
 
-use batch::{Batch, PARTS, TOGETHER};
-use compare::NONE;
-use dimension::Dimension;
+use std::ops::Range;
+
+use batch::{Batch, PARTS, TOGETHER, and};
+use compare::{NONE, holds};
+use dimension::{Dimension, Part, Row};
 
 pub(crate) use compare::{Matches, Test};
 
@@ -67,24 +69,13 @@ const COMPARE_COST: usize = 3;
 /// With more dimensions, the processor cannot predict when a block loses its last candidate.
 const MANY: usize = 8;
 
-/// The bits that `word` and the words at `position` have in common.
-#[inline]
-fn common(rows: &[&[u64]], position: usize, mut word: u64) -> u64 {
-    for four in rows.chunks(4) {
-        for row in four {
-            word &= row[position];
-        }
-        if word == 0 {
-            break;
-        }
-    }
-    word
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Classifier {
-    /// The comparisons, the most selective first.
+    /// The comparisons; the first `cared` matter to some entry.
     tests: Vec<Test>,
+    cared: usize,
+    /// Those of them that the rows leave open, the most selective first.
+    open: Vec<Test>,
     /// Mask of each column: the bits the field has in it.
     full: Vec<u64>,
     /// Orders of entries in no block, sorted: all while there are few, then the newest.
@@ -126,11 +117,16 @@ impl Classifier {
 
     #[inline]
     pub(crate) fn lookup(&self, key: &[u64], matches: Matches<'_>) -> Option<u32> {
-        let matched = |&&order: &&u64| self.matched(matches.entry(order as u32), key);
+        let tests = &self.tests[..self.cared];
+        let matched = |&&order: &&u64| holds(tests, matches.entry(order as u32), key);
         let mut found = self.few.iter().find(matched).copied().unwrap_or(NONE);
         if !self.dimensions.is_empty() {
-            found = if self.dimensions.len() <= FEW_DIMENSIONS {
+            found = if self.used <= TOGETHER {
+                self.search_only_part(key, matches, found)
+            } else if self.dimensions.len() <= FEW_DIMENSIONS {
                 self.search::<FEW_DIMENSIONS>(key, matches, found, &mut Uncounted)
+            } else if self.dimensions.len() <= MANY {
+                self.search::<MANY>(key, matches, found, &mut Uncounted)
             } else {
                 self.search::<DIMENSIONS>(key, matches, found, &mut Uncounted)
             };
@@ -138,9 +134,19 @@ impl Classifier {
         (found != NONE).then_some(found as u32)
     }
 
-    #[inline]
-    fn matched(&self, entry: &[u64], key: &[u64]) -> bool {
-        self.tests.iter().all(|test| test.holds(entry, key))
+    /// As [`Classifier::search`], when there is a single part.
+    #[inline(always)]
+    fn search_only_part(&self, key: &[u64], matches: Matches<'_>, mut found: u64) -> u64 {
+        let mut words = Part([u64::MAX; TOGETHER]);
+        for dimension in &self.dimensions {
+            words = and(words, dimension.first_part(key));
+        }
+        for (block, &word) in words.0.iter().enumerate().take(self.used) {
+            if word != 0 {
+                self.compare(block, word, key, matches, &mut found, &mut Uncounted);
+            }
+        }
+        found
     }
 
     /// The order of the best entry of a block that matches, if it comes before `found`. `MOST`
@@ -152,41 +158,35 @@ impl Classifier {
         mut found: u64,
         cost: &mut impl Cost,
     ) -> u64 {
-        let mut rows: [&[u64]; MOST] = [&[]; MOST];
+        let mut rows = [Row::default(); MOST];
         for (row, dimension) in rows.iter_mut().zip(&self.dimensions) {
             *row = dimension.row(key);
         }
         let rows = &rows[..self.dimensions.len().min(MOST)];
-        let summary = self.best.len().div_ceil(64);
-        for group in 0..summary {
+        for group in 0..self.used.div_ceil(64) {
             if self.best_from[group * 64] >= found {
                 break;
             }
             let mut candidates = u64::MAX;
             for row in rows {
-                candidates &= row[group];
+                candidates &= row.summary[group];
             }
             if candidates == 0 {
                 continue;
             }
             let dense = if rows.len() > MANY { DENSE_MANY } else { DENSE };
             if candidates.count_ones() >= dense {
-                let mut parts = 0..PARTS;
+                let parts = group * PARTS..self.used.div_ceil(TOGETHER).min((group + 1) * PARTS);
                 if rows.len() > MANY {
-                    // The very first part alone, because the best entries are there.
-                    parts = 0..usize::from(group == 0);
+                    self.search_batch(rows, parts, candidates, key, matches, &mut found, cost);
+                    continue;
                 }
-                for part in parts.clone() {
-                    let start = group * 64 + part * TOGETHER;
-                    if start >= self.best.len() || self.best_from[start] >= found {
+                for part in parts {
+                    if self.best_from[part * TOGETHER] >= found {
                         break;
                     }
                     cost.add(rows.len());
-                    self.search_dense(rows, start, key, matches, &mut found, cost);
-                }
-                let start = group * 64 + parts.end * TOGETHER;
-                if parts.end < PARTS && start < self.best.len() && self.best_from[start] < found {
-                    self.search_batch(rows, start, candidates, key, matches, &mut found, cost);
+                    self.search_part(rows, part, key, matches, &mut found, cost);
                 }
                 continue;
             }
@@ -194,7 +194,16 @@ impl Classifier {
                 let block = group * 64 + candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
                 if self.best[block] < found {
-                    let word = common(rows, summary + block, u64::MAX);
+                    let (part, at) = (block / TOGETHER, block % TOGETHER);
+                    let mut word = u64::MAX;
+                    for four in rows.chunks(4) {
+                        word = four
+                            .iter()
+                            .fold(word, |word, row| word & row.parts[part].0[at]);
+                        if word == 0 {
+                            break;
+                        }
+                    }
                     cost.add(BLOCK_COST);
                     self.compare(block, word, key, matches, &mut found, cost);
                 }
@@ -203,74 +212,70 @@ impl Classifier {
         found
     }
 
-    /// Searches neighbouring blocks, many of which have candidates.
-    fn search_dense(
+    /// Searches the blocks of a part, many of which have candidates.
+    #[inline]
+    fn search_part(
         &self,
-        rows: &[&[u64]],
-        start: usize,
+        rows: &[Row<'_>],
+        part: usize,
         key: &[u64],
         matches: Matches<'_>,
         found: &mut u64,
         cost: &mut impl Cost,
     ) {
-        let from = self.best.len().div_ceil(64) + start;
-        let mut words = [u64::MAX; TOGETHER];
-        for four in rows.chunks(4) {
-            for row in four {
-                if let Some(row) = row
-                    .get(from..)
-                    .and_then(|row| row.first_chunk::<TOGETHER>())
-                {
-                    for (word, row) in words.iter_mut().zip(row) {
-                        *word &= row;
-                    }
-                }
-            }
-            if words.iter().fold(0, |any, word| any | word) == 0 {
-                return;
-            }
-        }
-        for (block, &word) in (start..).zip(&words) {
+        let all = Part([u64::MAX; TOGETHER]);
+        let words = rows
+            .iter()
+            .fold(all, |words, row| and(words, row.parts[part]));
+        for (block, &word) in (part * TOGETHER..).zip(&words.0) {
             if word != 0 && self.best[block] < *found {
                 self.compare(block, word, key, matches, found, cost);
             }
         }
     }
 
-    /// Searches the blocks of a group from `start` on, given its candidates, all parts at once.
+    /// Searches the parts that have candidates, all at once, but for the very first one, because
+    /// the best entries are there.
     #[expect(clippy::too_many_arguments)]
     fn search_batch(
         &self,
-        rows: &[&[u64]],
-        start: usize,
+        rows: &[Row<'_>],
+        mut parts: Range<usize>,
         candidates: u64,
         key: &[u64],
         matches: Matches<'_>,
         found: &mut u64,
         cost: &mut impl Cost,
     ) {
-        let mut batch = Batch {
-            starts: [0; PARTS],
-            words: [[u64::MAX; TOGETHER]; PARTS],
-            parts: 0,
-        };
-        let end = self.best.len().min((start | 63) + 1);
-        for start in (start..end).step_by(TOGETHER) {
-            batch.starts[batch.parts] = start;
-            batch.parts += usize::from(candidates >> (start % 64) & ((1 << TOGETHER) - 1) != 0);
+        if parts.start == 0 {
+            cost.add(rows.len());
+            self.search_part(rows, 0, key, matches, found, cost);
+            parts.start = 1;
         }
-        let before = self.best.len().div_ceil(64);
+        if parts.is_empty() || self.best_from[parts.start * TOGETHER] >= *found {
+            return;
+        }
+        let mut batch = Batch {
+            parts: [0; PARTS],
+            words: [Part([u64::MAX; TOGETHER]); PARTS],
+            count: 0,
+        };
+        for part in parts {
+            batch.parts[batch.count] = part;
+            let some = candidates >> (part % PARTS * TOGETHER) & ((1 << TOGETHER) - 1) != 0;
+            batch.count += usize::from(some);
+        }
         for four in rows.chunks(4) {
-            cost.add(batch.parts * four.len());
+            cost.add(batch.count * four.len());
             // Repeating the last one does no harm.
-            let row = |at: usize| four[at.min(four.len() - 1)];
-            batch.narrow([row(0), row(1), row(2), row(3)], before);
-            if batch.parts == 0 {
+            let row = |at: usize| four[at.min(four.len() - 1)].parts;
+            batch.narrow([row(0), row(1), row(2), row(3)]);
+            if batch.count == 0 {
                 return;
             }
         }
-        for (&start, words) in batch.starts.iter().zip(&batch.words).take(batch.parts) {
-            for (block, &word) in (start..).zip(words) {
+        for (&part, words) in batch.parts.iter().zip(&batch.words).take(batch.count) {
+            for (block, &word) in (part * TOGETHER..).zip(&words.0) {
                 if word != 0 && self.best[block] < *found {
                     self.compare(block, word, key, matches, found, cost);
                 }
@@ -278,6 +283,7 @@ impl Classifier {
         }
     }
 
+    /// Finds the best of a block's candidates that matches, if it comes before `found`.
     #[inline]
     fn compare(
         &self,
@@ -292,8 +298,16 @@ impl Classifier {
             let order = self.orders[block * 64 + word.trailing_zeros() as usize];
             word &= word - 1;
             cost.add(COMPARE_COST);
-            if order < *found && self.matched(matches.entry(order as u32), key) {
+            // Entries that were removed left their bits.
+            if order == NONE {
+                continue;
+            }
+            if order >= *found {
+                return;
+            }
+            if holds(&self.open, matches.entry(order as u32), key) {
                 *found = order;
+                return;
             }
         }
     }
@@ -301,6 +315,13 @@ impl Classifier {
     /// Adds the entry with this order; its words are in `matches` already.
     pub(crate) fn insert(&mut self, order: u64, matches: Matches<'_>) {
         self.length += 1;
+        let entry = matches.entry(order as u32);
+        for at in self.cared..self.tests.len() {
+            if self.tests[at].cares(entry, &self.full) != 0 {
+                self.tests.swap(at, self.cared);
+                self.cared += 1;
+            }
+        }
         let at = self.few.partition_point(|&known| known < order);
         self.few.insert(at, order);
         let number = order as u32 as usize;
@@ -334,6 +355,7 @@ impl Classifier {
         for dimension in &mut self.dimensions {
             dimension.fill(&self.orders, block..block + 1, matches);
         }
+        self.find_open(block..block + 1, matches);
         let best = self.orders[block * 64];
         self.best[block] = best;
         for least in self.best_from[..=block].iter_mut().rev() {
