@@ -16,13 +16,9 @@ fn most_rows(entries: usize, columns: usize) -> usize {
     }
 }
 
-/// Bits of a dimension of bits: a look-up reads rows of all dimensions, all in the L2 cache.
+/// Bits of a dimension of bits: the more, the fewer rows a look-up reads, but all take memory.
 fn bits_width(entries: usize) -> u32 {
-    match entries {
-        0..=2048 => 8,
-        2049..=16_384 => 6,
-        _ => 4,
-    }
+    if entries <= 16_384 { 8 } else { 4 }
 }
 
 /// Which row a value falls into.

@@ -10,6 +10,9 @@
 //! candidates; no set takes more than one word per block and dimension. Blocks with the best
 //! entries come first; once an entry is found, blocks with only worse ones are skipped.
 //!
+//! Where rows begin and end as entries do, a bit says all about that part of the key, and only the
+//! other tests are made. Up to 512 entries lie in one line of each row, which is read at once.
+//!
 //! New entries wait in a list that every look-up goes through, until they fill a block. When there
 //! is no room for further blocks, a write makes all anew, never a packet.
 
