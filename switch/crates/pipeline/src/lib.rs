@@ -17,18 +17,20 @@
 //! ```text
 //!   control ----> pipeline (a program with its state) <---- path, copies
 //!      |            |                                         |
-//!      |            +---> load ---------+                interpreter
-//!      v            v                   |                     |
-//!    state <------- | ------------------|---------------------+
-//!      |            v                   v
-//!      +------> program <---------------+        (packet: beside the program, under the state)
+//!      |            +---> load                     interpreter, native
+//!      |            |      |                                  |
+//!      |            |      |                               machine
+//!      v            |      |                                  |
+//!    state <--------+------|----------------------------------+
+//!      |                   v                                  |
+//!      +--------------> program <-----------------------------+   (packet: beside the program, under the state)
 //! ```
 //!
 //! - `program`: an artifact as plain data: instructions, headers, parser states, tables, externs.
 //! - `load` makes a program of an artifact.
 //! - `state`: entries, cells of arrays, members of value sets, waiting messages, with the look-ups.
-//! - `interpreter` runs a program on a packet with the state. Another executor would be a folder
-//!   beside it, with the same program and state, called by `path`.
+//! - `machine`: the operations that every executor performs the same way.
+//! - `interpreter` and `native` run a program on a packet with the state. They are called by `path`.
 //! - `pipeline` holds a program and its state; `path` takes packets through it, and `copies` makes
 //!   clones, multicast replicas, and packets that pass again.
 //! - `control` is the control plane's side: it writes to the state by the names of the program.
