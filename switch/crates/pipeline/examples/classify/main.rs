@@ -133,8 +133,7 @@ fn measure(what: &str, artifact: &str, table: Table, rules: &[Rule], anywhere: b
             .collect();
         let mut base = vec![f64::MAX; PACKETS / BATCH];
         let (mut full, mut hits) = (base.clone(), 0);
-        let runs = std::env::var("RUNS").map_or(RUNS, |r| r.parse().unwrap());
-        for _ in 0..runs {
+        for _ in 0..RUNS {
             run(&mut empty, &frames, &mut base);
             hits = run(&mut filled, &frames, &mut full);
         }
