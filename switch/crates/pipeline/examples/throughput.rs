@@ -1,6 +1,6 @@
 //! Packets per second of the pipeline alone, on one core: `cargo run --release -p phb-pipeline --example throughput`.
 //!
-//! `--json` prints a list of `{name, value, unit}`; a program's name (`qos`, `router`) measures only that one, and a
+//! `--native` runs machine code instead of the interpreter. `--json` prints a list of `{name, value, unit}`; a program's name (`qos`, `router`) measures only that one, and a
 //! number after it runs that many packets once, for a profiler.
 //!
 //! - qos: the project's own program with 1,000 multi-field rules and 10,000 routes, flow WFQ on every port.
@@ -10,7 +10,9 @@
 
 use std::time::Instant;
 
-use phb_pipeline::{EgressVerdict, Entry, Match, Options, Pipeline, QueueMetadata, Verdict};
+use phb_pipeline::{
+    EgressVerdict, Entry, Executor, Match, Options, Pipeline, QueueMetadata, Verdict,
+};
 
 /// A program's name, and what loads it with its entries.
 type Program = (&'static str, fn() -> Pipeline);
@@ -109,7 +111,17 @@ fn run(pipeline: &mut Pipeline, frames: &[Vec<u8>], packets: usize) -> f64 {
 fn load(path: &str) -> Pipeline {
     let path = format!("{}/../../../{path}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    Pipeline::load(&text, Options::default()).unwrap_or_else(|error| panic!("{path}: {error}"))
+    let native = std::env::args().any(|argument| argument == "--native");
+    let executor = if native {
+        Executor::Native
+    } else {
+        Executor::Interpreter
+    };
+    let options = Options {
+        executor,
+        ..Options::default()
+    };
+    Pipeline::load(&text, options).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 fn insert(

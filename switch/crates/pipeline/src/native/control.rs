@@ -3,12 +3,12 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{Block, InstBuilder, JumpTableData, Value};
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{Block, BlockCall, InstBuilder, JumpTableData, Value};
 
 use super::graph::{BlockId, End, Graph, Step};
 use super::lower::{Lower, Region, condition};
-use super::memory::{Callbacks, Context};
+use super::memory::{Callback, Context};
 use crate::program::{ExternOperation, Instruction, Operator};
 use crate::state::externs::counter::{Count, CounterArray};
 use crate::state::externs::register::RegisterArray;
@@ -98,19 +98,16 @@ impl Lower<'_, '_> {
                 left,
                 right,
                 ..
-            } => {
-                let (left, right) = (self.get(left), self.get(right));
-                let code = condition(comparison, false);
-                self.builder.ins().icmp(code, left, right)
             }
-            Instruction::JumpIfSigned {
+            | Instruction::JumpIfSigned {
                 comparison,
                 left,
                 right,
                 ..
             } => {
+                let signed = matches!(instruction, Instruction::JumpIfSigned { .. });
                 let (left, right) = (self.get(left), self.get(right));
-                let code = condition(comparison, true);
+                let code = condition(comparison, signed);
                 self.builder.ins().icmp(code, left, right)
             }
             _ => self.constant(0),
@@ -283,7 +280,7 @@ impl Lower<'_, '_> {
             Instruction::Count { counter, index } => self.count(counter, index),
             Instruction::Wide(number) => {
                 let number = self.constant(number.into());
-                self.call(Callbacks::Wide, &[number]);
+                self.call(Callback::Wide, &[number]);
             }
             Instruction::Extern(number) => self.external(number),
             // These end a block.
@@ -319,7 +316,7 @@ impl Lower<'_, '_> {
                 modulus,
             } => {
                 let calculation = self.constant((*calculation).into());
-                let hash = self.call(Callbacks::Calculate, &[calculation]);
+                let hash = self.call(Callback::Calculate, &[calculation]);
                 let modulus = self.get(*modulus);
                 let one = self.constant(1);
                 // A modulus of zero counts as one, as in bmv2.
@@ -331,7 +328,7 @@ impl Lower<'_, '_> {
             }
             _ => {
                 let number = self.constant(number.into());
-                self.call(Callbacks::Perform, &[number]);
+                self.call(Callback::Perform, &[number]);
             }
         }
     }
@@ -481,7 +478,7 @@ impl Lower<'_, '_> {
         self.builder.switch_to_block(look_up);
         let key = self.search_key(number);
         let number = self.constant(number.into());
-        let found = self.call(Callbacks::LookUp, &[number, key]);
+        let found = self.call(Callback::LookUp, &[number, key]);
         self.builder.ins().jump(taken, &[found.into()]);
 
         self.builder.switch_to_block(taken);
@@ -548,12 +545,10 @@ impl Lower<'_, '_> {
         let pool = &mut self.builder.func.dfg.value_lists;
         let calls: Vec<_> = targets
             .iter()
-            .map(|target| {
-                cranelift_codegen::ir::BlockCall::new(blocks[*target], std::iter::empty(), pool)
-            })
+            .map(|target| BlockCall::new(blocks[*target], std::iter::empty(), pool))
             .collect();
         let last = targets.last().map_or(blocks[0], |last| blocks[*last]);
-        let default = cranelift_codegen::ir::BlockCall::new(
+        let default = BlockCall::new(
             last,
             std::iter::empty(),
             &mut self.builder.func.dfg.value_lists,
@@ -561,10 +556,7 @@ impl Lower<'_, '_> {
         let jump_table = self
             .builder
             .create_jump_table(JumpTableData::new(default, &calls));
-        let index = self
-            .builder
-            .ins()
-            .ireduce(cranelift_codegen::ir::types::I32, outcome);
+        let index = self.builder.ins().ireduce(I32, outcome);
         self.builder.ins().br_table(index, jump_table);
     }
 }

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 
 use super::lower::{Lower, Region};
-use super::memory::{Callbacks, Context};
+use super::memory::{Callback, Context};
 use crate::program::{Checksum, Fit, Guard, Sum};
 
 impl Lower<'_, '_> {
@@ -85,7 +85,7 @@ impl Lower<'_, '_> {
                 None => {
                     self.set_context_word(Context::AT, start);
                     let number = self.constant(number as u64);
-                    self.call(Callbacks::Append, &[number]);
+                    self.call(Callback::Append, &[number]);
                     self.context_word(Context::AT)
                 }
             };
@@ -119,7 +119,7 @@ impl Lower<'_, '_> {
             Some(sum) if sum.variable.is_none() => self.internet_sum(sum),
             _ => {
                 let number = self.constant(checksum.calculation.into());
-                self.call(Callbacks::Calculate, &[number])
+                self.call(Callback::Calculate, &[number])
             }
         };
         self.fit(value, checksum.target.fit)

@@ -1,5 +1,5 @@
-//! What parser, controls and deparser have in common when they become code: words, constants,
-//! comparisons, and calls back.
+//! The parts that the code of parser, controls and deparser shares: words, constants, comparisons,
+//! and calls back.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 
-use super::memory::{Callbacks, Context};
+use super::memory::{Callback, Context};
 use super::words::{Graphs, Placing, WordSet};
 use crate::program::{Comparison, Place, Program};
 use crate::state::tables::Table;
 
-/// What the code is made of.
+/// A program with all that its code is made of.
 pub(super) struct Source<'a> {
     pub(super) program: &'a Program,
     pub(super) tables: &'a [Table],
@@ -32,7 +32,7 @@ pub(super) struct Source<'a> {
 pub(super) enum Region {
     Word(u32),
     Context,
-    /// What a control-plane write may change between two packets, but none while one is here.
+    /// State that changes only between two packets.
     Fixed,
     Frame,
     Out,
@@ -152,7 +152,11 @@ impl<'a, 'f> Lower<'a, 'f> {
 
     /// A word that is in memory.
     pub(super) fn load_word(&mut self, word: u32) -> Value {
-        debug_assert!(word < self.source.program.words);
+        // Code is not checked again when it runs.
+        assert!(
+            word < self.source.program.words,
+            "a word beyond the packet's"
+        );
         let flags = self.flags(Region::Word(word));
         self.builder
             .ins()
@@ -160,7 +164,11 @@ impl<'a, 'f> Lower<'a, 'f> {
     }
 
     pub(super) fn store_word(&mut self, word: u32, value: Value) {
-        debug_assert!(word < self.source.program.words);
+        // Code is not checked again when it runs.
+        assert!(
+            word < self.source.program.words,
+            "a word beyond the packet's"
+        );
         let flags = self.flags(Region::Word(word));
         self.builder
             .ins()
@@ -196,7 +204,7 @@ impl<'a, 'f> Lower<'a, 'f> {
         self.builder.ins().ishl(value, by)
     }
 
-    /// A value as another function of comparison; 1 or 0.
+    /// Compares a value with a constant: 1 or 0.
     pub(super) fn compared(&mut self, code: IntCC, value: Value, to: u64) -> Value {
         let to = self.constant(to);
         self.builder.ins().icmp(code, value, to)
@@ -210,7 +218,7 @@ impl<'a, 'f> Lower<'a, 'f> {
     }
 
     /// Calls a function of the switch with the context and other arguments.
-    pub(super) fn call(&mut self, callback: Callbacks, arguments: &[Value]) -> Value {
+    pub(super) fn call(&mut self, callback: Callback, arguments: &[Value]) -> Value {
         let signature = match self.signatures.get(&arguments.len()) {
             Some(signature) => *signature,
             None => {

@@ -1,5 +1,5 @@
-//! What native code shares with the switch: the context it is called with, the functions it calls
-//! back, and the memory it lies in. All `unsafe` of this crate is here.
+//! The border between native code and the switch: the context that code is called with, the functions
+//! it calls back, and the memory it lies in. All `unsafe` of this crate is here.
 #![allow(unsafe_code)]
 
 use std::mem::offset_of;
@@ -8,12 +8,12 @@ use memmap2::{Mmap, MmapMut};
 
 use crate::machine::{Machine, write_header};
 use crate::packet::Packet;
-use crate::program::{Cases, HeaderSpan, SelectCondition};
+use crate::program::{Cases, HeaderSpan};
 use crate::state::externs::counter::CounterArray;
 use crate::state::externs::register::RegisterArray;
 use crate::state::tables::Table;
 
-/// What code works with while it runs. Code knows the places of the fields.
+/// The memory that code works with while it runs. Code knows the places of the fields.
 #[repr(C)]
 pub(super) struct Context {
     words: *mut u64,
@@ -52,7 +52,7 @@ impl Context {
 
 /// The functions that code calls back.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Callbacks {
+pub(super) enum Callback {
     Perform,
     Wide,
     Calculate,
@@ -62,7 +62,7 @@ pub(super) enum Callbacks {
     Append,
 }
 
-impl Callbacks {
+impl Callback {
     pub(super) fn address(self) -> usize {
         let function: *const () = match self {
             Self::Perform => perform as *const (),
@@ -174,7 +174,7 @@ extern "C" fn append(context: *mut Context, emitted: u64) -> u64 {
     0
 }
 
-/// What a run leaves besides the packet.
+/// The results of a run besides the packet.
 pub(super) struct Ran {
     pub(super) result: u64,
     pub(super) at: u64,
@@ -276,9 +276,4 @@ pub(super) fn written(out: &mut Vec<u8>, length: usize) {
     assert!(length <= out.capacity());
     // SAFETY: the capacity is checked, and the code writes every byte that it counts.
     unsafe { out.set_len(length) };
-}
-
-/// Whether a case needs the members of a value set.
-pub(super) fn needs_members(condition: &SelectCondition) -> bool {
-    matches!(condition, SelectCondition::Member(_))
 }

@@ -99,8 +99,8 @@ impl Native {
         }
         let longest = |header: &HeaderSpan| {
             let layout = &program.layouts[header.layout as usize];
-            // Eight bytes are written at a time.
-            layout.length.max(layout.max_length) as usize + 8
+            // A varbit takes its room at most; eight bytes are written at a time.
+            layout.length.max(layout.max_length) as usize + layout.bytes as usize + 8
         };
         let header_bytes = program.emitted.iter().map(longest).sum::<usize>() + 8;
         if header_bytes > MOST_HEADER_BYTES {

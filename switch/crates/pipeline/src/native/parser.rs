@@ -6,9 +6,10 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::Variable;
 
 use super::lower::{Lower, Region};
-use super::memory::{Callbacks, Context, needs_members};
+use super::memory::{Callback, Context};
 use crate::program::{
-    Cases, END, ExtractPlan, FieldRead, HeaderSpan, MOST_STATES, ParserOperation, SelectCondition,
+    Cases, END, ExtractPlan, FieldRead, HeaderSpan, MOST_STATES, ParserOperation, Program,
+    SelectCondition,
 };
 
 /// The parts of a parser that its states share.
@@ -116,9 +117,13 @@ impl Lower<'_, '_> {
                 }
             }
             (Cases::Exact(_), _) => {}
-            (Cases::Any(cases), _) if cases.iter().any(|case| needs_members(&case.condition)) => {
+            (Cases::Any(cases), _)
+                if cases
+                    .iter()
+                    .any(|case| matches!(case.condition, SelectCondition::Member(_))) =>
+            {
                 let state = self.constant(number as u64);
-                let chosen = self.call(Callbacks::Select, &[state]);
+                let chosen = self.call(Callback::Select, &[state]);
                 for (case, wanted) in cases.iter().zip(0..) {
                     let here = self.compared(IntCC::Equal, chosen, wanted);
                     self.case(parser, here, case.next);
@@ -209,7 +214,7 @@ impl Lower<'_, '_> {
                 self.set_context_word(Context::AT, at);
                 let (state, position) =
                     (self.constant(state as u64), self.constant(position as u64));
-                let wrong = self.call(Callbacks::Parse, &[state, position]);
+                let wrong = self.call(Callback::Parse, &[state, position]);
                 let at = self.context_word(Context::AT);
                 self.builder.def_var(parser.at, at);
                 let error = self.context_word(Context::ERROR);
@@ -336,7 +341,7 @@ impl Lower<'_, '_> {
 }
 
 /// Whether a packet may pass a state twice, or too many.
-fn may_loop(program: &crate::program::Program) -> bool {
+fn may_loop(program: &Program) -> bool {
     let states = &program.states;
     if states.len() >= MOST_STATES {
         return true;

@@ -74,9 +74,11 @@ impl Placing {
         let words = program.words as usize;
         let mut after = WordSet::new(words);
         kept(program, &mut |word| after.add(word));
+        let mut others = WordSet::new(words);
         for (_, graph) in &graphs.others {
-            after.join(&live(program, tables, graph, &WordSet::new(words)));
+            others.join(&live(program, tables, graph, &WordSet::new(words)));
         }
+        after.join(&others);
         // A packet may pass egress twice, if it is dropped then.
         let mut after_egress = after.clone();
         let mut egress = live(program, tables, &graphs.egress, &after_egress);
@@ -120,9 +122,7 @@ impl Placing {
 
         let mut cleared = ingress.clone();
         parser_operands(program, &mut |word| cleared.add(word));
-        for (_, graph) in &graphs.others {
-            cleared.join(&live(program, tables, graph, &WordSet::new(words)));
-        }
+        cleared.join(&others);
         headers.for_each(|word| cleared.add(word));
         program.standard.words().for_each(|word| cleared.add(word));
         Self {

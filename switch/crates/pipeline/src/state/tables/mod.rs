@@ -49,7 +49,7 @@ enum Index {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) shape: Arc<TableShape>,
-    /// What a packet finds without a look-up.
+    /// The result of a packet that needs no look-up.
     pub(crate) site: Site,
     default: Option<ActionChoice>,
     /// Where control goes on, if a packet that misses finds nothing to do.

@@ -1,5 +1,5 @@
-//! What every packet finds in a table without a look-up: one place that native code reads, and that
-//! each write refreshes.
+//! The result of a packet that needs no look-up: one place per table, which native code reads and each
+//! write refreshes.
 
 use super::Table;
 
