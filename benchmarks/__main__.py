@@ -14,7 +14,7 @@ from rich.table import Table
 from benchmarks.figures import DEMANDS, Figure, read, write
 
 # Modules of this package, in order; those in SEPARATE are processes of their own: memory in use changes their results.
-GROUPS = ("programs", "lab", "p4runtime", "control", "push", "watching", "veth")
+GROUPS = ("programs", "before", "instructions", "lab", "p4runtime", "control", "push", "watching", "veth")
 SEPARATE = ("p4runtime", "control", "push", "watching", "veth")
 
 error_console = Console(stderr=True)
@@ -31,6 +31,7 @@ def _measure(group: str, folder: Path) -> list[Figure]:
 
 def _print(figures: list[Figure]) -> None:
     values = {figure.name: figure.value for figure in figures}
+    others = {figure.name: figure.of for figure in figures if figure.of}
     console = Console()
     measured = Table(title=f"measured on {platform.machine()}, {platform.system()} {platform.release()}")
     measured.title_justify = "left"
@@ -42,6 +43,8 @@ def _print(figures: list[Figure]) -> None:
             figure.name, f"{figure.value:,.6g}" if figure.value < 100 else f"{figure.value:,.0f}", figure.unit
         )
     console.print(measured)
+    for other in sorted(set(others.values())):
+        console.print(f"{', '.join(name for name in others if others[name] == other)}: {other}", highlight=False)
     table = Table(title="asked", title_justify="left")
     for column in ("figure", "asked", "measured", ""):
         table.add_column(column, justify="left" if column in ("figure", "") else "right")
@@ -49,6 +52,8 @@ def _print(figures: list[Figure]) -> None:
         value = demand.measured(values)
         asked = f">= {demand.at_least:,.6g}" if demand.at_least is not None else f"<= {demand.at_most:,.6g}"
         name = demand.figure + (f" / {demand.over}" if demand.over else "")
+        if demand.over in others:
+            name += f" ({others[demand.over]})"
         if value is None:
             table.add_row(name, asked, "-", "not measured")
         else:
@@ -58,7 +63,7 @@ def _print(figures: list[Figure]) -> None:
 
 def main(
     json: Annotated[
-        Path | None, typer.Option(help="Write the figures to this file, a list of name, value, unit.")
+        Path | None, typer.Option(help="Write the figures to this file, a list of name, value, unit, of.")
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help=f"Measure this group only (repeatable): {', '.join(GROUPS)}.")

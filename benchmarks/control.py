@@ -29,6 +29,7 @@ from google.protobuf.internal.encoder import _VarintBytes  # type: ignore[attr-d
 from google.protobuf.message import Message
 
 from benchmarks import p4runtime, veth
+from benchmarks.bmv2 import name_build
 from benchmarks.figures import Figure, write
 
 ROOT: Final = Path(__file__).parents[1]
@@ -464,7 +465,7 @@ def main() -> None:
     if reason:
         print(f"control: left out: {reason}", file=sys.stderr)
         return
-    figures = measure(lambda line: print(f"control: {line}", file=sys.stderr, flush=True))
+    figures = name_build(measure(lambda line: print(f"control: {line}", file=sys.stderr, flush=True)))
     if arguments.json:
         write(arguments.json, figures)
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value; the name's first part is its group."""
+    """One measured value; `of` says what was measured where that is not of this tree."""
 
     name: str
     value: float
     unit: str
+    of: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,12 @@ class Demand:
 # phb's own limits: ratios on any machine, rates on one core of the machines it is built on.
 DEMANDS = (
     Demand("veth.phb.pps", over="veth.bmv2.pps", at_least=6),
-    Demand("veth.phb.pps", over="veth.null.pps", at_least=0.8),
+    Demand("veth.phb.pps", over="veth.null.pps", at_least=0.65),
     Demand("veth.phb.loss_free_pps", over="veth.phb.pps", at_least=0.5),
+    Demand("before.qos.native", at_least=3),
+    Demand("before.router.native", at_least=2.5),
+    Demand("instructions.qos", at_most=3500),
+    Demand("load.extra.s", at_most=0.15),
     Demand("pipeline.qos.pps", at_least=1.5e6),
     Demand("pipeline.router.pps", at_least=6e6),
     Demand("classify.10000.ns", over="classify.100.ns", at_most=2),
@@ -76,19 +81,21 @@ DEMANDS = (
 
 
 def read(path: Path) -> list[Figure]:
-    """Read a JSON file, a list of `{name, value, unit}`; `ValueError` if it holds something else."""
+    """Read a JSON file, a list of `{name, value, unit, of}`; `ValueError` if it holds something else."""
     return parse(path.read_text())
 
 
 def parse(text: str) -> list[Figure]:
-    """Parse a JSON list of `{name, value, unit}`; `ValueError` if the text is something else."""
+    """Parse a JSON list of `{name, value, unit}` and perhaps `of`; `ValueError` if the text is something else."""
     try:
-        return [Figure(each["name"], float(each["value"]), each["unit"]) for each in json.loads(text)]
+        return [
+            Figure(each["name"], float(each["value"]), each["unit"], each.get("of", "")) for each in json.loads(text)
+        ]
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a list of name, value and unit: {error!r}") from error
 
 
 def write(path: Path, figures: Iterable[Figure]) -> None:
-    """Write the figures as a JSON list of `{name, value, unit}`."""
+    """Write the figures as a JSON list of `{name, value, unit, of}`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([asdict(figure) for figure in figures], indent=1) + "\n")

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bmv2 import name_build
 from benchmarks.figures import Figure, write
 
 ROOT = Path(__file__).parents[1]
@@ -365,7 +366,7 @@ def main() -> None:
     if reason:
         print(f"veth: left out: {reason}", file=sys.stderr)
         return
-    figures = measure(lambda line: print(f"veth: {line}", file=sys.stderr, flush=True))
+    figures = name_build(measure(lambda line: print(f"veth: {line}", file=sys.stderr, flush=True)))
     if arguments.json:
         write(arguments.json, figures)
     for figure in figures:

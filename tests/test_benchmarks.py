@@ -2,8 +2,9 @@
 
 import pytest
 
-from benchmarks import lab
+from benchmarks import bmv2, lab
 from benchmarks.figures import DEMANDS, Demand, Figure, parse, read, write
+from benchmarks.instructions import parts
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ def test_a_ratio_without_one_of_its_figures_is_not_measured():
 
 
 def test_figures_are_read_as_written(tmp_path):
-    figures = [Figure("pifo.1000.ops", 17e6, "1/s"), Figure("shaper.error", 0.0, "1")]
+    figures = [Figure("pifo.1000.ops", 17e6, "1/s"), Figure("veth.bmv2.pps", 2e4, "packets/s", "bmv2 1.15.5")]
     write(tmp_path / "out" / "bench.json", figures)
     assert read(tmp_path / "out" / "bench.json") == figures
 
@@ -42,6 +43,83 @@ def test_what_is_no_list_of_figures_is_refused(text):
 
 def test_every_demand_names_one_bound():
     assert all((demand.at_least is None) != (demand.at_most is None) for demand in DEMANDS)
+
+
+@pytest.mark.parametrize(
+    ("files", "said", "described"),
+    [
+        ([b"\x7fELF"], None, "bmv2 1.15.5, without logging, optimisation not known, BMV2_BUILD can say it"),
+        ([b"\x7fELF", b"Processing packet received on port {}"], "-O2", "with logging compiled in, built with -O2"),
+        ([b"\0GNU C++17 12.2.0 -mtune=generic -g -O3 -std=gnu++17\0"], None, "bmv2 1.15.5, without logging, -O3"),
+        ([b"GNU C++17 12.2.0 -g\0-O3"], None, "without logging, optimisation not known, BMV2_BUILD can say it"),
+    ],
+)
+def test_a_build_of_bmv2_is_described_as_far_as_it_is_known(files, said, described):
+    assert bmv2.description("1.15.5", files, said).endswith(described)
+
+
+def test_figures_of_bmv2_alone_name_its_build(monkeypatch):
+    monkeypatch.setattr(bmv2, "build", lambda: "bmv2 1.15.5")
+    figures = [Figure("veth.phb.pps", 4e5, "packets/s"), Figure("veth.bmv2.pps", 2e4, "packets/s")]
+    assert [figure.of for figure in bmv2.name_build(figures)] == ["", "bmv2 1.15.5"]
+
+
+# As callgrind writes it: names stand once, then only their numbers; line numbers may be relative; the line after `calls`
+# is what the call cost, which is the called function's own.
+CALLGRIND = """\
+positions: line
+events: Ir
+
+fl=(1) /tree/switch/crates/pipeline/src/path.rs
+fn=(1) Pipeline::process
+10 7
+fi=(2) /rustc/slice/index.rs
++3 5
+fe=(1)
+-3 2
+cob=(9) ???
+cfi=(3) ???
+cfn=(2) 0x0000000009027180
+calls=1 0
+20 1000
+fi=(4) /tree/switch/crates/pipeline/src/state/tables/lpm.rs
+5 11
+fi=(2)
+6 13
+
+fn=(3) Pipeline::deparse
+40 1
+cfi=(3)
+cfn=(4) 0x0000000009036100
+calls=1 0
+* 300
+
+fl=(3)
+fn=(2)
+0 900
+
+fn=(4)
+0 300
+
+fl=(5) ./string/memmove.S
+fn=(5) __memcpy_avx_unaligned_erms
+* 64
+
+fl=(6) /tree/switch/crates/pipeline/src/state/tables/classifier/mod.rs
+fn=(6) Classifier::find
+9 120
+"""
+
+
+def test_instructions_are_told_by_part():
+    assert parts(CALLGRIND.splitlines(keepends=True)) == {
+        "glue": 14,
+        "tables": 24,
+        "program": 900,
+        "deparser": 301,
+        "copying": 64,
+        "classifier": 120,
+    }
 
 
 def test_the_sessions_make_the_transactions_that_the_speed_is_measured_with():

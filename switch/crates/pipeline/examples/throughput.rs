@@ -1,12 +1,14 @@
 //! Packets per second of the pipeline alone, on one core: `cargo run --release -p phb-pipeline --example throughput`.
 //!
-//! `--native` runs machine code instead of the interpreter. `--json` prints a list of `{name, value, unit}`; a program's name (`qos`, `router`) measures only that one, and a
-//! number after it runs that many packets once, for a profiler.
+//! Native code and the interpreter run in turn, unless `--native` or `--interpreter` asks for one. `--json` prints a list
+//! of `{name, value, unit}`; a program's name (`qos`, `router`) measures only that one, and a number after it runs that
+//! many packets once, for a profiler.
 //!
 //! - qos: the project's own program with 1,000 multi-field rules and 10,000 routes, flow WFQ on every port.
 //! - router: `switch/programs/router.p4` with 10,000 routes.
+//! - load: from the text of the project's own program, without entries, until its first packet has left the pipeline.
 //!
-//! A figure is the best of several runs: what else the machine does can only make a run slower.
+//! A figure is the median of several turns; how much faster native code is, the median of the turns' ratios.
 
 use std::time::Instant;
 
@@ -15,57 +17,140 @@ use phb_pipeline::{
 };
 
 /// A program's name, and what loads it with its entries.
-type Program = (&'static str, fn() -> Pipeline);
+type Program = (&'static str, fn(Executor) -> Pipeline);
 
-const RUNS: usize = 7;
-const PACKETS: usize = 200_000;
+const TURNS: usize = 15;
+const LOADS: usize = 9;
+const PACKETS: usize = 100_000;
 const FRAMES: usize = 1024;
 const RULES: u32 = 1_000;
 const ROUTES: u32 = 10_000;
 const PORTS: u32 = 16;
+const PHB: &str = "p4src/build/phb.json";
+
+/// A measured value: its name, value, and unit.
+type Figure = (String, f64, &'static str);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let json = arguments.iter().any(|argument| argument == "--json");
+    let has = |wanted: &str| arguments.iter().any(|argument| argument == wanted);
     let packets = arguments.iter().find_map(|argument| argument.parse().ok());
+    let (turns, packets) = packets.map_or((TURNS, PACKETS), |packets| (1, packets));
+    let executors: Vec<Executor> = [Executor::Native, Executor::Interpreter]
+        .into_iter()
+        .filter(|executor| match executor {
+            Executor::Native => !has("--interpreter") && compiles(),
+            Executor::Interpreter => !has("--native"),
+        })
+        .collect();
     let programs: [Program; 2] = [("qos", qos), ("router", router)];
-    let wanted = |name: &str| {
-        let named = |name: &str| arguments.iter().any(|argument| argument == name);
-        named(name) || !programs.iter().any(|(name, _)| named(name))
-    };
-    let mut results = Vec::new();
+    let all = !has("load") && programs.iter().all(|(name, _)| !has(name));
+    let mut figures = Vec::new();
     for (name, build) in programs {
-        if wanted(name) {
-            let mut pipeline = build();
-            pipeline.settle();
-            let frames = frames();
-            let (runs, packets) = packets.map_or((RUNS, PACKETS), |packets| (1, packets));
-            let best = (0..runs)
-                .map(|_| run(&mut pipeline, &frames, packets))
-                .fold(f64::INFINITY, f64::min);
-            results.push((name, best));
+        if all || has(name) {
+            figures.extend(throughput(name, build, &executors, turns, packets));
         }
     }
-    if json {
-        let rows: Vec<String> = results
+    if all || has("load") {
+        figures.extend(loads(&executors));
+    }
+    if has("--json") {
+        let rows: Vec<String> = figures
             .iter()
-            .map(|(name, seconds)| {
-                let rate = (1.0 / seconds).round();
-                format!(
-                    r#"{{"name": "pipeline.{name}.pps", "value": {rate}, "unit": "packets/s"}}"#
-                )
+            .map(|(name, value, unit)| {
+                format!(r#"{{"name": "{name}", "value": {value}, "unit": "{unit}"}}"#)
             })
             .collect();
         println!("[{}]", rows.join(", "));
     } else {
-        for (name, seconds) in results {
-            println!(
-                "{name}: {:.0} ns per packet, {:.2} Mpps",
-                seconds * 1e9,
-                1e-6 / seconds
-            );
+        for (name, value, unit) in figures {
+            println!("{name}: {value} {unit}");
         }
     }
+}
+
+/// Whether native code can be made here; says why not otherwise.
+fn compiles() -> bool {
+    let reason = load(PHB, Executor::Native).execution().reason;
+    if let Some(reason) = &reason {
+        eprintln!("no native code: {reason}");
+    }
+    reason.is_none()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// An executor's part of a figure's name; native code is what runs unless told otherwise.
+fn of(executor: Executor) -> &'static str {
+    match executor {
+        Executor::Native => "",
+        Executor::Interpreter => ".interpreter",
+    }
+}
+
+fn throughput(
+    name: &str,
+    build: fn(Executor) -> Pipeline,
+    executors: &[Executor],
+    turns: usize,
+    packets: usize,
+) -> Vec<Figure> {
+    let frames = frames();
+    let mut pipelines: Vec<Pipeline> = executors.iter().map(|executor| build(*executor)).collect();
+    let mut seconds = vec![Vec::new(); executors.len()];
+    for _ in 0..turns {
+        for (pipeline, seconds) in pipelines.iter_mut().zip(&mut seconds) {
+            seconds.push(run(pipeline, &frames, packets));
+        }
+    }
+    let mut figures = Vec::new();
+    for (executor, seconds) in executors.iter().zip(&seconds) {
+        let name = format!("pipeline.{name}{}.pps", of(*executor));
+        let rate = (1.0 / median(seconds.clone())).round();
+        figures.push((name, rate, "packets/s"));
+    }
+    if let [native, interpreter] = &seconds[..] {
+        let ratios = native
+            .iter()
+            .zip(interpreter)
+            .map(|(native, other)| other / native);
+        figures.push((
+            format!("pipeline.{name}.native_over_interpreter"),
+            median(ratios.collect()),
+            "x",
+        ));
+    }
+    figures
+}
+
+/// Seconds until the first packet has left, and what native code adds to them.
+fn loads(executors: &[Executor]) -> Vec<Figure> {
+    let text = text(PHB);
+    let frames = frames();
+    let mut seconds = vec![Vec::new(); executors.len()];
+    for _ in 0..LOADS {
+        for (executor, seconds) in executors.iter().zip(&mut seconds) {
+            let start = Instant::now();
+            let mut pipeline = loaded(PHB, &text, *executor);
+            let mut packet = pipeline.ingress(0, 0, &frames[0]).packet;
+            pipeline.egress(0, &mut packet, &QueueMetadata::default());
+            pipeline.deparse(&mut packet, &mut Vec::new());
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+    }
+    let medians: Vec<f64> = seconds.into_iter().map(median).collect();
+    let mut figures: Vec<Figure> = executors
+        .iter()
+        .zip(&medians)
+        .map(|(executor, seconds)| (format!("load{}.s", of(*executor)), *seconds, "s"))
+        .collect();
+    if let [native, interpreter] = medians[..] {
+        figures.push(("load.extra.s".into(), native - interpreter, "s"));
+    }
+    figures
 }
 
 /// Seconds per packet. Packets leave the queue in batches, as from a transmit ring.
@@ -108,20 +193,21 @@ fn run(pipeline: &mut Pipeline, frames: &[Vec<u8>], packets: usize) -> f64 {
     seconds
 }
 
-fn load(path: &str) -> Pipeline {
+fn text(path: &str) -> String {
     let path = format!("{}/../../../{path}", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let native = std::env::args().any(|argument| argument == "--native");
-    let executor = if native {
-        Executor::Native
-    } else {
-        Executor::Interpreter
-    };
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn load(path: &str, executor: Executor) -> Pipeline {
+    loaded(path, &text(path), executor)
+}
+
+fn loaded(path: &str, text: &str, executor: Executor) -> Pipeline {
     let options = Options {
         executor,
         ..Options::default()
     };
-    Pipeline::load(&text, options).unwrap_or_else(|error| panic!("{path}: {error}"))
+    Pipeline::load(text, options).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 fn insert(
@@ -197,18 +283,19 @@ fn routes(pipeline: &mut Pipeline, table: &str, action: &str) {
     }
 }
 
-fn router() -> Pipeline {
-    let mut pipeline = load("switch/programs/build/router.json");
+fn router(executor: Executor) -> Pipeline {
+    let mut pipeline = load("switch/programs/build/router.json", executor);
     routes(
         &mut pipeline,
         "RouterIngress.ipv4_route",
         "RouterIngress.route",
     );
+    pipeline.settle();
     pipeline
 }
 
-fn qos() -> Pipeline {
-    let mut pipeline = load("p4src/build/phb.json");
+fn qos(executor: Executor) -> Pipeline {
+    let mut pipeline = load(PHB, executor);
     routes(
         &mut pipeline,
         "PhbIngress.forward.ipv4_route",
@@ -309,6 +396,7 @@ fn qos() -> Pipeline {
         );
         weights(&mut pipeline, port.into());
     }
+    pipeline.settle();
     pipeline
 }
 
