@@ -1,7 +1,7 @@
 """What is known of the bmv2 that phb is compared with: its speed depends on how it was built.
 
 The program says its version. Whether its logging was compiled in shows in the texts that it would log, and the
-compiler's options where debugging information keeps them. What it doesn't show, whoever built it may say in the variable
+compiler's options where debugging information keeps them. What it doesn't show, its builder may say in the variable
 BMV2_BUILD of the environment: `make bench BMV2_BUILD="-O3"`.
 """
 

@@ -64,8 +64,8 @@ def test_figures_of_bmv2_alone_name_its_build(monkeypatch):
     assert [figure.of for figure in bmv2.name_build(figures)] == ["", "bmv2 1.15.5"]
 
 
-# As callgrind writes it: names stand once, then only their numbers; line numbers may be relative; the line after `calls`
-# is what the call cost, which is the called function's own.
+# As callgrind writes it: names stand once, then only their numbers; line numbers may be relative; the line after
+# `calls` is what the call cost, which is the called function's own.
 CALLGRIND = """\
 positions: line
 events: Ir

@@ -64,7 +64,12 @@ fn main() {
         println!("[{}]", rows.join(", "));
     } else {
         for (name, value, unit) in figures {
-            println!("{name}: {value} {unit}");
+            let each = if unit == "packets/s" {
+                format!(", {:.1} ns each", 1e9 / value)
+            } else {
+                String::new()
+            };
+            println!("{name}: {value} {unit}{each}");
         }
     }
 }
