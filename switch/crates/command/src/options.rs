@@ -47,6 +47,8 @@ pub struct Options {
     pub files_after: Option<Duration>,
     /// How long to look for further frames before sleeping.
     pub busy_poll: Duration,
+    /// The priority of the packets' thread before ordinary threads.
+    pub real_time: Option<u8>,
     /// Of everything random in the program.
     pub seed: u64,
     pub as_json: bool,
@@ -106,6 +108,7 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
             .use_files
             .map(|seconds| Duration::from_secs(seconds.clamp(0, u64::MAX.into()) as u64)),
         busy_poll: Duration::from_micros(lines.busy_poll),
+        real_time: lines.real_time,
         seed: lines.seed,
         as_json: log.json,
         ready_file: log.ready_file,

@@ -33,6 +33,7 @@ fn blank() -> Options {
         pcap: None,
         files_after: None,
         busy_poll: Duration::ZERO,
+        real_time: None,
         seed: 1,
         as_json: false,
         ready_file: None,
@@ -229,9 +230,10 @@ fn defaults_and_others() {
         );
     }
     check(
-        "--no-p4 --busy-poll 50 --seed 18446744073709551615 --json --ready-file r --grpc-unix-socket /run/s:660",
+        "--no-p4 --busy-poll 50 --real-time 7 --seed 18446744073709551615 --json --ready-file r --grpc-unix-socket /run/s:660",
         Options {
             busy_poll: Duration::from_micros(50),
+            real_time: Some(7),
             seed: u64::MAX,
             as_json: true,
             ready_file: Some("r".into()),
@@ -445,6 +447,8 @@ fn refused() {
         ("--thrift-port x", "Invalid value for '--thrift-port'"),
         ("--use-files 1.5", "Invalid value for '--use-files'"),
         ("--busy-poll 2000000", "less than or equal to 1000000"),
+        ("--real-time 0", "greater than or equal to 1"),
+        ("--real-time 100", "less than or equal to 99"),
         ("--dump-packet-data -1", "--dump-packet-data"),
         ("--priority-queues 0", "--priority-queues"),
         ("--priority-queues 256", "--priority-queues"),

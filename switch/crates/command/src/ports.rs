@@ -67,6 +67,13 @@ pub struct LineOptions {
     pub busy_poll: u64,
     #[arg(
         long,
+        value_name = "PRIORITY",
+        value_parser = number::<u8>(1..=99),
+        help = "Run the thread of packets before all ordinary threads of the machine (SCHED_RR), at this priority."
+    )]
+    pub real_time: Option<u8>,
+    #[arg(
+        long,
         value_name = "N",
         default_value = "1",
         value_parser = number::<u64>(0..=u64::MAX.into()),

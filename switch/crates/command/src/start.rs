@@ -1,6 +1,7 @@
 //! Starts a switch by its options, and runs it until it is told to stop.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -86,8 +87,14 @@ fn serve(
     server: &Server,
 ) -> Result<(), Ended> {
     let _packets = Packets::start(node, &options.logging)?;
-    if let Err(error) = runner.start() {
-        return Err(Ended::Failed(format!("stopped: {}", reason(&error))));
+    match runner.start() {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return input(
+                "--real-time needs root, the capability CAP_SYS_NICE, or a limit of that priority (ulimit -r)",
+            );
+        }
+        Err(error) => return Err(Ended::Failed(format!("stopped: {}", reason(&error)))),
     }
     if options.tls.is_none() && !listening::is_local(&options.address) {
         let address = &options.address;
@@ -190,6 +197,7 @@ fn open(name: &str, options: &Options) -> Result<Box<dyn Port>, PortError> {
 fn runner(options: &Options, node: &Node, ports: Ports) -> Result<RealTime, Ended> {
     let config = RunnerConfig {
         busy_poll: options.busy_poll,
+        real_time: options.real_time,
         report: Arc::new(|line| tracing::info!(target: "ports", "{line}")),
     };
     RealTime::new(Arc::clone(node), ports, config)

@@ -64,6 +64,9 @@ pub struct RunnerConfig {
     /// How long to look for further frames after one before sleeping: saves waking up, for at most
     /// that much processor time per frame.
     pub busy_poll: Duration,
+    /// Priority of the thread in the class SCHED_RR, 1 to 99: it runs before all ordinary threads of
+    /// the machine. Without one it is an ordinary thread itself.
+    pub real_time: Option<u8>,
     /// Called when an interface has gone, or is back.
     pub report: Report,
 }
@@ -72,6 +75,7 @@ impl Default for RunnerConfig {
     fn default() -> Self {
         Self {
             busy_poll: Duration::ZERO,
+            real_time: None,
             report: Arc::new(|message| eprintln!("phb-switch: {message}")),
         }
     }
@@ -186,7 +190,8 @@ impl RealTime {
         })
     }
 
-    /// Starts the thread; `false` if it runs already. Fails if the system gives no thread.
+    /// Starts the thread; `false` if it runs already. Fails if the system gives no thread, or not the
+    /// wanted priority.
     pub fn start(&mut self) -> io::Result<bool> {
         if self.is_running() {
             return Ok(false);
@@ -197,11 +202,16 @@ impl RealTime {
         lock(&self.shared.node).set_waker(Some(Box::new(move || wake.set())));
         let shared = Arc::clone(&self.shared);
         let name = format!("node-{}", lock(&shared.node).name());
-        self.thread = Some(
-            std::thread::Builder::new()
-                .name(name)
-                .spawn(move || shared.run())?,
-        );
+        let thread = std::thread::Builder::new()
+            .name(name)
+            .spawn(move || shared.run())?;
+        let priority = self.shared.config.real_time;
+        let set = priority.map(|priority| phb_ports::run_in_real_time(&thread, priority));
+        self.thread = Some(thread);
+        if let Some(Err(error)) = set {
+            self.stop();
+            return Err(error);
+        }
         Ok(true)
     }
 

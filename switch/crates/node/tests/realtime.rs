@@ -1,5 +1,6 @@
 //! The runner, on ports in memory and on capture files.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -88,6 +89,67 @@ fn frames_pass_in_order_until_it_stops() {
         assert_eq!(runner.error(), None);
         let switch = switch.lock().expect("nobody has panicked");
         assert_eq!((switch.statistics().received, switch.check()), (401, 0));
+    }
+}
+
+#[test]
+fn its_thread_runs_in_real_time_where_it_may() {
+    let (first, _) = memory("first");
+    let config = RunnerConfig {
+        real_time: Some(1),
+        ..RunnerConfig::default()
+    };
+    let node = Arc::new(Mutex::new(Named));
+    let mut runner = RealTime::new(node, [(1, first)], config).expect("an event descriptor");
+    match runner.start() {
+        Ok(_) => {
+            let end = Instant::now() + PATIENCE;
+            // A thread gives itself its name.
+            while policies("node-named").is_empty() {
+                assert!(Instant::now() < end, "no such thread");
+                std::thread::yield_now();
+            }
+            assert_eq!(policies("node-named"), [SCHED_RR]);
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+            assert!(!runner.is_running());
+        }
+    }
+}
+
+/// From linux/sched.h.
+const SCHED_RR: u32 = 2;
+
+/// Scheduling policies of the threads of that name (proc(5), the 41st field of `stat`).
+fn policies(name: &str) -> Vec<u32> {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("a directory");
+    let lines =
+        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("stat")).ok());
+    let of_name = |line: String| {
+        let (before, after) = line.rsplit_once(") ")?;
+        let fields = before.ends_with(&format!("({name}")).then_some(after)?;
+        fields.split(' ').nth(41 - 3)?.parse().ok()
+    };
+    lines.filter_map(of_name).collect()
+}
+
+/// A node with a thread's name of its own.
+struct Named;
+
+impl Node for Named {
+    fn receive(&mut self, _now: Time, _port: Port, _frame: Frame, _out: &mut Output) {}
+
+    fn tick(&mut self, _now: Time, _out: &mut Output) {}
+
+    fn next_tick(&self) -> Option<Time> {
+        None
+    }
+}
+
+impl LiveNode for Named {
+    fn name(&self) -> &str {
+        "named"
     }
 }
 

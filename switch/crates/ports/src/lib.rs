@@ -40,6 +40,6 @@ pub use links::{LinkChange, Links, interface_index};
 pub use memory::MemoryPort;
 pub use packet::PacketPort;
 pub use port::{Clock, Port, PortError, Timestamp};
-pub use process::{give_memory_back, yield_to_packets};
+pub use process::{give_memory_back, run_in_real_time, yield_to_packets};
 pub use tap::TapPort;
 pub use wait::Waiter;

@@ -4,8 +4,10 @@ use std::ffi::c_void;
 use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::thread::JoinHandleExt;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
+use std::thread::JoinHandle;
 
 /// A type without padding and invalid byte patterns, so that the kernel may read and write it.
 ///
@@ -445,6 +447,21 @@ pub fn be_nice(by: i32) {
     // SAFETY: the call takes three numbers; on Linux 0 is the calling thread.
     unsafe {
         libc::setpriority(libc::PRIO_PROCESS, 0, by);
+    }
+}
+
+/// Puts a thread into the class SCHED_RR (sched(7)).
+pub fn schedule_in_real_time<T>(thread: &JoinHandle<T>, priority: i32) -> io::Result<()> {
+    let parameters = libc::sched_param {
+        sched_priority: priority,
+    };
+    // SAFETY: the thread is neither joined nor detached while its handle is borrowed; the parameters are only read.
+    let error = unsafe {
+        libc::pthread_setschedparam(thread.as_pthread_t(), libc::SCHED_RR, &raw const parameters)
+    };
+    match error {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
     }
 }
 
