@@ -44,6 +44,7 @@ class Demand:
 DEMANDS = (
     Demand("veth.phb.pps", over="veth.bmv2.pps", at_least=6),
     Demand("veth.phb.pps", over="veth.null.pps", at_least=0.65),
+    Demand("veth.null.ns", over="veth.phb.ns", at_least=0.65),
     Demand("veth.phb.loss_free_pps", over="veth.phb.pps", at_least=0.5),
     Demand("before.qos.native", at_least=3),
     Demand("before.router.native", at_least=2.5),
@@ -58,6 +59,7 @@ DEMANDS = (
     Demand("shaper.error", at_most=0.001),
     Demand("latency.p50.us", at_most=50),
     Demand("latency.p99.us", at_most=300),
+    Demand("latency.real_time.p99.us", at_most=300),
     Demand("write.entries_per_s", at_least=100_000 / 3),
     Demand("rss.100k.mb", at_most=300),
     Demand("control.phb.packet_in.20k.python", at_least=0.85),
