@@ -103,8 +103,8 @@ build/tools/bin/cargo-fuzz:
 build/tools/bin/cargo-deny:
 	cargo install cargo-deny --locked --quiet --root build/tools --target-dir target/tools
 
-bench: setup ## measure speed: ratios of one run, table and out/bench.json
-	$(BIN)/python -m benchmarks --json out/bench.json
+bench: setup ## measure speed: ratios of one run, table, out/bench.json and out/bench.md (root for all; PAGE=..., BMV2_BUILD="-O3")
+	$(BIN)/python -m benchmarks --json out/bench.json --page $(or $(PAGE),out/bench.md)
 
 soak: setup ## a switch under overload, faults and misuse (root; SECONDS=3600 SEED=1): table, out/soak.json, out/soak.png
 	$(BIN)/python -m soak --seconds $(SECONDS) --seed $(SEED) --report out/soak.json --picture out/soak.png

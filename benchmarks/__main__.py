@@ -1,7 +1,6 @@
 """Measure how fast phb is: `python -m benchmarks`, or `make bench`."""
 
 import importlib
-import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import page as pages
 from benchmarks.figures import DEMANDS, Figure, read, write
 
 # Modules of this package, in order; those in SEPARATE are processes of their own: memory in use changes their results.
@@ -33,7 +33,7 @@ def _print(figures: list[Figure]) -> None:
     values = {figure.name: figure.value for figure in figures}
     others = {figure.name: figure.of for figure in figures if figure.of}
     console = Console()
-    measured = Table(title=f"measured on {platform.machine()}, {platform.system()} {platform.release()}")
+    measured = Table(title=f"measured on {pages.machine()}")
     measured.title_justify = "left"
     measured.add_column("figure")
     measured.add_column("value", justify="right")
@@ -65,6 +65,9 @@ def main(
     json: Annotated[
         Path | None, typer.Option(help="Write the figures to this file, a list of name, value, unit, of.")
     ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Write the figures to this file, a page of the documentation.")
+    ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help=f"Measure this group only (repeatable): {', '.join(GROUPS)}.")
     ] = None,
@@ -87,6 +90,8 @@ def main(
         figures += _measure(group, folder)
     if json:
         write(json, figures)
+    if page:
+        page.write_text(pages.page(figures, pages.machine()), encoding="utf-8")
     _print(figures)
 
 

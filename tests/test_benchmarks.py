@@ -5,6 +5,7 @@ import pytest
 from benchmarks import bmv2, lab
 from benchmarks.figures import DEMANDS, Demand, Figure, parse, read, write
 from benchmarks.instructions import parts
+from benchmarks.page import page
 
 
 @pytest.mark.parametrize(
@@ -120,6 +121,41 @@ def test_instructions_are_told_by_part():
         "copying": 64,
         "classifier": 120,
     }
+
+
+def test_the_page_says_what_was_measured_and_what_was_missed():
+    figures = [
+        Figure("veth.phb.pps", 400_000, "packets/s"),
+        Figure("veth.bmv2.pps", 25_000, "packets/s", "bmv2 1.15.5, without logging"),
+        Figure("latency.p99.us", 1_600, "us"),
+        Figure("veth.phb.loss_free_pps", 200_000, "packets/s"),
+        Figure("instructions.qos", 5_682.4, "1/packet"),
+        Figure("instructions.qos.tables", 1_541, "1/packet"),
+        Figure("before.qos.instructions", 18_899, "1/packet"),
+    ]
+    assert page(figures, "a machine").splitlines()[2:] == [
+        "`make bench` on a machine, in one run. [Performance](../performance.md) says what the figures are.",
+        "",
+        "| figure | measured | asked |",
+        "|---|---|---|",
+        "| `veth.phb.pps` / `veth.bmv2.pps` | 400,000 / 25,000 = 16 (bmv2 1.15.5, without logging) | at least 6 |",
+        "| `veth.phb.loss_free_pps` / `veth.phb.pps` | 200,000 / 400,000 = 0.5 | at least 0.5 |",
+        "| `instructions.qos` | 5,682 1/packet | at most 3,500: **missed** |",
+        "| `latency.p99.us` | 1,600 us | at most 300: **missed** |",
+        "| `veth.phb.pps` | 400,000 packets/s | |",
+        "| `veth.bmv2.pps` | 25,000 packets/s (bmv2 1.15.5, without logging) | |",
+        "| `veth.phb.loss_free_pps` | 200,000 packets/s | |",
+        "",
+        "| `qos`: instructions of a packet | before | native |",
+        "|---|---|---|",
+        "| all | 18,899 | 5,682 |",
+        "| classifier | 0 | 0 |",
+        "| tables | 0 | 1,541 |",
+        *(
+            f"| {part} | 0 | 0 |"
+            for part in ("externs", "deparser", "parser", "clearing", "program", "copying", "glue")
+        ),
+    ]
 
 
 def test_the_sessions_make_the_transactions_that_the_speed_is_measured_with():
