@@ -1,4 +1,4 @@
-"""The page of figures, docs/evidence/recorded/performance.md, as `make bench` writes it."""
+"""The page of figures that `make bench` writes."""
 
 import os
 import platform
