@@ -56,6 +56,8 @@ lint: setup build/tools/bin/cargo-deny ## formatting, clippy, ruff, mypy, depend
 	cargo fmt --all --check
 	cargo fmt --manifest-path switch/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@# Without native code.
+	cargo clippy --package phb-switch --no-default-features --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@rm -rf $(TYPING) && mkdir -p $(TYPING)
@@ -84,7 +86,7 @@ $(VENV)/.docs: requirements/docs.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/docs.lock
 	@touch $@
 
-# Stable Rust, so without a sanitizer: what is fuzzed is free of unsafe code, and panics are what is looked for.
+# Stable Rust, so without a sanitizer: panics are what is looked for. Of what is fuzzed, native code alone is unsafe.
 fuzz: setup build/tools/bin/cargo-fuzz ## packets, artifacts and requests that a fuzzer makes up (FUZZ_SECONDS=12 each)
 	@$(BIN)/python switch/fuzz/requests.py build/fuzz/p4info build/fuzz/rpc
 	@for target in $(FUZZ_TARGETS); do \

@@ -11,12 +11,14 @@ import typer
 from rich.console import Console
 
 from phb_device.control import ControlError
+from phb_switch import ExecutorName
 from soak import run as running
 
 _EXAMPLES = "\n\n".join(
     (
         "Examples:",
         "python -m soak --seconds 240 --seed 7",
+        "python -m soak --executor interpreter",
         "python -m soak --seconds 3600 --report out/soak.json --picture out/soak.png",
         "Exit codes: 0 everything held; 1 something did not; 2 it can't run here (it needs root); 130 Ctrl-C.",
     )
@@ -30,6 +32,9 @@ def _end(number: int, frame: object) -> None:
 def main(
     seconds: Annotated[float, typer.Option(min=1, help="When no further fault begins; a last one comes then.")] = 3600,
     seed: Annotated[int, typer.Option(min=0, help="Decides faults, policies and traffic.")] = 1,
+    executor: Annotated[
+        ExecutorName | None, typer.Option(help="What runs the switch's programs; native code unless it is said.")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write the report as JSON to this file.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw memory and losses over time into this PNG.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
@@ -41,7 +46,7 @@ def main(
         raise typer.Exit(2)
     signal.signal(signal.SIGTERM, _end)
     try:
-        found = running.run(seconds, seed, lambda line: print(line, file=sys.stderr, flush=True))
+        found = running.run(seconds, seed, lambda line: print(line, file=sys.stderr, flush=True), executor)
     except ControlError as error:
         print(f"soak: {error}", file=sys.stderr)
         raise typer.Exit(2) from None

@@ -14,6 +14,7 @@ from random import Random
 from benchmarks.veth import programs
 from phb_device import interfaces
 from phb_device.control import ControlError
+from phb_switch import ExecutorName
 from soak import checkpoint, faults
 from soak.field import Field
 from soak.policies import PORTS, draw_policy
@@ -36,11 +37,11 @@ def missing() -> str:
     return interfaces.missing()
 
 
-def run(seconds: float, seed: int, say: Callable[[str], None]) -> Report:
+def run(seconds: float, seed: int, say: Callable[[str], None], executor: ExecutorName | None = None) -> Report:
     """Run faults until the time is up, and then the last one.
 
     After `seconds` no further fault begins. `seed` decides faults, policies and traffic, but not what the machine does
-    with them. `say` gets a line behind each fault.
+    with them. `say` gets a line behind each fault. `executor` is what runs the switch's programs.
 
     Raises:
         ControlError: No interfaces can be had, or the switch doesn't start.
@@ -51,7 +52,7 @@ def run(seconds: float, seed: int, say: Callable[[str], None]) -> Report:
     buffers = {port: packets for port in PORTS if (packets := random.choice(_BUFFERS)) is not None}
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="phb-soak-")))
-        target = Target(folder, buffers)
+        target = Target(folder, buffers, executor)
         stack.callback(target.close)
         probes = Probes()
         stack.callback(probes.close)

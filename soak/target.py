@@ -10,6 +10,7 @@ from pathlib import Path
 
 from phb_device import interfaces
 from phb_device.processes import SwitchProcess, dies_with_us, phb_switch_command
+from phb_switch import ExecutorName
 from soak.policies import PORTS
 
 COMMAND_WITHIN_S = 60.0
@@ -30,15 +31,15 @@ class Target:
     """A switch with four ports in this process's own network namespace, and the commands that program it.
 
     `folder` is for policies and the controller's state, `policy` the file that `push` gives to the switch. `buffers`
-    are by port the packets that the switch itself lets wait, if not its default.
+    are by port the packets that the switch itself lets wait, if not its default, `executor` what runs its programs.
     """
 
-    def __init__(self, folder: Path, buffers: dict[int, int]) -> None:
+    def __init__(self, folder: Path, buffers: dict[int, int], executor: ExecutorName | None = None) -> None:
         self.folder = folder
         self.policy = folder / "policy.yaml"
         for port in PORTS:
             interfaces.make_pair(switch_end(port), tester_end(port))
-        command = [*phb_switch_command()]
+        command = phb_switch_command(executor)
         for port, packets in buffers.items():
             command += ["--buffer-packets", f"{port}={packets}"]
         self.switch = SwitchProcess(command, [f"{port}@{switch_end(port)}" for port in PORTS])

@@ -20,6 +20,7 @@ from phb_device.in_process import InProcess
 from phb_device.interfaces import own_namespace
 from phb_device.outside import Attached, Bmv2OverGrpc, OnInterfaces
 from phb_device.packets import Arrival, Departure, Line
+from phb_switch import ExecutorName
 
 __all__ = [
     "AT",
@@ -61,10 +62,11 @@ def missing(target: str, ports: Ports) -> str:
     return reason or (interfaces.missing() if ports is Ports.VETH else "")
 
 
-def open_device(target: str, ports: Ports = Ports.MEMORY) -> Device:
+def open_device(target: str, ports: Ports = Ports.MEMORY, executor: ExecutorName | None = None) -> Device:
     """Start a switch, without a program.
 
     `target` is a name of `phb.targets`. Interfaces are virtual Ethernet pairs in the present network namespace (root).
+    `executor` is what runs phb-switch's programs, native code unless it is said.
 
     Raises:
         ControlError: It can't be had here; `missing` says why without trying.
@@ -73,5 +75,5 @@ def open_device(target: str, ports: Ports = Ports.MEMORY) -> Device:
     if reason:
         raise ControlError(reason)
     if ports is Ports.VETH:
-        return OnInterfaces(target)
-    return Bmv2OverGrpc(target) if target.startswith("bmv2") else InProcess()
+        return OnInterfaces(target, executor)
+    return Bmv2OverGrpc(target) if target.startswith("bmv2") else InProcess(executor=executor)

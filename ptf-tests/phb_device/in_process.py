@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from phb_device.control import CPU_PORT, DEVICE_ID, Control, ControlError
 from phb_device.device import Device
 from phb_device.packets import Arrival, Departure, Line
-from phb_switch import Network, P4RuntimeServer, PortConfig, Shaper, Switch
+from phb_switch import ExecutorName, Network, P4RuntimeServer, PortConfig, Shaper, Switch
 
 _BETWEEN_FRAMES_NS = 1_000
 _SECOND_NS = 1_000_000_000
@@ -31,10 +31,11 @@ class InProcess(Device):
     title = "phb-switch, in memory, virtual time"
     virtual = True
 
-    def __init__(self, *, strict_priority: bool = False) -> None:
+    def __init__(self, *, strict_priority: bool = False, executor: ExecutorName | None = None) -> None:
         """With `strict_priority`, ports queue by priority instead of rank, as bmv2 does."""
         self._strict_priority = strict_priority
-        self.switch = Switch("dut", {port: self._port() for port in self.ports}, cpu_port=CPU_PORT)
+        ports = {port: self._port() for port in self.ports}
+        self.switch = Switch("dut", ports, cpu_port=CPU_PORT, executor=executor)
         self._server = P4RuntimeServer(self.switch, device_id=DEVICE_ID)
         self.address = f"127.0.0.1:{self._server.start()}"
         self._now = 0

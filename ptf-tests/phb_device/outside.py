@@ -12,6 +12,7 @@ from phb_device.data_plane import DataPlane
 from phb_device.device import Device
 from phb_device.packets import Departure
 from phb_device.processes import SwitchProcess, bmv2_command, phb_switch_command
+from phb_switch import ExecutorName
 
 _QUIET_S = 0.5
 
@@ -114,9 +115,9 @@ class Bmv2OverGrpc(Outside):
 class OnInterfaces(Outside):
     """A process whose ports are virtual Ethernet pairs, made and removed with it; `tester_ends` are by port number."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, executor: ExecutorName | None = None) -> None:
         bmv2 = target.startswith("bmv2")
-        command = bmv2_command() if bmv2 else phb_switch_command()
+        command = bmv2_command() if bmv2 else phb_switch_command(executor)
         prefix = "bmv" if bmv2 else "phb"
         self._switch_ends = {port: f"{prefix}-switch{port}" for port in self.ports}
         self.tester_ends = {port: f"{prefix}-tester{port}" for port in self.ports}

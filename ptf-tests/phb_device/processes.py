@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from phb_device.control import CPU_PORT, DEVICE_ID, ControlError
+from phb_switch import ExecutorName
 
 STARTS_WITHIN_S = 20.0
 _ENDS_WITHIN_S = 10.0
 
 
-def phb_switch_command() -> list[str]:
+def phb_switch_command(executor: ExecutorName | None = None) -> list[str]:
     """Return the command of the embedded switch, of this Python environment."""
-    return [sys.executable, "-m", "phb_switch"]
+    command = [sys.executable, "-m", "phb_switch"]
+    return command if executor is None else [*command, "--executor", executor]
 
 
 def bmv2_command() -> list[str]:

@@ -16,6 +16,7 @@ from phb_device import TARGETS, ControlError, Ports, own_namespace
 from phb_ptf import compare as comparing
 from phb_ptf import report, runner, transcript
 from phb_ptf.transcript import Record
+from phb_switch import ExecutorName
 
 OK, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 ALL = "all"
@@ -39,6 +40,9 @@ def run(
     ports: Annotated[
         Ports | None, typer.Option(help="Real interfaces (root) or memory; interfaces where they can be had.")
     ] = None,
+    executor: Annotated[
+        ExecutorName | None, typer.Option(help="What runs phb-switch's programs; native code unless it is said.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for transcripts and logs.")] = _OUT,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Verdicts as JSON.")] = None,
     xunit: Annotated[Path | None, typer.Option(metavar="FILE", help="Verdicts as JUnit XML.")] = None,
@@ -48,6 +52,8 @@ def run(
     python -m phb_ptf run
 
     python -m phb_ptf run parse mark --target bmv2 --ports memory
+
+    python -m phb_ptf run --executor interpreter --out out/ptf-interpreter
 
     python -m phb_ptf run by_hand parse.udp_by_policy --target all --xunit out/ptf.xml
     """
@@ -66,7 +72,7 @@ def run(
         if reason and target == ALL and each != TARGETS[0]:
             console.print(f"{each}: not run: {reason}", markup=False, highlight=False)
             continue
-        done = _run_on(each, ports, selected or [], out, console)
+        done = _run_on(each, ports, selected or [], executor, out, console)
         report.show(console, f"{each}, ports: {ports}", done)
         records += done
         ran.append(each)
@@ -80,7 +86,9 @@ def run(
     return FAILED if report.bad(records) or not agrees else OK
 
 
-def _run_on(target: str, ports: Ports, selected: Sequence[str], out: Path, console: Console) -> list[Record]:
+def _run_on(
+    target: str, ports: Ports, selected: Sequence[str], executor: ExecutorName | None, out: Path, console: Console
+) -> list[Record]:
     terminal = Console(stderr=True)
     progress = Progress(
         TextColumn("{task.description}"),
@@ -96,6 +104,7 @@ def _run_on(target: str, ports: Ports, selected: Sequence[str], out: Path, conso
             ports,
             selected,
             out=out,
+            executor=executor,
             progress=lambda record: progress.update(task, advance=1, description=f"{target} {record.case}"),
         )
     console.print(f"ptf's own words: {done.log}", markup=False, highlight=False)

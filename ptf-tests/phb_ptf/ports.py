@@ -119,7 +119,7 @@ def connect(config: dict[str, Any]) -> None:
     """Give ptf ports in memory.
 
     The platform arguments in `config` are the address of bmv2's data plane over gRPC, or empty: then phb-switch is
-    started in this process, and the test parameter ``grpcaddr`` becomes its address.
+    started in this process, with the test parameter ``executor``, and ``grpcaddr`` becomes its address.
     """
     global virtual, plane, source
     source = Frames()
@@ -128,8 +128,9 @@ def connect(config: dict[str, Any]) -> None:
         switch: InMemory | _OverGrpc = over_grpc
         plane = over_grpc.plane
     else:
-        switch = virtual = InMemory(InProcess(), source)
-        ptf.testutils.TEST_PARAMS = (ptf.testutils.TEST_PARAMS or {}) | {"grpcaddr": virtual.device.address}
+        parameters = ptf.testutils.TEST_PARAMS or {}
+        switch = virtual = InMemory(InProcess(executor=parameters.get("executor")), source)
+        ptf.testutils.TEST_PARAMS = parameters | {"grpcaddr": virtual.device.address}
     _Port.switch, _Port.frames = switch, source
     config["dataplane"] = {"portclass": _Port}
     config["port_map"] = {(DEVICE, port): f"memory{port}" for port in PORTS}

@@ -24,6 +24,7 @@ from phb_device.processes import SwitchProcess, bmv2_command
 from phb_ptf import transcript
 from phb_ptf.restarts import Restarts, restarts
 from phb_ptf.transcript import Record
+from phb_switch import ExecutorName
 
 _LARGEST_FRAME = 1 << 16
 _QUEUED_FRAMES = 10_000
@@ -80,12 +81,13 @@ def run(
     selected: Sequence[str] = (),
     *,
     out: Path,
+    executor: ExecutorName | None = None,
     progress: Callable[[Record], None] = lambda record: None,
 ) -> Run:
     """Start the switch, and have ptf run suites on it. On interfaces, call `phb_device.own_namespace` first.
 
-    `selected` are suites, groups or ``suite.case``, all if empty. The transcript and ptf's logs go to the folder `out`;
-    `progress` is called with each case that has ended.
+    `selected` are suites, groups or ``suite.case``, all if empty. `executor` is what runs phb-switch's programs. The
+    transcript and ptf's logs go to the folder `out`; `progress` is called with each case that has ended.
 
     Raises:
         RunError: Something is missing, or ptf didn't begin.
@@ -98,9 +100,10 @@ def run(
     written = out / f"{target}.jsonl"
     written.write_text("")
     log = out / f"{target}.ptf.txt"
-    with _switch(target, ports) as (address, options, restarted):
+    with _switch(target, ports, executor) as (address, options, restarted):
         parameters = f"target={target!r};transcript={str(written.absolute())!r}"
         parameters += f";grpcaddr={address!r}" if address else ""
+        parameters += f";executor={executor!r}" if executor else ""
         command = [
             sys.executable, str(ptf_command()), "--test-dir", str(folder("suites")), "--allow-user",
             "--log-file", str(out / f"{target}.ptf.log"), "--socket-recv-size", str(_LARGEST_FRAME),
@@ -147,11 +150,13 @@ def listing() -> str:
 
 
 @contextmanager
-def _switch(target: str, ports: Ports) -> Iterator[tuple[str, list[str], Restarts | None]]:
+def _switch(
+    target: str, ports: Ports, executor: ExecutorName | None
+) -> Iterator[tuple[str, list[str], Restarts | None]]:
     """Yield P4Runtime's address ("": ptf's process has the switch), ptf's options for its ports, and its restarts."""
     platform = ["--platform-dir", str(folder("platforms")), "--platform", "phb_memory"]
     if ports is Ports.VETH:
-        with OnInterfaces(target) as device:
+        with OnInterfaces(target, executor) as device:
             interfaces = [f"{port}@{name}" for port, name in device.tester_ends.items()]
             options = [option for name in interfaces for option in ("-i", name)]
             if target.startswith("bmv2"):

@@ -12,6 +12,7 @@ from phb_lab.description import Network
 from phb_lab.errors import UnsupportedError, UsageError
 from phb_lab.outcome import NANOSECONDS, Outcome
 from phb_lab.study import Run, Snapshot, Study, T
+from phb_switch import ExecutorName
 
 DEFAULT_SEED = 1
 
@@ -38,11 +39,15 @@ class NetworkRun(Protocol):
 
 @dataclass(frozen=True)
 class Way:
-    """How networks are run; ``tools`` are real tools in place of our traffic generators, by name (Mininet only)."""
+    """How networks are run; ``tools`` are real tools in place of our traffic generators, by name (Mininet only).
+
+    ``executor`` is what runs phb-switch's programs, native code unless it is said; in virtual time both do the same.
+    """
 
     mode: Mode = "virtual"
     target: TargetName = "phb-switch"
     tools: tuple[str, ...] = ()
+    executor: ExecutorName | None = None
 
     def open(self, network: Network, seed: int) -> AbstractContextManager[NetworkRun]:
         """Build a network. What was built is torn down with the context.
@@ -54,12 +59,12 @@ class Way:
             from phb_lab.virtual import VirtualRun
 
             try:
-                return VirtualRun(network, seed=seed)
+                return VirtualRun(network, seed=seed, executor=self.executor)
             except ValueError as error:  # names, ports and addresses, as the native network finds them
                 raise UsageError(f"{network.name}: {error}") from error
         from phb_lab.emulation.runner import EmulatedRun
 
-        return EmulatedRun(network, seed=seed, target=self.target, tools=self.tools)
+        return EmulatedRun(network, seed=seed, target=self.target, tools=self.tools, executor=self.executor)
 
 
 def run_test(

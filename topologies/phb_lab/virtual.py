@@ -24,8 +24,8 @@ from phb_lab.errors import ConservationError, UsageError
 from phb_lab.outcome import Conservation, Delivery, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
+from phb_switch import ExecutorName, P4RuntimeServer, PortConfig, Switch
 from phb_switch import Network as NativeNetwork
-from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 # When virtual time starts, for policy rules with a time of day: a Monday at noon, inside every window of the sources.
 EPOCH = datetime(2000, 1, 3, 12, 0)
@@ -39,13 +39,14 @@ class VirtualRun:
     """One network, built, programmed and run once; a context manager, because it holds servers.
 
     ``seed`` is that of initial sequence numbers, ephemeral ports, Poisson processes, loss on wires and the P4 random
-    extern.
+    extern. ``executor`` is what runs programs, native code unless it is said: results are the same, to the byte.
 
     Raises:
         UsageError: the network needs what virtual time does not have.
+        ValueError: This build doesn't have the executor.
     """
 
-    def __init__(self, network: Network, *, seed: int) -> None:
+    def __init__(self, network: Network, *, seed: int, executor: ExecutorName | None = None) -> None:
         self._network = network
         self._switches: dict[str, Switch] = {}
         self._servers: list[P4RuntimeServer] = []
@@ -62,7 +63,7 @@ class VirtualRun:
                 )
                 for port in described.ports
             }
-            switch = Switch(described.name, ports, seed=seed + number)
+            switch = Switch(described.name, ports, seed=seed + number, executor=executor)
             self._switches[described.name] = switch
             self._native.add_switch(switch)
         for host in network.hosts:

@@ -40,6 +40,17 @@ def test_without_policies_every_packet_is_dropped_and_accounted_for():
     assert branch_router.dropped == {"no_pipeline": branch_router.received}
 
 
+def test_both_executors_give_the_same_results():
+    outcomes = []
+    for executor in ("native", "interpreter"):
+        with VirtualRun(described(), seed=1, executor=executor) as run:
+            run.push_policies()
+            assert {switch.execution["executor"] for switch in run._switches.values()} == {executor}
+            outcomes.append(replace(run.run(20_000_000_000, lambda now: None), wall_s=0.0))
+    assert outcomes[0].transactions
+    assert outcomes[0] == outcomes[1]
+
+
 def two_hosts(**wire):
     """Two hosts on one wire, and a flow of each kind from one to the other."""
     hosts = [

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use arbitrary::{Result, Unstructured};
 use phb_network::{Frame, Node, Output, Port, Time};
 use phb_node::{SwitchConfig, SwitchNode, Update, unlimited};
-use phb_pipeline::{Entry, KeyInfo, Match, MatchKind, Options, Pipeline, TableInfo};
+use phb_pipeline::{Entry, Executor, KeyInfo, Match, MatchKind, Options, Pipeline, TableInfo};
 
 /// The port that leads to controllers.
 const CPU_PORT: Port = 510;
@@ -84,6 +84,7 @@ pub fn switch(pipeline: Pipeline) -> SwitchNode {
         cpu_port: Some(CPU_PORT),
         drop_port: Options::default().drop_port,
         seed: 1,
+        executor: Executor::default(),
     };
     let mut switch = SwitchNode::new(config, (0..PORTS).map(|port| (port, unlimited())));
     switch.install(pipeline);

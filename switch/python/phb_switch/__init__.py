@@ -1,5 +1,7 @@
 """The embedded switch: a v1model target with a P4Runtime server, for real interfaces and for virtual networks."""
 
+from typing import Literal, TypeAlias
+
 from phb_switch._native import (
     LIMITS,
     Adapter,
@@ -17,10 +19,14 @@ from phb_switch._native import (
     Tls,
 )
 
+ExecutorName: TypeAlias = Literal["native", "interpreter"]
+"""What runs a program: machine code made when it is loaded, or the interpreter."""
+
 __all__ = [
     "LIMITS",
     "Adapter",
     "Binding",
+    "ExecutorName",
     "LoadError",
     "Network",
     "P4RuntimeServer",

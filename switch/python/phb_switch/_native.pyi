@@ -6,7 +6,7 @@ Values of fields and parameters are big-endian bytes of any length whose number 
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from os import PathLike
-from typing import Any, final
+from typing import Any, Literal, final
 
 __all__ = [
     "LIMITS",
@@ -220,6 +220,9 @@ class Switch:
     """A switch: a pipeline that a program defines, and a queue per port.
 
     A `Network` or a `RealTime` runner drives it. Other threads may program it meanwhile, between two packets.
+    `executor` is what runs its programs, native code where this build makes any unless it is said; ValueError if this
+    build doesn't have it. Where a program can't become native code, the interpreter runs it (`execution` says why).
+    Both do the same, to the bit.
     """
 
     def __new__(
@@ -229,11 +232,18 @@ class Switch:
         seed: int = 1,
         cpu_port: int | None = None,
         drop_port: int = 511,
+        executor: Literal["native", "interpreter"] | None = None,
     ) -> Switch: ...
     name: str
     cpu_port: int | None
     drop_port: int
     seed: int
+    execution: dict[str, Any] | None
+    """How the program runs; None without one.
+
+    Keys: `executor`, `code_bytes` (of machine code), and `reason`: why it is interpreted although native code was
+    asked for, else None.
+    """
     loaded: bool
     """Whether a program is loaded; without one every packet is dropped and counted."""
 

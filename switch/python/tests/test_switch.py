@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from phb_switch import LoadError, PortConfig, Switch
+from phb_switch import ExecutorName, LoadError, PortConfig, Switch
 from phb_switch._native import Match, Update
 
 from .support import artifact
@@ -43,6 +43,33 @@ def test_program_survives_a_failed_load() -> None:
         switch.load("{")
     assert switch.loaded
     assert len(switch.process(0, frame(1), 0)) == 1
+
+
+@pytest.mark.parametrize("executor", ["native", "interpreter"])
+def test_a_program_runs_as_asked(executor: ExecutorName) -> None:
+    switch = Switch("s", {0: PortConfig(), 1: PortConfig(rate_bps=8_000_000)}, executor=executor)
+    assert switch.execution is None
+    switch.load(artifact("ranked").decode())
+    told = switch.execution
+    assert told is not None
+    assert (told["executor"], told["reason"]) == (executor, None)
+    assert (told["code_bytes"] > 0) == (executor == "native")
+    assert switch.process(0, frame(1), 500) == ranked().process(0, frame(1), 500)
+
+
+def test_a_program_beyond_the_bounds_is_interpreted_and_says_why() -> None:
+    program = json.loads(artifact("ranked"))
+    states = program["parsers"][0]["parse_states"]
+    states += [states[-1] | {"name": f"further_{number}", "id": 1000 + number} for number in range(4096)]
+    switch = Switch("s", {})
+    switch.load(json.dumps(program))
+    reason = "it has more than 4096 parser states"
+    assert switch.execution == {"executor": "interpreter", "reason": reason, "code_bytes": 0}
+
+
+def test_an_executor_that_is_none() -> None:
+    with pytest.raises(ValueError, match="executor \"jit\": expected 'native' or 'interpreter'"):
+        Switch("s", {}, executor="jit")  # type: ignore[arg-type]
 
 
 def test_line_rate() -> None:

@@ -21,6 +21,7 @@ from phb_lab.report.files import write_json, write_text
 from phb_lab.report.page import page
 from phb_lab.report.table import print_figures, print_table
 from phb_lab.study import Run, Study, Test
+from phb_switch import ExecutorName
 
 
 @app.command()
@@ -34,6 +35,10 @@ def run(
     target: Annotated[TargetName, typer.Option(help="the switch; bmv2 only in Mininet")] = "phb-switch",
     tool: Annotated[
         list[str] | None, typer.Option(help="a real tool in place of our generators, Mininet only; may be repeated")
+    ] = None,
+    executor: Annotated[
+        ExecutorName | None,
+        typer.Option(help="what runs the switches' programs; results in virtual time are the same  (default: native)"),
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -69,7 +74,7 @@ def run(
 
       phb-lab run s390 --test diffserv-wfq-cip --seed 7 --json results.json --html s390.html
 
-      phb-lab run ./office --out office/out
+      phb-lab run ./office --out office/out --executor interpreter
 
       phb-lab run s390 --test ipprec-fifo-osa2 --captures captures --set transmit_ring=6 --duration 60
     """
@@ -77,7 +82,7 @@ def run(
     tests = [study.find_test(name) for name in test] if test else list(study.tests)
     options = parse_options(study, set_ or [])
     policies = parse_policies(policy or [])
-    way = Way(mode, target, tuple(tool or ()))
+    way = Way(mode, target, tuple(tool or ()), executor)
     _check_way(way)
     if short and duration is not None:
         raise UsageError("--short and --duration: expected one of them")
@@ -126,6 +131,8 @@ def _check_way(way: Way) -> None:
         raise UsageError(f"--target {way.target}: virtual time has phb-switch only; expected --mode mininet")
     if way.mode == "virtual" and way.tools:
         raise UsageError(f"--tool {way.tools[0]}: virtual time has its own generators only; expected --mode mininet")
+    if way.executor is not None and way.target != "phb-switch":
+        raise UsageError(f"--executor {way.executor}: {way.target} has no such choice; expected --target phb-switch")
 
 
 def _print(

@@ -7,7 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rich.console import Console
 
@@ -21,10 +21,11 @@ from phb_lab.report.document import document
 from phb_lab.report.files import write_json
 from phb_lab.report.table import print_figures
 from phb_lab.study import Run, Study
+from phb_switch import ExecutorName
 
 
 def run_study(
-    study: Study[Any], seed: int, short: bool, interruption: Interruption, console: Console
+    study: Study[Any], way: Way, seed: int, short: bool, interruption: Interruption, console: Console
 ) -> tuple[list[Run[Any]], int]:
     """Run all tests of a network; gives what has run, and how many have failed.
 
@@ -40,7 +41,7 @@ def run_study(
                 run_test(
                     study,
                     test,
-                    way=Way("mininet"),
+                    way=way,
                     seed=seed,
                     duration_s=test.short_s if short else None,
                     progress=lambda share: interruption.check(),
@@ -64,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="for the results")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED)
     parser.add_argument("--short", action="store_true", help="at most a minute per test")
+    parser.add_argument("--executor", choices=get_args(ExecutorName), help="what runs phb-switch's programs")
     given = parser.parse_args(arguments)
     console = Console(markup=False, highlight=False)
     try:
@@ -72,10 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(f"skipped: {error}")
         return 0
     failures = 0
+    way = Way("mininet", executor=given.executor)
     try:
         with Interruption() as interruption:
             for study in registry.every():
-                runs, failed = run_study(study, given.seed, given.short, interruption, console)
+                runs, failed = run_study(study, way, given.seed, given.short, interruption, console)
                 failures += failed
                 if runs:
                     figures = [figure for run in runs for figure in run.figures]

@@ -33,6 +33,7 @@ from phb_lab.outcome import NANOSECONDS, Delivery, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
 from phb_lab.virtual import EPOCH, of_adapter
+from phb_switch import ExecutorName
 
 if TYPE_CHECKING:
     from phb_lab.emulation.nodes import Member
@@ -52,7 +53,7 @@ class EmulatedRun:
     """One network, built, programmed and run once; a context manager, because it holds namespaces and processes.
 
     ``seed`` is that of Poisson traffic's intervals and the P4 random extern; ``tools`` are real tools in place of our
-    generators, by name.
+    generators, by name, ``executor`` is what runs phb-switch's programs, native code unless it is said.
 
     Raises:
         UnavailableError: Mininet can't run here.
@@ -66,6 +67,7 @@ class EmulatedRun:
         seed: int,
         target: switches.Target = "phb-switch",
         tools: Sequence[str] = (),
+        executor: ExecutorName | None = None,
     ) -> None:
         chosen(tools)
         check(network, tools)
@@ -75,6 +77,7 @@ class EmulatedRun:
         self._seed = seed
         self._tools = tuple(tools)
         self._target: switches.Target = target
+        self._executor = executor
         self._nodes: dict[str, Member] = {}
         self._described: dict[str, NodeDescription] = {}
         self._running: dict[str, Process] = {}
@@ -116,7 +119,8 @@ class EmulatedRun:
         for node in _own_nodes(self._network):
             self._add(stack, mininet.addHost(node.name, cls=nodes.EmulatedNode, ip=None))
         for number, switch in enumerate(self._network.switches):
-            command = switches.command(self._target, switch, self._address(switch.name), self._seed % 2**32 + number)
+            address, own_seed = self._address(switch.name), self._seed % 2**32 + number
+            command = switches.command(self._target, switch, address, own_seed, self._executor)
             added = mininet.addSwitch(
                 switch.name, cls=nodes.EmulatedSwitch, command=command, log=self._log(switch.name), inNamespace=True
             )

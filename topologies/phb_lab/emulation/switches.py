@@ -5,6 +5,7 @@ import sys
 from typing import Literal
 
 from phb_lab.description import Switch
+from phb_switch import ExecutorName
 
 Target = Literal["phb-switch", "bmv2"]
 
@@ -14,7 +15,7 @@ _BMV2_QUEUES = 8
 _BMV2_THRIFT_PORT = 9090
 
 
-def command(target: Target, switch: Switch, address: str, seed: int) -> list[str]:
+def command(target: Target, switch: Switch, address: str, seed: int, executor: ExecutorName | None) -> list[str]:
     """The command that starts a described switch, whose port N is the interface `ethN`.
 
     bmv2 gets neither rates nor transmit rings: queues behind its ports limit them
@@ -29,6 +30,8 @@ def command(target: Target, switch: Switch, address: str, seed: int) -> list[str
             arguments += ["--port-rate", f"{port.number}={port.rate_bps}:{port.overhead_bytes}"]
         if port.transmit_ring:
             arguments += ["--transmit-ring", f"{port.number}={port.transmit_ring}"]
+    if executor is not None:
+        arguments += ["--executor", executor]
     return [*arguments, "--seed", str(seed), "--grpc-server-addr", address]
 
 

@@ -48,5 +48,5 @@ def test_what_exists_in_virtual_time_only_is_refused_by_name(study):
 
 def test_making_everything_goes_on_past_what_is_refused(capsys):
     with Interruption() as interruption:
-        assert run_study(osa.STUDY, 1, True, interruption, Console(width=200)) == ([], 0)
+        assert run_study(osa.STUDY, Way("mininet"), 1, True, interruption, Console(width=200)) == ([], 0)
     assert capsys.readouterr().out.count("refused: osa ") == len(osa.STUDY.tests)

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, FromArgMatches, Parser, ValueHint};
+use phb_pipeline::Executor;
 
 use crate::arguments::{Given, Spelling, Spellings};
 use crate::ending::{Ended, input};
@@ -32,6 +33,7 @@ const EXAMPLES: &str = "\
 Examples:
   phb-switch --no-p4 -i 0@veth0 -i 1@veth2
   phb-switch -i 0@veth0 -i 1@veth2 --device-id 1 program.json -- --cpu-port 510 --grpc-server-addr 0.0.0.0:9559
+  phb-switch --executor interpreter -i 0@veth0 program.json
   phb-switch stf --help
   phb-switch --no-p4 -i 1@veth0 -i 2@ppp0 --port-rate 2=256kbit/s:-7 --transmit-ring 2=6
 
@@ -106,6 +108,16 @@ pub struct General {
         help = "Whose word holds where bmv2 differs from P4Runtime's specification. (default: specification)"
     )]
     pub like: Option<Manners>,
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_parser = word(
+            &[("native", Executor::Native), ("interpreter", Executor::Interpreter)],
+            "native or interpreter"
+        ),
+        help = "What runs programs: machine code made when they are loaded, where that can be, or the interpreter. (default: native)"
+    )]
+    pub executor: Option<Executor>,
     #[arg(long = "version", short = 'v', help = "Print the version.")]
     _version: bool,
     #[arg(long = "json-version", help = "Print the newest bmv2 JSON understood.")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use phb_pipeline::Executor;
 use phb_traffic_manager::PortConfig;
 
 use crate::arguments::Given;
@@ -51,6 +52,7 @@ pub struct Options {
     pub real_time: Option<u8>,
     /// Of everything random in the program.
     pub seed: u64,
+    pub executor: Executor,
     pub as_json: bool,
     /// The file that appears when controllers can connect.
     pub ready_file: Option<PathBuf>,
@@ -76,6 +78,10 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
         NAME_OF_BMV2 => Manners::Bmv2,
         _ => Manners::Specification,
     });
+    let executor = general.executor.unwrap_or_default();
+    if let Err(why) = executor.check() {
+        return input(format!("--executor {}: {why}", executor.name()));
+    }
     let common = PortConfig {
         queues: target.priority_queues,
         strict_priority: lines.strict_priority,
@@ -110,6 +116,7 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
         busy_poll: Duration::from_micros(lines.busy_poll),
         real_time: lines.real_time,
         seed: lines.seed,
+        executor,
         as_json: log.json,
         ready_file: log.ready_file,
         notices,

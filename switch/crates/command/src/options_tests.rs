@@ -35,6 +35,7 @@ fn blank() -> Options {
         busy_poll: Duration::ZERO,
         real_time: None,
         seed: 1,
+        executor: Executor::default(),
         as_json: false,
         ready_file: None,
         notices: Vec::new(),
@@ -313,6 +314,24 @@ fn manners_of_bmv2() {
 }
 
 #[test]
+fn executors() {
+    let found = |line: &str| read_line(&format!("--no-p4 {line}")).map(|found| found.executor);
+    let interpreter = Ok(Executor::Interpreter);
+    assert_eq!(found("--executor interpreter"), interpreter);
+    if cfg!(feature = "native") {
+        assert_eq!(found("--executor native"), Ok(Executor::Native));
+        assert_eq!(found(""), Ok(Executor::Native));
+    } else {
+        let why = "this build makes no native code (it is without the feature `native`)";
+        assert_eq!(
+            found("--executor native"),
+            input(format!("--executor native: {why}"))
+        );
+        assert_eq!(found(""), interpreter);
+    }
+}
+
+#[test]
 fn levels_of_parts() {
     let found = |line: &str| read_line(&format!("--no-p4 {line}")).expect(line).logging;
     let logging = found("--log-file f -L warn --log json,gnmi=debug,packets=off");
@@ -493,6 +512,10 @@ fn refused() {
         (
             "--like simple_switch",
             "--like 'simple_switch': expected bmv2 or specification",
+        ),
+        (
+            "--executor jit",
+            "--executor 'jit': expected native or interpreter",
         ),
         ("--log xml", "--log 'xml': expected text or json"),
         (

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use phb_node::{RealTime, RunnerConfig, SwitchConfig, SwitchNode};
 use phb_pipeline::Pipeline;
@@ -132,20 +132,25 @@ fn switch(options: &Options) -> Result<Node, Ended> {
         cpu_port: options.cpu_port,
         drop_port: options.drop_port,
         seed: options.seed,
+        executor: options.executor,
     };
+    let of_program = config.of_program();
     let mut node = SwitchNode::new(config, options.ports.clone());
     if let Some(path) = &options.program {
-        node.install(load(path, options)?);
-        let path = path.display();
+        let started = Instant::now();
+        let pipeline = load(path, of_program)?;
+        let (path, took) = (path.display(), started.elapsed().as_millis());
         tracing::info!(
             target: "switch",
-            "loaded {path}; a controller's p4info has to come with SetForwardingPipelineConfig"
+            "loaded {path} in {took} ms: {}; a controller's p4info has to come with SetForwardingPipelineConfig",
+            pipeline.execution()
         );
+        node.install(pipeline);
     }
     Ok(Arc::new(Mutex::new(node)))
 }
 
-fn load(path: &Path, options: &Options) -> Result<Pipeline, Ended> {
+fn load(path: &Path, options: phb_pipeline::Options) -> Result<Pipeline, Ended> {
     let name = path.display();
     let artifact = match std::fs::read(path) {
         Ok(bytes) => bytes,
@@ -154,12 +159,7 @@ fn load(path: &Path, options: &Options) -> Result<Pipeline, Ended> {
     let Ok(artifact) = String::from_utf8(artifact) else {
         return input(format!("{name}: not a bmv2 JSON: it is not UTF-8"));
     };
-    let config = phb_pipeline::Options {
-        seed: options.seed,
-        drop_port: options.drop_port,
-        ..phb_pipeline::Options::default()
-    };
-    Pipeline::load(&artifact, config).or_else(|error| input(format!("{name}: {error}")))
+    Pipeline::load(&artifact, options).or_else(|error| input(format!("{name}: {error}")))
 }
 
 type Ports = Vec<(u16, Box<dyn Port>)>;

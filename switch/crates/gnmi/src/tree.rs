@@ -289,6 +289,7 @@ mod tests {
             cpu_port: None,
             drop_port: 511,
             seed: 1,
+            executor: phb_pipeline::Executor::default(),
         };
         let node = Arc::new(Mutex::new(SwitchNode::new(config, [])));
         let attachments: Attachments = Arc::new(BTreeMap::new);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use phb_network::{Node, Output, Port};
 use phb_node::{SwitchConfig, SwitchNode, unlimited};
-use phb_pipeline::{Options, Pipeline, QueueMetadata};
+use phb_pipeline::{Executor, Options, Pipeline, QueueMetadata};
 use phb_traffic_manager::PortConfig;
 
 const PROGRAM: &str = include_str!("../tests/programs/steered_ranked.json");
@@ -66,6 +66,7 @@ fn switched(frames: &[(Port, Vec<u8>)], line: PortConfig) -> f64 {
         cpu_port: None,
         drop_port: 511,
         seed: 1,
+        executor: Executor::default(),
     };
     let mut switch = SwitchNode::new(config, [(0, unlimited()), (1, line)]);
     switch.install(pipeline());

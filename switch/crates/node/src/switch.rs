@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phb_network::{Frame, Node, Output, Port, Time};
-use phb_pipeline::{Entry, Pipeline};
+use phb_pipeline::{Entry, Executor, Options, Pipeline};
 use phb_traffic_manager::PortConfig;
 
 use crate::digests::Digests;
@@ -26,6 +26,20 @@ pub struct SwitchConfig {
     pub drop_port: Port,
     /// Seed of everything random in the program.
     pub seed: u64,
+    /// What runs programs that are loaded by these settings.
+    pub executor: Executor,
+}
+
+impl SwitchConfig {
+    /// The settings that a program is loaded with.
+    #[must_use]
+    pub fn of_program(&self) -> Options {
+        Options {
+            seed: self.seed,
+            drop_port: self.drop_port,
+            executor: self.executor,
+        }
+    }
 }
 
 /// A switch: takes frames and gives them later, by a program and a queue per port, without clock or

@@ -3,7 +3,7 @@
 use allocation_counter::measure;
 use phb_network::{Node, Output, Port, Time};
 use phb_node::{CloneSession, Replica, SwitchConfig, SwitchNode, unlimited};
-use phb_pipeline::{Options, Pipeline};
+use phb_pipeline::{Executor, Options, Pipeline};
 use phb_traffic_manager::{PortConfig, ShaperConfig};
 
 fn switch(artifact: &str, port: PortConfig) -> SwitchNode {
@@ -12,6 +12,7 @@ fn switch(artifact: &str, port: PortConfig) -> SwitchNode {
         cpu_port: None,
         drop_port: 511,
         seed: 1,
+        executor: Executor::default(),
     };
     let ports = [(0, unlimited()), (1, port.clone()), (2, port)];
     let mut switch = SwitchNode::new(config, ports);

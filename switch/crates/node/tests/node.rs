@@ -2,7 +2,7 @@
 
 use phb_network::{Frame, Node, Output, Port, Time, Transmission};
 use phb_node::{DropReason, SwitchConfig, SwitchNode, Update, unlimited};
-use phb_pipeline::{Entry, Match, Options, Pipeline};
+use phb_pipeline::{Entry, Executor, Match, Options, Pipeline};
 use phb_traffic_manager::{PortConfig, ShaperConfig};
 use proptest::prelude::*;
 
@@ -20,6 +20,7 @@ fn switch(ports: impl IntoIterator<Item = (Port, PortConfig)>) -> SwitchNode {
         cpu_port: Some(CPU_PORT),
         drop_port: 511,
         seed: 1,
+        executor: Executor::default(),
     };
     let mut switch = SwitchNode::new(config, ports);
     switch.install(pipeline(RANKED));

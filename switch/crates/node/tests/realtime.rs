@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use phb_network::pcap::PcapWriter;
 use phb_network::{Frame, Node, Output, Port, Time};
 use phb_node::{LiveNode, RealTime, RunnerConfig, SwitchConfig, SwitchNode, unlimited};
-use phb_pipeline::{Options, Pipeline};
+use phb_pipeline::{Executor, Options, Pipeline};
 use phb_ports::memory::Far;
 use phb_ports::pcap::PcapReader;
 use phb_ports::{CapturedPort, FilePort, MemoryPort};
@@ -23,6 +23,7 @@ fn switch(second: PortConfig) -> Arc<Mutex<SwitchNode>> {
         cpu_port: Some(510),
         drop_port: 511,
         seed: 1,
+        executor: Executor::default(),
     };
     let mut switch = SwitchNode::new(config, [(1, unlimited()), (2, second), (3, unlimited())]);
     switch.install(Pipeline::load(RANKED, Options::default()).expect("the artifact loads"));

@@ -1,7 +1,7 @@
 //! Atomic batches: all or nothing, on random batches against a copy of everything that can be read.
 
 use phb_node::{Failure, SwitchConfig, SwitchNode, Update};
-use phb_pipeline::{Code, Count, Entry, Match, MeterRates, Options, Param, Pipeline};
+use phb_pipeline::{Code, Count, Entry, Executor, Match, MeterRates, Options, Param, Pipeline};
 use proptest::prelude::*;
 
 const ROUTER: &str = include_str!("../../../python/tests/programs/router.json");
@@ -18,6 +18,7 @@ fn switch() -> SwitchNode {
         cpu_port: None,
         drop_port: 511,
         seed: 1,
+        executor: Executor::default(),
     };
     let mut switch = SwitchNode::new(config, []);
     switch.install(Pipeline::load(ROUTER, Options::default()).expect("the artifact loads"));

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::fmt;
 
 use crate::error::LoadError;
 use crate::load;
@@ -8,14 +9,23 @@ use crate::program::Program;
 use crate::state::State;
 
 /// The two ways to run a program. Both give the same frames, counters and registers, to the bit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Executor {
-    /// Machine code, made when the program is loaded. It is asked for until it has passed the whole
-    /// proof.
+    /// Machine code, made when the program is loaded.
     Native,
     /// Instruction by instruction: the reference, which runs everywhere.
-    #[default]
     Interpreter,
+}
+
+impl Default for Executor {
+    /// Native code, in a build that makes it.
+    fn default() -> Self {
+        if cfg!(feature = "native") {
+            Self::Native
+        } else {
+            Self::Interpreter
+        }
+    }
 }
 
 impl Executor {
@@ -28,12 +38,12 @@ impl Executor {
         }
     }
 
-    /// The executor of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Native, Self::Interpreter]
-            .into_iter()
-            .find(|executor| executor.name() == name)
+    /// Whether this build has it. An error says why not.
+    pub fn check(self) -> Result<(), &'static str> {
+        if self == Self::Native && !cfg!(feature = "native") {
+            return Err("this build makes no native code (it is without the feature `native`)");
+        }
+        Ok(())
     }
 }
 
@@ -46,6 +56,19 @@ pub struct Execution {
     pub reason: Option<String>,
     /// Bytes of machine code.
     pub code_bytes: usize,
+}
+
+impl fmt::Display for Execution {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.executor, &self.reason) {
+            (Executor::Native, _) => {
+                let kilobytes = self.code_bytes.div_ceil(1000);
+                write!(formatter, "native code, {kilobytes} kB")
+            }
+            (Executor::Interpreter, None) => formatter.write_str("interpreted, as asked"),
+            (Executor::Interpreter, Some(reason)) => write!(formatter, "interpreted: {reason}"),
+        }
+    }
 }
 
 /// The settings that the target gives a program when it is loaded.

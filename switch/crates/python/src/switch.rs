@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use phb_network::{Frame, Node, Output, Time};
 use phb_node::{Digests, PacketIns, SwitchConfig, SwitchNode};
-use phb_pipeline::{Options, Pipeline, WriteError};
+use phb_pipeline::{Executor, Pipeline, WriteError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -52,6 +52,20 @@ impl Switch {
     }
 }
 
+/// The executor of this name, if this build has it.
+fn named(name: &str) -> PyResult<Executor> {
+    let known = [Executor::Native, Executor::Interpreter];
+    let found = known.into_iter().find(|executor| executor.name() == name);
+    let executor = found.ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "executor {name:?}: expected 'native' or 'interpreter'"
+        ))
+    })?;
+    let has = executor.check();
+    has.map_err(|why| PyValueError::new_err(format!("executor {name:?}: {why}")))?;
+    Ok(executor)
+}
+
 /// At most `count` cells from `first` on, of `size`.
 fn cells(
     name: &str,
@@ -75,20 +89,23 @@ fn cells(
 #[pymethods]
 impl Switch {
     #[new]
-    #[pyo3(signature = (name, ports, seed=1, cpu_port=None, drop_port=511))]
+    #[pyo3(signature = (name, ports, seed=1, cpu_port=None, drop_port=511, executor=None))]
     fn new(
         name: String,
         ports: &Bound<'_, PyMapping>,
         seed: u64,
         cpu_port: Option<Bound<'_, PyAny>>,
         drop_port: u16,
+        executor: Option<&str>,
     ) -> PyResult<Self> {
+        let executor = executor.map_or(Ok(Executor::default()), named)?;
         let cpu_port = cpu_port.as_ref().map(port).transpose()?;
         let config = SwitchConfig {
             name,
             cpu_port,
             drop_port,
             seed,
+            executor,
         };
         let mut configured = Vec::new();
         for (number, value) in by_port(ports)? {
@@ -132,16 +149,24 @@ impl Switch {
     }
 
     #[getter]
+    fn execution<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(execution) = self.with(py, |node| node.pipeline().map(Pipeline::execution)) else {
+            return Ok(None);
+        };
+        let told = PyDict::new(py);
+        told.set_item("executor", execution.executor.name())?;
+        told.set_item("reason", execution.reason)?;
+        told.set_item("code_bytes", execution.code_bytes)?;
+        Ok(Some(told))
+    }
+
+    #[getter]
     fn loaded(&self, py: Python<'_>) -> bool {
         self.with(py, |node| node.pipeline().is_some())
     }
 
     fn load(&self, py: Python<'_>, artifact_json: &str) -> PyResult<()> {
-        let options = Options {
-            seed: self.config.seed,
-            drop_port: self.config.drop_port,
-            ..Options::default()
-        };
+        let options = self.config.of_program();
         let loaded = py.detach(|| Pipeline::load(artifact_json, options));
         match loaded {
             Ok(pipeline) => {

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from phb_switch import ExecutorName
 from phb_switch._native import LoadError
 from phb_switch.p4c import CompileError
 from phb_switch.stf.pairs import Pair, PairError, artifact, other_architecture, pairs
@@ -28,6 +29,7 @@ _EPILOG = "\n\n".join(
         "phb-switch stf router.p4 router.stf",
         "phb-switch stf build/router.json router.stf",
         "phb-switch stf switch/programs --json",
+        "phb-switch stf --executor interpreter switch/programs",
         "Exit codes: 0 all passed; 1 failures; 2 bad input.",
     )
 )
@@ -40,13 +42,15 @@ app = typer.Typer(
 )
 
 
-def run_pair(pair: Pair, compiler_arguments: Sequence[str] = (), seed: int = 1) -> Result:
+def run_pair(
+    pair: Pair, compiler_arguments: Sequence[str] = (), seed: int = 1, executor: ExecutorName | None = None
+) -> Result:
     """Compiles a source, loads the program, and runs the file on it."""
     try:
         statements = parse(pair.stf)
         if not pair.named and other_architecture(pair.program, compiler_arguments):
             return Result(pair, Status.SKIPPED, reason="not for v1model")
-        outcome = run_statements(artifact(pair.program, compiler_arguments), statements, seed)
+        outcome = run_statements(artifact(pair.program, compiler_arguments), statements, seed, executor)
     except (StfError, CompileError) as error:
         return Result(pair, Status.BAD_INPUT, reason=str(error))
     except OSError as error:
@@ -72,6 +76,12 @@ def command(
         list[str] | None, typer.Option("--p4c", metavar="ARGUMENT", help="One more argument for p4c; repeatable.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Seed of everything random in the programs.")] = 1,
+    executor: Annotated[
+        ExecutorName | None,
+        typer.Option(
+            help="What runs the programs: machine code where it can be made, or the interpreter.  (default: native)"
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> int:
     """Runs all pairs and prints the results."""
@@ -80,7 +90,7 @@ def command(
     # Only terminals show a bar.
     hidden = len(found) == 1 or not progress.is_terminal
     results = [
-        run_pair(pair, p4c or [], seed)
+        run_pair(pair, p4c or [], seed, executor)
         for pair in track(found, "running", console=progress, disable=hidden, transient=True)
     ]
     if json:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from phb_switch import ExecutorName
 from phb_switch._native import PortConfig, Switch
 from phb_switch.stf.compare import Difference, Sent, compare
 from phb_switch.stf.control import Control
@@ -76,14 +77,17 @@ class VirtualTime:
         return ()
 
 
-def new_switch(seed: int) -> Switch:
-    """A switch with every port that a file may name."""
-    return Switch("stf", {port: PortConfig(queues=_QUEUES) for port in range(HIGHEST_PORT + 1)}, seed=seed)
+def new_switch(seed: int, executor: ExecutorName | None = None) -> Switch:
+    """A switch with every port that a file may name; ValueError if this build doesn't have the executor."""
+    ports = {port: PortConfig(queues=_QUEUES) for port in range(HIGHEST_PORT + 1)}
+    return Switch("stf", ports, seed=seed, executor=executor)
 
 
-def run(artifact: str, statements: Sequence[Statement], seed: int = 1) -> RunResult:
+def run(
+    artifact: str, statements: Sequence[Statement], seed: int = 1, executor: ExecutorName | None = None
+) -> RunResult:
     """Loads a program and runs a file's statements on it; LoadError if the switch refuses the program."""
-    switch = new_switch(seed)
+    switch = new_switch(seed, executor)
     switch.load(artifact)
     return run_on(VirtualTime(switch), InProcess(switch, artifact), statements)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from phb_switch.stf import command
+from phb_switch import Switch
+from phb_switch.stf import command, runner
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
 SOURCE = PROGRAMS / "parser_select.p4"
@@ -32,6 +33,14 @@ def run(capsys, monkeypatch):
 
 def test_a_pair_passes(run):
     assert run(ARTIFACT, STF) == (0, "1 of 1 passed\n", "")
+
+
+@pytest.mark.parametrize("executor", ["native", "interpreter"])
+def test_either_executor(run, monkeypatch, executor):
+    made = []
+    monkeypatch.setattr(runner, "Switch", lambda *ports, **options: made.append(Switch(*ports, **options)) or made[-1])
+    assert run(ARTIFACT, STF, "--executor", executor) == (0, "1 of 1 passed\n", "")
+    assert [switch.execution["executor"] for switch in made] == [executor]
 
 
 @P4C

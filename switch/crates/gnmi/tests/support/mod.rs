@@ -44,6 +44,7 @@ pub fn switch_with(ports: [PortConfig; 2]) -> Switch {
         cpu_port: None,
         drop_port: 511,
         seed: 1,
+        executor: phb_pipeline::Executor::default(),
     };
     let node = SwitchNode::new(config, (1..).zip(ports));
     let node = Arc::new(Mutex::new(node));

@@ -2,7 +2,7 @@
 
 use phb_network::{Output, Port, Time, Transmission};
 use phb_node::{CloneSession, Replica, SwitchConfig, SwitchNode, unlimited};
-use phb_pipeline::{Options, Pipeline};
+use phb_pipeline::{Executor, Options, Pipeline};
 use phb_traffic_manager::PortConfig;
 
 pub(crate) const STEERED: &str = include_str!("../programs/steered.json");
@@ -26,6 +26,7 @@ pub(crate) fn switch(
         cpu_port: Some(CPU_PORT),
         drop_port: 511,
         seed: 1,
+        executor: Executor::default(),
     };
     let mut switch = SwitchNode::new(config, ports);
     switch.install(Pipeline::load(artifact, Options::default()).expect("the artifact loads"));

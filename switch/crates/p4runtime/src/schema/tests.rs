@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use phb_node::{SwitchConfig, SwitchNode};
-use phb_pipeline::{Options, Pipeline};
+use phb_pipeline::{Executor, Options, Pipeline};
 use prost::Message;
 
 use crate::message::Any;
@@ -36,6 +36,7 @@ fn node(artifact: &str) -> Mutex<SwitchNode> {
         cpu_port: None,
         drop_port: 511,
         seed: 1,
+        executor: Executor::default(),
     };
     let mut node = SwitchNode::new(config, []);
     node.install(Pipeline::load(artifact, Options::default()).expect("the artifact loads"));

@@ -4,11 +4,12 @@
 //! after VERIFY_AND_SAVE go there, and COMMIT hands the finished program with its entries to the real switch in one step.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use bytes::Bytes;
 use phb_node::SwitchNode;
 use phb_p4runtime::{Code, Configuration};
-use phb_pipeline::{Options, Pipeline};
+use phb_pipeline::Pipeline;
 use prost::Message;
 
 use super::message::{
@@ -159,17 +160,15 @@ impl Configurations {
             let node = self.node.lock().unwrap_or_else(PoisonError::into_inner);
             node.config().clone()
         };
-        let options = Options {
-            seed: live.seed,
-            drop_port: live.drop_port,
-            ..Options::default()
-        };
         let load = || {
             phb_ports::yield_to_packets();
-            let pipeline = match Pipeline::load(artifact, options) {
+            let started = Instant::now();
+            let pipeline = match Pipeline::load(artifact, live.of_program()) {
                 Ok(pipeline) => pipeline,
                 Err(error) => return invalid(error.to_string()),
             };
+            let (took, execution) = (started.elapsed().as_millis(), pipeline.execution());
+            tracing::info!(target: "p4runtime", "a controller's program, loaded in {took} ms: {execution}");
             let mut shadow = SwitchNode::new(live, []);
             shadow.install(pipeline);
             let shadow = Arc::new(Mutex::new(shadow));

@@ -230,6 +230,7 @@ mod tests {
             cpu_port: None,
             drop_port: 511,
             seed: 1,
+            executor: phb_pipeline::Executor::default(),
         };
         let node = Arc::new(Mutex::new(SwitchNode::new(config, [])));
         let program = include_bytes!("../../../../python/tests/programs/features.json");
