@@ -3,23 +3,20 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{Block, BlockCall, InstBuilder, JumpTableData, Value};
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
 
-use super::graph::{BlockId, End, Graph, Step};
+use super::graph::{End, Graph, Step};
 use super::lower::{Lower, Region, condition};
 use super::memory::{Callback, Context};
 use crate::program::{ExternOperation, Instruction, Operator};
 use crate::state::externs::counter::{Count, CounterArray};
 use crate::state::externs::register::RegisterArray;
-use crate::state::tables::{ALWAYS, Site, Table};
-
-/// Targets told apart by comparing one after the other; more are a jump table.
-const FEW_TARGETS: usize = 3;
 
 impl Lower<'_, '_> {
     /// Writes the blocks of a graph, which begins here; all its ends lead to `exit`.
     pub(super) fn graph(&mut self, graph: &Graph, exit: Block) {
+        self.exit = exit;
         let blocks: Vec<Block> = graph
             .blocks
             .iter()
@@ -42,7 +39,7 @@ impl Lower<'_, '_> {
         match step {
             Step::Plain(instruction) => self.instruction(instruction),
             Step::Parameter { parameter, to } => {
-                let parameters = self.context_word(Context::PARAMETERS);
+                let parameters = self.parameters();
                 // Runtime data changes only between packets.
                 let flags = self.flags(Region::Fixed);
                 let offset = i32::from(parameter) * 8;
@@ -421,142 +418,19 @@ impl Lower<'_, '_> {
         let place = self.shifted(index, 4);
         let address = self.builder.ins().iadd(cells, place);
         let address = self.or_sink(inside, address);
+        self.count_at(Region::Counter(counter), address);
+    }
+
+    /// Counts the packet and its bytes.
+    pub(super) fn count_at(&mut self, region: Region, address: Value) {
         let one = self.constant(1);
         let length = self.fixed(Context::RECEIVED);
         let fields = [(offset_of!(Count, 0), one), (offset_of!(Count, 1), length)];
         for (offset, more) in fields {
-            let flags = self.flags(Region::Counter(counter));
+            let flags = self.flags(region);
             let before = self.builder.ins().load(I64, flags, address, offset as i32);
             let sum = self.builder.ins().iadd(before, more);
             self.builder.ins().store(flags, sum, address, offset as i32);
         }
-    }
-
-    fn table(
-        &mut self,
-        number: u32,
-        outcomes: &[BlockId],
-        passed: Option<BlockId>,
-        blocks: &[Block],
-    ) {
-        let place = number as usize * size_of::<Table>() + offset_of!(Table, site);
-        let tables = self.fixed(Context::TABLES);
-        let site = |field: usize| (place + field) as i32;
-        let state = self.load_u32(Region::Fixed, tables, site(offset_of!(Site, state)));
-        let (look_up, missed, taken) = (
-            self.builder.create_block(),
-            self.builder.create_block(),
-            self.builder.create_block(),
-        );
-        let outcome = self.builder.append_block_param(taken, I64);
-        if let Some(passed) = passed {
-            let other = self.builder.create_block();
-            let idle = self
-                .builder
-                .ins()
-                .icmp_imm_u(IntCC::Equal, state, i64::from(Site::PASSED));
-            self.builder
-                .ins()
-                .brif(idle, blocks[passed], &[], other, &[]);
-            self.builder.switch_to_block(other);
-        }
-        let some = self
-            .builder
-            .ins()
-            .icmp_imm_u(IntCC::Equal, state, i64::from(Site::LOOK_UP));
-        self.builder.ins().brif(some, look_up, &[], missed, &[]);
-
-        self.builder.switch_to_block(missed);
-        let of_miss = self.load_u32(Region::Fixed, tables, site(offset_of!(Site, outcome)));
-        let of_miss = self.builder.ins().uextend(I64, of_miss);
-        let flags = self.flags(Region::Fixed);
-        let offset = site(offset_of!(Site, parameters));
-        let parameters = self.builder.ins().load(I64, flags, tables, offset);
-        self.set_context_word(Context::PARAMETERS, parameters);
-        self.builder.ins().jump(taken, &[of_miss.into()]);
-
-        self.builder.switch_to_block(look_up);
-        let key = self.search_key(number);
-        let number = self.constant(number.into());
-        let found = self.call(Callback::LookUp, &[number, key]);
-        self.builder.ins().jump(taken, &[found.into()]);
-
-        self.builder.switch_to_block(taken);
-        self.choose(outcome, outcomes, blocks);
-    }
-
-    /// The address of the search key of a table, made of the packet.
-    fn search_key(&mut self, number: u32) -> Value {
-        let table = &self.source.tables[number as usize];
-        let (pieces, count) = table.pieces();
-        let slot = self.key_slot();
-        let mut words: Vec<Option<Value>> = vec![None; count];
-        for piece in pieces {
-            let value = self.get(piece.from as u16);
-            let mut value = self.masked(value, piece.mask);
-            if piece.valid != ALWAYS {
-                let valid = self.get(piece.valid as u16);
-                let zero = self.constant(0);
-                value = self.builder.ins().select(valid, value, zero);
-            }
-            let value = self.shifted(value, piece.shift);
-            let word = &mut words[piece.to as usize];
-            *word = Some(match *word {
-                Some(before) => self.builder.ins().bor(before, value),
-                None => value,
-            });
-        }
-        for (at, word) in words.into_iter().enumerate() {
-            let word = match word {
-                Some(word) => word,
-                None => self.constant(0),
-            };
-            self.builder
-                .ins()
-                .stack_store(I64, word, slot, at as i32 * 8);
-        }
-        self.builder.ins().stack_addr(I64, slot, 0)
-    }
-
-    /// Goes on where the outcome leads.
-    fn choose(&mut self, outcome: Value, outcomes: &[BlockId], blocks: &[Block]) {
-        let mut distinct: Vec<BlockId> = outcomes.to_vec();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let alike = outcomes.chunks(2).all(|pair| pair.first() == pair.last());
-        let (outcome, targets): (Value, Vec<BlockId>) = if alike {
-            let one = self.constant(1);
-            let position = self.builder.ins().ushr(outcome, one);
-            (position, outcomes.iter().copied().step_by(2).collect())
-        } else {
-            (outcome, outcomes.to_vec())
-        };
-        if distinct.len() <= FEW_TARGETS && targets.len() <= 2 * FEW_TARGETS {
-            let (last, others) = targets.split_last().unwrap_or((&0, &[]));
-            for (value, target) in others.iter().enumerate() {
-                let here = self.compared(IntCC::Equal, outcome, value as u64);
-                let on = self.builder.create_block();
-                self.builder.ins().brif(here, blocks[*target], &[], on, &[]);
-                self.builder.switch_to_block(on);
-            }
-            self.builder.ins().jump(blocks[*last], &[]);
-            return;
-        }
-        let pool = &mut self.builder.func.dfg.value_lists;
-        let calls: Vec<_> = targets
-            .iter()
-            .map(|target| BlockCall::new(blocks[*target], std::iter::empty(), pool))
-            .collect();
-        let last = targets.last().map_or(blocks[0], |last| blocks[*last]);
-        let default = BlockCall::new(
-            last,
-            std::iter::empty(),
-            &mut self.builder.func.dfg.value_lists,
-        );
-        let jump_table = self
-            .builder
-            .create_jump_table(JumpTableData::new(default, &calls));
-        let index = self.builder.ins().ireduce(I32, outcome);
-        self.builder.ins().br_table(index, jump_table);
     }
 }

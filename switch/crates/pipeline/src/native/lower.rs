@@ -38,6 +38,8 @@ pub(super) enum Region {
     Out,
     Register(u16),
     Counter(u16),
+    /// Counters of entries.
+    Entries,
     Steps,
 }
 
@@ -52,6 +54,10 @@ pub(super) struct Lower<'a, 'f> {
     variables: HashMap<Place, Variable>,
     signatures: HashMap<usize, SigRef>,
     key: Option<StackSlot>,
+    /// The address of the runtime data of the action that runs.
+    parameters: Option<Variable>,
+    /// Where the control ends that is written.
+    pub(super) exit: Block,
 }
 
 impl<'a, 'f> Lower<'a, 'f> {
@@ -74,6 +80,8 @@ impl<'a, 'f> Lower<'a, 'f> {
             variables: HashMap::new(),
             signatures: HashMap::new(),
             key: None,
+            parameters: None,
+            exit: entry,
         };
         lower.words = lower.fixed(Context::WORDS);
         lower
@@ -93,6 +101,7 @@ impl<'a, 'f> Lower<'a, 'f> {
             Region::Frame => OTHERS + 2,
             Region::Out => OTHERS + 3,
             Region::Steps => OTHERS + 4,
+            Region::Entries => OTHERS + 5,
             Region::Register(number) => OTHERS * 2 + u32::from(number),
             Region::Counter(number) => OTHERS * 3 + u32::from(number),
         };
@@ -194,6 +203,29 @@ impl<'a, 'f> Lower<'a, 'f> {
     pub(super) fn is_set(&mut self, word: u32) -> Value {
         let value = self.load_word(word);
         self.builder.ins().icmp_imm_s(IntCC::NotEqual, value, 0)
+    }
+
+    fn parameters_variable(&mut self) -> Variable {
+        let builder = &mut self.builder;
+        *self
+            .parameters
+            .get_or_insert_with(|| builder.declare_var(I64))
+    }
+
+    /// The address of the runtime data of the action that runs.
+    pub(super) fn parameters(&mut self) -> Value {
+        let variable = self.parameters_variable();
+        self.builder.use_var(variable)
+    }
+
+    pub(super) fn set_parameters(&mut self, address: Value) {
+        let variable = self.parameters_variable();
+        self.builder.def_var(variable, address);
+    }
+
+    pub(super) fn shifted_down(&mut self, value: Value, right: u32) -> Value {
+        let by = self.constant(right.into());
+        self.builder.ins().ushr(value, by)
     }
 
     pub(super) fn shifted(&mut self, value: Value, left: u32) -> Value {

@@ -56,7 +56,8 @@ pub(super) enum Callback {
     Perform,
     Wide,
     Calculate,
-    LookUp,
+    Apply,
+    Search,
     Parse,
     Select,
     Append,
@@ -68,7 +69,8 @@ impl Callback {
             Self::Perform => perform as *const (),
             Self::Wide => wide as *const (),
             Self::Calculate => calculate as *const (),
-            Self::LookUp => look_up as *const (),
+            Self::Apply => apply as *const (),
+            Self::Search => search as *const (),
             Self::Parse => parse as *const (),
             Self::Select => select as *const (),
             Self::Append => append as *const (),
@@ -109,7 +111,8 @@ extern "C" fn calculate(context: *mut Context, number: u64) -> u64 {
     machine.calculate(number as u32, packet)
 }
 
-extern "C" fn look_up(context: *mut Context, number: u64, key: *const u64) -> u64 {
+/// Applies a table: gives the outcome, and the place of the runtime data in the context.
+extern "C" fn apply(context: *mut Context, number: u64, key: *const u64) -> u64 {
     // SAFETY: called by code with its own context.
     let (machine, packet) = unsafe { parts(context) };
     // SAFETY: the number is one of the program's, of which the state has as many tables; no other
@@ -123,6 +126,15 @@ extern "C" fn look_up(context: *mut Context, number: u64, key: *const u64) -> u6
     // SAFETY: the context of the code that calls.
     unsafe { (*context).parameters = parameters };
     outcome.into()
+}
+
+/// Searches a table: gives one more than the number of the entry found, or zero.
+extern "C" fn search(context: *mut Context, number: u64, key: *const u64) -> u64 {
+    // SAFETY: as in `apply`; nothing changes the table meanwhile.
+    let table = unsafe { &*(*context).tables.add(number as usize) };
+    // SAFETY: as in `apply`.
+    let key = unsafe { std::slice::from_raw_parts(key, table.pieces().1) };
+    table.search(key).map_or(0, |number| u64::from(number) + 1)
 }
 
 /// Performs an operation of a parser state; 1 if it ends in an error.

@@ -2,7 +2,7 @@
 //!
 //! - `graph`: controls as blocks, each action in place where a table leads to it.
 //! - `words`: which words of a packet need memory, and which have to be cleared.
-//! - `parser`, `control`, `deparser` write the code, with what they share in `lower`.
+//! - `parser`, `control`, `table`, `deparser` write the code, with what they share in `lower`.
 //! - `memory`: the code's memory, its context, and the functions it calls back.
 //!
 //! Code knows the program, but nothing of its entries: tables have a place each (their site) that
@@ -14,6 +14,7 @@ mod graph;
 mod lower;
 mod memory;
 mod parser;
+mod table;
 mod words;
 
 use std::collections::BTreeSet;

@@ -64,9 +64,7 @@ impl Table {
                 classifier.insert(order(entry.priority, number), matches);
             }
         }
-        if self.store.length() == 1 {
-            self.refresh_site();
-        }
+        self.refresh_site();
         Ok(())
     }
 
@@ -110,9 +108,7 @@ impl Table {
         }
         self.release_choice(self.store.choice(number));
         self.store.remove(number);
-        if self.is_empty() {
-            self.refresh_site();
-        }
+        self.refresh_site();
         Ok(())
     }
 

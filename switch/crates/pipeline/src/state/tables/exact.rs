@@ -82,7 +82,7 @@ pub(crate) struct FlatMap {
 }
 
 /// 2^64 divided by the golden ratio (Knuth, TAOCP 6.4).
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Multiplies to 128 bits and folds, word by word: every key bit reaches every bit of the hash.
 #[inline]
@@ -107,6 +107,11 @@ impl FlatMap {
 
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// Where the slots are, and the number of them less one.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.slots.as_ptr().expose_provenance(), self.last)
     }
 
     #[inline]
@@ -145,11 +150,11 @@ impl FlatMap {
         if self.slots.is_empty() || (self.length + 1) * 3 > (self.last + 1) * 2 {
             self.grow();
         }
-        self.place(key, u64::from(number) + 1);
+        self.put(key, u64::from(number) + 1);
         self.length += 1;
     }
 
-    fn place(&mut self, key: &[u64], tag: u64) {
+    fn put(&mut self, key: &[u64], tag: u64) {
         let stride = self.width + 1;
         let mut slot = hash(key) & self.last;
         while self.slots[slot * stride] != 0 {
@@ -170,7 +175,7 @@ impl FlatMap {
         self.last = slots - 1;
         for slot in before.chunks_exact(stride) {
             if slot[0] != 0 {
-                self.place(&slot[1..], slot[0]);
+                self.put(&slot[1..], slot[0]);
             }
         }
     }

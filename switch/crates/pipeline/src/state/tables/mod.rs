@@ -19,6 +19,7 @@ mod store;
 use std::sync::Arc;
 
 use classifier::{Classifier, Matches, Test};
+pub(crate) use exact::MULTIPLIER;
 use exact::{Exact, NumberSet};
 use key::Extractor;
 use lpm::LongestPrefix;
@@ -33,7 +34,7 @@ use crate::time::Time;
 
 pub(crate) use entry::{Choice, SetMember, TableEntry, WeightedMember};
 pub(crate) use key::{ALWAYS, Piece};
-pub(crate) use site::Site;
+pub(crate) use site::{Search, Site};
 
 #[derive(Debug)]
 enum Index {
@@ -237,8 +238,9 @@ impl Table {
         self.search(&self.key)
     }
 
+    /// The number of the entry that a search key finds.
     #[inline]
-    fn search(&self, key: &[u64]) -> Option<u32> {
+    pub(crate) fn search(&self, key: &[u64]) -> Option<u32> {
         match &self.index {
             Index::Exact(exact) => exact.get(key),
             Index::Lpm(prefixes) => prefixes.lookup(key),
@@ -250,6 +252,16 @@ impl Table {
                 classifier.lookup(key, matches)
             }
         }
+    }
+
+    /// Words of runtime data of each entry.
+    pub(crate) fn parameter_words(&self) -> usize {
+        self.store.parameter_words()
+    }
+
+    /// Whether entries count their packets.
+    pub(crate) fn counts(&self) -> bool {
+        self.shape.direct_counter.is_some()
     }
 
     /// The columns of a search key, and the words that they go to.

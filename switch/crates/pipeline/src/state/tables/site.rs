@@ -1,7 +1,8 @@
-//! The result of a packet that needs no look-up: one place per table, which native code reads and each
-//! write refreshes.
+//! The places of a table that native code reads: the result of a packet that finds nothing, and where
+//! the index and the entries lie. Each write refreshes them, so no write makes code anew.
 
-use super::Table;
+use super::exact::Exact;
+use super::{Index, Table};
 
 /// A table's state for native code.
 #[repr(C)]
@@ -13,6 +14,13 @@ pub(crate) struct Site {
     pub(crate) outcome: u32,
     /// Address of the runtime data of a miss.
     pub(crate) parameters: usize,
+    /// Addresses of the entries' actions, runtime data and counters, by number.
+    pub(crate) choices: usize,
+    pub(crate) entries: usize,
+    pub(crate) counts: usize,
+    /// Address of the slots of an exact index, and the number of them less one.
+    pub(crate) slots: usize,
+    pub(crate) last: usize,
 }
 
 impl Site {
@@ -24,18 +32,57 @@ impl Site {
     pub(crate) const PASSED: u32 = 2;
 }
 
+/// How native code searches a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// The key is the position of a 32-bit cell: one more than the number, zero for none.
+    Array { size: u64 },
+    /// Slots of one more word than the key has, as in [`super::exact::FlatMap`].
+    Slots,
+    /// By a function of the table.
+    Called,
+}
+
 impl Table {
+    /// How native code searches it; `None` if a hit has effects that are left to
+    /// [`Table::apply_key`]: members of a profile, meters, idle timeouts.
+    pub(crate) fn native_search(&self) -> Option<Search> {
+        let shape = &self.shape;
+        if shape.profile.is_some() || shape.direct_meter.is_some() || shape.timeouts {
+            return None;
+        }
+        Some(match &self.index {
+            Index::Exact(Exact::Direct { size, .. }) => Search::Array { size: *size as u64 },
+            Index::Exact(Exact::Map(_)) => Search::Slots,
+            Index::Lpm(_) | Index::Priority { .. } => Search::Called,
+        })
+    }
+
     /// Writes the site anew, after entries came or went or the default action changed.
     pub(super) fn refresh_site(&mut self) {
         let missed = self.missed();
+        let (outcome, parameters) = (missed.outcome, missed.parameters.as_ptr());
+        let (slots, last) = match &self.index {
+            Index::Exact(Exact::Direct { size, numbers }) => {
+                (numbers.as_ptr().expose_provenance(), *size - 1)
+            }
+            Index::Exact(Exact::Map(map)) => map.place(),
+            Index::Lpm(_) | Index::Priority { .. } => (0, 0),
+        };
+        let (choices, entries, counts) = self.store.places();
         self.site = Site {
-            outcome: missed.outcome,
-            parameters: missed.parameters.as_ptr().expose_provenance(),
+            outcome,
+            parameters: parameters.expose_provenance(),
             state: match (self.is_empty(), self.passed) {
                 (false, _) => Site::LOOK_UP,
                 (true, None) => Site::MISSED,
                 (true, Some(_)) => Site::PASSED,
             },
+            choices,
+            entries,
+            counts,
+            slots,
+            last,
         };
     }
 }

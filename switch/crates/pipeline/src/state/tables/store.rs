@@ -80,6 +80,20 @@ impl Store {
         self.length
     }
 
+    /// Where the entries' choices, parameters and counts are, until entries come or go.
+    pub(super) fn places(&mut self) -> (usize, usize, usize) {
+        (
+            self.choices.as_ptr().expose_provenance(),
+            self.parameters.as_ptr().expose_provenance(),
+            self.counts.as_mut_ptr().expose_provenance(),
+        )
+    }
+
+    /// Words of runtime data of each entry.
+    pub(super) fn parameter_words(&self) -> usize {
+        self.layout.parameters
+    }
+
     /// The numbers in use from `first` on.
     pub(crate) fn numbers(&self, first: u32) -> impl Iterator<Item = u32> + '_ {
         let numbers = first..self.choices.len() as u32;
