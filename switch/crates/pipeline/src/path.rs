@@ -92,12 +92,9 @@ impl Pipeline {
     /// Parses a frame, verifies its checksums, and applies the ingress control.
     pub fn ingress(&mut self, now: Time, port: u16, frame: &[u8]) -> Processed {
         self.grant_steps();
-        let mut packet = self.fresh(frame);
-        let standard = &self.program.standard;
-        packet.set_field(standard.ingress_port, port.into());
-        packet.set_field(standard.packet_length, frame.len() as u64);
-        packet.set_field(standard.ingress_global_timestamp, now / 1000);
-        self.process(now, packet, frame)
+        let mut packet = self.pooled();
+        self.run(now).arrive(&mut packet, frame, port);
+        self.decide(packet)
     }
 
     /// Parser and ingress, on a packet whose metadata are set.
@@ -107,18 +104,12 @@ impl Pipeline {
         mut packet: Box<Packet>,
         frame: &[u8],
     ) -> Processed {
-        let mut run = self.run(now);
-        let program = run.machine.program;
-        let standard = &program.standard;
-        let (consumed, error) = run.parse(&mut packet, frame);
-        packet.payload.extend_from_slice(&frame[consumed..]);
-        if let Some(error) = error {
-            packet.set_field(standard.parser_error, error);
-        }
-        if !run.verify_checksums(&mut packet) {
-            packet.set_field(standard.checksum_error, 1);
-        }
-        run.ingress(&mut packet);
+        self.run(now).process(&mut packet, frame);
+        self.decide(packet)
+    }
+
+    /// Where a packet goes that has passed ingress.
+    fn decide(&mut self, mut packet: Box<Packet>) -> Processed {
         let verdict = self.verdict(&mut packet);
         let program = &self.program;
         if let Verdict::Unicast { .. } = verdict {
@@ -139,7 +130,7 @@ impl Pipeline {
 
     /// Only parses, for a copy of a frame that ingress has seen.
     pub(crate) fn parse_again(&mut self, now: Time, packet: &mut Packet, frame: &[u8]) {
-        let (consumed, _) = self.run(now).parse(packet, frame);
+        let consumed = self.run(now).parse(packet, frame);
         packet.payload.extend_from_slice(&frame[consumed..]);
     }
 
@@ -198,18 +189,8 @@ impl Pipeline {
     /// Applies the egress control to a packet that leaves its queue.
     pub fn egress(&mut self, now: Time, packet: &mut Packet, queue: &QueueMetadata) -> Departing {
         let drop_port = self.options.drop_port;
-        let mut run = self.run(now);
-        let standard = &run.machine.program.standard;
-        packet.set_field(standard.egress_port, queue.egress_port.into());
-        packet.set_field(standard.enq_timestamp, queue.enq_timestamp_ns / 1000);
-        packet.set_field(standard.enq_qdepth, queue.enq_qdepth.into());
-        packet.set_field(standard.deq_timedelta, queue.deq_timedelta_ns / 1000);
-        packet.set_field(standard.deq_qdepth, queue.deq_qdepth.into());
-        packet.set_field(standard.egress_global_timestamp, now / 1000);
-        packet.set_field(standard.packet_length, packet.current_length.into());
-        // Not the drop port: the value that ingress left has no meaning in egress.
-        packet.set_field(standard.egress_spec, u64::from(drop_port) + 1);
-        run.egress(packet);
+        self.run(now).egress(packet, queue);
+        let standard = &self.program.standard;
         if packet.exhausted {
             packet.wishes = Wishes::default();
         }
@@ -275,36 +256,70 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn parse(&mut self, packet: &mut Packet, frame: &[u8]) -> (usize, Option<u64>) {
+    /// A frame that arrives: from the parser to the end of ingress. The packet may have memory of
+    /// another one.
+    #[inline]
+    fn arrive(&mut self, packet: &mut Packet, frame: &[u8], port: u16) {
+        let program = self.machine.program;
+        if let Some(native) = self.native {
+            packet.begin(program.bytes as usize, frame.len());
+            return native.arrive(&mut self.machine, self.tables, packet, frame, port);
+        }
+        packet.reset(program.words as usize, program.bytes as usize, frame.len());
+        let standard = &program.standard;
+        packet.set_field(standard.ingress_port, port.into());
+        packet.set_field(standard.packet_length, frame.len() as u64);
+        packet.set_field(standard.ingress_global_timestamp, self.machine.now / 1000);
+        self.process(packet, frame);
+    }
+
+    /// The same, for a packet whose metadata are set.
+    fn process(&mut self, packet: &mut Packet, frame: &[u8]) {
+        if let Some(native) = self.native {
+            return native.process(&mut self.machine, self.tables, packet, frame);
+        }
+        let program = self.machine.program;
+        let standard = &program.standard;
+        let (consumed, error) = self.machine.parse(packet, frame);
+        packet.payload.extend_from_slice(&frame[consumed..]);
+        if let Some(error) = error {
+            packet.set_field(standard.parser_error, error);
+        }
+        if !self.machine.verify_checksums(packet) {
+            packet.set_field(standard.checksum_error, 1);
+        }
+        self.machine.apply(self.tables, packet, program.ingress);
+    }
+
+    /// Only parses: gives the bytes parsed.
+    fn parse(&mut self, packet: &mut Packet, frame: &[u8]) -> usize {
         match self.native {
             Some(native) => native.parse(&mut self.machine, packet, frame),
-            None => self.machine.parse(packet, frame),
+            None => self.machine.parse(packet, frame).0,
         }
     }
 
-    fn verify_checksums(&mut self, packet: &mut Packet) -> bool {
-        match self.native {
-            Some(native) => native.verify_checksums(&mut self.machine, packet),
-            None => self.machine.verify_checksums(packet),
+    #[inline]
+    fn egress(&mut self, packet: &mut Packet, queue: &QueueMetadata) {
+        if let Some(native) = self.native {
+            return native.egress(&mut self.machine, self.tables, packet, queue);
         }
+        let program = self.machine.program;
+        let standard = &program.standard;
+        let now = self.machine.now;
+        packet.set_field(standard.egress_port, queue.egress_port.into());
+        packet.set_field(standard.enq_timestamp, queue.enq_timestamp_ns / 1000);
+        packet.set_field(standard.enq_qdepth, queue.enq_qdepth.into());
+        packet.set_field(standard.deq_timedelta, queue.deq_timedelta_ns / 1000);
+        packet.set_field(standard.deq_qdepth, queue.deq_qdepth.into());
+        packet.set_field(standard.egress_global_timestamp, now / 1000);
+        packet.set_field(standard.packet_length, packet.current_length.into());
+        // Not the drop port: the value that ingress left has no meaning in egress.
+        packet.set_field(standard.egress_spec, u64::from(self.machine.drop_port) + 1);
+        self.machine.apply(self.tables, packet, program.egress);
     }
 
-    fn ingress(&mut self, packet: &mut Packet) {
-        let start = self.machine.program.ingress;
-        match self.native {
-            Some(native) => native.ingress(&mut self.machine, self.tables, packet),
-            None => self.machine.apply(self.tables, packet, start),
-        }
-    }
-
-    fn egress(&mut self, packet: &mut Packet) {
-        let start = self.machine.program.egress;
-        match self.native {
-            Some(native) => native.egress(&mut self.machine, self.tables, packet),
-            None => self.machine.apply(self.tables, packet, start),
-        }
-    }
-
+    #[inline]
     fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
         match self.native {
             Some(native) => native.deparse(&mut self.machine, packet, out),

@@ -2,6 +2,7 @@
 
 use crate::machine::Machine;
 use crate::packet::Packet;
+use crate::path::QueueMetadata;
 use crate::program::Program;
 use crate::state::tables::Table;
 
@@ -22,24 +23,32 @@ impl Native {
         match *self {}
     }
 
-    pub(crate) fn parse(
+    pub(crate) fn arrive(
         &self,
         _: &mut Machine<'_>,
+        _: &mut [Table],
         _: &mut Packet,
         _: &[u8],
-    ) -> (usize, Option<u64>) {
+        _: u16,
+    ) {
         match *self {}
     }
 
-    pub(crate) fn verify_checksums(&self, _: &mut Machine<'_>, _: &mut Packet) -> bool {
+    pub(crate) fn process(&self, _: &mut Machine<'_>, _: &mut [Table], _: &mut Packet, _: &[u8]) {
         match *self {}
     }
 
-    pub(crate) fn ingress(&self, _: &mut Machine<'_>, _: &mut [Table], _: &mut Packet) {
+    pub(crate) fn parse(&self, _: &mut Machine<'_>, _: &mut Packet, _: &[u8]) -> usize {
         match *self {}
     }
 
-    pub(crate) fn egress(&self, _: &mut Machine<'_>, _: &mut [Table], _: &mut Packet) {
+    pub(crate) fn egress(
+        &self,
+        _: &mut Machine<'_>,
+        _: &mut [Table],
+        _: &mut Packet,
+        _: &QueueMetadata,
+    ) {
         match *self {}
     }
 

@@ -1,7 +1,5 @@
 //! Controls, actions and expressions become code, block by block.
 
-use std::mem::offset_of;
-
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
@@ -10,8 +8,6 @@ use super::graph::{End, Graph, Step};
 use super::lower::{Lower, Region, condition};
 use super::memory::{Callback, Context};
 use crate::program::{ExternOperation, Instruction, Operator};
-use crate::state::externs::counter::{Count, CounterArray};
-use crate::state::externs::register::RegisterArray;
 
 impl Lower<'_, '_> {
     /// Writes the blocks of a graph, which begins here; all its ends lead to `exit`.
@@ -240,45 +236,14 @@ impl Lower<'_, '_> {
                 register,
                 index,
                 to,
-            } => {
-                let index = self.get(index);
-                let size = self.source.program.registers[usize::from(register)].size;
-                if size == 0 {
-                    let zero = self.constant(0);
-                    self.set(to, zero);
-                    return;
-                }
-                let (inside, place) = self.register_place(register, index);
-                let zero = self.constant(0);
-                let cells = self.register_cells(register);
-                let place = self.builder.ins().select(inside, place, zero);
-                let address = self.builder.ins().iadd(cells, place);
-                let flags = self.flags(Region::Register(register));
-                let value = self.builder.ins().load(I64, flags, address, 0);
-                let value = self.builder.ins().select(inside, value, zero);
-                self.set(to, value);
-            }
+            } => self.read_register(register, index, to),
             Instruction::WriteRegister {
                 register,
                 index,
                 from,
-            } => {
-                let index = self.get(index);
-                let value = self.get(from);
-                let bits = self.source.program.registers[usize::from(register)].bits;
-                let value = self.masked(value, crate::bits::mask(bits));
-                let (inside, place) = self.register_place(register, index);
-                let cells = self.register_cells(register);
-                let address = self.builder.ins().iadd(cells, place);
-                let address = self.or_sink(inside, address);
-                let flags = self.flags(Region::Register(register));
-                self.builder.ins().store(flags, value, address, 0);
-            }
+            } => self.write_register(register, index, from),
             Instruction::Count { counter, index } => self.count(counter, index),
-            Instruction::Wide(number) => {
-                let number = self.constant(number.into());
-                self.call(Callback::Wide, &[number]);
-            }
+            Instruction::Wide(number) => self.wide(number),
             Instruction::Extern(number) => self.external(number),
             // These end a block.
             Instruction::Jump(_)
@@ -312,8 +277,7 @@ impl Lower<'_, '_> {
                 calculation,
                 modulus,
             } => {
-                let calculation = self.constant((*calculation).into());
-                let hash = self.call(Callback::Calculate, &[calculation]);
+                let hash = self.calculated(*calculation);
                 let modulus = self.get(*modulus);
                 let one = self.constant(1);
                 // A modulus of zero counts as one, as in bmv2.
@@ -323,6 +287,16 @@ impl Lower<'_, '_> {
                 let value = self.builder.ins().iadd(rest, base);
                 self.set(*to, value);
             }
+            ExternOperation::ReadWideRegister {
+                register,
+                index,
+                to,
+            } if self.is_double(*register) => self.read_double(*register as u16, *index, *to),
+            ExternOperation::WriteWideRegister {
+                register,
+                index,
+                from,
+            } if self.is_double(*register) => self.write_double(*register as u16, *index, *from),
             _ => {
                 let number = self.constant(number.into());
                 self.call(Callback::Perform, &[number]);
@@ -382,55 +356,5 @@ impl Lower<'_, '_> {
     fn set_cut(&mut self, to: u16, value: Value, upper: u8) {
         let value = self.masked(value, u64::MAX >> (upper & 63));
         self.set(to, value);
-    }
-
-    /// Whether an index is within a register, and where its cell starts, in bytes.
-    fn register_place(&mut self, register: u16, index: Value) -> (Value, Value) {
-        let size = self.source.program.registers[usize::from(register)].size;
-        let inside = self.compared(IntCC::UnsignedLessThan, index, size.into());
-        (inside, self.shifted(index, 3))
-    }
-
-    fn register_cells(&mut self, register: u16) -> Value {
-        let arrays = self.fixed(Context::REGISTERS);
-        let place =
-            usize::from(register) * size_of::<RegisterArray>() + offset_of!(RegisterArray, address);
-        let flags = self.flags(Region::Fixed).with_readonly().with_can_move();
-        self.builder.ins().load(I64, flags, arrays, place as i32)
-    }
-
-    /// An address, or where a write has no effect.
-    fn or_sink(&mut self, inside: Value, address: Value) -> Value {
-        let offset = self.constant(Context::SINK as u64);
-        let sink = self.builder.ins().iadd(self.context, offset);
-        self.builder.ins().select(inside, address, sink)
-    }
-
-    fn count(&mut self, counter: u16, index: u16) {
-        let index = self.get(index);
-        let size = self.source.program.counters[usize::from(counter)].size;
-        let inside = self.compared(IntCC::UnsignedLessThan, index, size.into());
-        let arrays = self.fixed(Context::COUNTERS);
-        let place =
-            usize::from(counter) * size_of::<CounterArray>() + offset_of!(CounterArray, address);
-        let flags = self.flags(Region::Fixed).with_readonly().with_can_move();
-        let cells = self.builder.ins().load(I64, flags, arrays, place as i32);
-        let place = self.shifted(index, 4);
-        let address = self.builder.ins().iadd(cells, place);
-        let address = self.or_sink(inside, address);
-        self.count_at(Region::Counter(counter), address);
-    }
-
-    /// Counts the packet and its bytes.
-    pub(super) fn count_at(&mut self, region: Region, address: Value) {
-        let one = self.constant(1);
-        let length = self.fixed(Context::RECEIVED);
-        let fields = [(offset_of!(Count, 0), one), (offset_of!(Count, 1), length)];
-        for (offset, more) in fields {
-            let flags = self.flags(region);
-            let before = self.builder.ins().load(I64, flags, address, offset as i32);
-            let sum = self.builder.ins().iadd(before, more);
-            self.builder.ins().store(flags, sum, address, offset as i32);
-        }
     }
 }

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 
 use super::lower::{Lower, Region};
 use super::memory::{Callback, Context};
-use crate::program::{Checksum, Fit, Guard, Sum};
+use crate::program::{Checksum, Guard};
 
 impl Lower<'_, '_> {
     /// Gives 1 if all verified checksums are right, else 0.
@@ -114,59 +114,7 @@ impl Lower<'_, '_> {
     }
 
     fn sum(&mut self, checksum: &Checksum) -> Value {
-        let calculation = &self.source.program.calculations[checksum.calculation as usize];
-        let value = match &calculation.sum {
-            Some(sum) if sum.variable.is_none() => self.internet_sum(sum),
-            _ => {
-                let number = self.constant(checksum.calculation.into());
-                self.call(Callback::Calculate, &[number])
-            }
-        };
+        let value = self.calculated(checksum.calculation);
         self.fit(value, checksum.target.fit)
-    }
-
-    fn fit(&mut self, value: Value, fit: Fit) -> Value {
-        let value = self.masked(value, fit.mask());
-        if fit.sign() == 0 {
-            return value;
-        }
-        let sign = self.constant(fit.sign());
-        let value = self.builder.ins().bxor(value, sign);
-        self.builder.ins().isub(value, sign)
-    }
-
-    /// RFC 1071, over fields in place: see [`Sum`].
-    fn internet_sum(&mut self, sum: &Sum) -> Value {
-        let mut total = self.constant(0);
-        for part in &sum.fields {
-            let value = self.load_word(part.word.into());
-            let value = self.shifted(value, u32::from(part.shift & 15));
-            total = self.builder.ins().iadd(total, value);
-        }
-        for long in &sum.long {
-            let value = self.load_word(long.part.word.into());
-            let value = self.masked(value, long.mask);
-            let value = self.folded(value, 32);
-            let value = self.shifted(value, u32::from(long.part.shift & 15));
-            total = self.builder.ins().iadd(total, value);
-        }
-        if let Some(valid) = sum.valid {
-            let (valid, zero) = (self.is_set(valid), self.constant(0));
-            total = self.builder.ins().select(valid, total, zero);
-        }
-        total = self.folded(total, 32);
-        for _ in 0..3 {
-            total = self.folded(total, 16);
-        }
-        let total = self.builder.ins().bnot(total);
-        self.masked(total, 0xffff)
-    }
-
-    /// The low bits and those above them, added.
-    fn folded(&mut self, value: Value, bits: u32) -> Value {
-        let low = self.masked(value, crate::bits::mask(bits));
-        let bits = self.constant(bits.into());
-        let high = self.builder.ins().ushr(value, bits);
-        self.builder.ins().iadd(low, high)
     }
 }

@@ -14,7 +14,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 
 use super::memory::{Callback, Context};
 use super::words::{Graphs, Placing, WordSet};
-use crate::program::{Comparison, Place, Program};
+use crate::program::{Comparison, Fit, Place, Program};
 use crate::state::tables::Table;
 
 /// A program with all that its code is made of.
@@ -200,6 +200,22 @@ impl<'a, 'f> Lower<'a, 'f> {
         self.builder.ins().band(value, mask)
     }
 
+    /// A value as a field of some bits holds it.
+    pub(super) fn fit(&mut self, value: Value, fit: Fit) -> Value {
+        let value = self.masked(value, fit.mask());
+        if fit.sign() == 0 {
+            return value;
+        }
+        let sign = self.constant(fit.sign());
+        let value = self.builder.ins().bxor(value, sign);
+        self.builder.ins().isub(value, sign)
+    }
+
+    /// 1 or 0 for a condition.
+    pub(super) fn as_word(&mut self, condition: Value) -> Value {
+        self.builder.ins().uextend(I64, condition)
+    }
+
     pub(super) fn is_set(&mut self, word: u32) -> Value {
         let value = self.load_word(word);
         self.builder.ins().icmp_imm_s(IntCC::NotEqual, value, 0)
@@ -224,6 +240,9 @@ impl<'a, 'f> Lower<'a, 'f> {
     }
 
     pub(super) fn shifted_down(&mut self, value: Value, right: u32) -> Value {
+        if right == 0 {
+            return value;
+        }
         let by = self.constant(right.into());
         self.builder.ins().ushr(value, by)
     }

@@ -2,12 +2,14 @@
 //! it calls back, and the memory it lies in. All `unsafe` of this crate is here.
 #![allow(unsafe_code)]
 
+use std::marker::PhantomData;
 use std::mem::offset_of;
 
 use memmap2::{Mmap, MmapMut};
 
 use crate::machine::{Machine, write_header};
 use crate::packet::Packet;
+use crate::path::QueueMetadata;
 use crate::program::{Cases, HeaderSpan};
 use crate::state::externs::counter::CounterArray;
 use crate::state::externs::register::RegisterArray;
@@ -22,6 +24,11 @@ pub(super) struct Context {
     tables: *mut Table,
     steps: *mut u32,
     received: u64,
+    /// Bytes of the packet as it was when the call began.
+    current: u64,
+    now: u64,
+    port: u64,
+    queue: *const QueueMetadata,
     frame: *const u8,
     length: u64,
     out: *mut u8,
@@ -45,7 +52,7 @@ macro_rules! places {
 impl Context {
     places!(
         WORDS words, REGISTERS registers, COUNTERS counters, TABLES tables, STEPS steps,
-        RECEIVED received, FRAME frame, LENGTH length, OUT out, AT at, ERROR error,
+        RECEIVED received, CURRENT current, NOW now, PORT port, QUEUE queue, FRAME frame, LENGTH length, OUT out, AT at, ERROR error,
         EXHAUSTED exhausted, PARAMETERS parameters, SINK sink
     );
 }
@@ -186,13 +193,6 @@ extern "C" fn append(context: *mut Context, emitted: u64) -> u64 {
     0
 }
 
-/// The results of a run besides the packet.
-pub(super) struct Ran {
-    pub(super) result: u64,
-    pub(super) at: u64,
-    pub(super) error: u64,
-}
-
 /// Functions in memory that can be executed, but not written.
 #[derive(Debug)]
 pub(super) struct Code {
@@ -215,28 +215,35 @@ impl Code {
         self.memory.len()
     }
 
-    /// Runs the function at `start` on a packet.
-    pub(super) fn run(
-        &self,
-        start: usize,
-        machine: &mut Machine<'_>,
-        tables: &mut [Table],
-        packet: &mut Packet,
-        frame: &[u8],
+    /// Begins to run functions on a packet; `out` has room for what is written of it.
+    #[inline]
+    pub(super) fn call<'c>(
+        &'c self,
+        machine: &'c mut Machine<'_>,
+        tables: &'c mut [Table],
+        packet: &'c mut Packet,
+        frame: &'c [u8],
         out: *mut u8,
-    ) -> Ran {
-        assert!(start < self.memory.len() && packet.words.len() >= machine.program.words as usize);
+    ) -> Call<'c> {
+        assert!(packet.words.len() >= machine.program.words as usize);
+        let received = u64::from(packet.received_length);
+        let current = u64::from(packet.current_length);
+        let now = machine.now;
         let packet: *mut Packet = packet;
         let machine: *mut Machine<'_> = machine;
         // SAFETY: both were made of references just now.
-        let mut context = unsafe {
+        let context = unsafe {
             Context {
                 words: (*packet).words.as_mut_ptr(),
                 registers: (*machine).externs.registers.as_ptr(),
                 counters: (*machine).externs.counters.as_ptr(),
                 tables: tables.as_mut_ptr(),
                 steps: &raw mut *(*machine).steps,
-                received: u64::from((*packet).received_length),
+                received,
+                current,
+                now,
+                port: 0,
+                queue: std::ptr::null(),
                 frame: frame.as_ptr(),
                 length: frame.len() as u64,
                 out,
@@ -249,23 +256,10 @@ impl Code {
                 packet,
             }
         };
-        // SAFETY: a function begins there (only `super::compile` gives starts), and the memory lives
-        // as long as `self`. It was made for this program: it reads and writes words below the
-        // program's number of them, arrays and tables within their bounds, the frame within its
-        // length, and `out` within the longest headers.
-        let result = unsafe {
-            let function: extern "C" fn(*mut Context) -> u64 =
-                std::mem::transmute(self.memory.as_ptr().add(start));
-            function(&raw mut context)
-        };
-        if context.exhausted != 0 {
-            // SAFETY: the code has ended; this is the only reference.
-            unsafe { (*packet).exhausted = true };
-        }
-        Ran {
-            result,
-            at: context.at,
-            error: context.error,
+        Call {
+            code: self,
+            context,
+            borrowed: PhantomData,
         }
     }
 
@@ -280,6 +274,76 @@ impl Code {
                 std::mem::transmute(self.memory.as_ptr().add(start));
             function(&raw const words);
         }
+    }
+}
+
+/// Functions that run on one packet, one after the other.
+pub(super) struct Call<'c> {
+    code: &'c Code,
+    context: Context,
+    /// The context has the addresses of these.
+    borrowed: PhantomData<(
+        &'c mut Machine<'static>,
+        &'c mut [Table],
+        &'c mut Packet,
+        &'c [u8],
+    )>,
+}
+
+impl Call<'_> {
+    /// Runs the function at `start`: gives its result.
+    #[inline]
+    pub(super) fn run(&mut self, start: usize) -> u64 {
+        assert!(start < self.code.memory.len());
+        // SAFETY: a function begins there (only `super::compile` gives starts), and the memory lives
+        // as long as the code. It was made for this program: it reads and writes words below the
+        // program's number of them, arrays and tables within their bounds, the frame within its
+        // length, and `out` within the longest headers.
+        unsafe {
+            let function: extern "C" fn(*mut Context) -> u64 =
+                std::mem::transmute(self.code.memory.as_ptr().add(start));
+            function(&raw mut self.context)
+        }
+    }
+
+    /// Runs ingress or egress, which may be too long.
+    #[inline]
+    pub(super) fn control(&mut self, start: usize) {
+        self.run(start);
+        if self.context.exhausted != 0 {
+            self.packet().exhausted = true;
+        }
+    }
+
+    /// The packet, between two runs.
+    #[inline]
+    pub(super) fn packet(&mut self) -> &mut Packet {
+        // SAFETY: no code runs, and the packet is borrowed for this call alone.
+        unsafe { &mut *self.context.packet }
+    }
+
+    /// The port by which the packet arrives.
+    #[inline]
+    pub(super) fn arrives(&mut self, port: u16) {
+        self.context.port = port.into();
+    }
+
+    /// The packet's time in its queue; the next run may read it.
+    #[inline]
+    pub(super) fn leaves(&mut self, queue: &QueueMetadata) {
+        self.context.queue = queue;
+    }
+
+    /// Bytes parsed, or written.
+    #[inline]
+    pub(super) fn at(&self) -> usize {
+        self.context.at as usize
+    }
+
+    /// The parser error, if parsing failed.
+    #[inline]
+    pub(super) fn error(&self) -> u64 {
+        self.context.error
     }
 }
 

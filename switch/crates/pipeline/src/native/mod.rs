@@ -2,12 +2,15 @@
 //!
 //! - `graph`: controls as blocks, each action in place where a table leads to it.
 //! - `words`: which words of a packet need memory, and which have to be cleared.
-//! - `parser`, `control`, `table`, `deparser` write the code, with what they share in `lower`.
+//! - `parser`, `control`, `deparser` write the code, with what they share in `lower`; `table`, `arrays`,
+//!   `calculation` and `wide` are parts of controls.
 //! - `memory`: the code's memory, its context, and the functions it calls back.
 //!
 //! Code knows the program, but nothing of its entries: tables have a place each (their site) that
 //! every write refreshes, so no write makes code anew, and packets never wait for the compiler.
 
+mod arrays;
+mod calculation;
 mod control;
 mod deparser;
 mod graph;
@@ -15,25 +18,29 @@ mod lower;
 mod memory;
 mod parser;
 mod table;
+mod wide;
 mod words;
 
 use std::collections::BTreeSet;
+use std::mem::offset_of;
+use std::ptr::null_mut;
 
 use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, UserFuncName};
+use cranelift_codegen::ir::types::{I16, I32, I64, Type};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, UserFuncName, Value};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use graph::Graph;
-use lower::{Lower, Source};
-use memory::{Code, Ran, written};
+use lower::{Lower, Region, Source};
+use memory::{Call, Code, Context, written};
 use words::{Graphs, Placing, WordSet};
 
 use crate::machine::Machine;
 use crate::packet::Packet;
-use crate::program::{HeaderSpan, ParserOperation, Program};
+use crate::path::QueueMetadata;
+use crate::program::{HeaderSpan, ParserOperation, Program, WordField};
 use crate::state::tables::Table;
 
 /// Parser states that are compiled; an artifact with more is left to the interpreter.
@@ -47,6 +54,7 @@ const MOST_HEADER_BYTES: usize = 1 << 16;
 pub(crate) struct Native {
     code: Code,
     clear: usize,
+    arrive: usize,
     parse: usize,
     /// Nothing to verify otherwise.
     verify: Option<usize>,
@@ -128,6 +136,7 @@ impl Native {
             compile(&isa, &source, private, write, &mut code)
         };
         let clear = make(None, &|lower| lower.clearing())?;
+        let arrive = make(None, &|lower| lower.arrival())?;
         let parse = make(None, &|lower| lower.parser())?;
         let verify = if program.verified.is_empty() {
             None
@@ -138,12 +147,13 @@ impl Native {
             lower.whole_control(&graphs.ingress);
         })?;
         let egress = make(Some(&placing.private_to_egress), &|lower| {
-            lower.whole_control(&graphs.egress);
+            lower.egress(&graphs.egress);
         })?;
         let deparse = make(None, &|lower| lower.deparser())?;
         Ok(Self {
             code: Code::new(&code)?,
             clear,
+            arrive,
             parse,
             verify,
             ingress,
@@ -168,55 +178,87 @@ impl Native {
         self.code.clear(self.clear, &mut packet.words, self.words);
     }
 
-    fn run(
+    /// Takes a frame that arrives at a port through parser, checksums and ingress. The packet has
+    /// its length, and memory of another one.
+    #[inline]
+    pub(crate) fn arrive(
         &self,
-        start: usize,
         machine: &mut Machine<'_>,
         tables: &mut [Table],
         packet: &mut Packet,
-    ) -> Ran {
-        self.code
-            .run(start, machine, tables, packet, &[], std::ptr::null_mut())
+        frame: &[u8],
+        port: u16,
+    ) {
+        if packet.words.len() != self.words {
+            packet.words.clear();
+            packet.words.resize(self.words, 0);
+        }
+        let program = machine.program;
+        let mut call = self.code.call(machine, tables, packet, frame, null_mut());
+        call.arrives(port);
+        call.run(self.arrive);
+        self.go_on(program, call, frame);
     }
 
-    /// Fills the packet's words from the frame: bytes parsed, and the error that ended it.
+    /// As [`Self::arrive`], for a packet whose metadata are set.
+    pub(crate) fn process(
+        &self,
+        machine: &mut Machine<'_>,
+        tables: &mut [Table],
+        packet: &mut Packet,
+        frame: &[u8],
+    ) {
+        let program = machine.program;
+        let call = self.code.call(machine, tables, packet, frame, null_mut());
+        self.go_on(program, call, frame);
+    }
+
+    #[inline]
+    fn go_on(&self, program: &Program, mut call: Call<'_>, frame: &[u8]) {
+        let failed = call.run(self.parse) != 0;
+        let (at, error) = (call.at(), call.error());
+        let packet = call.packet();
+        packet.payload.extend_from_slice(&frame[at..]);
+        if failed {
+            packet.set_field(program.standard.parser_error, error);
+        }
+        if let Some(verify) = self.verify
+            && call.run(verify) == 0
+        {
+            let packet = call.packet();
+            packet.set_field(program.standard.checksum_error, 1);
+        }
+        call.control(self.ingress);
+    }
+
+    /// Only parses, for a copy of a frame that ingress has seen: gives the bytes parsed.
     pub(crate) fn parse(
         &self,
         machine: &mut Machine<'_>,
         packet: &mut Packet,
         frame: &[u8],
-    ) -> (usize, Option<u64>) {
-        let nothing = std::ptr::null_mut();
-        let ran = self
-            .code
-            .run(self.parse, machine, &mut [], packet, frame, nothing);
-        (ran.at as usize, (ran.result != 0).then_some(ran.error))
+    ) -> usize {
+        let mut call = self.code.call(machine, &mut [], packet, frame, null_mut());
+        call.run(self.parse);
+        call.at()
     }
 
-    pub(crate) fn verify_checksums(&self, machine: &mut Machine<'_>, packet: &mut Packet) -> bool {
-        self.verify
-            .is_none_or(|start| self.run(start, machine, &mut [], packet).result != 0)
-    }
-
-    pub(crate) fn ingress(
-        &self,
-        machine: &mut Machine<'_>,
-        tables: &mut [Table],
-        packet: &mut Packet,
-    ) {
-        self.run(self.ingress, machine, tables, packet);
-    }
-
+    /// Applies egress to a packet that leaves its queue.
+    #[inline]
     pub(crate) fn egress(
         &self,
         machine: &mut Machine<'_>,
         tables: &mut [Table],
         packet: &mut Packet,
+        queue: &QueueMetadata,
     ) {
-        self.run(self.egress, machine, tables, packet);
+        let mut call = self.code.call(machine, tables, packet, &[], null_mut());
+        call.leaves(queue);
+        call.control(self.egress);
     }
 
     /// Updates checksums and writes headers and payload.
+    #[inline]
     pub(crate) fn deparse(
         &self,
         machine: &mut Machine<'_>,
@@ -226,10 +268,10 @@ impl Native {
         out.clear();
         out.reserve(self.header_bytes + packet.payload.len());
         let room = out.as_mut_ptr();
-        let ran = self
-            .code
-            .run(self.deparse, machine, &mut [], packet, &[], room);
-        written(out, ran.at as usize);
+        let mut call = self.code.call(machine, &mut [], packet, &[], room);
+        call.run(self.deparse);
+        let bytes = call.at();
+        written(out, bytes);
         out.extend_from_slice(&packet.payload);
         if let Some(limit) = packet.truncate_to {
             out.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -289,21 +331,100 @@ fn compile(
 impl Lower<'_, '_> {
     /// Clears the words that may be read before they are set.
     fn clearing(mut self) {
-        for word in 0..self.source.program.words {
-            if self.source.placing.cleared.has(word) {
-                let zero = self.constant(0);
-                self.store_word(word, zero);
-            }
-        }
-        let zero = self.constant(0);
-        self.builder.ins().return_(&[zero]);
-        self.finish();
+        self.clear_words();
+        self.give_zero();
+    }
+
+    /// The same, and sets the metadata of a packet that arrives.
+    fn arrival(mut self) {
+        self.clear_words();
+        let standard = self.source.program.standard;
+        let port = self.context_word(Context::PORT);
+        let length = self.fixed(Context::RECEIVED);
+        let now = self.microseconds();
+        self.tell(standard.ingress_port, port);
+        self.tell(standard.packet_length, length);
+        self.tell(standard.ingress_global_timestamp, now);
+        self.give_zero();
     }
 
     fn whole_control(mut self, graph: &Graph) {
         let exit = self.builder.create_block();
         self.graph(graph, exit);
         self.builder.switch_to_block(exit);
+        self.give_zero();
+    }
+
+    fn egress(mut self, graph: &Graph) {
+        let standard = self.source.program.standard;
+        let queue = self.context_word(Context::QUEUE);
+        let port = self.read_from(queue, offset_of!(QueueMetadata, egress_port), I16);
+        let queued = self.read_from(queue, offset_of!(QueueMetadata, enq_timestamp_ns), I64);
+        let queued = self.thousandth(queued);
+        let found = self.read_from(queue, offset_of!(QueueMetadata, enq_qdepth), I32);
+        let left = self.read_from(queue, offset_of!(QueueMetadata, deq_qdepth), I32);
+        let waited = self.read_from(queue, offset_of!(QueueMetadata, deq_timedelta_ns), I64);
+        let waited = self.thousandth(waited);
+        let now = self.microseconds();
+        let length = self.context_word(Context::CURRENT);
+        // Not the drop port: the value that ingress left has no meaning in egress.
+        let spec = self.constant(u64::from(self.source.drop_port) + 1);
+        for (field, value) in [
+            (standard.egress_port, port),
+            (standard.enq_timestamp, queued),
+            (standard.enq_qdepth, found),
+            (standard.deq_timedelta, waited),
+            (standard.deq_qdepth, left),
+            (standard.egress_global_timestamp, now),
+            (standard.packet_length, length),
+            (standard.egress_spec, spec),
+        ] {
+            self.tell(field, value);
+        }
+        self.whole_control(graph);
+    }
+
+    fn clear_words(&mut self) {
+        for word in 0..self.source.program.words {
+            if self.source.placing.cleared.has(word) {
+                let zero = self.constant(0);
+                self.store_word(word, zero);
+            }
+        }
+    }
+
+    /// Sets a standard metadata field, if anything reads it.
+    fn tell(&mut self, field: Option<WordField>, value: Value) {
+        if let Some(field) = field
+            && self.source.placing.read.has(field.word)
+        {
+            let value = self.fit(value, field.fit);
+            self.store_word(field.word, value);
+        }
+    }
+
+    fn read_from(&mut self, address: Value, offset: usize, width: Type) -> Value {
+        let flags = self.flags(Region::Fixed);
+        let ins = self.builder.ins();
+        let value = ins.load(width, flags, address, offset as i32);
+        if width == I64 {
+            value
+        } else {
+            self.builder.ins().uextend(I64, value)
+        }
+    }
+
+    fn microseconds(&mut self) -> Value {
+        let now = self.fixed(Context::NOW);
+        self.thousandth(now)
+    }
+
+    fn thousandth(&mut self, value: Value) -> Value {
+        let thousand = self.constant(1000);
+        self.builder.ins().udiv(value, thousand)
+    }
+
+    fn give_zero(mut self) {
         let zero = self.constant(0);
         self.builder.ins().return_(&[zero]);
         self.finish();

@@ -46,7 +46,10 @@ impl Lower<'_, '_> {
         let state = self.site_u32(&applied, offset_of!(Site, state));
         let is = |lower: &mut Self, value: u32| {
             let code = IntCC::Equal;
-            lower.builder.ins().icmp_imm_u(code, state, i64::from(value))
+            lower
+                .builder
+                .ins()
+                .icmp_imm_u(code, state, i64::from(value))
         };
         if let Some(passed) = passed {
             let idle = is(self, Site::PASSED);
@@ -160,7 +163,9 @@ impl Lower<'_, '_> {
         let address = self.builder.ins().iadd(slots, place);
         let flags = self.flags(Region::Fixed);
         let tag = self.builder.ins().load(I64, flags, address, 0);
-        self.builder.ins().brif(tag, filled, &[], done, &[tag.into()]);
+        self.builder
+            .ins()
+            .brif(tag, filled, &[], done, &[tag.into()]);
         self.builder.switch_to_block(filled);
         let mut different = self.constant(0);
         for (word, offset) in key.iter().zip((8..).step_by(8)) {
@@ -169,7 +174,9 @@ impl Lower<'_, '_> {
             different = self.builder.ins().bor(different, bits);
         }
         let next = self.builder.create_block();
-        self.builder.ins().brif(different, next, &[], done, &[tag.into()]);
+        self.builder
+            .ins()
+            .brif(different, next, &[], done, &[tag.into()]);
         self.builder.switch_to_block(next);
         let one = self.constant(1);
         let after = self.builder.ins().iadd(slot, one);
@@ -184,7 +191,11 @@ impl Lower<'_, '_> {
     }
 
     fn site_u32(&mut self, applied: &Applied<'_>, field: usize) -> Value {
-        self.load_u32(Region::Fixed, applied.tables, Self::site_place(applied, field))
+        self.load_u32(
+            Region::Fixed,
+            applied.tables,
+            Self::site_place(applied, field),
+        )
     }
 
     fn site_word(&mut self, applied: &Applied<'_>, field: usize) -> Value {

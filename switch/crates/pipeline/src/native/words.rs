@@ -67,6 +67,8 @@ pub(super) struct Placing {
     pub(super) private_to_egress: WordSet,
     /// Words that may be read before they are set.
     pub(super) cleared: WordSet,
+    /// Words that anything reads.
+    pub(super) read: WordSet,
 }
 
 impl Placing {
@@ -107,6 +109,19 @@ impl Placing {
         for (_, graph) in &graphs.others {
             visit(program, tables, graph, |word, _| seen.add(word));
         }
+        let mut read = WordSet::new(words);
+        let of_others = graphs.others.iter().map(|(_, graph)| graph);
+        for graph in of_others.chain([&graphs.ingress, &graphs.egress]) {
+            visit(program, tables, graph, |word, sets| {
+                if !sets {
+                    read.add(word);
+                }
+            });
+        }
+        operands(program, &mut |word| read.add(word));
+        let of_switch = [program.standard.egress_spec, program.standard.mcast_grp];
+        let of_switch = of_switch.into_iter().chain([program.standard.priority]);
+        of_switch.flatten().for_each(|field| read.add(field.word));
         let private = |own: &Graph, other: &Graph, live: &WordSet| {
             let mut shared = seen.clone();
             shared.join(live);
@@ -129,6 +144,7 @@ impl Placing {
             private_to_ingress: private(&graphs.ingress, &graphs.egress, &ingress),
             private_to_egress: private(&graphs.egress, &graphs.ingress, &egress),
             cleared,
+            read,
         }
     }
 }

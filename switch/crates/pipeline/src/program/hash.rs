@@ -73,7 +73,7 @@ fn words(data: &[u8]) -> impl Iterator<Item = u16> {
 }
 
 /// CRC-16/ARC: x^16+x^15+x^2+1, reflected.
-const CRC16: [u16; 256] = {
+pub(crate) static CRC16: [u16; 256] = {
     let mut table = [0; 256];
     let mut index = 0;
     while index < 256 {
@@ -94,7 +94,7 @@ const CRC16: [u16; 256] = {
 };
 
 /// CRC-32 of IEEE 802.3, reflected: the effect of a byte with none to three bytes after it.
-const CRC32: [[u32; 256]; 4] = {
+pub(crate) static CRC32: [[u32; 256]; 4] = {
     let mut tables = [[0; 256]; 4];
     let mut index = 0;
     while index < 256 {

@@ -25,6 +25,8 @@ pub(crate) use calculation::{
 pub(crate) use externs::{CounterShape, MeterShape, RegisterShape, Unit};
 pub(crate) use extract::{ExtractPlan, FieldRead};
 pub(crate) use hash::{Algorithm, finish_sum, sum_of};
+#[cfg(feature = "native")]
+pub(crate) use hash::{CRC16, CRC32};
 pub use header::HeaderTypeInfo;
 pub(crate) use header::{Layout, Stack, StandardMetadata};
 pub(crate) use instruction::{Address, Comparison, Instruction, Operator, Place};
