@@ -2,7 +2,7 @@
 //! Headers, metadata and `instance_type` are as in simple_switch. Except replicas, copies start
 //! with zero metadata, also the ingress port, but for the fields that the program lists.
 
-use crate::packet::{Packet, Wishes};
+use crate::packet::Packet;
 use crate::path::Processed;
 use crate::pipeline::Pipeline;
 use crate::program::{FieldList, Slot};
@@ -108,7 +108,7 @@ impl Pipeline {
         packet.received_length = of.received_length;
         packet.current_length = of.current_length;
         packet.truncate_to = of.truncate_to;
-        packet.wishes = Wishes::default();
+        packet.wishes = None;
         packet.exhausted = of.exhausted;
         packet
     }

@@ -16,7 +16,8 @@ pub struct Packet {
     pub(crate) current_length: u32,
     /// Set by `truncate`: bytes to send at most.
     pub(crate) truncate_to: Option<u64>,
-    pub(crate) wishes: Wishes,
+    /// None of most packets.
+    pub(crate) wishes: Option<Wishes>,
     /// A loop took more steps than were left: the results are not used.
     pub(crate) exhausted: bool,
 }
@@ -77,8 +78,12 @@ impl Packet {
         self.received_length = u32::try_from(length).unwrap_or(u32::MAX);
         self.current_length = self.received_length;
         self.truncate_to = None;
-        self.wishes = Wishes::default();
+        self.wishes = None;
         self.exhausted = false;
+    }
+
+    pub(crate) fn wishes_mut(&mut self) -> &mut Wishes {
+        self.wishes.get_or_insert_default()
     }
 
     pub(crate) fn word(&self, word: u32) -> u64 {

@@ -2,7 +2,7 @@
 
 use crate::machine::Machine;
 use crate::native::Native;
-use crate::packet::{CloneRequest, Packet, Wishes};
+use crate::packet::{CloneRequest, Packet};
 use crate::pipeline::Pipeline;
 use crate::program::{FieldList, WordField};
 use crate::state::tables::Table;
@@ -115,11 +115,14 @@ impl Pipeline {
         if let Verdict::Unicast { .. } = verdict {
             packet.set_field(program.standard.instance_type, NORMAL);
         }
-        if let Some(list) = packet.wishes.digest.take() {
-            self.state.digests.push(&program.digests, list, &packet);
+        let (mut clone, mut resubmit) = (None, None);
+        if let Some(wishes) = &mut packet.wishes {
+            clone = wishes.clone.take();
+            resubmit = wishes.resubmit.take();
+            if let Some(list) = wishes.digest.take() {
+                self.state.digests.push(&program.digests, list, &packet);
+            }
         }
-        let clone = packet.wishes.clone.take();
-        let resubmit = packet.wishes.resubmit.take();
         Processed {
             packet,
             verdict,
@@ -130,7 +133,8 @@ impl Pipeline {
 
     /// Only parses, for a copy of a frame that ingress has seen.
     pub(crate) fn parse_again(&mut self, now: Time, packet: &mut Packet, frame: &[u8]) {
-        let consumed = self.run(now).parse(packet, frame);
+        // Rare, so it has no code of its own.
+        let (consumed, _) = self.run(now).machine.parse(packet, frame);
         packet.payload.extend_from_slice(&frame[consumed..]);
     }
 
@@ -161,7 +165,7 @@ impl Pipeline {
     /// Decides where the packet goes. An exhausted one loses its requests.
     fn verdict(&self, packet: &mut Packet) -> Verdict {
         if packet.exhausted {
-            packet.wishes = Wishes::default();
+            packet.wishes = None;
             return Verdict::Exhausted;
         }
         let standard = &self.program.standard;
@@ -192,17 +196,22 @@ impl Pipeline {
         self.run(now).egress(packet, queue);
         let standard = &self.program.standard;
         if packet.exhausted {
-            packet.wishes = Wishes::default();
+            packet.wishes = None;
         }
         let verdict = match standard.egress_spec {
             _ if packet.exhausted => EgressVerdict::Exhausted,
             Some(field) if packet.word(field.word) == u64::from(drop_port) => EgressVerdict::Drop,
             _ => EgressVerdict::Transmit,
         };
+        let (mut clone, mut recirculate) = (None, None);
+        if let Some(wishes) = &mut packet.wishes {
+            clone = wishes.clone.take();
+            recirculate = wishes.recirculate.take();
+        }
         Departing {
             verdict,
-            clone: packet.wishes.clone.take(),
-            recirculate: packet.wishes.recirculate.take(),
+            clone,
+            recirculate,
         }
     }
 
@@ -289,14 +298,6 @@ impl Run<'_> {
             packet.set_field(standard.checksum_error, 1);
         }
         self.machine.apply(self.tables, packet, program.ingress);
-    }
-
-    /// Only parses: gives the bytes parsed.
-    fn parse(&mut self, packet: &mut Packet, frame: &[u8]) -> usize {
-        match self.native {
-            Some(native) => native.parse(&mut self.machine, packet, frame),
-            None => self.machine.parse(packet, frame).0,
-        }
     }
 
     #[inline]

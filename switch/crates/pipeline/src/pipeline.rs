@@ -165,13 +165,7 @@ impl Pipeline {
     pub(crate) fn fresh(&mut self, frame: &[u8]) -> Box<Packet> {
         let mut packet = self.pooled();
         let (words, bytes) = (self.program.words, self.program.bytes);
-        match &self.native {
-            Ok(native) => {
-                native.clear(&mut packet);
-                packet.begin(bytes as usize, frame.len());
-            }
-            Err(_) => packet.reset(words as usize, bytes as usize, frame.len()),
-        }
+        packet.reset(words as usize, bytes as usize, frame.len());
         packet
     }
 

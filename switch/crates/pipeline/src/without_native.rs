@@ -19,10 +19,6 @@ impl Native {
         match *self {}
     }
 
-    pub(crate) fn clear(&self, _: &mut Packet) {
-        match *self {}
-    }
-
     pub(crate) fn arrive(
         &self,
         _: &mut Machine<'_>,
@@ -35,10 +31,6 @@ impl Native {
     }
 
     pub(crate) fn process(&self, _: &mut Machine<'_>, _: &mut [Table], _: &mut Packet, _: &[u8]) {
-        match *self {}
-    }
-
-    pub(crate) fn parse(&self, _: &mut Machine<'_>, _: &mut Packet, _: &[u8]) -> usize {
         match *self {}
     }
 

@@ -130,14 +130,14 @@ impl Machine<'_> {
                 );
             }
             ExternOperation::Clone { session, fields } => {
-                packet.wishes.clone = Some(CloneRequest {
+                packet.wishes_mut().clone = Some(CloneRequest {
                     session: packet.word((*session).into()) as u16 & MOST_SESSION,
                     fields: *fields,
                 });
             }
-            ExternOperation::Resubmit(fields) => packet.wishes.resubmit = Some(*fields),
-            ExternOperation::Recirculate(fields) => packet.wishes.recirculate = Some(*fields),
-            ExternOperation::Digest(list) => packet.wishes.digest = Some(*list),
+            ExternOperation::Resubmit(fields) => packet.wishes_mut().resubmit = Some(*fields),
+            ExternOperation::Recirculate(fields) => packet.wishes_mut().recirculate = Some(*fields),
+            ExternOperation::Digest(list) => packet.wishes_mut().digest = Some(*list),
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{
-    AliasRegionData, Block, InstBuilder, MemFlagsData, SigRef, StackSlot, StackSlotData,
+    AbiParam, AliasRegionData, Block, InstBuilder, MemFlagsData, SigRef, StackSlot, StackSlotData,
     StackSlotKind, Value,
 };
 use cranelift_codegen::isa::TargetFrontendConfig;
@@ -311,7 +311,10 @@ fn callback_signature(
     builder: &FunctionBuilder<'_>,
     parameters: usize,
 ) -> cranelift_codegen::ir::Signature {
-    super::signature(builder.func.signature.call_conv, parameters)
+    let convention = builder.func.signature.call_conv;
+    let mut signature = super::signature(convention, parameters);
+    signature.returns = vec![AbiParam::new(I64)];
+    signature
 }
 
 pub(super) fn condition(comparison: Comparison, signed: bool) -> IntCC {

@@ -27,6 +27,8 @@ pub(super) struct Context {
     /// Bytes of the packet as it was when the call began.
     current: u64,
     now: u64,
+    /// Whether the packet arrives: it has no metadata yet.
+    fresh: u64,
     port: u64,
     queue: *const QueueMetadata,
     frame: *const u8,
@@ -37,6 +39,7 @@ pub(super) struct Context {
     error: u64,
     exhausted: u64,
     parameters: *const u64,
+    has_payload: bool,
     /// Where writes beyond the end of an array go.
     sink: [u64; 2],
     machine: *mut Machine<'static>,
@@ -52,7 +55,7 @@ macro_rules! places {
 impl Context {
     places!(
         WORDS words, REGISTERS registers, COUNTERS counters, TABLES tables, STEPS steps,
-        RECEIVED received, CURRENT current, NOW now, PORT port, QUEUE queue, FRAME frame, LENGTH length, OUT out, AT at, ERROR error,
+        RECEIVED received, CURRENT current, NOW now, FRESH fresh, PORT port, QUEUE queue, FRAME frame, LENGTH length, OUT out, AT at, ERROR error,
         EXHAUSTED exhausted, PARAMETERS parameters, SINK sink
     );
 }
@@ -68,6 +71,7 @@ pub(super) enum Callback {
     Parse,
     Select,
     Append,
+    Payload,
 }
 
 impl Callback {
@@ -81,6 +85,7 @@ impl Callback {
             Self::Parse => parse as *const (),
             Self::Select => select as *const (),
             Self::Append => append as *const (),
+            Self::Payload => payload as *const (),
         };
         function.expose_provenance()
     }
@@ -193,6 +198,31 @@ extern "C" fn append(context: *mut Context, emitted: u64) -> u64 {
     0
 }
 
+/// Takes the payload before ingress, for calculations of it.
+extern "C" fn payload(context: *mut Context) -> u64 {
+    // SAFETY: called by code with its own context.
+    unsafe { take_payload(&mut *context) };
+    0
+}
+
+/// Copies what follows the parsed headers to the packet, unless that is done.
+///
+/// # Safety
+///
+/// As for [`parts`]; the code has parsed.
+unsafe fn take_payload(context: &mut Context) {
+    if !context.has_payload {
+        context.has_payload = true;
+        // SAFETY: frame and length are those of the slice that [`Code::call`] was given.
+        let frame = unsafe { std::slice::from_raw_parts(context.frame, context.length as usize) };
+        // SAFETY: as in `parts`.
+        let packet = unsafe { &mut *context.packet };
+        packet
+            .payload
+            .extend_from_slice(&frame[context.at as usize..]);
+    }
+}
+
 /// Functions in memory that can be executed, but not written.
 #[derive(Debug)]
 pub(super) struct Code {
@@ -242,6 +272,7 @@ impl Code {
                 received,
                 current,
                 now,
+                fresh: 0,
                 port: 0,
                 queue: std::ptr::null(),
                 frame: frame.as_ptr(),
@@ -251,6 +282,7 @@ impl Code {
                 error: 0,
                 exhausted: 0,
                 parameters: std::ptr::null(),
+                has_payload: false,
                 sink: [0; 2],
                 machine: machine.cast(),
                 packet,
@@ -260,19 +292,6 @@ impl Code {
             code: self,
             context,
             borrowed: PhantomData,
-        }
-    }
-
-    /// Runs the function at `start`, which clears words.
-    pub(super) fn clear(&self, start: usize, words: &mut [u64], needed: usize) {
-        assert!(start < self.memory.len() && words.len() >= needed);
-        let words = words.as_mut_ptr();
-        // SAFETY: as in `run`; it writes only words below `needed`, and reads its argument, which
-        // is the first field of a context.
-        unsafe {
-            let function: extern "C" fn(*const *mut u64) -> u64 =
-                std::mem::transmute(self.memory.as_ptr().add(start));
-            function(&raw const words);
         }
     }
 }
@@ -290,60 +309,56 @@ pub(super) struct Call<'c> {
     )>,
 }
 
-impl Call<'_> {
-    /// Runs the function at `start`: gives its result.
+impl<'c> Call<'c> {
+    /// Runs the function at `start`.
     #[inline]
-    pub(super) fn run(&mut self, start: usize) -> u64 {
+    pub(super) fn run(&mut self, start: usize) {
         assert!(start < self.code.memory.len());
         // SAFETY: a function begins there (only `super::compile` gives starts), and the memory lives
         // as long as the code. It was made for this program: it reads and writes words below the
         // program's number of them, arrays and tables within their bounds, the frame within its
         // length, and `out` within the longest headers.
         unsafe {
-            let function: extern "C" fn(*mut Context) -> u64 =
+            let function: extern "C" fn(*mut Context) =
                 std::mem::transmute(self.code.memory.as_ptr().add(start));
-            function(&raw mut self.context)
+            function(&raw mut self.context);
         }
     }
 
-    /// Runs ingress or egress, which may be too long.
+    /// Runs ingress or egress, whose loops may be too long.
     #[inline]
     pub(super) fn control(&mut self, start: usize) {
         self.run(start);
         if self.context.exhausted != 0 {
-            self.packet().exhausted = true;
+            // SAFETY: no code runs, and the packet is borrowed for this call alone.
+            unsafe { (*self.context.packet).exhausted = true };
         }
     }
 
-    /// The packet, between two runs.
-    #[inline]
-    pub(super) fn packet(&mut self) -> &mut Packet {
-        // SAFETY: no code runs, and the packet is borrowed for this call alone.
-        unsafe { &mut *self.context.packet }
-    }
-
-    /// The port by which the packet arrives.
+    /// Says by which port the packet arrives; it has no metadata yet.
     #[inline]
     pub(super) fn arrives(&mut self, port: u16) {
+        self.context.fresh = 1;
         self.context.port = port.into();
     }
 
-    /// The packet's time in its queue; the next run may read it.
+    /// The packet's time in its queue.
     #[inline]
-    pub(super) fn leaves(&mut self, queue: &QueueMetadata) {
+    pub(super) fn leaves(&mut self, queue: &'c QueueMetadata) {
         self.context.queue = queue;
+    }
+
+    /// Copies what follows the parsed headers to the packet.
+    #[inline]
+    pub(super) fn take_payload(&mut self) {
+        // SAFETY: no code runs, and the packet is borrowed for this call alone.
+        unsafe { take_payload(&mut self.context) };
     }
 
     /// Bytes parsed, or written.
     #[inline]
     pub(super) fn at(&self) -> usize {
         self.context.at as usize
-    }
-
-    /// The parser error, if parsing failed.
-    #[inline]
-    pub(super) fn error(&self) -> u64 {
-        self.context.error
     }
 }
 

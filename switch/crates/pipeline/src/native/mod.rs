@@ -34,7 +34,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use graph::Graph;
 use lower::{Lower, Region, Source};
-use memory::{Call, Code, Context, written};
+use memory::{Call, Callback, Code, Context, written};
 use words::{Graphs, Placing, WordSet};
 
 use crate::machine::Machine;
@@ -53,11 +53,7 @@ const MOST_HEADER_BYTES: usize = 1 << 16;
 #[derive(Debug)]
 pub(crate) struct Native {
     code: Code,
-    clear: usize,
-    arrive: usize,
-    parse: usize,
-    /// Nothing to verify otherwise.
-    verify: Option<usize>,
+    /// From the parser to the end of ingress.
     ingress: usize,
     egress: usize,
     deparse: usize,
@@ -69,7 +65,6 @@ pub(crate) struct Native {
 fn signature(convention: CallConv, parameters: usize) -> Signature {
     let mut signature = Signature::new(convention);
     signature.params = vec![AbiParam::new(I64); parameters];
-    signature.returns = vec![AbiParam::new(I64)];
     signature
 }
 
@@ -135,16 +130,8 @@ impl Native {
         let mut make = |private: Option<&WordSet>, write: &dyn Fn(Lower<'_, '_>)| {
             compile(&isa, &source, private, write, &mut code)
         };
-        let clear = make(None, &|lower| lower.clearing())?;
-        let arrive = make(None, &|lower| lower.arrival())?;
-        let parse = make(None, &|lower| lower.parser())?;
-        let verify = if program.verified.is_empty() {
-            None
-        } else {
-            Some(make(None, &|lower| lower.verification())?)
-        };
         let ingress = make(Some(&placing.private_to_ingress), &|lower| {
-            lower.whole_control(&graphs.ingress);
+            lower.ingress(&graphs.ingress);
         })?;
         let egress = make(Some(&placing.private_to_egress), &|lower| {
             lower.egress(&graphs.egress);
@@ -152,10 +139,6 @@ impl Native {
         let deparse = make(None, &|lower| lower.deparser())?;
         Ok(Self {
             code: Code::new(&code)?,
-            clear,
-            arrive,
-            parse,
-            verify,
             ingress,
             egress,
             deparse,
@@ -166,16 +149,6 @@ impl Native {
 
     pub(crate) fn code_bytes(&self) -> usize {
         self.code.bytes()
-    }
-
-    /// Clears the words of a packet that may be read before they are set.
-    pub(crate) fn clear(&self, packet: &mut Packet) {
-        if packet.words.len() != self.words {
-            packet.words.clear();
-            packet.words.resize(self.words, 0);
-            return;
-        }
-        self.code.clear(self.clear, &mut packet.words, self.words);
     }
 
     /// Takes a frame that arrives at a port through parser, checksums and ingress. The packet has
@@ -193,11 +166,9 @@ impl Native {
             packet.words.clear();
             packet.words.resize(self.words, 0);
         }
-        let program = machine.program;
         let mut call = self.code.call(machine, tables, packet, frame, null_mut());
         call.arrives(port);
-        call.run(self.arrive);
-        self.go_on(program, call, frame);
+        self.through_ingress(call);
     }
 
     /// As [`Self::arrive`], for a packet whose metadata are set.
@@ -208,39 +179,14 @@ impl Native {
         packet: &mut Packet,
         frame: &[u8],
     ) {
-        let program = machine.program;
         let call = self.code.call(machine, tables, packet, frame, null_mut());
-        self.go_on(program, call, frame);
+        self.through_ingress(call);
     }
 
     #[inline]
-    fn go_on(&self, program: &Program, mut call: Call<'_>, frame: &[u8]) {
-        let failed = call.run(self.parse) != 0;
-        let (at, error) = (call.at(), call.error());
-        let packet = call.packet();
-        packet.payload.extend_from_slice(&frame[at..]);
-        if failed {
-            packet.set_field(program.standard.parser_error, error);
-        }
-        if let Some(verify) = self.verify
-            && call.run(verify) == 0
-        {
-            let packet = call.packet();
-            packet.set_field(program.standard.checksum_error, 1);
-        }
+    fn through_ingress<'c>(&'c self, mut call: Call<'c>) {
         call.control(self.ingress);
-    }
-
-    /// Only parses, for a copy of a frame that ingress has seen: gives the bytes parsed.
-    pub(crate) fn parse(
-        &self,
-        machine: &mut Machine<'_>,
-        packet: &mut Packet,
-        frame: &[u8],
-    ) -> usize {
-        let mut call = self.code.call(machine, &mut [], packet, frame, null_mut());
-        call.run(self.parse);
-        call.at()
+        call.take_payload();
     }
 
     /// Applies egress to a packet that leaves its queue.
@@ -329,15 +275,37 @@ fn compile(
 }
 
 impl Lower<'_, '_> {
-    /// Clears the words that may be read before they are set.
-    fn clearing(mut self) {
-        self.clear_words();
-        self.give_zero();
+    /// From the frame to the end of ingress.
+    fn ingress(mut self, graph: &Graph) {
+        let (arrives, begun) = (self.builder.create_block(), self.builder.create_block());
+        let fresh = self.context_word(Context::FRESH);
+        self.builder.ins().brif(fresh, arrives, &[], begun, &[]);
+        self.builder.switch_to_block(arrives);
+        self.arrival();
+        self.builder.ins().jump(begun, &[]);
+        self.builder.switch_to_block(begun);
+        self.parser();
+        let program = self.source.program;
+        if program
+            .calculations
+            .iter()
+            .any(|calculation| calculation.payload)
+        {
+            self.call(Callback::Payload, &[]);
+        }
+        self.verification();
+        self.whole_control(graph);
     }
 
-    /// The same, and sets the metadata of a packet that arrives.
-    fn arrival(mut self) {
-        self.clear_words();
+    /// Clears the words that may be read before they are set, and sets the metadata of a packet
+    /// that arrives.
+    fn arrival(&mut self) {
+        for word in 0..self.source.program.words {
+            if self.source.placing.cleared.has(word) {
+                let zero = self.constant(0);
+                self.store_word(word, zero);
+            }
+        }
         let standard = self.source.program.standard;
         let port = self.context_word(Context::PORT);
         let length = self.fixed(Context::RECEIVED);
@@ -345,14 +313,13 @@ impl Lower<'_, '_> {
         self.tell(standard.ingress_port, port);
         self.tell(standard.packet_length, length);
         self.tell(standard.ingress_global_timestamp, now);
-        self.give_zero();
     }
 
     fn whole_control(mut self, graph: &Graph) {
         let exit = self.builder.create_block();
         self.graph(graph, exit);
         self.builder.switch_to_block(exit);
-        self.give_zero();
+        self.leave();
     }
 
     fn egress(mut self, graph: &Graph) {
@@ -382,15 +349,6 @@ impl Lower<'_, '_> {
             self.tell(field, value);
         }
         self.whole_control(graph);
-    }
-
-    fn clear_words(&mut self) {
-        for word in 0..self.source.program.words {
-            if self.source.placing.cleared.has(word) {
-                let zero = self.constant(0);
-                self.store_word(word, zero);
-            }
-        }
     }
 
     /// Sets a standard metadata field, if anything reads it.
@@ -424,9 +382,8 @@ impl Lower<'_, '_> {
         self.builder.ins().udiv(value, thousand)
     }
 
-    fn give_zero(mut self) {
-        let zero = self.constant(0);
-        self.builder.ins().return_(&[zero]);
+    fn leave(mut self) {
+        self.builder.ins().return_(&[]);
         self.finish();
     }
 }

@@ -27,8 +27,8 @@ struct Parser {
 }
 
 impl Lower<'_, '_> {
-    /// Gives 0, or 1 and an error in the context.
-    pub(super) fn parser(mut self) {
+    /// Reads the frame into the packet's words, notes how far it came, and goes on in a new block.
+    pub(super) fn parser(&mut self) {
         let program = self.source.program;
         let states = program.states.iter().map(|_| self.builder.create_block());
         let states = states.collect();
@@ -57,18 +57,11 @@ impl Lower<'_, '_> {
             self.state(&parser, number);
         }
         self.builder.switch_to_block(failed);
-        self.set_context_word(Context::ERROR, error);
-        self.leave(&parser, 1);
+        self.tell(program.standard.parser_error, error);
+        self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(done);
-        self.leave(&parser, 0);
-        self.finish();
-    }
-
-    fn leave(&mut self, parser: &Parser, result: u64) {
-        let at = self.builder.use_var(parser.at);
+        let at = self.builder.use_var(at);
         self.set_context_word(Context::AT, at);
-        let result = self.constant(result);
-        self.builder.ins().return_(&[result]);
     }
 
     fn fail(&mut self, parser: &Parser, error: u64) {
