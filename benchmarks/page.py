@@ -78,6 +78,6 @@ def _instructions(program: str, figures: Mapping[str, Figure]) -> list[str]:
     lines += ["|---|" + "---|" * len(columns)]
     for part in ("", *(f".{name}" for name, _ in PARTS), ".glue"):
         found = [figures.get(name + part) for _, name in columns]
-        cells = " | ".join(f"{figure.value:,.0f}" if figure else "0" for figure in found)
+        cells = " | ".join(f"{round(figure.value):,}" if figure else "0" for figure in found)
         lines.append(f"| {part[1:] or 'all'} | {cells} |")
     return lines
