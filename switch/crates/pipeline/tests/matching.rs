@@ -1,7 +1,8 @@
 //! Tables through the runtime interface (programs/matching.p4).
 
-use crate::common::{entry, exact, load, lpm, number, range, run, ternary};
+use crate::common::{entry, exact, load, lpm, number, options, range, run, ternary};
 use phb_pipeline::{Code, Entry, Match, MatchKind, Pipeline, Verdict};
+use serde_json::{Value, json};
 
 const EXACT: &str = "IngressControl.exact_table";
 const LPM: &str = "IngressControl.lpm_table";
@@ -388,4 +389,32 @@ fn tables_describe_themselves() {
             .unwrap()
             .constant_entries
     );
+}
+
+/// A key field that is chosen between two values takes jumps to compute.
+#[test]
+fn a_key_that_takes_a_decision() {
+    let path = format!(
+        "{}/tests/programs/matching.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let mut artifact: Value =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let field = |name: &str| json!({"type": "field", "value": ["key", name]});
+    let low =
+        json!({"op": "<", "left": field("port"), "right": {"type": "hexstr", "value": "0x0a"}});
+    let chosen = json!({"op": "?", "cond": low, "left": field("tos"), "right": {"type": "hexstr", "value": "0x63"}});
+    let tables = artifact["pipelines"][0]["tables"].as_array_mut().unwrap();
+    let table = tables.iter_mut().find(|table| table["name"] == LPM);
+    table.unwrap()["key"][1]["target"] = json!({"type": "expression", "value": chosen});
+    let mut pipeline = Pipeline::load(&artifact.to_string(), options()).unwrap();
+    for (tos, value) in [(5, 50), (0x63, 60)] {
+        let matches = [("hdr.key.address", lpm(0, 0)), ("hdr.key.tos", exact(tos))];
+        pipeline
+            .table_insert(LPM, &set(&matches, 0, value))
+            .unwrap();
+    }
+    let mut value = |port, tos| look(&mut pipeline, 1, &frame(2, 1, port, tos, 0)).0;
+    assert_eq!([value(9, 5), value(10, 5), value(10, 7)], [50, 60, 60]);
+    assert_eq!(value(9, 6), 99, "no entry");
 }

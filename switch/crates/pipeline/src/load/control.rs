@@ -328,13 +328,10 @@ fn emit(
                     number = *next;
                 }
                 Node::Table { table } => {
-                    out.code.extend(
-                        prepared
-                            .get(number as usize)
-                            .into_iter()
-                            .flatten()
-                            .map(|instruction| instruction.moved(0)),
-                    );
+                    let here = out.here();
+                    let keys = prepared.get(number as usize).into_iter().flatten();
+                    out.code
+                        .extend(keys.map(|instruction| instruction.moved(here)));
                     out.push(Instruction::Table(*table));
                     ready.extend(successors(node, tables));
                     break;
