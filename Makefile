@@ -108,7 +108,8 @@ build/tools/bin/cargo-deny:
 bench: setup ## measure speed: ratios of one run, table, out/bench.json and out/bench.md (root for all; PAGE=..., BMV2_BUILD="-O3")
 	$(BIN)/python -m benchmarks --json out/bench.json --page $(or $(PAGE),out/bench.md)
 
-soak: setup ## a switch under overload, faults and misuse (root; SECONDS=3600 SEED=1): table, out/soak.json, out/soak.png
+soak: setup ## both executors compared, then a switch under overload, faults and misuse (root; SECONDS=3600 SEED=1, for each): table, out/soak.json, out/soak.png
+	TWINS_SECONDS=$(SECONDS) TWINS_SEED=$(SEED) cargo test --release -p phb-pipeline --test twins --quiet -- --ignored --nocapture
 	$(BIN)/python -m soak --seconds $(SECONDS) --seed $(SEED) --report out/soak.json --picture out/soak.png
 
 format: setup ## rewrite Rust and Python sources as lint wants them

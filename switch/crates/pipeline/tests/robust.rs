@@ -1,7 +1,7 @@
 //! No committed program panics, hangs or grows without bound on any frame.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::common::{ipv4, options, tcp};
 use phb_pipeline::{EgressVerdict, Packet, Pipeline, Processed, QueueMetadata, Verdict};
@@ -131,6 +131,17 @@ fn frames() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![random, damaged, small]
 }
 
+/// Every artifact loaded: to load one takes longer than to use it, above all as native code.
+fn pipelines() -> MutexGuard<'static, Vec<Pipeline>> {
+    static PIPELINES: OnceLock<Mutex<Vec<Pipeline>>> = OnceLock::new();
+    let load = |(path, text): &(PathBuf, String)| {
+        Pipeline::load(text, options())
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let pipelines = PIPELINES.get_or_init(|| Mutex::new(artifacts().iter().map(load).collect()));
+    pipelines.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
@@ -138,12 +149,11 @@ proptest! {
     fn any_frame_is_survived(
         frames in prop::collection::vec((frames(), prop_oneof![Just(1u16), Just(510), any::<u16>()]), 1..40),
     ) {
-        for (path, text) in artifacts() {
-            let mut pipeline = Pipeline::load(text, options())
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for pipeline in pipelines().iter_mut() {
+            pipeline.clear();
             for (frame, port) in &frames {
                 let processed = pipeline.ingress(1_000_000, *port, frame);
-                follow(&mut pipeline, processed, frame, 0);
+                follow(pipeline, processed, frame, 0);
             }
             let _ = pipeline.take_digests();
         }
@@ -154,10 +164,10 @@ proptest! {
 #[test]
 fn packets_do_not_see_each_other() {
     let first = vec![0xff; 300];
-    for (path, text) in artifacts() {
+    for ((path, _), pipeline) in artifacts().iter().zip(pipelines().iter_mut()) {
         for second in [vec![0; 60], vec![1; 30], ipv4(1, 2, 17, 0, &[], &[3; 20])] {
             let verdicts = [true, false].map(|with_first| {
-                let mut pipeline = Pipeline::load(text, options()).unwrap();
+                pipeline.clear();
                 if with_first {
                     let mut packet = pipeline.ingress(0, 1, &first).packet;
                     pipeline.egress(0, &mut packet, &QueueMetadata::default());

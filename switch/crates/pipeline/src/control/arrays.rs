@@ -81,6 +81,11 @@ impl Pipeline {
         }
     }
 
+    /// Every cell of a register, each as many words as its bits take, least significant first.
+    pub fn register_words(&self, name: &str) -> Result<&[u64]> {
+        Ok(self.state.externs.registers[self.register_number(name)?].words())
+    }
+
     /// Sets one register cell to a big-endian value; `InvalidArgument` if it does not fit.
     pub fn register_write(&mut self, name: &str, index: usize, value: &[u8]) -> Result<()> {
         let number = self.register_number(name)?;

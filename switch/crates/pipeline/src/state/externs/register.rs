@@ -30,6 +30,11 @@ impl RegisterArray {
         self.size
     }
 
+    /// The words of all cells.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// A cell of at most 64 bits; zero beyond the end (v1model leaves that undefined).
     pub(crate) fn read_word(&self, index: u64) -> u64 {
         usize::try_from(index)
