@@ -1,6 +1,7 @@
 """`write.entries_per_s` and `rss.100k.mb`: table entries over P4Runtime, and the memory they take.
 
-The switch runs as the command `phb-switch`, a process of its own, with phb's whole program. The client is a plain gRPC
+The switch runs as the command `phb-switch`, a process of its own, with phb's whole program, as native code and in the
+interpreter in turn. The client is a plain gRPC
 stub in this process: it makes its messages while the clock runs, and waits for each batch before it sends the next. The
 memory is the most that the switch ever had.
 """
@@ -8,6 +9,7 @@ memory is the most that the switch ever had.
 import json
 import queue
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -26,7 +28,7 @@ from benchmarks.figures import Figure, write
 ENTRIES = 100_000
 IPV4_ENTRIES = 60_000
 BATCH = 1_000
-ROUNDS = 3
+ROUNDS = 5
 DEVICE = 1
 
 
@@ -59,11 +61,11 @@ def _memory_mb(process: int) -> float:
     return int(match[1]) / 1024
 
 
-def _round() -> tuple[float, float]:
-    """Return entries per second, and the memory afterwards."""
+def _round(executor: str) -> tuple[float, float]:
+    """Return entries per second with an executor of programs, and the memory afterwards."""
     build = files("phb_p4") / "build"
     info = text_format.Parse((build / "phb.p4info.txtpb").read_text(encoding="utf-8"), p4i.P4Info())
-    command = [sys.executable, "-m", "phb_switch", "--no-p4", "--json"]
+    command = [sys.executable, "-m", "phb_switch", "--no-p4", "--json", "--executor", executor]
     command += ["--device-id", str(DEVICE), "--grpc-server-addr", "127.0.0.1:0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -102,11 +104,14 @@ def _round() -> tuple[float, float]:
 
 def measure() -> list[Figure]:
     """Take the fastest of several rounds, as other load only slows one down, and the largest memory."""
-    rounds = [_round() for _ in range(ROUNDS)]
-    return [
-        Figure("write.entries_per_s", max(rate for rate, _ in rounds), "1/s"),
-        Figure("rss.100k.mb", max(memory for _, memory in rounds), "MB"),
-    ]
+    rounds = [(_round("native"), _round("interpreter")) for _ in range(ROUNDS)]
+    figures = []
+    for number, of in enumerate(("", ".interpreter")):
+        figures.append(Figure(f"write{of}.entries_per_s", max(turn[number][0] for turn in rounds), "1/s"))
+        figures.append(Figure(f"rss{of}.100k.mb", max(turn[number][1] for turn in rounds), "MB"))
+    ratio = statistics.median(native / other for (native, _), (other, _) in rounds)
+    extra = statistics.median(native - other for (_, native), (_, other) in rounds)
+    return [*figures, Figure("write.native_over_interpreter", ratio, "x"), Figure("rss.extra.mb", extra, "MB")]
 
 
 def main(json: Annotated[Path | None, typer.Option(help="Write the figures to this file.")] = None) -> None:
