@@ -1,4 +1,4 @@
-"""The switch itself: its program, its primary controller, the use of its tables."""
+"""The switch itself: its program and what runs it, its primary controller, the use of its tables."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from phb.device.mastership import Mastership
 from phb.device.session import Session
 from phb.errors import SwitchError
+from phb.show.execution import Execution, read_execution
 from phb.show.reading import Reading
 
 
@@ -25,6 +26,7 @@ class SwitchState:
 
     Attributes:
         runs_ours: Whether it runs exactly the program of the artifact.
+        execution: None where the switch doesn't tell how it runs it.
         mastership: None where the switch doesn't tell a session that never asks to be primary.
         version: Which of the two versions of policies is in force; None where the switch doesn't tell.
         tables: Tables with entries.
@@ -33,6 +35,7 @@ class SwitchState:
     address: str
     device_id: int
     runs_ours: bool
+    execution: Execution | None
     mastership: Mastership | None
     version: int | None
     tables: tuple[TableUse, ...]
@@ -51,6 +54,7 @@ async def read_switch(reading: Reading) -> SwitchState:
         session.address,
         session.device_id,
         await session.runs_artifact(),
+        await read_execution(session),
         await _mastership(session),
         reading.held.version,
         tuple(tables),

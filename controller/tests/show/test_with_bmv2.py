@@ -45,7 +45,7 @@ SHOWN = {
     "class": ("gold", "class-default"),
     "meter": ("64000",),
     "port": ("line", "the switch doesn't speak gNMI: interfaces and shapers are not known"),
-    "switch": ("nobody", "bmv2", "admit.connection_limit", "applied"),
+    "switch": ("nobody", "bmv2", "the switch doesn't tell: it has no gNMI", "admit.connection_limit", "applied"),
     "entries": ("set_class", "conversation.class_queue"),
     "counters": ("counter",),
 }

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+from dataclasses import asdict
 
 import pytest
 
 from phb.cli import run
 from phb.device.session import Session
+from phb.show.execution import Execution
 from phb.show.interfaces import COUNTERS
 from phb_switch import P4RuntimeServer, PortConfig, Switch
 
@@ -236,6 +238,45 @@ def test_switch(show, address):
     assert read["tables"]["forward.ipv4_route"] == {"used": 2, "size": 65536}
     assert (read["last_push"]["outcome"], read["version"]) == ("applied", read["version"])
     assert address in show("switch", files=False)
+
+
+def test_what_runs_the_program(show, switch):
+    told = json.loads(show("switch", "--json", files=False))["execution"]
+    assert told == switch.execution
+    assert (told["executor"], told["reason"]) == ("native", None)
+    assert f" executor         native code, {told['code_bytes']} bytes\n" in show("switch", files=False)
+
+
+@pytest.mark.parametrize(
+    ("execution", "words"),
+    [
+        (Execution("interpreter", 0, None), "interpreter"),
+        (Execution("interpreter", 0, "it is too long"), "interpreter: it is too long"),
+        (None, "the switch doesn't tell: it has no gNMI, or not the model phb-program"),
+    ],
+    ids=["as asked", "instead", "not told"],
+)
+def test_an_interpreted_program(show, monkeypatch, execution, words):
+    async def read(session):
+        return execution
+
+    monkeypatch.setattr("phb.show.switches.read_execution", read)
+    assert f" executor         {words}\n" in show("switch", files=False)
+    told = json.loads(show("switch", "--json", files=False))["execution"]
+    assert told == (None if execution is None else asdict(execution))
+
+
+def test_a_switch_without_gnmi_does_not_tell_what_runs_its_program(pushed, switch, capsys):
+    path, _ = pushed
+    server = P4RuntimeServer(switch, device_id=1, gnmi=False)
+    where = ["--address", f"127.0.0.1:{server.start()}"]
+    try:
+        assert run(["push", *where, path]) == 0
+        capsys.readouterr()
+        assert run(["show", "switch", "--json", *where]) == 0
+        assert json.loads(capsys.readouterr().out)["execution"] is None
+    finally:
+        server.stop()
 
 
 async def test_another_controller_is_primary(pushed, address, artifact, capsys):

@@ -1,7 +1,8 @@
-"""``phb show switch``: what a switch runs, who may write to it, how full its tables are."""
+"""``phb show switch``: what a switch runs and how, who may write to it, how full its tables are."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from phb.show.execution import Execution
     from phb.show.switches import SwitchState
     from phb.state.history import Push
 
@@ -39,7 +41,7 @@ def show_switch(
     watch: Watch = None,
     json: Json = False,
 ) -> None:
-    """Show the switch: program, mastership, version of the policies, entries by table, and the last push."""
+    """Show the switch: program, executor, mastership, version of the policies, entries by table, and the last push."""
     from phb.show.switches import read_switch
 
     where = switch.one()
@@ -75,6 +77,7 @@ def _as_json(read: SwitchState, target: str, push: Push | None) -> dict[str, Any
         "device_id": read.device_id,
         "target": target,
         "program": "ours" if read.runs_ours else "another",
+        "execution": None if read.execution is None else asdict(read.execution),
         "primary": None if mastership is None else mastership.somebody,
         "primary_election_id": None if mastership is None else mastership.primary_election_id,
         "version": read.version,
@@ -93,6 +96,14 @@ def _as_json(read: SwitchState, target: str, push: Push | None) -> dict[str, Any
     }
 
 
+def _executor(execution: Execution | None) -> str:
+    if execution is None:
+        return "the switch doesn't tell: it has no gNMI, or not the model phb-program"
+    if execution.executor == "native":
+        return f"native code, {execution.code_bytes} bytes"
+    return execution.executor if execution.reason is None else f"{execution.executor}: {execution.reason}"
+
+
 def _render(read: SwitchState, target: str, push: Push | None) -> RenderableType:
     from rich.console import Group
 
@@ -103,6 +114,7 @@ def _render(read: SwitchState, target: str, push: Push | None) -> RenderableType
         primary = f"election id {mastership.primary_election_id}" if mastership.somebody else "nobody"
     rows.add_row("switch", f"{read.address}, device {read.device_id}, {target}")
     rows.add_row("program", "phb's, exactly this version" if read.runs_ours else "another one")
+    rows.add_row("executor", _executor(read.execution))
     rows.add_row("primary", primary)
     rows.add_row("policy version", "the switch doesn't tell" if read.version is None else str(read.version))
     if push is not None:

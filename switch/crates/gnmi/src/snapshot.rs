@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use phb_node::{QueueStatistics, Statistics};
+use phb_pipeline::Execution;
 
 use crate::counters::ServerCounters;
 use crate::interface::{Attachment, Interface};
@@ -34,6 +35,8 @@ pub(crate) struct Layout {
     generation: u64,
     /// How many queues each port has.
     queues: Vec<usize>,
+    /// The leaves that say how the program runs.
+    program: Vec<&'static str>,
     /// For each setting, whether a leaf says that it is in force.
     applied: Vec<bool>,
     /// Indices into `places`, in the order that values are gathered in.
@@ -54,6 +57,8 @@ impl Layout {
             gathered.extend(state::port_paths(&interface.name));
             gathered.extend(state::queue_paths(&interface.name, queues.len()));
         }
+        let program = source.program_leaves();
+        gathered.extend(program.iter().copied().map(state::program_path));
         gathered.extend(state::server_paths());
 
         let words = |path: &Path| -> Vec<String> { path.iter().map(Element::to_string).collect() };
@@ -76,13 +81,16 @@ impl Layout {
             places,
             generation: source.generation,
             queues: source.queue_counts(),
+            program,
             applied,
             order,
         }
     }
 
     fn is_of(&self, source: &Source<'_>) -> bool {
-        self.generation == source.generation && self.queues == source.queue_counts()
+        self.generation == source.generation
+            && self.queues == source.queue_counts()
+            && self.program == source.program_leaves()
     }
 }
 
@@ -95,12 +103,19 @@ pub(crate) struct Source<'a> {
     pub queues: Vec<Vec<QueueStatistics>>,
     /// By interface.
     pub attachments: Vec<Option<Attachment>>,
+    /// None without a program.
+    pub execution: Option<Execution>,
     pub server: &'a ServerCounters,
 }
 
 impl Source<'_> {
     fn queue_counts(&self) -> Vec<usize> {
         self.queues.iter().map(Vec::len).collect()
+    }
+
+    fn program_leaves(&self) -> Vec<&'static str> {
+        let leaves = state::program(self.execution.as_ref());
+        leaves.map(|(leaf, _)| leaf).collect()
     }
 }
 
@@ -145,6 +160,9 @@ impl Snapshot {
                     put(value);
                 }
             }
+        }
+        for (_, value) in state::program(source.execution.as_ref()) {
+            put(value);
         }
         for count in source.server.read() {
             put(Value::Unsigned(count));

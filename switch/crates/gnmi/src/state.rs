@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use phb_node::{DropReason, PortStatistics, QueueStatistics};
+use phb_pipeline::Execution;
 use phb_ports::Link;
 
 use crate::counters;
@@ -111,6 +112,27 @@ pub(crate) fn queue_values(priority: usize, counted: &QueueStatistics) -> [Value
         Value::Unsigned(counted.passed_bytes),
         Value::Unsigned(counted.dropped_packets),
     ]
+}
+
+/// How the program runs, docs/operate/phb-program.yang: nothing without one, a reason only where there is one.
+pub(crate) fn program(
+    execution: Option<&Execution>,
+) -> impl Iterator<Item = (&'static str, Value)> {
+    let told = execution.map(|execution| {
+        let bytes = u64::try_from(execution.code_bytes).unwrap_or(u64::MAX);
+        let reason = execution.reason.as_deref();
+        [
+            Some(("executor", Value::text(execution.executor.name()))),
+            Some(("code-bytes", Value::Unsigned(bytes))),
+            reason.map(|reason| ("reason", Value::text(reason))),
+        ]
+    });
+    told.into_iter().flatten().flatten()
+}
+
+pub(crate) fn program_path(leaf: &str) -> Path {
+    let names = ["program", "state", leaf];
+    names.into_iter().map(Element::new).collect()
 }
 
 pub(crate) fn server_paths() -> impl Iterator<Item = Path> {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use phb_node::SwitchNode;
 use phb_p4runtime::status::Refusal;
+use phb_pipeline::Pipeline;
 
 use crate::counters::ServerCounters;
 use crate::interface::{Attachments, Interface};
@@ -231,11 +232,12 @@ impl Tree {
             settings,
             generation,
         } = lock(&self.current).clone();
-        let (statistics, queues) = {
+        let (statistics, queues, execution) = {
             let node = lock(&self.node);
             let interfaces = self.interfaces.iter();
             let queues = interfaces.map(|interface| node.queues(interface.port));
-            (node.statistics(), queues.collect())
+            let execution = node.pipeline().map(Pipeline::execution);
+            (node.statistics(), queues.collect(), execution)
         };
         let attachments = (self.attachments)();
         let interfaces = self.interfaces.iter();
@@ -248,6 +250,7 @@ impl Tree {
             attachments: interfaces
                 .map(|interface| attachments.get(&interface.port).copied())
                 .collect(),
+            execution,
             server: &self.server,
         };
         let snapshot = Snapshot::new(&source, cache.layout.as_ref());
@@ -279,6 +282,7 @@ const _: fn() = || {
 #[cfg(test)]
 mod tests {
     use phb_node::SwitchConfig;
+    use phb_pipeline::Executor;
 
     use super::*;
 
@@ -289,7 +293,7 @@ mod tests {
             cpu_port: None,
             drop_port: 511,
             seed: 1,
-            executor: phb_pipeline::Executor::default(),
+            executor: Executor::default(),
         };
         let node = Arc::new(Mutex::new(SwitchNode::new(config, [])));
         let attachments: Attachments = Arc::new(BTreeMap::new);

@@ -9,7 +9,7 @@ use phb_gnmi::message::typed_value::Value;
 use phb_gnmi::message::{GetRequest, ModelData, Path, data};
 use phb_gnmi::{Attachment, Code, Tree};
 use phb_node::unlimited;
-use phb_pipeline::{Options, Pipeline};
+use phb_pipeline::{Executor, Options, Pipeline};
 use phb_ports::Link;
 use phb_traffic_manager::{PortConfig, ShaperConfig};
 use serde_json::json;
@@ -31,6 +31,7 @@ fn capabilities() {
         "openconfig-p4rt",
         "openconfig-qos",
         "phb-qos",
+        "phb-program",
         "phb-server",
     ];
     assert_eq!(models, expected);
@@ -340,7 +341,7 @@ fn prefix_and_target() {
 fn counters_move() {
     let switch = switch();
     let pipeline = Pipeline::load(RANKED, Options::default()).expect("the artifact loads");
-    switch.node.lock().expect("no panic").install(pipeline);
+    switch.install(pipeline);
     let (cir, depth) = (
         format!("{SHAPER}/cir"),
         format!("{SHAPER}/max-queue-depth-packets"),
@@ -369,6 +370,60 @@ fn counters_move() {
     ];
     let expected = expected.map(|(name, value)| (format!("{queue}/{name}"), value));
     assert_eq!(switch.values(&[queue]), expected.into());
+}
+
+#[test]
+fn what_runs_the_program() {
+    let state = |leaf: &str| format!("/program/state/{leaf}");
+    for executor in [Executor::Native, Executor::Interpreter] {
+        let switch = switch();
+        assert_eq!(switch.values(&["/program/*/*"]), [].into());
+        let options = Options {
+            executor,
+            ..Options::default()
+        };
+        switch.install(Pipeline::load(RANKED, options).expect("the artifact loads"));
+        let values = switch.values(&["/program"]);
+        assert_eq!(values[&state("executor")], word(executor.name()));
+        let Value::UintVal(bytes) = values[&state("code-bytes")] else {
+            panic!("{values:?}");
+        };
+        assert_eq!(bytes > 0, executor == Executor::Native);
+        assert!(!values.contains_key(&state("reason")), "{values:?}");
+        let updates = switch.get(&["/program"], JSON_IETF, data::STATE);
+        let document = content(updates[0].val.as_ref());
+        let expected = json!({"executor": executor.name(), "code-bytes": bytes.to_string()});
+        assert_eq!(document["phb-program:state"], expected);
+    }
+}
+
+/// More parser states than are compiled.
+#[test]
+fn why_the_program_is_interpreted() {
+    let mut artifact: serde_json::Value = serde_json::from_str(RANKED).expect("it is JSON");
+    let states = artifact["parsers"][0]["parse_states"].as_array_mut();
+    let states = states.expect("it has states");
+    let last = states.last().expect("there is one").clone();
+    for number in 0..4096 {
+        let mut further = last.clone();
+        further["name"] = format!("further_{number}").into();
+        further["id"] = (1000 + number).into();
+        states.push(further);
+    }
+    let options = Options {
+        executor: Executor::Native,
+        ..Options::default()
+    };
+    let pipeline = Pipeline::load(&artifact.to_string(), options);
+    let switch = switch();
+    switch.install(pipeline.expect("the artifact loads"));
+    let expected = [
+        ("executor", word("interpreter")),
+        ("code-bytes", number(0)),
+        ("reason", word("it has more than 4096 parser states")),
+    ];
+    let expected = expected.map(|(leaf, value)| (format!("/program/state/{leaf}"), value));
+    assert_eq!(switch.values(&["/program"]), expected.into());
 }
 
 #[test]

@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json};
 use support::*;
 
 /// Where the leaves are, without keys.
-const PLACES: [&str; 16] = [
+const PLACES: [&str; 17] = [
     "interfaces/interface/name",
     "interfaces/interface/config/name",
     "interfaces/interface/config/type",
@@ -35,6 +35,7 @@ const PLACES: [&str; 16] = [
     "qos/interfaces/interface/config/interface-id",
     "qos/interfaces/interface/output/scheduler-policy/config/name",
     "qos/interfaces/interface/output/queues/queue/state/name",
+    "program/state/executor",
     "server/state/counters/calls",
 ];
 

@@ -263,6 +263,11 @@ fn refusals() -> Vec<(SetRequest, String)> {
             "ifindex: can't be set",
         ),
         one(
+            "/program/state/executor",
+            word("native"),
+            "executor: can't be set",
+        ),
+        one(
             "/server/state/counters/calls",
             number(3),
             "calls: can't be set",

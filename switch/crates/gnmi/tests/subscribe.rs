@@ -12,12 +12,14 @@ use phb_gnmi::message::{
     SubscriptionList, list_mode, mode, request, response,
 };
 use phb_gnmi::{Attachment, Code, Refusal, Subscriber};
+use phb_pipeline::{Executor, Options, Pipeline};
 use phb_ports::Link;
 use support::*;
 
 const STATE: &str = "/interfaces/interface[name=eth1]/ethernet/state/port-speed";
 const IN_PKTS: &str = "/interfaces/interface[name=eth1]/state/counters/in-pkts";
 const STATUS: &str = "/interfaces/interface[name=eth1]/state/oper-status";
+const RANKED: &str = include_str!("../../../python/tests/programs/ranked.json");
 const MS: u64 = 1_000_000;
 const START: u64 = 1_000 * MS;
 
@@ -315,6 +317,28 @@ fn the_servers_counters_can_be_sampled() {
         .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let answers = subscriber.next(START + 10 * MS, WALL_NS);
     assert_eq!(self::values(answers), one(calls, number(1)));
+}
+
+#[test]
+fn another_program_is_a_change() {
+    let switch = switch();
+    let executor = "/program/state/executor";
+    let (mut subscriber, values) = begun(&switch, stream(of("/program", mode::ON_CHANGE)));
+    assert_eq!(values, [].into());
+    for wanted in [Executor::Native, Executor::Interpreter] {
+        let options = Options {
+            executor: wanted,
+            ..Options::default()
+        };
+        switch.install(Pipeline::load(RANKED, options).expect("the artifact loads"));
+        let due = subscriber.due().expect("a stream");
+        let values = self::values(subscriber.next(due, WALL_NS));
+        assert_eq!(values[executor], word(wanted.name()));
+        assert!(
+            values.contains_key("/program/state/code-bytes"),
+            "{values:?}"
+        );
+    }
 }
 
 #[test]

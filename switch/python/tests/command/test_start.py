@@ -100,6 +100,59 @@ def test_a_program_and_no_p4info_yet(tmp_path: Path) -> None:
     assert "phb-switch: stopped; received 0" in errors
 
 
+# Linux 6.3: memory that is not executable can't be made so; kept by the programs that a process becomes.
+_DENIES = """
+import ctypes, os, sys
+sys.exit("no PR_SET_MDWE") if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) else os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
+def _denied() -> bool:
+    """Whether this kernel can deny executable memory."""
+    return subprocess.run([sys.executable, "-c", _DENIES, "true"], check=False).returncode == 0
+
+
+def _mappings(process: subprocess.Popen[str]) -> list[str]:
+    """Executable memory that comes from no file."""
+    lines = Path(f"/proc/{process.pid}/maps").read_text().splitlines()
+    own = [line for line in lines if len(line.split()) == 5]
+    return [line.split()[1] for line in own if "x" in line.split()[1]]
+
+
+@pytest.mark.parametrize(("executor", "said"), [("native", "native code, "), ("interpreter", "interpreted, as asked")])
+def test_executable_memory(tmp_path: Path, executor: str, said: str) -> None:
+    """Native code lies in memory that isn't writable; without it there is no such memory at all."""
+    arguments = ("--executor", executor, str(PROGRAMS / "router.json"), "--grpc-server-addr", ANYWHERE)
+    with running(tmp_path, *arguments) as (process, port):
+        assert _mappings(process) == (["r-xp"] if executor == "native" else [])
+        client = GnmiClient(port)
+        assert client.values("/program/state/executor") == {"/program/state/executor": executor}
+        client.channel.close()
+        code, _, errors = stopped(process)
+    assert code == 0
+    assert re.search(rf"loaded \S+router\.json in \d+ ms: {said}", errors)
+
+
+@pytest.mark.skipif(not _denied(), reason="this kernel has no PR_SET_MDWE")
+def test_without_executable_memory(tmp_path: Path) -> None:
+    arguments = (str(PROGRAMS / "router.json"), "--grpc-server-addr", ANYWHERE)
+    with running(tmp_path, *arguments, prefix=[sys.executable, "-c", _DENIES]) as (process, port):
+        assert _mappings(process) == []
+        client = GnmiClient(port)
+        told = client.values("/program")
+        client.channel.close()
+        p4runtime = Client(port)
+        p4runtime.primary()
+        p4runtime.configure(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
+        p4runtime.close()
+        code, _, errors = stopped(process)
+    reason = "the system gives no memory that can be executed: Permission denied (os error 13)"
+    root = "/program/state"
+    assert told == {f"{root}/executor": "interpreter", f"{root}/code-bytes": 0, f"{root}/reason": reason}
+    assert code == 0
+    assert errors.count(f"interpreted: {reason}") == 2
+
+
 def test_gnmi_answers_at_the_same_port(tmp_path: Path) -> None:
     with running(tmp_path, "--no-p4", "--grpc-server-addr", ANYWHERE) as (_, port):
         client = GnmiClient(port)

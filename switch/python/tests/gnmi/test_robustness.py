@@ -36,6 +36,7 @@ PLACES = (
     "qos/interfaces/interface/config/interface-id",
     "qos/interfaces/interface/output/scheduler-policy/config/name",
     "qos/interfaces/interface/output/queues/queue/state/transmit-pkts",
+    "program/state/executor",
     "server/state/counters/calls",
 )
 KEYS = {

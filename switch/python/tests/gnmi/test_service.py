@@ -31,6 +31,7 @@ def test_capabilities() -> None:
             "openconfig-p4rt",
             "openconfig-qos",
             "phb-qos",
+            "phb-program",
             "phb-server",
         }
         assert set(response.supported_encodings) == {gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO}

@@ -126,6 +126,7 @@ fn container_module(name: &str, parent: &'static str) -> &'static str {
     match name {
         "ethernet" => table::ETHERNET,
         "qos" => table::QOS,
+        "program" => table::PROGRAM,
         "server" => table::SERVER,
         _ => parent,
     }

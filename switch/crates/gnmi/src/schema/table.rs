@@ -1,7 +1,7 @@
 //! The leaves, one by one.
 //!
 //! The names are those of openconfig-interfaces, -if-ethernet, -p4rt and -qos as published at
-//! github.com/openconfig/public, and of two models of our own, docs/operate/phb-qos.yang and docs/operate/phb-server.yang.
+//! github.com/openconfig/public, and of three models of our own, docs/operate/phb-qos.yang, phb-program.yang and phb-server.yang.
 
 use super::{Kind, Leaf};
 use crate::counters;
@@ -11,17 +11,19 @@ pub(super) const ETHERNET: &str = "openconfig-if-ethernet";
 const P4RT: &str = "openconfig-p4rt";
 pub(super) const QOS: &str = "openconfig-qos";
 const OWN_QOS: &str = "phb-qos";
+pub(super) const PROGRAM: &str = "phb-program";
 pub(super) const SERVER: &str = "phb-server";
 
 const OPENCONFIG: &str = "OpenConfig working group";
 
 /// Name, organization and version of each model.
-pub(crate) const MODELS: [(&str, &str, &str); 6] = [
+pub(crate) const MODELS: [(&str, &str, &str); 7] = [
     (INTERFACES, OPENCONFIG, "3.7.1"),
     (ETHERNET, OPENCONFIG, "2.13.0"),
     (P4RT, OPENCONFIG, "0.4.0"),
     (QOS, OPENCONFIG, "0.7.0"),
     (OWN_QOS, "phb", "0.1.0"),
+    (PROGRAM, "phb", "0.1.0"),
     (SERVER, "phb", "0.1.0"),
 ];
 
@@ -174,6 +176,9 @@ pub(super) fn leaves() -> Vec<Leaf> {
         QOS,
         &["transmit-pkts", "transmit-octets", "dropped-pkts"],
     );
+    table.leaf("program/state", "executor", Kind::Enumeration, PROGRAM);
+    table.leaf("program/state", "code-bytes", Kind::Uint64, PROGRAM);
+    table.leaf("program/state", "reason", Kind::Text, PROGRAM);
     table.counters("server/state/counters", SERVER, counters::LEAVES);
     table.0
 }

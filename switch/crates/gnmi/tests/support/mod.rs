@@ -13,6 +13,7 @@ use phb_gnmi::message::{
 use phb_gnmi::{Attachment, Refusal, ServerCounters, Tree};
 use phb_network::{Node, Output};
 use phb_node::{SwitchConfig, SwitchNode, unlimited};
+use phb_pipeline::{Executor, Pipeline};
 use phb_traffic_manager::PortConfig;
 
 pub const SPEED: &str = "/interfaces/interface[name=eth1]/ethernet/config/port-speed";
@@ -44,7 +45,7 @@ pub fn switch_with(ports: [PortConfig; 2]) -> Switch {
         cpu_port: None,
         drop_port: 511,
         seed: 1,
-        executor: phb_pipeline::Executor::default(),
+        executor: Executor::default(),
     };
     let node = SwitchNode::new(config, (1..).zip(ports));
     let node = Arc::new(Mutex::new(node));
@@ -70,6 +71,10 @@ impl Switch {
     pub fn ports(&self) -> Vec<PortConfig> {
         let node = self.node.lock().expect("no panic");
         node.ports().map(|(_, config)| config.clone()).collect()
+    }
+
+    pub fn install(&self, pipeline: Pipeline) {
+        self.node.lock().expect("no panic").install(pipeline);
     }
 
     pub fn receive(&self, port: u16, frame: &[u8], now: u64) {
