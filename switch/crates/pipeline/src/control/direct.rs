@@ -82,7 +82,7 @@ impl Pipeline {
     /// hit. An entry's time starts with the first sweep after it was written.
     pub fn sweep_idle(&mut self, now: Time, idle: &mut Vec<(String, Entry)>) {
         let mut numbers = Vec::new();
-        for table in 0..self.state.tables.len() {
+        for table in self.state.timed.iter().copied() {
             let report = |number| numbers.push((table, number));
             self.state.tables[table].store_mut().sweep(now, report);
         }
@@ -95,9 +95,7 @@ impl Pipeline {
     /// Whether any entry has an idle timeout.
     #[must_use]
     pub fn has_idle_timeouts(&self) -> bool {
-        self.state
-            .tables
-            .iter()
-            .any(|table| table.store().has_timeouts())
+        let mut timed = self.state.timed.iter();
+        timed.any(|table| self.state.tables[*table].store().has_timeouts())
     }
 }

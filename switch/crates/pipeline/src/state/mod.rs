@@ -15,6 +15,8 @@ use crate::program::Program;
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) tables: Vec<Table>,
+    /// The tables whose entries may have idle timeouts; runners ask after every event.
+    pub(crate) timed: Box<[usize]>,
     pub(crate) externs: Externs,
     pub(crate) digests: Digests,
 }
@@ -22,7 +24,10 @@ pub(crate) struct State {
 impl State {
     /// The state before the first packet. `seed` is that of the program's random numbers.
     pub(crate) fn new(program: &Program, seed: u64) -> Self {
+        let tables = program.tables.iter().enumerate();
+        let timed = tables.filter_map(|(place, table)| table.timeouts.then_some(place));
         Self {
+            timed: timed.collect(),
             tables: program.tables.iter().cloned().map(Table::new).collect(),
             externs: Externs::new(program, seed),
             digests: Digests::default(),
