@@ -8,6 +8,7 @@
 //!
 //! - [`node`]: [`Time`], [`Frame`], [`Node`], and [`Output`], which collects sent frames;
 //! - [`world`]: event loop, wires and their counters;
+//! - `agenda`: future events in their order;
 //! - [`losses`]: lost frames of a wire;
 //! - [`error`]: errors of both;
 //! - [`pcap`][]: captures;
@@ -16,6 +17,7 @@
 //! The same nodes, wires and seeds give the same events in the same order: events are ordered by (time, sequence
 //! number), and nothing here iterates over a hash map or reads a clock.
 
+mod agenda;
 pub mod error;
 pub mod losses;
 pub mod node;

@@ -1,13 +1,12 @@
 //! Discrete-event loop and wires.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::agenda::Agenda;
 use crate::error::WorldError;
 use crate::losses::Losses;
 use crate::node::{Frame, Node, Output, Port, Time};
@@ -82,8 +81,10 @@ struct PortState {
 struct NodeState {
     name: String,
     ports: Vec<PortState>,
-    /// The node's earliest tick event in the heap; others are stale.
+    /// The node's earliest tick on the agenda; others are stale.
     armed: Option<Time>,
+    /// The node's next tick when it was last asked.
+    wanted: Option<Time>,
 }
 
 impl NodeState {
@@ -109,32 +110,9 @@ enum Happening {
 }
 
 struct Event {
-    at: Time,
-    sequence: u64,
     node: NodeId,
     happening: Happening,
 }
-
-// The heap pops its greatest element: the earliest event.
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.sequence).cmp(&(self.at, self.sequence))
-    }
-}
-
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Event {}
 
 /// Nodes, wires, and future events. Methods may panic at another world's id.
 ///
@@ -143,9 +121,8 @@ pub struct World<N: Node = Box<dyn Node>> {
     nodes: Vec<N>,
     states: Vec<NodeState>,
     taps: Vec<Tap>,
-    heap: BinaryHeap<Event>,
+    agenda: Agenda<Event>,
     now: Time,
-    sequence: u64,
     events: u64,
     events_now: u64,
     frames_in_flight: u64,
@@ -168,9 +145,8 @@ impl<N: Node> World<N> {
             nodes: Vec::new(),
             states: Vec::new(),
             taps: Vec::new(),
-            heap: BinaryHeap::new(),
+            agenda: Agenda::new(),
             now: 0,
-            sequence: 0,
             events: 0,
             events_now: 0,
             frames_in_flight: 0,
@@ -189,6 +165,7 @@ impl<N: Node> World<N> {
             name: name.to_owned(),
             ports: Vec::new(),
             armed: None,
+            wanted: None,
         });
         Ok(NodeId(self.nodes.len() - 1))
     }
@@ -342,10 +319,9 @@ impl<N: Node> World<N> {
         let mut next_report = self.now.saturating_add(report_every);
         let mut out = Output::new();
         let mut ended = Ended::Completed;
-        while self.heap.peek().is_some_and(|event| event.at <= until) {
-            let Some(event) = self.heap.pop() else { break };
-            self.count_event(&event)?;
-            self.process(event, &mut out);
+        while let Some((at, event)) = self.agenda.take(until) {
+            self.count_event(at, event.node)?;
+            self.process(at, event, &mut out);
             if self.now >= next_report {
                 next_report = self.now.saturating_add(report_every);
                 if !progress(self.now) {
@@ -364,13 +340,8 @@ impl<N: Node> World<N> {
         }
     }
 
-    fn process(&mut self, event: Event, out: &mut Output) {
-        let Event {
-            at,
-            node,
-            happening,
-            ..
-        } = event;
+    fn process(&mut self, at: Time, event: Event, out: &mut Output) {
+        let Event { node, happening } = event;
         match happening {
             Happening::Tick => {
                 let state = &mut self.states[node.0];
@@ -378,8 +349,8 @@ impl<N: Node> World<N> {
                     return;
                 }
                 state.armed = None;
-                // A timer that moved back stays in the heap: its old event does nothing here.
-                if self.nodes[node.0].next_tick().is_some_and(|due| due <= at) {
+                // A timer that moved back stays on the agenda: its old event does nothing here.
+                if state.wanted.is_some_and(|due| due <= at) {
                     self.events += 1;
                     out.begin(at);
                     self.nodes[node.0].tick(at, out);
@@ -438,37 +409,32 @@ impl<N: Node> World<N> {
     }
 
     fn schedule(&mut self, at: Time, node: NodeId, happening: Happening) {
-        let sequence = self.sequence;
-        self.sequence += 1;
-        self.heap.push(Event {
-            at,
-            sequence,
-            node,
-            happening,
-        });
+        self.agenda.add(at, Event { node, happening });
     }
 
-    /// Puts a tick event into the heap, unless one is early enough.
+    /// Puts a tick on the agenda, unless one is early enough.
     fn arm(&mut self, node: NodeId) {
-        let Some(wanted) = self.nodes[node.0].next_tick() else {
+        let state = &mut self.states[node.0];
+        state.wanted = self.nodes[node.0].next_tick();
+        let Some(wanted) = state.wanted else {
             return;
         };
         let wanted = wanted.max(self.now);
-        if self.states[node.0].armed.is_none_or(|armed| wanted < armed) {
-            self.states[node.0].armed = Some(wanted);
+        if state.armed.is_none_or(|armed| wanted < armed) {
+            state.armed = Some(wanted);
             self.schedule(wanted, node, Happening::Tick);
         }
     }
 
-    fn count_event(&mut self, event: &Event) -> Result<(), WorldError> {
-        if event.at > self.now {
-            self.now = event.at;
+    fn count_event(&mut self, at: Time, node: NodeId) -> Result<(), WorldError> {
+        if at > self.now {
+            self.now = at;
             self.events_now = 0;
         }
         self.events_now += 1;
         if self.events_now > EVENTS_AT_ONE_TIME {
             return Err(WorldError::Stuck {
-                node: self.states[event.node.0].name.clone(),
+                node: self.states[node.0].name.clone(),
                 at: self.now,
             });
         }
