@@ -1,7 +1,8 @@
 //! From Ethernet frames to TCP segments and UDP datagrams, and back.
 
-use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Packet, TcpPacket};
+use smoltcp::wire::{IpProtocol, Ipv4Packet, TcpPacket};
 
+use crate::checksum;
 use crate::configuration::{HostConfig, is_unicast};
 use crate::frame::{ETHERNET_HEADER, ETHERTYPE_IPV4, Endpoints, Refusal, address_frame, set_tos};
 use crate::udp;
@@ -56,11 +57,8 @@ pub(crate) fn accept(frame: &[u8], host: &HostConfig) -> Result<Content, Refusal
 
 fn segment(packet: &Ipv4Packet<&[u8]>) -> Result<Segment, Refusal> {
     let tcp = TcpPacket::new_checked(packet.payload()).map_err(|_| Refusal::Malformed)?;
-    let (source, destination) = (
-        IpAddress::Ipv4(packet.src_addr()),
-        IpAddress::Ipv4(packet.dst_addr()),
-    );
-    if !tcp.verify_checksum(&source, &destination) || tcp.src_port() == 0 || tcp.dst_port() == 0 {
+    let is_right = checksum::is_right(packet.src_addr(), packet.dst_addr(), packet.payload());
+    if !is_right || tcp.src_port() == 0 || tcp.dst_port() == 0 {
         return Err(Refusal::Malformed);
     }
     let endpoints = Endpoints {
@@ -72,7 +70,7 @@ fn segment(packet: &Ipv4Packet<&[u8]>) -> Result<Segment, Refusal> {
     Ok(describe(endpoints, &tcp))
 }
 
-/// Completes a frame from smoltcp (Ethernet header, type of service); gives the segment in it.
+/// Completes a frame from smoltcp (Ethernet header, type of service, TCP checksum); gives the segment in it.
 pub(crate) fn finish(frame: &mut [u8], host: &HostConfig, tos: u8) -> Option<Segment> {
     let (ethernet, datagram) = frame.split_at_mut_checked(ETHERNET_HEADER)?;
     address_frame(ethernet, host);
@@ -81,14 +79,17 @@ pub(crate) fn finish(frame: &mut [u8], host: &HostConfig, tos: u8) -> Option<Seg
         set_tos(&mut packet, tos);
     }
     let (local, remote) = (packet.src_addr(), packet.dst_addr());
-    let tcp = TcpPacket::new_checked(&*packet.payload_mut()).ok()?;
+    let segment = packet.payload_mut();
+    let tcp = TcpPacket::new_checked(&*segment).ok()?;
     let endpoints = Endpoints {
         local,
         local_port: tcp.src_port(),
         remote,
         remote_port: tcp.dst_port(),
     };
-    Some(describe(endpoints, &tcp))
+    let described = describe(endpoints, &tcp);
+    checksum::fill(local, remote, segment);
+    Some(described)
 }
 
 fn describe(endpoints: Endpoints, tcp: &TcpPacket<&[u8]>) -> Segment {

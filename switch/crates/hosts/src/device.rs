@@ -17,6 +17,9 @@ pub(crate) struct Device {
     spare: Vec<Vec<u8>>,
 }
 
+/// IPv4 and TCP, each with all options.
+const LONGEST_HEADERS: usize = 60 + 60;
+
 /// As many as a full window of segments, which one acknowledgement can release.
 const SPARE_BUFFERS: usize = 64;
 
@@ -66,9 +69,9 @@ impl phy::Device for Device {
         let mut capabilities = DeviceCapabilities::default();
         capabilities.medium = Medium::Ip;
         capabilities.max_transmission_unit = self.mtu;
-        // Checksums of received frames are already verified.
+        // Checksums of received frames are already verified; TCP's of sent ones are written later.
         capabilities.checksum.ipv4 = Checksum::Tx;
-        capabilities.checksum.tcp = Checksum::Tx;
+        capabilities.checksum.tcp = Checksum::None;
         capabilities
     }
 }
@@ -89,8 +92,10 @@ pub(crate) struct TxToken<'a> {
 impl phy::TxToken for TxToken<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, fill: F) -> R {
         let mut frame = self.spare.pop().unwrap_or_default();
-        frame.clear();
+        // smoltcp writes all data, but leaves bits of headers as they are.
         frame.resize(ETHERNET_HEADER + length, 0);
+        let headers = frame.len().min(ETHERNET_HEADER + LONGEST_HEADERS);
+        frame[..headers].fill(0);
         let result = fill(&mut frame[ETHERNET_HEADER..]);
         self.outgoing.push(frame);
         result

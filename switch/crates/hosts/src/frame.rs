@@ -1,5 +1,6 @@
 //! Ethernet and IPv4 headers of a host's frames, and reasons to drop one.
 
+use std::hash::{Hash, Hasher};
 use std::net::Ipv4Addr;
 
 use smoltcp::wire::Ipv4Packet;
@@ -12,7 +13,7 @@ pub const ETHERNET_HEADER: usize = 14;
 pub(crate) const ETHERTYPE_IPV4: [u8; 2] = [0x08, 0x00];
 
 /// The two ends of a connection or a flow of datagrams, as the host sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoints {
     /// Own address.
     pub local: Ipv4Addr,
@@ -22,6 +23,16 @@ pub struct Endpoints {
     pub remote: Ipv4Addr,
     /// Port of the other end.
     pub remote_port: u16,
+}
+
+impl Hash for Endpoints {
+    /// Two words instead of six parts.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let end =
+            |address: Ipv4Addr, port: u16| u64::from(address.to_bits()) << 16 | u64::from(port);
+        state.write_u64(end(self.local, self.local_port));
+        state.write_u64(end(self.remote, self.remote_port));
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! - [`traffic`]: the kinds of traffic between hosts, with their parameters;
 //! - `script`: programs that run on TCP connections;
 //! - `udp`: numbered datagrams with their time of sending, and their sink;
+//! - `checksum`: TCP's;
 //! - [`sna`]: the frames of SNA on a LAN;
 //! - [`replay`]: an end station that sends given frames at given times and keeps received ones;
 //! - [`configuration`]: parameters of a host and their checks;
@@ -11,6 +12,7 @@
 //!
 //! The caller chooses all parameters (rates, costs, buffer sizes, timers) and knows their sources.
 
+mod checksum;
 pub mod configuration;
 mod connection;
 mod datagram;

@@ -1,7 +1,6 @@
 //! A host: demultiplexing, timers, and the actions of its scripts.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
 use phb_network::random::SplitMix64;
@@ -24,23 +23,17 @@ use crate::{HOST_PORT, NETWORK_PORT};
 mod client;
 mod connections;
 mod session;
+mod timers;
 
 use client::Client;
 use connections::Connections;
 use session::Session;
+use timers::{Timer, Timers};
 
 /// Lower ports are for services.
 const FIRST_EPHEMERAL_PORT: u16 = 1024;
 /// 4.4BSD's ephemeral ports are 1024 to 5000; hosts use higher ones when these run out.
 const LAST_STARTING_PORT: u16 = 5000;
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Timer {
-    Client(usize),
-    Connection(usize),
-    /// Ends a batch: all segments of one time have been taken.
-    Batch,
-}
 
 /// The next ephemeral port, cyclically.
 fn following(port: u16) -> u16 {
@@ -63,7 +56,7 @@ pub struct TcpHost {
     /// By their two ends.
     datagram_sinks: HashMap<Endpoints, udp::Sink>,
     clients: Vec<Client>,
-    timers: BinaryHeap<Reverse<(Time, Timer)>>,
+    timers: Timers,
     /// Connections that have taken segments of a batch and not answered yet.
     batch: Vec<usize>,
     next_port: u16,
@@ -103,7 +96,7 @@ impl TcpHost {
             services: HashMap::new(),
             datagram_sinks: HashMap::new(),
             clients: Vec::new(),
-            timers: BinaryHeap::new(),
+            timers: Timers::default(),
             batch: Vec::new(),
             books: Books::default(),
         })
@@ -193,7 +186,7 @@ impl TcpHost {
             self.next_datagram_port = following(self.next_datagram_port);
         }
         if let Some(at) = client.first() {
-            self.timers.push(Reverse((at, Timer::Client(number))));
+            self.timers.add(at, Timer::Client(number));
         }
         self.clients.push(client);
         self.books.flows.push(FlowStatistics::default());
@@ -265,7 +258,7 @@ impl TcpHost {
         self.books.host.frames_sent += 1;
         out.send(now, HOST_PORT, frame);
         let next = source.next(now);
-        self.timers.push(Reverse((next, Timer::Client(number))));
+        self.timers.add(next, Timer::Client(number));
     }
 
     fn open(&mut self, number: usize, now: Time, out: &mut Output) {
@@ -331,8 +324,8 @@ impl TcpHost {
         let Some(slot) = self.connections.find(&segment.endpoints) else {
             return segment.opens.then(|| self.accept(segment)).flatten();
         };
-        let state = self.connections.at(slot).map(|c| c.state());
-        if segment.opens && state == Some(State::TimeWait) {
+        let state = |connection: &mut Connection| connection.state();
+        if segment.opens && self.connections.at(slot).map(state) == Some(State::TimeWait) {
             self.connections.remove(slot, &segment.endpoints);
             return self.accept(segment);
         }
@@ -398,7 +391,7 @@ impl TcpHost {
         connection.take_segment(now, &mut self.interface, &mut self.device);
         self.flush(None, now, out);
         if self.batch.is_empty() {
-            self.timers.push(Reverse((now, Timer::Batch)));
+            self.timers.add(now, Timer::Batch);
         }
         if !self.batch.contains(&slot) {
             self.batch.push(slot);
@@ -409,7 +402,7 @@ impl TcpHost {
     fn go_on(&mut self, number: usize, now: Time, out: &mut Output) {
         let answered = self.books.flows[number].transactions;
         match self.clients[number].next_opening(answered, now) {
-            Some(at) if at > now => self.timers.push(Reverse((at, Timer::Client(number)))),
+            Some(at) if at > now => self.timers.add(at, Timer::Client(number)),
             Some(_) => self.open(number, now, out),
             None => {}
         }
@@ -420,7 +413,7 @@ impl TcpHost {
         if let Some(number) = flow {
             self.books.flows[number].failures += 1;
             let again = now.saturating_add(self.config.reconnect_delay_ns);
-            self.timers.push(Reverse((again, Timer::Client(number))));
+            self.timers.add(again, Timer::Client(number));
         }
     }
 
@@ -431,7 +424,7 @@ impl TcpHost {
         // A timer that moved back stays in the queue; it will only set the next one.
         if connection.armed.is_none_or(|armed| due < armed) {
             connection.armed = Some(due);
-            self.timers.push(Reverse((due, Timer::Connection(slot))));
+            self.timers.add(due, Timer::Connection(slot));
         }
     }
 
@@ -503,11 +496,7 @@ impl Node for TcpHost {
     }
 
     fn tick(&mut self, now: Time, out: &mut Output) {
-        while let Some(Reverse((due, timer))) = self.timers.peek().copied() {
-            if due > now {
-                return;
-            }
-            self.timers.pop();
+        while let Some((due, timer)) = self.timers.take(now) {
             match timer {
                 Timer::Client(number) => self.start(number, now, out),
                 Timer::Batch => {
@@ -527,7 +516,7 @@ impl Node for TcpHost {
     }
 
     fn next_tick(&self) -> Option<Time> {
-        self.timers.peek().map(|Reverse((due, _))| *due)
+        self.timers.due()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use rustc_hash::FxBuildHasher;
+
 use crate::connection::Connection;
 use crate::frame::Endpoints;
 
@@ -9,7 +11,7 @@ use crate::frame::Endpoints;
 pub(super) struct Connections {
     slots: Vec<Option<Box<Connection>>>,
     free: Vec<usize>,
-    by_endpoints: HashMap<Endpoints, usize>,
+    by_endpoints: HashMap<Endpoints, u32, FxBuildHasher>,
 }
 
 impl Connections {
@@ -24,7 +26,8 @@ impl Connections {
             self.slots.len() - 1
         });
         self.slots[slot] = Some(Box::new(connection));
-        self.by_endpoints.insert(endpoints, slot);
+        let number = u32::try_from(slot).expect("fewer connections than pairs of ports");
+        self.by_endpoints.insert(endpoints, number);
         slot
     }
 
@@ -36,7 +39,8 @@ impl Connections {
     }
 
     pub fn find(&self, endpoints: &Endpoints) -> Option<usize> {
-        self.by_endpoints.get(endpoints).copied()
+        let slot = self.by_endpoints.get(endpoints)?;
+        Some(*slot as usize)
     }
 
     pub fn at(&mut self, slot: usize) -> Option<&mut Connection> {
