@@ -32,9 +32,24 @@ pub(crate) struct SwitchPort {
     pub(crate) queue: PortQueue<Waiting, Vec<u8>>,
     pub(crate) statistics: PortStatistics,
     queues: Vec<QueueStatistics>,
+    /// The queue's next event, or [`NEVER`]; runners ask after every packet.
+    due: Time,
 }
 
+/// The time of an event that does not come.
+const NEVER: Time = Time::MAX;
+
 impl SwitchPort {
+    /// Notes the queue's next event. To be called when packets or frames have moved.
+    pub(crate) fn note_due(&mut self) {
+        self.due = self.queue.next_event().unwrap_or(NEVER);
+    }
+
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        debug_assert_eq!(self.due, self.queue.next_event().unwrap_or(NEVER));
+        self.due <= now && self.due < NEVER
+    }
+
     pub(crate) fn of_queue(&mut self, queue: u8) -> &mut QueueStatistics {
         let place = usize::from(queue);
         if place >= self.queues.len() {
@@ -76,7 +91,7 @@ impl Ports {
     pub(crate) fn set(&mut self, number: Port, config: PortConfig) {
         if let Some(place) = self.place(number) {
             self.ports[place].queue.set_config(config);
-            return;
+            return self.ports[place].note_due();
         }
         let index = usize::from(number);
         if index >= self.places.len() {
@@ -88,6 +103,7 @@ impl Ports {
             queue: PortQueue::new(config),
             statistics: PortStatistics::default(),
             queues: Vec::new(),
+            due: NEVER,
         });
     }
 
@@ -97,8 +113,8 @@ impl Ports {
     }
 
     pub(crate) fn next_event(&self) -> Option<Time> {
-        let events = self.ports.iter().filter_map(|port| port.queue.next_event());
-        events.min()
+        let due = self.ports.iter().map(|port| port.due).min();
+        due.filter(|due| *due < NEVER)
     }
 }
 

@@ -270,6 +270,9 @@ impl SwitchNode {
         let Some(cpu_port) = self.config.cpu_port else {
             return;
         };
+        if self.packet_outs.is_empty() {
+            return;
+        }
         self.packet_out_bytes = 0;
         for frame in std::mem::take(&mut self.packet_outs) {
             self.path.enter(now, cpu_port, &frame, out);
@@ -290,8 +293,7 @@ impl Node for SwitchNode {
         }
         self.take_packet_outs(now, out);
         for at in 0..self.path.ports.count() {
-            let next = self.path.ports[at].queue.next_event();
-            if next.is_some_and(|next| next <= now) {
+            if self.path.ports[at].is_due(now) {
                 self.path.advance(now, at, out);
             }
         }

@@ -316,6 +316,16 @@ impl<T, F> PortQueue<T, F> {
         Some((queue, waiting.item))
     }
 
+    /// Whether a frame leaves as soon as it is transmitted: nothing is before it, and neither line
+    /// nor shaper has a rate. Then it needs no [`transmit`](Self::transmit).
+    #[must_use]
+    pub fn passes_at_once(&self) -> bool {
+        self.line.is_none()
+            && self.gate.is_none()
+            && self.config.rate_bps.is_none()
+            && self.config.shaper.is_none()
+    }
+
     /// Puts a frame of `frame_length` bytes (Ethernet, without frame check sequence) onto the line
     /// or into the ring, after the shaper. Ask [`ready`](Self::ready) first.
     pub fn transmit(&mut self, now: u64, frame_length: usize, frame: F) {

@@ -5,8 +5,8 @@
 //! 2 * 10^-9 of a second's bits. In whole frames, as in a capture, a window has up to one more or
 //! less: at 64 kbit/s a frame of 1,500 bytes is 19 % of a second.
 
-const BITS_PER_BYTE: u128 = 8;
-const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
+const BITS_PER_BYTE: u64 = 8;
+const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
 /// A line with a rate in bit/s.
 ///
@@ -61,15 +61,26 @@ impl Shaper {
             None => {}
             Some(0) => self.whole = u64::MAX,
             Some(rate) => {
-                let rate = u128::from(rate);
-                let parts = u128::from(bytes) * BITS_PER_BYTE * NANOSECONDS_PER_SECOND
-                    + u128::from(self.fraction);
-                let whole = u128::from(self.whole) + parts / rate;
-                self.whole = u64::try_from(whole).unwrap_or(u64::MAX);
-                self.fraction = u64::try_from(parts % rate).unwrap_or(0);
+                let (whole, fraction) = self.duration(rate, bytes);
+                self.whole = self.whole.saturating_add(whole);
+                self.fraction = fraction;
             }
         }
         self.end()
+    }
+
+    /// How long `bytes` take after the fraction of before: whole ns, and units of 1/rate ns.
+    fn duration(&self, rate: u64, bytes: u64) -> (u64, u64) {
+        // A division of 128 bits takes several times as long, and no frame needs it.
+        let parts = bytes.checked_mul(BITS_PER_BYTE * NANOSECONDS_PER_SECOND);
+        if let Some(parts) = parts.and_then(|parts| parts.checked_add(self.fraction)) {
+            return (parts / rate, parts % rate);
+        }
+        let rate = u128::from(rate);
+        let parts = u128::from(bytes) * u128::from(BITS_PER_BYTE * NANOSECONDS_PER_SECOND)
+            + u128::from(self.fraction);
+        let fraction = u64::try_from(parts % rate).unwrap_or(0);
+        (u64::try_from(parts / rate).unwrap_or(u64::MAX), fraction)
     }
 }
 
@@ -126,6 +137,16 @@ mod tests {
         assert_eq!(shaper.send(0, 1), 1_000_000);
         shaper.set_rate(Some(16_000));
         assert_eq!(shaper.send(0, 1), 1_500_000);
+    }
+
+    #[test]
+    fn a_transmission_of_many_years_is_exact_too() {
+        let bytes = 1 << 40;
+        let mut shaper = Shaper::new(Some(3_000_000));
+        let exact = u128::from(2 * bytes) * 8_000_000_000 / 3_000_000 + 1;
+        shaper.send(0, bytes);
+        assert_eq!(u128::from(shaper.send(0, bytes)), exact);
+        assert_eq!(Shaper::new(Some(1)).send(0, u64::MAX), u64::MAX);
     }
 
     proptest! {

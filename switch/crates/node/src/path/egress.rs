@@ -17,7 +17,7 @@ impl PacketPath {
                 self.depart(now, at, frame, out);
             }
             let Some(queued) = self.ports[at].queue.pop(now) else {
-                return;
+                return self.ports[at].note_due();
             };
             self.egress(now, at, queued, out);
         }
@@ -48,6 +48,9 @@ impl PacketPath {
             deq_timedelta_ns: delay,
         };
         if let Some(frame) = self.pass_egress(now, Some(at), queued.item, &metadata, out) {
+            if self.ports[at].queue.passes_at_once() {
+                return self.depart(now, at, frame, out);
+            }
             let length = frame.len();
             self.ports[at].queue.transmit(now, length, frame);
         }

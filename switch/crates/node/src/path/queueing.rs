@@ -37,7 +37,10 @@ impl PacketPath {
                 item: Waiting { packet, origin },
             };
             self.egress(now, at, queued, out);
-            self.serve(now, at, out);
+            // At a port without a rate the frame has left already.
+            if self.ports[at].queue.held() > 0 {
+                self.serve(now, at, out);
+            }
         } else {
             self.queue(now, packet, at, schedule, origin);
         }
@@ -97,6 +100,7 @@ impl PacketPath {
                     port.of_queue(priority).dropped_packets += 1;
                 }
                 let pushed_out = refusal == Refusal::PushedOut;
+                port.note_due();
                 self.take_off(now, at, priority, refused.packet, pushed_out);
                 self.drop(Some(at), reason);
             }
@@ -134,6 +138,7 @@ impl PacketPath {
                 self.take_off(self.now, at, queue, waiting.packet, false);
                 self.drop(Some(at), DropReason::Reloaded);
             }
+            self.ports[at].note_due();
         }
     }
 }
