@@ -14,7 +14,7 @@ JOBS ?= $(shell expr \( 3 \* $$(nproc 2>/dev/null || echo 2) + 1 \) / 2)
 DENY := build/tools/bin/cargo-deny --log-level error
 TARGET ?=
 SUITES ?=
-FUZZ_TARGETS := packet artifact write received rpc
+FUZZ_TARGETS := packet artifact write program received rpc
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 # What type checkers see: each package under its own name, wherever its folder lies.

@@ -1,9 +1,10 @@
-//! Artifacts that p4c did not make: they are refused with their place, or they load and then carry packets.
+//! Artifacts that p4c did not make: they are refused with their place, or they load and then carry packets, with native
+//! code as in the interpreter.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use phb_pipeline::{Options, Pipeline};
+use phb_fuzz::Twins;
 use serde_json::Value;
 
 fuzz_target!(|data: &[u8]| {
@@ -11,7 +12,7 @@ fuzz_target!(|data: &[u8]| {
         .ok()
         .filter(|text| text.starts_with('{'))
     {
-        let _ = Pipeline::load(text, Options::default());
+        let _ = phb_fuzz::load(text);
         return;
     }
     let _ = damaged(&mut Unstructured::new(data));
@@ -40,13 +41,13 @@ fn damaged(bytes: &mut Unstructured<'_>) -> Result<()> {
             *value = new;
         }
     }
-    let Ok(pipeline) = Pipeline::load(&artifact.to_string(), Options::default()) else {
+    let Ok(pipelines) = phb_fuzz::load(&artifact.to_string()) else {
         return Ok(());
     };
-    let mut switch = phb_fuzz::switch(pipeline);
+    let mut twins = Twins::new(pipelines);
     let mut now = 0;
     for _ in 0..4 {
-        phb_fuzz::send(&mut switch, bytes, &mut now)?;
+        twins.send(bytes, &mut now)?;
     }
     Ok(())
 }

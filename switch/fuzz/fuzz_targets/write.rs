@@ -1,9 +1,10 @@
 //! Batches from the control plane, right and wrong, with packets between them: a refused atomic batch changes nothing,
-//! and what was written is what is read.
+//! and what was written is what is read, with native code as in the interpreter.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
+use phb_fuzz::Twins;
 use phb_node::SwitchNode;
 use phb_pipeline::{Count, Entry, Param, TableInfo};
 
@@ -11,16 +12,16 @@ fuzz_target!(|data: &[u8]| {
     let _ = phb_fuzz::with_any_switch(&mut Unstructured::new(data), run);
 });
 
-fn run(switch: &mut SwitchNode, bytes: &mut Unstructured<'_>) -> Result<()> {
+fn run(twins: &mut Twins, bytes: &mut Unstructured<'_>) -> Result<()> {
     let mut now = 0;
     while !bytes.is_empty() {
         let atomic = bytes.arbitrary()?;
         let mut batch = Vec::new();
         for _ in 0..bytes.int_in_range(0..=8)? {
-            batch.push(phb_fuzz::update(switch, bytes)?);
+            batch.push(phb_fuzz::update(twins.reference(), bytes)?);
         }
-        let before = state(switch);
-        let outcomes = switch.write(&batch, atomic);
+        let before = state(twins.reference());
+        let outcomes = twins.write(&batch, atomic);
         assert_eq!(outcomes.len(), batch.len());
         if atomic && outcomes.iter().any(Result::is_err) {
             assert!(
@@ -28,12 +29,12 @@ fn run(switch: &mut SwitchNode, bytes: &mut Unstructured<'_>) -> Result<()> {
                 "half of an atomic batch was applied"
             );
             assert_eq!(
-                state(switch),
+                state(twins.reference()),
                 before,
                 "a refused atomic batch left something behind"
             );
         }
-        phb_fuzz::send(switch, bytes, &mut now)?;
+        twins.send(bytes, &mut now)?;
     }
     Ok(())
 }

@@ -1,13 +1,20 @@
-//! Shared by the fuzz targets: the committed artifacts, values drawn from the fuzzer's bytes, and a switch to drive.
+//! Shared by the fuzz targets: the committed artifacts, values drawn from the fuzzer's bytes, and switches to drive. A
+//! switch stands there twice, with native code and with the interpreter, and the two are compared.
+
+#[path = "../../crates/pipeline/tests/twins/state.rs"]
+mod state;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use phb_network::{Frame, Node, Output, Port, Time};
-use phb_node::{SwitchConfig, SwitchNode, Update, unlimited};
-use phb_pipeline::{Entry, Executor, KeyInfo, Match, MatchKind, Options, Pipeline, TableInfo};
+use phb_network::{Frame, Node, Output, Port, Time, Transmission};
+use phb_node::{Failure, SwitchConfig, SwitchNode, Update, unlimited};
+use phb_pipeline::{
+    Digest, Entry, Executor, KeyInfo, LoadError, Match, MatchKind, Options, Pipeline, TableInfo,
+};
 
 /// The port that leads to controllers.
 const CPU_PORT: Port = 510;
@@ -78,7 +85,7 @@ pub fn loaded(json: &str) -> SwitchNode {
 }
 
 /// A switch that runs `pipeline`.
-pub fn switch(pipeline: Pipeline) -> SwitchNode {
+fn switch(pipeline: Pipeline) -> SwitchNode {
     let config = SwitchConfig {
         name: "fuzzed".to_owned(),
         cpu_port: Some(CPU_PORT),
@@ -91,52 +98,155 @@ pub fn switch(pipeline: Pipeline) -> SwitchNode {
     switch
 }
 
-thread_local! {
-    /// The committed artifacts, loaded once: to load one takes longer than to use it.
-    static PIPELINES: RefCell<Vec<Option<Pipeline>>> = const { RefCell::new(Vec::new()) };
+/// Loads an artifact for both executors; they refuse it alike.
+pub fn load(json: &str) -> std::result::Result<[Pipeline; 2], LoadError> {
+    let [native, interpreted] = [Executor::Native, Executor::Interpreter].map(|executor| {
+        let options = Options {
+            executor,
+            ..Options::default()
+        };
+        Pipeline::load(json, options)
+    });
+    match (native, interpreted) {
+        (Ok(native), Ok(interpreted)) => Ok([native, interpreted]),
+        (native, interpreted) => {
+            let (native, interpreted) = (native.err(), interpreted.err());
+            assert_eq!(native, interpreted, "only one executor refuses it");
+            Err(native.expect("one of the two is an error"))
+        }
+    }
 }
 
-/// Runs `test` on a switch with one of the committed artifacts, as if just loaded.
+/// A switch with native code and one with the interpreter. What is done to one is done to the other, with the same
+/// results.
+pub struct Twins([SwitchNode; 2]);
+
+/// What leaves a switch.
+#[derive(Debug, PartialEq)]
+struct Left {
+    frames: Vec<Transmission>,
+    to_controllers: Vec<Vec<u8>>,
+    digests: Vec<Digest>,
+}
+
+impl Twins {
+    /// Switches that run two pipelines of one program.
+    pub fn new(pipelines: [Pipeline; 2]) -> Self {
+        Self(pipelines.map(switch))
+    }
+
+    fn pipelines(&mut self) -> Option<[Pipeline; 2]> {
+        let [native, interpreted] = self.0.each_mut().map(SwitchNode::take_pipeline);
+        Some([native?, interpreted?])
+    }
+
+    /// One of the two, to look at.
+    pub fn reference(&self) -> &SwitchNode {
+        &self.0[1]
+    }
+
+    /// Writes a batch.
+    pub fn write(
+        &mut self,
+        updates: &[Update],
+        atomic: bool,
+    ) -> Vec<std::result::Result<(), Failure>> {
+        let [native, interpreted] = self
+            .0
+            .each_mut()
+            .map(|switch| switch.write(updates, atomic));
+        assert_eq!(native, interpreted, "the answers to {updates:?} differ");
+        self.compare(false);
+        native
+    }
+
+    /// Sends a frame drawn from `bytes` through both until nothing is due, and checks that every packet is accounted
+    /// for. `now` is the time before and becomes the time after.
+    pub fn send(&mut self, bytes: &mut Unstructured<'_>, now: &mut Time) -> Result<()> {
+        let port = bytes.int_in_range(0..=PORTS)?;
+        let length = bytes.int_in_range(0..=1600)?;
+        let mut frame = frame(bytes)?;
+        frame.resize(length, 0);
+        *now += u64::from(bytes.arbitrary::<u32>()?);
+        let [native, interpreted] = self
+            .0
+            .each_mut()
+            .map(|switch| pass(switch, *now, port, &frame));
+        assert_eq!(
+            native, interpreted,
+            "what leaves differs for {frame:02x?} at port {port}"
+        );
+        self.compare(false);
+        Ok(())
+    }
+
+    /// Compares what can be read of both: all of it, or without arrays of many cells.
+    pub fn compare(&self, all: bool) {
+        let [native, interpreted] = &self.0;
+        assert_eq!(native.statistics(), interpreted.statistics());
+        let program = |switch: &SwitchNode| switch.pipeline().is_some();
+        assert_eq!(program(native), program(interpreted));
+        if let (Some(native), Some(interpreted)) = (native.pipeline(), interpreted.pipeline()) {
+            state::compare(native, interpreted, all);
+        }
+    }
+}
+
+fn pass(switch: &mut SwitchNode, now: Time, port: Port, frame: &[u8]) -> Left {
+    let mut frames = Vec::new();
+    let mut out = Output::new();
+    out.begin(now);
+    switch.receive(now, port, Frame::new(frame.to_vec()), &mut out);
+    frames.extend(out.drain());
+    let mut ticks = 0;
+    while let Some(tick) = switch.next_tick().filter(|tick| *tick <= now) {
+        out.begin(now.max(tick));
+        switch.tick(now, &mut out);
+        frames.extend(out.drain());
+        ticks += 1;
+        assert!(ticks < TICKS, "a switch that never comes to rest");
+    }
+    assert_eq!(switch.check(), 0, "{:?}", switch.statistics());
+    Left {
+        frames,
+        to_controllers: switch.packet_ins().take(Duration::ZERO),
+        digests: switch.digests().take(Duration::ZERO),
+    }
+}
+
+thread_local! {
+    /// The committed artifacts, loaded once: to load one takes longer than to use it.
+    static PIPELINES: RefCell<Vec<Option<[Pipeline; 2]>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `test` on switches with one of the committed artifacts, as if just loaded.
 pub fn with_any_switch(
     bytes: &mut Unstructured<'_>,
-    test: impl FnOnce(&mut SwitchNode, &mut Unstructured<'_>) -> Result<()>,
+    test: impl FnOnce(&mut Twins, &mut Unstructured<'_>) -> Result<()>,
 ) -> Result<()> {
     let number = bytes.choose_index(artifacts().len())?;
     let loaded = PIPELINES.with_borrow_mut(|pipelines| {
         pipelines.resize_with(artifacts().len(), || None);
         pipelines[number].take()
     });
-    let mut pipeline = loaded.unwrap_or_else(|| {
+    let mut pipelines = loaded.unwrap_or_else(|| {
         let (name, json) = &artifacts()[number];
-        Pipeline::load(json, Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
+        let pipelines = load(json).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let execution = pipelines[0].execution();
+        assert_eq!(
+            execution.executor,
+            Executor::Native,
+            "{name}: {:?}",
+            execution.reason
+        );
+        pipelines
     });
-    pipeline.clear();
-    let mut switch = switch(pipeline);
-    let result = test(&mut switch, bytes);
-    PIPELINES.with_borrow_mut(|pipelines| pipelines[number] = switch.take_pipeline());
+    pipelines.iter_mut().for_each(Pipeline::clear);
+    let mut twins = Twins::new(pipelines);
+    let result = test(&mut twins, bytes);
+    twins.compare(true);
+    PIPELINES.with_borrow_mut(|pipelines| pipelines[number] = twins.pipelines());
     result
-}
-
-/// Sends a frame drawn from `bytes` through the switch until nothing is due, and checks that every packet is accounted
-/// for. `now` is the time before and becomes the time after.
-pub fn send(switch: &mut SwitchNode, bytes: &mut Unstructured<'_>, now: &mut Time) -> Result<()> {
-    let port = bytes.int_in_range(0..=PORTS)?;
-    let length = bytes.int_in_range(0..=1600)?;
-    let mut frame = frame(bytes)?;
-    frame.resize(length, 0);
-    *now += u64::from(bytes.arbitrary::<u32>()?);
-    let mut out = Output::new();
-    out.begin(*now);
-    switch.receive(*now, port, Frame::new(frame), &mut out);
-    let mut ticks = 0;
-    while let Some(tick) = switch.next_tick().filter(|tick| *tick <= *now) {
-        out.begin((*now).max(tick));
-        switch.tick(*now, &mut out);
-        ticks += 1;
-        assert!(ticks < TICKS, "a switch that never comes to rest");
-    }
-    assert_eq!(switch.check(), 0, "{:?}", switch.statistics());
-    Ok(())
 }
 
 /// The beginning of a frame: headers that parsers know, mostly, and what the fuzzer likes after them.
