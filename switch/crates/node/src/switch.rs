@@ -15,6 +15,9 @@ use crate::ports::unlimited;
 use crate::replication::Replication;
 use crate::statistics::{DropReason, QueueStatistics, Statistics};
 
+/// Frames for which tables look ahead at once.
+const AHEAD: usize = 32;
+
 /// The settings of a switch besides its program and its ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchConfig {
@@ -257,12 +260,23 @@ impl SwitchNode {
     pub fn receive_batch<'a>(
         &mut self,
         now: Time,
-        frames: impl IntoIterator<Item = (Port, &'a [u8])>,
+        frames: impl IntoIterator<Item = (Port, &'a [u8]), IntoIter: Clone>,
         out: &mut Output,
     ) {
         self.take_packet_outs(now, out);
-        for (port, frame) in frames {
-            self.path.receive(now, port, frame, out);
+        let mut frames = frames.into_iter();
+        loop {
+            if let Some(pipeline) = &self.path.pipeline {
+                let ahead = frames.clone().take(AHEAD);
+                pipeline.look_ahead(ahead.map(|(_, frame)| frame));
+            }
+            let mut next = frames.by_ref().take(AHEAD).peekable();
+            if next.peek().is_none() {
+                return;
+            }
+            for (port, frame) in next {
+                self.path.receive(now, port, frame, out);
+            }
         }
     }
 

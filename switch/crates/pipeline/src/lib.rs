@@ -50,6 +50,7 @@
 // What only native code asks of the other parts.
 #![cfg_attr(not(feature = "native"), allow(dead_code, unused_imports))]
 
+mod ahead;
 mod bits;
 mod control;
 mod copies;

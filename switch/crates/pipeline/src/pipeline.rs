@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use crate::ahead::{self, KeyPlace};
 use crate::error::LoadError;
 use crate::load;
 use crate::native::Native;
@@ -105,6 +106,8 @@ pub struct Pipeline {
     pub(crate) scratch: Vec<u8>,
     /// Steps that loops may still take.
     pub(crate) steps: u32,
+    /// Where frames have the keys of tables that look ahead.
+    pub(crate) key_places: Vec<KeyPlace>,
     /// Machine code, or why there is none.
     pub(crate) native: Result<Native, String>,
 }
@@ -127,6 +130,7 @@ impl Pipeline {
             Executor::Native => Native::compile(&program, &state.tables, options.drop_port),
             Executor::Interpreter => Err("the interpreter was asked for".into()),
         };
+        let key_places = ahead::places(&program, &state.tables);
         Ok(Self {
             state,
             table_names: named.collect(),
@@ -134,6 +138,7 @@ impl Pipeline {
             options,
             pool: Vec::new(),
             scratch: Vec::new(),
+            key_places,
             steps: STEPS,
             native,
         })

@@ -28,6 +28,19 @@ pub(crate) struct ParserState {
     pub(crate) otherwise: Option<u32>,
 }
 
+impl ParserState {
+    /// The states that may come next, in the order in which they are looked at.
+    pub(crate) fn successors(&self) -> impl Iterator<Item = u32> {
+        let (exact, any): (&[_], &[_]) = match &self.cases {
+            Cases::Exact(cases) => (cases, &[]),
+            Cases::Any(cases) => (&[], cases),
+        };
+        let exact = exact.iter().map(|&(_, next)| next);
+        let any = any.iter().map(|case| case.next);
+        exact.chain(any).chain(self.otherwise)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Cases {
     /// By the whole of one word: values, ascending, and next states.

@@ -4,6 +4,8 @@
 //! the number of ones before it. Nothing is pushed into leaves, so a change touches one path, and a
 //! look-up never finds it half built. Without other key fields, the first bits index an array.
 
+use std::hint::select_unpredictable;
+
 use super::exact::FlatMap;
 use super::pool::Pool;
 
@@ -15,6 +17,9 @@ const ROOT_BITS: u32 = 13;
 
 /// No node: number 0 is never used.
 const NONE: u32 = 0;
+
+/// Keys looked up at once.
+pub(crate) const TOGETHER: usize = 32;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Node {
@@ -148,6 +153,47 @@ impl LongestPrefix {
             found = Some(self.numbers.get(node.numbers + before(node.ends, bit)));
         }
         found
+    }
+
+    /// As [`Self::lookup`] for up to [`TOGETHER`] keys, one after the other in `keys`: level by level,
+    /// so that the memory of all is waited for at once.
+    pub(crate) fn lookup_together(&self, keys: &[u64], found: &mut [Option<u32>]) {
+        let words = self.columns + self.groups.width();
+        let mut nodes = [NONE; TOGETHER];
+        // Where the number of the longest prefix so far stands.
+        let mut ends = [None; TOGETHER];
+        let lanes = || keys.chunks_exact(words).zip(0..TOGETHER);
+        for ((key, lane), found) in lanes().zip(&mut *found) {
+            let slot = self.root.as_ref().map(|root| {
+                let slot = root.slots.get(self.first_bits(key, ROOT_BITS));
+                slot.copied().unwrap_or_default()
+            });
+            let group = || self.groups.get(&key[self.columns..]).unwrap_or(NONE);
+            nodes[lane] = slot.map_or_else(group, |slot| slot.node);
+            *found = slot.and_then(|slot| slot.short.checked_sub(1));
+        }
+        let mut depth = if self.root.is_some() { ROOT_BITS } else { 0 };
+        while nodes.iter().any(|&node| node != NONE) {
+            for (key, lane) in lanes() {
+                // Number 0 has neither ends nor branches.
+                let here = self.nodes.get(nodes[lane]);
+                let value = self.six(key, depth);
+                let on_path = here.ends & PATHS[value];
+                if on_path != 0 {
+                    let bit = 63 - on_path.leading_zeros();
+                    ends[lane] = Some(here.numbers + before(here.ends, bit));
+                }
+                let child = here.children + before(here.branches, value as u32);
+                let branches = here.branches >> value & 1 != 0;
+                nodes[lane] = select_unpredictable(branches, child, NONE);
+            }
+            depth += STRIDE;
+        }
+        for (found, end) in found.iter_mut().zip(ends) {
+            if let Some(end) = end {
+                *found = Some(self.numbers.get(end));
+            }
+        }
     }
 
     pub(crate) fn find(&self, key: &[u64], length: u32) -> Option<u32> {

@@ -34,7 +34,11 @@ use crate::time::Time;
 
 pub(crate) use entry::{Choice, SetMember, TableEntry, WeightedMember};
 pub(crate) use key::{ALWAYS, Piece};
+pub(crate) use lpm::TOGETHER;
 pub(crate) use site::{Search, Site};
+
+/// Entries from which on a table does not fit the processor's caches.
+const LARGE: usize = 1 << 16;
 
 #[derive(Debug)]
 enum Index {
@@ -262,6 +266,34 @@ impl Table {
     /// Whether entries count their packets.
     pub(crate) fn counts(&self) -> bool {
         self.shape.direct_counter.is_some()
+    }
+
+    /// The word of a packet that the table's only key is, a prefix of up to 64 bits, and its mask.
+    pub(crate) fn prefix_word(&self) -> Option<(u32, u64)> {
+        match (&self.index, self.extractor.pieces()) {
+            (Index::Lpm(_), &[piece]) => Some((piece.from, piece.mask)),
+            _ => None,
+        }
+    }
+
+    /// Whether a look-up is likely to wait for memory.
+    pub(crate) fn is_large(&self) -> bool {
+        self.store.length() >= LARGE
+    }
+
+    /// Reads what look-ups of these keys will read; gives a number that depends on all of it.
+    pub(crate) fn look_ahead(&self, keys: &[u64]) -> u64 {
+        let Index::Lpm(prefixes) = &self.index else {
+            return 0;
+        };
+        let mut found = [None; TOGETHER];
+        let found = &mut found[..keys.len()];
+        prefixes.lookup_together(keys, found);
+        let read = found.iter().flatten().map(|&number| {
+            let first = self.store.parameters(number).first();
+            u64::from(self.store.choice(number)) ^ first.copied().unwrap_or(0)
+        });
+        read.fold(0, |all, read| all ^ read)
     }
 
     /// The columns of a search key, and the words that they go to.

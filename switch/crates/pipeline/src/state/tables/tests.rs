@@ -217,14 +217,9 @@ pub(super) fn shape(keys: Vec<Key>) -> TableShape {
     }
 }
 
-fn check_lookup(
-    table: &mut Table,
-    model: &Model,
-    values: &[Raw],
-    packet: &mut Packet,
-) -> Result<(), TestCaseError> {
+/// Writes the values of an entry's fields to a packet; gives them cut to the fields' widths.
+fn set(keys: &[Key], values: &[Raw], packet: &mut Packet) -> Vec<Vec<u64>> {
     packet.reset(FIELDS * WIDEST as usize, 0, 0);
-    let keys = table.shape.keys.clone();
     let mut cut_values = Vec::new();
     for (position, (key, (value, ..))) in keys.iter().zip(values).enumerate() {
         let value = cut(value, key.bits);
@@ -233,6 +228,39 @@ fn check_lookup(
         }
         cut_values.push(value);
     }
+    cut_values
+}
+
+/// Prefixes are found for many keys at once as for each.
+fn check_together(table: &Table, steps: &[Step]) -> Result<(), TestCaseError> {
+    let Index::Lpm(prefixes) = &table.index else {
+        return Ok(());
+    };
+    let mut packet = Packet::default();
+    for steps in steps.chunks(TOGETHER) {
+        let (mut keys, mut expected) = (Vec::new(), Vec::new());
+        for ((values, ..), ..) in steps {
+            set(&table.shape.keys, values, &mut packet);
+            let mut key = vec![0; table.extractor.words()];
+            table.extractor.extract(&packet, &mut key);
+            expected.push(prefixes.lookup(&key));
+            keys.extend(key);
+        }
+        let mut found = vec![None; steps.len()];
+        prefixes.lookup_together(&keys, &mut found);
+        prop_assert_eq!(found, expected);
+    }
+    Ok(())
+}
+
+fn check_lookup(
+    table: &mut Table,
+    model: &Model,
+    values: &[Raw],
+    packet: &mut Packet,
+) -> Result<(), TestCaseError> {
+    let keys = table.shape.keys.clone();
+    let cut_values = set(&keys, values, packet);
     let expected = model.lookup(&keys, &cut_values);
     let found = table.lookup(packet).map(|number| table.choice_of(number));
     match found {
@@ -290,7 +318,9 @@ fn run(keys: Vec<Key>, steps: &[Step], probe_every: usize) -> Result<(), TestCas
             }
         }
     }
+    check_together(&table, steps)?;
     table.clear();
+    check_together(&table, steps)?;
     for ((values, ..), ..) in steps {
         check_lookup(&mut table, &Model::default(), values, &mut packet)?;
     }
