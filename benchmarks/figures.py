@@ -54,6 +54,7 @@ DEMANDS = (
     Demand("pipeline.router.pps", at_least=6e6),
     Demand("classify.10000.ns", over="classify.100.ns", at_most=2),
     Demand("classify.hostile.ns", over="classify.100.ns", at_most=4),
+    Demand("lpm.batch.ns", at_most=100),
     Demand("pifo.1000.ops", at_least=15e6),
     Demand("pifo.1000000.ops", at_least=5e6),
     Demand("shaper.error", at_most=0.001),

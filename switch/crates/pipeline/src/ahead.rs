@@ -34,10 +34,10 @@ pub(crate) fn places(program: &Program, tables: &[Table]) -> Vec<KeyPlace> {
     let place = |(number, table): (usize, &Table)| {
         let (word, mask) = table.prefix_word()?;
         let (bit, bits) = place_of(program, word)?;
-        let before = bit % 8;
-        (before + bits <= 64).then_some(KeyPlace {
+        let before = (bit % 8) as u32;
+        (bits > 0 && before + bits <= 64).then_some(KeyPlace {
             table: number,
-            byte: bit as usize / 8,
+            byte: (bit / 8) as usize,
             before,
             bits,
             mask,
@@ -48,9 +48,9 @@ pub(crate) fn places(program: &Program, tables: &[Table]) -> Vec<KeyPlace> {
 
 /// The first bit of a word of the packet in a frame, and its number of bits, if headers of fixed
 /// length lead to it.
-fn place_of(program: &Program, word: u32) -> Option<(u32, u32)> {
+fn place_of(program: &Program, word: u32) -> Option<(u64, u32)> {
     let mut seen = vec![false; program.states.len()];
-    let mut next = VecDeque::from([(program.initial_state, 0)]);
+    let mut next = VecDeque::from([(program.initial_state, 0u64)]);
     while let Some((number, mut bit)) = next.pop_front() {
         let Some(state) = program.states.get(number as usize) else {
             continue;
@@ -68,9 +68,9 @@ fn place_of(program: &Program, word: u32) -> Option<(u32, u32)> {
                         if field.slot.of(*header) == (Slot::Word { word }) {
                             return Some((within, field.bits));
                         }
-                        within += field.bits;
+                        within += u64::from(field.bits);
                     }
-                    bit += layout.length * 8;
+                    bit += u64::from(layout.length) * 8;
                 }
                 ParserOperation::Extract { .. }
                 | ParserOperation::ExtractNext { .. }

@@ -340,14 +340,7 @@ fn may_loop(program: &Program) -> bool {
         return true;
     }
     // Kahn: states that no waiting state leads to are taken away, until none is left.
-    let leads = |state: usize| {
-        let state = &states[state];
-        let cases: Vec<u32> = match &state.cases {
-            Cases::Exact(cases) => cases.iter().map(|case| case.1).collect(),
-            Cases::Any(cases) => cases.iter().map(|case| case.next).collect(),
-        };
-        cases.into_iter().chain(state.otherwise)
-    };
+    let leads = |state: usize| states[state].successors();
     let mut ways = vec![0u32; states.len()];
     for to in (0..states.len()).flat_map(leads) {
         if let Some(ways) = ways.get_mut(to as usize) {
