@@ -95,7 +95,7 @@ impl Callback {
 ///
 /// # Safety
 ///
-/// `context` is what [`Code::run`] gave to the code that calls back. The code holds no reference,
+/// `context` is what [`Code::call`] made for the code that calls back. The code holds no reference,
 /// and does nothing else meanwhile, so these are the only ones.
 unsafe fn parts<'c>(context: *mut Context) -> (&'c mut Machine<'static>, &'c mut Packet) {
     // SAFETY: as above.
@@ -154,7 +154,7 @@ extern "C" fn parse(context: *mut Context, state: u64, operation: u64) -> u64 {
     // SAFETY: called by code with its own context.
     let (machine, packet) = unsafe { parts(context) };
     let operation = &machine.program.states[state as usize].operations[operation as usize];
-    // SAFETY: frame and length are those of the slice that [`Code::run`] was given.
+    // SAFETY: frame and length are those of the slice that [`Code::call`] was given.
     let frame = unsafe { std::slice::from_raw_parts((*context).frame, (*context).length as usize) };
     // SAFETY: the context of the code that calls.
     let mut at = unsafe { (*context).at } as usize;
