@@ -4,6 +4,8 @@
 mod choices;
 mod frames;
 mod generate;
+#[cfg(target_os = "linux")]
+mod guard;
 mod pair;
 mod state;
 mod writes;
@@ -130,6 +132,8 @@ fn exercise(
             pair.sweep();
         }
         let (port, frame) = frames::frame(known, choices);
+        // Its memory ends where it ends, for accesses beyond to show.
+        let frame = frame.into_boxed_slice();
         pair.packet(port, &frame, choices);
         done.packets += 1;
         if !choices.are_left() {
@@ -253,6 +257,14 @@ fn random_bytes(seed: u64, count: usize) -> Vec<u8> {
     words.flat_map(u64::to_le_bytes).collect()
 }
 
+/// A number from the environment.
+fn given(name: &str, usual: u64) -> u64 {
+    std::env::var(name).map_or(usual, |text| {
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name}: expected a number"))
+    })
+}
+
 /// Kibibytes of memory that the process has.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -265,12 +277,6 @@ fn resident() -> u64 {
 #[test]
 #[ignore = "takes as long as it is told to"]
 fn soak() {
-    let given = |name: &str, usual: u64| {
-        std::env::var(name).map_or(usual, |text| {
-            text.parse()
-                .unwrap_or_else(|_| panic!("{name}: expected a number"))
-        })
-    };
     let length = Duration::from_secs(given("TWINS_SECONDS", 60));
     let mut seed = given("TWINS_SEED", 1);
     let start = Instant::now();

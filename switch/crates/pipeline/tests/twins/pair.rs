@@ -259,6 +259,8 @@ impl Way {
         if departing.verdict == EgressVerdict::Transmit {
             let mut out = Vec::new();
             pipeline.deparse(&mut packet, &mut out);
+            // The memory of a frame ends where the frame ends, for accesses beyond to show.
+            out.shrink_to_fit();
             if let Some(fields) = departing.recirculate
                 && left(passes)
             {
