@@ -249,7 +249,7 @@ fn an_access_beyond_memory_ends_the_process() {
 
 #[test]
 fn no_access_is_beyond_memory() {
-    run_apart(1, 10);
+    run_apart(1, 25);
 }
 
 #[test]
