@@ -8,6 +8,7 @@ use crate::program::{FieldList, Slot, VariablePlace, WordField};
 #[derive(Debug, Clone, Default)]
 pub struct Packet {
     pub(crate) words: Vec<u64>,
+    /// Fields of variable length; a word of each says how many of its bytes mean something.
     pub(crate) bytes: Vec<u8>,
     pub(crate) payload: Vec<u8>,
     /// Bytes of the frame as received, which counters and meters count.
@@ -72,8 +73,9 @@ impl Packet {
 
     /// Makes it a packet of `length` bytes, but for its words.
     pub(crate) fn begin(&mut self, bytes: usize, length: usize) {
-        self.bytes.clear();
-        self.bytes.resize(bytes, 0);
+        if self.bytes.len() != bytes {
+            self.bytes.resize(bytes, 0);
+        }
         self.payload.clear();
         self.received_length = u32::try_from(length).unwrap_or(u32::MAX);
         self.current_length = self.received_length;
@@ -90,6 +92,7 @@ impl Packet {
         self.words[word as usize]
     }
 
+    #[inline]
     pub(crate) fn set_word(&mut self, word: u32, value: u64) {
         self.words[word as usize] = value;
     }

@@ -109,6 +109,7 @@ impl Pipeline {
     }
 
     /// Where a packet goes that has passed ingress.
+    #[inline(always)]
     fn decide(&mut self, mut packet: Box<Packet>) -> Processed {
         let verdict = self.verdict(&mut packet);
         let program = &self.program;
@@ -163,6 +164,7 @@ impl Pipeline {
     }
 
     /// Decides where the packet goes. An exhausted one loses its requests.
+    #[inline(always)]
     fn verdict(&self, packet: &mut Packet) -> Verdict {
         if packet.exhausted {
             packet.wishes = None;

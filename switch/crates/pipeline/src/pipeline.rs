@@ -180,6 +180,7 @@ impl Pipeline {
     }
 
     /// Takes back a packet that is sent or dropped, to reuse its memory.
+    #[inline]
     pub fn recycle(&mut self, packet: Box<Packet>) {
         if self.pool.len() < POOL {
             self.pool.push(packet);

@@ -9,6 +9,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::lower::{Lower, Region};
 use super::memory::Context;
+use crate::packet::Packet;
 use crate::program::{Place, RegisterShape, Span};
 use crate::state::externs::counter::{Count, CounterArray};
 use crate::state::externs::register::RegisterArray;
@@ -140,7 +141,7 @@ impl Lower<'_, '_> {
     /// Counts the packet and its bytes.
     pub(super) fn count_at(&mut self, region: Region, address: Value) {
         let one = self.constant(1);
-        let length = self.fixed(Context::RECEIVED);
+        let length = self.length(offset_of!(Packet, received_length));
         let fields = [(offset_of!(Count, 0), one), (offset_of!(Count, 1), length)];
         for (offset, more) in fields {
             let flags = self.flags(region);

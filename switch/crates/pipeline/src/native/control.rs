@@ -1,5 +1,7 @@
 //! Controls, actions and expressions become code, block by block.
 
+use std::mem::offset_of;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
@@ -7,6 +9,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use super::graph::{End, Graph, Step};
 use super::lower::{Lower, Region, condition};
 use super::memory::{Callback, Context};
+use crate::machine::Machine;
 use crate::program::{ExternOperation, Instruction, Operator};
 
 impl Lower<'_, '_> {
@@ -108,7 +111,10 @@ impl Lower<'_, '_> {
     }
 
     fn repeat(&mut self, to: Block, steps: u32, exit: Block) {
-        let address = self.fixed(Context::STEPS);
+        let machine = self.fixed(Context::MACHINE);
+        let flags = self.flags(Region::Fixed);
+        let place = offset_of!(Machine<'_>, steps) as i32;
+        let address = self.builder.ins().load(I64, flags, machine, place);
         let left = self.load_u32(Region::Steps, address, 0);
         let left = self.builder.ins().uextend(I64, left);
         let enough = self.compared(IntCC::UnsignedGreaterThanOrEqual, left, steps.into());

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{I8X16, I32, I64};
 use cranelift_codegen::ir::{
     AbiParam, AliasRegionData, Block, InstBuilder, MemFlagsData, SigRef, StackSlot, StackSlotData,
     StackSlotKind, Value,
@@ -43,14 +43,25 @@ pub(super) enum Region {
     Steps,
 }
 
+/// How a function is written.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Written<'a> {
+    /// Words that are values of this function alone.
+    pub(super) private: Option<&'a WordSet>,
+    /// Whether a register is kept for the address of the packet's words.
+    pub(super) pinned: bool,
+}
+
 /// One function while it is written.
 pub(super) struct Lower<'a, 'f> {
     pub(super) source: &'a Source<'a>,
     pub(super) builder: FunctionBuilder<'f>,
     pub(super) context: Value,
-    pub(super) words: Value,
-    /// Words that are values of this function alone.
-    private: Option<&'a WordSet>,
+    /// Where the packet's words are: a value of this block, if they lie in a register of their own.
+    words: Option<(Block, Value)>,
+    /// What the caller had in that register.
+    kept: Option<Value>,
+    of: Written<'a>,
     variables: HashMap<Place, Variable>,
     signatures: HashMap<usize, SigRef>,
     key: Option<StackSlot>,
@@ -65,7 +76,7 @@ impl<'a, 'f> Lower<'a, 'f> {
     pub(super) fn new(
         source: &'a Source<'a>,
         mut builder: FunctionBuilder<'f>,
-        private: Option<&'a WordSet>,
+        of: Written<'a>,
     ) -> Self {
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
@@ -75,19 +86,48 @@ impl<'a, 'f> Lower<'a, 'f> {
             source,
             builder,
             context,
-            words: context,
-            private,
+            words: None,
+            kept: None,
+            of,
             variables: HashMap::new(),
             signatures: HashMap::new(),
             key: None,
             parameters: None,
             exit: entry,
         };
-        lower.words = lower.fixed(Context::WORDS);
+        let words = lower.fixed(Context::WORDS);
+        lower.words = Some((entry, words));
+        if of.pinned {
+            lower.kept = Some(lower.builder.ins().get_pinned_reg(I64));
+            lower.builder.ins().set_pinned_reg(words);
+        }
         lower
     }
 
-    pub(super) fn finish(mut self) {
+    /// The address of the packet's words. Nearly every block wants it: as a value of the whole
+    /// function it would be fetched from the stack in each, and on the way to each.
+    fn words(&mut self) -> Value {
+        let block = self.builder.current_block();
+        match self.words {
+            Some((known, words)) if !self.of.pinned || Some(known) == block => words,
+            _ => {
+                let words = self.builder.ins().get_pinned_reg(I64);
+                self.words = block.map(|block| (block, words));
+                words
+            }
+        }
+    }
+
+    /// Ends the function.
+    pub(super) fn leave(mut self) {
+        if let Some(kept) = self.kept {
+            self.builder.ins().set_pinned_reg(kept);
+        }
+        self.builder.ins().return_(&[]);
+        self.finish();
+    }
+
+    fn finish(mut self) {
         self.builder.seal_all_blocks();
         self.builder.finalize(self.source.target);
     }
@@ -132,8 +172,15 @@ impl<'a, 'f> Lower<'a, 'f> {
         self.builder.ins().store(flags, value, self.context, offset);
     }
 
+    /// One of the packet's lengths in bytes, as it was when the function began.
+    pub(super) fn length(&mut self, field: usize) -> Value {
+        let packet = self.fixed(Context::PACKET);
+        let length = self.load_u32(Region::Fixed, packet, field as i32);
+        self.builder.ins().uextend(I64, length)
+    }
+
     fn variable(&mut self, place: Place) -> Option<Variable> {
-        if !self.private?.has(place.into()) {
+        if !self.of.private?.has(place.into()) {
             return None;
         }
         let builder = &mut self.builder;
@@ -167,9 +214,8 @@ impl<'a, 'f> Lower<'a, 'f> {
             "a word beyond the packet's"
         );
         let flags = self.flags(Region::Word(word));
-        self.builder
-            .ins()
-            .load(I64, flags, self.words, word as i32 * 8)
+        let words = self.words();
+        self.builder.ins().load(I64, flags, words, word as i32 * 8)
     }
 
     pub(super) fn store_word(&mut self, word: u32, value: Value) {
@@ -179,9 +225,28 @@ impl<'a, 'f> Lower<'a, 'f> {
             "a word beyond the packet's"
         );
         let flags = self.flags(Region::Word(word));
+        let words = self.words();
         self.builder
             .ins()
-            .store(flags, value, self.words, word as i32 * 8);
+            .store(flags, value, words, word as i32 * 8);
+    }
+
+    /// Sets words to zero, two at a time where they lie side by side.
+    pub(super) fn clear(&mut self, words: impl Iterator<Item = u32>) {
+        let mut words = words.peekable();
+        while let Some(word) = words.next() {
+            if words.next_if_eq(&(word + 1)).is_some() && word + 1 < self.source.program.words {
+                // Nothing has read or written either before.
+                let flags = self.flags(Region::Word(word));
+                let zero = self.builder.func.dfg.constants.insert(vec![0; 16].into());
+                let zero = self.builder.ins().vconst(I8X16, zero);
+                let base = self.words();
+                self.builder.ins().store(flags, zero, base, word as i32 * 8);
+            } else {
+                let zero = self.constant(0);
+                self.store_word(word, zero);
+            }
+        }
     }
 
     /// Sets a standard metadata field to a value.
@@ -283,6 +348,10 @@ impl<'a, 'f> Lower<'a, 'f> {
         let mut all = vec![self.context];
         all.extend(arguments);
         let call = self.builder.ins().call_indirect(signature, address, &all);
+        // Fetched again, rather than kept over the call.
+        if self.of.pinned {
+            self.words = None;
+        }
         self.builder.inst_results(call)[0]
     }
 

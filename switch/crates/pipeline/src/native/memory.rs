@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
-use std::mem::offset_of;
+use std::mem::{MaybeUninit, offset_of};
 
 use memmap2::{Mmap, MmapMut};
 
@@ -22,28 +22,22 @@ pub(super) struct Context {
     registers: *const RegisterArray,
     counters: *const CounterArray,
     tables: *mut Table,
-    steps: *mut u32,
-    received: u64,
-    /// Bytes of the packet as it was when the call began.
-    current: u64,
-    now: u64,
-    /// Whether the packet arrives: it has no metadata yet.
-    fresh: u64,
-    port: u64,
-    queue: *const QueueMetadata,
-    frame: *const u8,
-    length: u64,
-    out: *mut u8,
-    /// Bytes parsed, or written.
-    at: u64,
-    error: u64,
-    exhausted: u64,
-    parameters: *const u64,
-    has_payload: bool,
-    /// Where writes beyond the end of an array go.
-    sink: [u64; 2],
     machine: *mut Machine<'static>,
     packet: *mut Packet,
+    frame: *const u8,
+    length: u64,
+    queue: *const QueueMetadata,
+    out: *mut u8,
+    /// The port by which the packet arrives, or [`Context::METADATA_ARE_SET`].
+    port: u64,
+    /// Bytes parsed, or written.
+    at: u64,
+    exhausted: u64,
+    has_payload: u64,
+    error: MaybeUninit<u64>,
+    parameters: MaybeUninit<*const u64>,
+    /// Where writes beyond the end of an array go.
+    sink: MaybeUninit<[u64; 2]>,
 }
 
 macro_rules! places {
@@ -54,10 +48,13 @@ macro_rules! places {
 
 impl Context {
     places!(
-        WORDS words, REGISTERS registers, COUNTERS counters, TABLES tables, STEPS steps,
-        RECEIVED received, CURRENT current, NOW now, FRESH fresh, PORT port, QUEUE queue, FRAME frame, LENGTH length, OUT out, AT at, ERROR error,
-        EXHAUSTED exhausted, PARAMETERS parameters, SINK sink
+        WORDS words, REGISTERS registers, COUNTERS counters, TABLES tables, MACHINE machine,
+        PACKET packet, FRAME frame, LENGTH length, QUEUE queue, OUT out, PORT port, AT at,
+        EXHAUSTED exhausted, ERROR error, PARAMETERS parameters, SINK sink
     );
+
+    /// In place of a port: the packet doesn't arrive.
+    pub(super) const METADATA_ARE_SET: u64 = u64::MAX;
 }
 
 /// The functions that code calls back.
@@ -81,7 +78,7 @@ impl Callback {
             Self::Wide => wide as *const (),
             Self::Calculate => calculate as *const (),
             Self::Apply => apply as *const (),
-            Self::Search => search as *const (),
+            Self::Search => best_search(),
             Self::Parse => parse as *const (),
             Self::Select => select as *const (),
             Self::Append => append as *const (),
@@ -136,17 +133,44 @@ extern "C" fn apply(context: *mut Context, number: u64, key: *const u64) -> u64 
     let taken = table.apply_key(key, packet, machine.now);
     let (outcome, parameters) = (taken.outcome, taken.parameters.as_ptr());
     // SAFETY: the context of the code that calls.
-    unsafe { (*context).parameters = parameters };
+    unsafe { (*context).parameters.write(parameters) };
     outcome.into()
 }
 
 /// Searches a table: gives one more than the number of the entry found, or zero.
 extern "C" fn search(context: *mut Context, number: u64, key: *const u64) -> u64 {
+    found(context, number, key)
+}
+
+/// As [`search`], for processors that have these instructions (x86-64-v3): bit vectors are and-ed
+/// four words at a time, and ones are counted at once.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+extern "C" fn search_v3(context: *mut Context, number: u64, key: *const u64) -> u64 {
+    found(context, number, key)
+}
+
+#[inline(always)]
+fn found(context: *mut Context, number: u64, key: *const u64) -> u64 {
     // SAFETY: as in `apply`; nothing changes the table meanwhile.
     let table = unsafe { &*(*context).tables.add(number as usize) };
     // SAFETY: as in `apply`.
     let key = unsafe { std::slice::from_raw_parts(key, table.pieces().1) };
     table.search(key).map_or(0, |number| u64::from(number) + 1)
+}
+
+/// The search for this processor.
+fn best_search() -> *const () {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+    {
+        return search_v3 as *const ();
+    }
+    search as *const ()
 }
 
 /// Performs an operation of a parser state; 1 if it ends in an error.
@@ -162,7 +186,7 @@ extern "C" fn parse(context: *mut Context, state: u64, operation: u64) -> u64 {
     // SAFETY: the context of the code that calls.
     unsafe {
         (*context).at = at as u64;
-        (*context).error = result.err().unwrap_or(0);
+        (*context).error.write(result.err().unwrap_or(0));
     }
     result.is_err().into()
 }
@@ -211,8 +235,8 @@ extern "C" fn payload(context: *mut Context) -> u64 {
 ///
 /// As for [`parts`]; the code has parsed.
 unsafe fn take_payload(context: &mut Context) {
-    if !context.has_payload {
-        context.has_payload = true;
+    if context.has_payload == 0 {
+        context.has_payload = 1;
         // SAFETY: frame and length are those of the slice that [`Code::call`] was given.
         let frame = unsafe { std::slice::from_raw_parts(context.frame, context.length as usize) };
         // SAFETY: as in `parts`.
@@ -237,6 +261,10 @@ impl Code {
         };
         let mut memory = MmapMut::map_anon(code.len().max(1)).map_err(refused)?;
         memory[..code.len()].copy_from_slice(code);
+        if let Ok(path) = std::env::var("DUMPCODE") {
+            std::fs::write(path, code).unwrap();
+            eprintln!("CODE {:p}", memory.as_ptr());
+        }
         let memory = memory.make_exec().map_err(refused)?;
         Ok(Self { memory })
     }
@@ -256,9 +284,6 @@ impl Code {
         out: *mut u8,
     ) -> Call<'c> {
         assert!(packet.words.len() >= machine.program.words as usize);
-        let received = u64::from(packet.received_length);
-        let current = u64::from(packet.current_length);
-        let now = machine.now;
         let packet: *mut Packet = packet;
         let machine: *mut Machine<'_> = machine;
         // SAFETY: both were made of references just now.
@@ -268,24 +293,19 @@ impl Code {
                 registers: (*machine).externs.registers.as_ptr(),
                 counters: (*machine).externs.counters.as_ptr(),
                 tables: tables.as_mut_ptr(),
-                steps: &raw mut *(*machine).steps,
-                received,
-                current,
-                now,
-                fresh: 0,
-                port: 0,
-                queue: std::ptr::null(),
-                frame: frame.as_ptr(),
-                length: frame.len() as u64,
-                out,
-                at: 0,
-                error: 0,
-                exhausted: 0,
-                parameters: std::ptr::null(),
-                has_payload: false,
-                sink: [0; 2],
                 machine: machine.cast(),
                 packet,
+                frame: frame.as_ptr(),
+                length: frame.len() as u64,
+                queue: std::ptr::null(),
+                out,
+                port: Context::METADATA_ARE_SET,
+                at: 0,
+                exhausted: 0,
+                has_payload: 0,
+                error: MaybeUninit::uninit(),
+                parameters: MaybeUninit::uninit(),
+                sink: MaybeUninit::uninit(),
             }
         };
         Call {
@@ -338,7 +358,6 @@ impl<'c> Call<'c> {
     /// Says by which port the packet arrives; it has no metadata yet.
     #[inline]
     pub(super) fn arrives(&mut self, port: u16) {
-        self.context.fresh = 1;
         self.context.port = port.into();
     }
 

@@ -3,7 +3,7 @@
 //! - `graph`: controls as blocks, each action in place where a table leads to it.
 //! - `words`: which words of a packet need memory, and which have to be cleared.
 //! - `parser`, `control`, `deparser` write the code, with what they share in `lower`; `table`, `arrays`,
-//!   `calculation` and `wide` are parts of controls.
+//!   `prefix`, `calculation` and `wide` are parts of controls.
 //! - `memory`: the code's memory, its context, and the functions it calls back.
 //!
 //! Code knows the program, but nothing of its entries: tables have a place each (their site) that
@@ -17,6 +17,7 @@ mod graph;
 mod lower;
 mod memory;
 mod parser;
+mod prefix;
 mod table;
 mod wide;
 mod words;
@@ -26,6 +27,7 @@ use std::mem::offset_of;
 use std::ptr::null_mut;
 
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I16, I32, I64, Type};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, UserFuncName, Value};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
@@ -33,9 +35,9 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use graph::Graph;
-use lower::{Lower, Region, Source};
+use lower::{Lower, Region, Source, Written};
 use memory::{Call, Callback, Code, Context, written};
-use words::{Graphs, Placing, WordSet};
+use words::{Graphs, Placing};
 
 use crate::machine::Machine;
 use crate::packet::Packet;
@@ -48,6 +50,9 @@ const MOST_STATES: usize = 4096;
 
 /// Bytes of headers that are written at most.
 const MOST_HEADER_BYTES: usize = 1 << 16;
+
+/// Blocks of a control whose addresses all fit the processor's registers.
+const FEW_BLOCKS: usize = 64;
 
 /// A program as machine code.
 #[derive(Debug)]
@@ -71,22 +76,20 @@ fn signature(convention: CallConv, parameters: usize) -> Signature {
 /// The compiler for this processor.
 fn compiler() -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
+    let builder = cranelift_native::builder()
+        .map_err(|reason| format!("no code for this processor: {reason}"))?;
+    // The compiler has it for these only.
+    let pinned = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    let said = |on: bool| if on { "true" } else { "false" };
     for (name, value) in [
         ("opt_level", "speed"),
         ("is_pic", "false"),
-        (
-            "enable_verifier",
-            if cfg!(debug_assertions) {
-                "true"
-            } else {
-                "false"
-            },
-        ),
+        ("enable_verifier", said(cfg!(debug_assertions))),
+        ("enable_pinned_reg", said(pinned)),
     ] {
         flags.set(name, value).map_err(|error| error.to_string())?;
     }
-    cranelift_native::builder()
-        .map_err(|reason| format!("no code for this processor: {reason}"))?
+    builder
         .finish(settings::Flags::new(flags))
         .map_err(|error| error.to_string())
 }
@@ -127,16 +130,22 @@ impl Native {
             target: isa.frontend_config(),
         };
         let mut code = Vec::new();
-        let mut make = |private: Option<&WordSet>, write: &dyn Fn(Lower<'_, '_>)| {
-            compile(&isa, &source, private, write, &mut code)
+        let mut make = |of: Written<'_>, write: &dyn Fn(Lower<'_, '_>)| {
+            compile(&isa, &source, of, write, &mut code)
         };
-        let ingress = make(Some(&placing.private_to_ingress), &|lower| {
-            lower.ingress(&graphs.ingress);
+        let pins = isa.flags().enable_pinned_reg();
+        let control = |private, graph: &Graph| Written {
+            private: Some(private),
+            pinned: pins && graph.blocks.len() > FEW_BLOCKS,
+        };
+        let (arriving, leaving) = (&graphs.ingress, &graphs.egress);
+        let ingress = make(control(&placing.private_to_ingress, arriving), &|lower| {
+            lower.ingress(arriving);
         })?;
-        let egress = make(Some(&placing.private_to_egress), &|lower| {
-            lower.egress(&graphs.egress);
+        let egress = make(control(&placing.private_to_egress, leaving), &|lower| {
+            lower.egress(leaving);
         })?;
-        let deparse = make(None, &|lower| lower.deparser())?;
+        let deparse = make(Written::default(), &|lower| lower.deparser())?;
         Ok(Self {
             code: Code::new(&code)?,
             ingress,
@@ -251,7 +260,7 @@ fn graphs(program: &Program) -> Result<Graphs, String> {
 fn compile(
     isa: &OwnedTargetIsa,
     source: &Source<'_>,
-    private: Option<&WordSet>,
+    of: Written<'_>,
     write: &dyn Fn(Lower<'_, '_>),
     code: &mut Vec<u8>,
 ) -> Result<usize, String> {
@@ -260,7 +269,7 @@ fn compile(
     context.func.name = UserFuncName::user(0, code.len() as u32);
     let mut functions = FunctionBuilderContext::new();
     let builder = FunctionBuilder::new(&mut context.func, &mut functions);
-    write(Lower::new(source, builder, private));
+    write(Lower::new(source, builder, of));
     let compiled = context
         .compile(&**isa, &mut ControlPlane::default())
         .map_err(|error| format!("the compiler refused it: {:?}", error.inner))?;
@@ -278,10 +287,11 @@ impl Lower<'_, '_> {
     /// From the frame to the end of ingress.
     fn ingress(mut self, graph: &Graph) {
         let (arrives, begun) = (self.builder.create_block(), self.builder.create_block());
-        let fresh = self.context_word(Context::FRESH);
+        let port = self.fixed(Context::PORT);
+        let fresh = self.compared(IntCC::NotEqual, port, Context::METADATA_ARE_SET);
         self.builder.ins().brif(fresh, arrives, &[], begun, &[]);
         self.builder.switch_to_block(arrives);
-        self.arrival();
+        self.arrival(port);
         self.builder.ins().jump(begun, &[]);
         self.builder.switch_to_block(begun);
         self.parser();
@@ -299,20 +309,16 @@ impl Lower<'_, '_> {
 
     /// Clears the words that may be read before they are set, and sets the metadata of a packet
     /// that arrives.
-    fn arrival(&mut self) {
-        for word in 0..self.source.program.words {
-            if self.source.placing.cleared.has(word) {
-                let zero = self.constant(0);
-                self.store_word(word, zero);
-            }
-        }
+    fn arrival(&mut self, port: Value) {
+        let placing = self.source.placing;
+        let words = 0..self.source.program.words;
+        self.clear(words.filter(|word| placing.cleared.has(*word)));
         let standard = self.source.program.standard;
-        let port = self.context_word(Context::PORT);
-        let length = self.fixed(Context::RECEIVED);
-        let now = self.microseconds();
-        self.tell(standard.ingress_port, port);
-        self.tell(standard.packet_length, length);
-        self.tell(standard.ingress_global_timestamp, now);
+        self.tell(standard.ingress_port, |_| port);
+        self.tell(standard.packet_length, |lower| {
+            lower.length(offset_of!(Packet, received_length))
+        });
+        self.tell(standard.ingress_global_timestamp, Self::microseconds);
     }
 
     fn whole_control(mut self, graph: &Graph) {
@@ -324,41 +330,57 @@ impl Lower<'_, '_> {
 
     fn egress(mut self, graph: &Graph) {
         let standard = self.source.program.standard;
-        let queue = self.context_word(Context::QUEUE);
-        let port = self.read_from(queue, offset_of!(QueueMetadata, egress_port), I16);
-        let queued = self.read_from(queue, offset_of!(QueueMetadata, enq_timestamp_ns), I64);
-        let queued = self.thousandth(queued);
-        let found = self.read_from(queue, offset_of!(QueueMetadata, enq_qdepth), I32);
-        let left = self.read_from(queue, offset_of!(QueueMetadata, deq_qdepth), I32);
-        let waited = self.read_from(queue, offset_of!(QueueMetadata, deq_timedelta_ns), I64);
-        let waited = self.thousandth(waited);
-        let now = self.microseconds();
-        let length = self.context_word(Context::CURRENT);
+        let depth = |field| move |lower: &mut Self| lower.queued(field, I32);
+        let time = |field| {
+            move |lower: &mut Self| {
+                let time = lower.queued(field, I64);
+                lower.thousandth(time)
+            }
+        };
+        self.tell(standard.egress_port, |lower| {
+            lower.queued(offset_of!(QueueMetadata, egress_port), I16)
+        });
+        self.tell(
+            standard.enq_timestamp,
+            time(offset_of!(QueueMetadata, enq_timestamp_ns)),
+        );
+        self.tell(
+            standard.enq_qdepth,
+            depth(offset_of!(QueueMetadata, enq_qdepth)),
+        );
+        self.tell(
+            standard.deq_timedelta,
+            time(offset_of!(QueueMetadata, deq_timedelta_ns)),
+        );
+        self.tell(
+            standard.deq_qdepth,
+            depth(offset_of!(QueueMetadata, deq_qdepth)),
+        );
+        self.tell(standard.egress_global_timestamp, Self::microseconds);
+        self.tell(standard.packet_length, |lower| {
+            lower.length(offset_of!(Packet, current_length))
+        });
         // Not the drop port: the value that ingress left has no meaning in egress.
-        let spec = self.constant(u64::from(self.source.drop_port) + 1);
-        for (field, value) in [
-            (standard.egress_port, port),
-            (standard.enq_timestamp, queued),
-            (standard.enq_qdepth, found),
-            (standard.deq_timedelta, waited),
-            (standard.deq_qdepth, left),
-            (standard.egress_global_timestamp, now),
-            (standard.packet_length, length),
-            (standard.egress_spec, spec),
-        ] {
-            self.tell(field, value);
-        }
+        let spec = u64::from(self.source.drop_port) + 1;
+        self.tell(standard.egress_spec, |lower| lower.constant(spec));
         self.whole_control(graph);
     }
 
     /// Sets a standard metadata field, if anything reads it.
-    fn tell(&mut self, field: Option<WordField>, value: Value) {
+    fn tell(&mut self, field: Option<WordField>, value: impl FnOnce(&mut Self) -> Value) {
         if let Some(field) = field
             && self.source.placing.read.has(field.word)
         {
+            let value = value(self);
             let value = self.fit(value, field.fit);
             self.store_word(field.word, value);
         }
+    }
+
+    /// A field of the packet's time in its queue.
+    fn queued(&mut self, field: usize, width: Type) -> Value {
+        let queue = self.fixed(Context::QUEUE);
+        self.read_from(queue, field, width)
     }
 
     fn read_from(&mut self, address: Value, offset: usize, width: Type) -> Value {
@@ -373,17 +395,13 @@ impl Lower<'_, '_> {
     }
 
     fn microseconds(&mut self) -> Value {
-        let now = self.fixed(Context::NOW);
+        let machine = self.fixed(Context::MACHINE);
+        let now = self.read_from(machine, offset_of!(Machine<'_>, now), I64);
         self.thousandth(now)
     }
 
     fn thousandth(&mut self, value: Value) -> Value {
         let thousand = self.constant(1000);
         self.builder.ins().udiv(value, thousand)
-    }
-
-    fn leave(mut self) {
-        self.builder.ins().return_(&[]);
-        self.finish();
     }
 }

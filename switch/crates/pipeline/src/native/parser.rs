@@ -57,7 +57,7 @@ impl Lower<'_, '_> {
             self.state(&parser, number);
         }
         self.builder.switch_to_block(failed);
-        self.tell(program.standard.parser_error, error);
+        self.tell(program.standard.parser_error, |_| error);
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(done);
         let at = self.builder.use_var(at);

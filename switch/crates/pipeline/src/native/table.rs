@@ -16,7 +16,7 @@ use crate::state::tables::{ALWAYS, MULTIPLIER, Search, Site, Table};
 const FEW_TARGETS: usize = 3;
 
 /// A table where it is applied.
-struct Applied<'t> {
+pub(super) struct Applied<'t> {
     number: u32,
     table: &'t Table,
     /// Address of all tables.
@@ -98,6 +98,11 @@ impl Lower<'_, '_> {
                 self.builder.ins().uextend(I64, cell)
             }
             Search::Slots => self.search_slots(applied, &key),
+            Search::Prefixes { bits } => {
+                let key = key.first().copied();
+                let key = key.unwrap_or_else(|| self.constant(0));
+                self.search_prefixes(applied, key, bits)
+            }
             Search::Array { .. } | Search::Called => {
                 let key = self.stored_key(&key);
                 let number = self.constant(applied.number.into());
@@ -198,7 +203,7 @@ impl Lower<'_, '_> {
         )
     }
 
-    fn site_word(&mut self, applied: &Applied<'_>, field: usize) -> Value {
+    pub(super) fn site_word(&mut self, applied: &Applied<'_>, field: usize) -> Value {
         let flags = self.flags(Region::Fixed);
         let place = Self::site_place(applied, field);
         self.builder.ins().load(I64, flags, applied.tables, place)

@@ -9,11 +9,11 @@ use std::hint::select_unpredictable;
 use super::exact::FlatMap;
 use super::pool::Pool;
 
-const STRIDE: u32 = 6;
+pub(crate) const STRIDE: u32 = 6;
 
 /// Bits of the array at the root. The next levels begin at 19 and 25 bits, so that prefixes of 24
 /// bits, the most frequent in routing tables, end in a node of the second level.
-const ROOT_BITS: u32 = 13;
+pub(crate) const ROOT_BITS: u32 = 13;
 
 /// No node: number 0 is never used.
 const NONE: u32 = 0;
@@ -22,18 +22,18 @@ const NONE: u32 = 0;
 pub(crate) const TOGETHER: usize = 32;
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Node {
+pub(crate) struct Node {
     /// Prefixes that end here: bit 2^n - 1 + p is the one of n bits more with the value p.
-    ends: u64,
+    pub(crate) ends: u64,
     /// Children: bit v is the one after the six bits v.
-    branches: u64,
+    pub(crate) branches: u64,
     /// Where the children and the numbers of the entries start.
-    children: u32,
-    numbers: u32,
+    pub(crate) children: u32,
+    pub(crate) numbers: u32,
 }
 
 /// For six bits the prefixes of them that have up to five.
-const PATHS: [u64; 64] = {
+pub(crate) static PATHS: [u64; 64] = {
     let mut paths = [0; 64];
     let mut value = 0;
     while value < 64 {
@@ -56,11 +56,11 @@ struct Root {
 
 /// The prefixes that begin with certain bits.
 #[derive(Debug, Clone, Copy, Default)]
-struct Slot {
+pub(crate) struct Slot {
     /// The node with longer prefixes.
-    node: u32,
+    pub(crate) node: u32,
     /// The longest of the short prefixes: one more than its number.
-    short: u32,
+    pub(crate) short: u32,
 }
 
 /// Prefixes of one field, each within the entries whose other fields are equal.
@@ -93,12 +93,26 @@ impl LongestPrefix {
         }
     }
 
+    /// The bits of a key of one word whose first bits index an array.
+    pub(super) fn word_bits(&self) -> Option<u32> {
+        (self.root.is_some() && self.columns == 1).then_some(self.bits)
+    }
+
+    /// The addresses of the array, of the nodes, and of the numbers.
+    pub(super) fn places(&self) -> [usize; 3] {
+        let slots = self
+            .root
+            .as_ref()
+            .map_or(0, |root| root.slots.as_ptr().expose_provenance());
+        [slots, self.nodes.address(), self.numbers.address()]
+    }
+
     pub(crate) fn clear(&mut self) {
         *self = Self::new(self.bits, self.columns, self.groups.width());
     }
 
     /// The six bits from `depth` on; zero beyond the end.
-    #[inline]
+    #[inline(always)]
     fn six(&self, key: &[u64], depth: u32) -> usize {
         let from = depth + self.columns as u32 * 64 - self.bits;
         let (word, shift) = ((from / 64) as usize, from % 64);
@@ -112,7 +126,7 @@ impl LongestPrefix {
         (bits >> (64 - STRIDE)) as usize
     }
 
-    #[inline]
+    #[inline(always)]
     fn first_bits(&self, key: &[u64], length: u32) -> usize {
         if length == 0 {
             return 0;
@@ -125,7 +139,7 @@ impl LongestPrefix {
         (bits >> (64 - length)) as usize
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lookup(&self, key: &[u64]) -> Option<u32> {
         let (mut node, mut found, mut depth) = match &self.root {
             Some(root) => {
@@ -352,7 +366,7 @@ impl LongestPrefix {
 }
 
 /// Ones before `bit`.
-#[inline]
+#[inline(always)]
 fn before(set: u64, bit: u32) -> u32 {
     (set & ((1 << bit) - 1)).count_ones()
 }

@@ -34,7 +34,7 @@ use crate::time::Time;
 
 pub(crate) use entry::{Choice, SetMember, TableEntry, WeightedMember};
 pub(crate) use key::{ALWAYS, Piece};
-pub(crate) use lpm::TOGETHER;
+pub(crate) use lpm::{Node, PATHS, ROOT_BITS, STRIDE, Slot, TOGETHER};
 pub(crate) use site::{Search, Site};
 
 /// Entries from which on a table does not fit the processor's caches.
@@ -243,7 +243,7 @@ impl Table {
     }
 
     /// The number of the entry that a search key finds.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn search(&self, key: &[u64]) -> Option<u32> {
         match &self.index {
             Index::Exact(exact) => exact.get(key),

@@ -35,7 +35,12 @@ impl<T: Copy + Default> Pool<T> {
         }
     }
 
-    #[inline]
+    /// Where the items are.
+    pub(super) fn address(&self) -> usize {
+        self.items.as_ptr().expose_provenance()
+    }
+
+    #[inline(always)]
     pub(crate) fn get(&self, position: u32) -> T {
         self.items[position as usize]
     }

@@ -18,9 +18,12 @@ pub(crate) struct Site {
     pub(crate) choices: usize,
     pub(crate) entries: usize,
     pub(crate) counts: usize,
-    /// Address of the slots of an exact index, and the number of them less one.
+    /// Address of the slots of an index, and the number of them less one (exact).
     pub(crate) slots: usize,
     pub(crate) last: usize,
+    /// Addresses of an index of prefixes: nodes, and the numbers of entries.
+    pub(crate) nodes: usize,
+    pub(crate) numbers: usize,
 }
 
 impl Site {
@@ -39,6 +42,8 @@ pub(crate) enum Search {
     Array { size: u64 },
     /// Slots of one more word than the key has, as in [`super::exact::FlatMap`].
     Slots,
+    /// Slots and nodes of [`super::lpm::LongestPrefix`], for a key of so many bits.
+    Prefixes { bits: u32 },
     /// By a function of the table.
     Called,
 }
@@ -54,7 +59,10 @@ impl Table {
         Some(match &self.index {
             Index::Exact(Exact::Direct { size, .. }) => Search::Array { size: *size as u64 },
             Index::Exact(Exact::Map(_)) => Search::Slots,
-            Index::Lpm(_) | Index::Priority { .. } => Search::Called,
+            Index::Lpm(prefixes) => prefixes
+                .word_bits()
+                .map_or(Search::Called, |bits| Search::Prefixes { bits }),
+            Index::Priority { .. } => Search::Called,
         })
     }
 
@@ -62,12 +70,18 @@ impl Table {
     pub(super) fn refresh_site(&mut self) {
         let missed = self.missed();
         let (outcome, parameters) = (missed.outcome, missed.parameters.as_ptr());
+        let (mut nodes, mut numbers) = (0, 0);
         let (slots, last) = match &self.index {
             Index::Exact(Exact::Direct { size, numbers }) => {
                 (numbers.as_ptr().expose_provenance(), *size - 1)
             }
             Index::Exact(Exact::Map(map)) => map.place(),
-            Index::Lpm(_) | Index::Priority { .. } => (0, 0),
+            Index::Lpm(prefixes) => {
+                let slots;
+                [slots, nodes, numbers] = prefixes.places();
+                (slots, 0)
+            }
+            Index::Priority { .. } => (0, 0),
         };
         let (choices, entries, counts) = self.store.places();
         self.site = Site {
@@ -83,6 +97,8 @@ impl Table {
             counts,
             slots,
             last,
+            nodes,
+            numbers,
         };
     }
 }

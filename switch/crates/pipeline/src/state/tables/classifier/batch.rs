@@ -16,7 +16,7 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Keeps the parts with candidates; a branch per part would be mispredicted.
-    #[inline]
+    #[inline(always)]
     pub(super) fn narrow(&mut self, rows: [&[Part]; 4]) {
         let mut kept = 0;
         for at in 0..self.count.min(PARTS) {

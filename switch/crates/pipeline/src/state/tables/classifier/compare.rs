@@ -35,7 +35,7 @@ impl Test {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn holds(self, entry: &[u64], key: &[u64]) -> bool {
         match self {
             Self::Masked { column } => {
@@ -54,9 +54,15 @@ impl Test {
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn holds(tests: &[Test], entry: &[u64], key: &[u64]) -> bool {
-    tests.iter().all(|test| test.holds(entry, key))
+    // `all` is not inlined into code for newer processors.
+    for test in tests {
+        if !test.holds(entry, key) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The entries of a table: two words per column for each number.
@@ -67,7 +73,7 @@ pub(crate) struct Matches<'a> {
 }
 
 impl<'a> Matches<'a> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn entry(self, number: u32) -> &'a [u64] {
         &self.words[number as usize * 2 * self.columns..][..2 * self.columns]
     }

@@ -118,11 +118,16 @@ impl Classifier {
         );
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lookup(&self, key: &[u64], matches: Matches<'_>) -> Option<u32> {
         let tests = &self.tests[..self.cared];
-        let matched = |&&order: &&u64| holds(tests, matches.entry(order as u32), key);
-        let mut found = self.few.iter().find(matched).copied().unwrap_or(NONE);
+        let mut found = NONE;
+        for &order in &self.few {
+            if holds(tests, matches.entry(order as u32), key) {
+                found = order;
+                break;
+            }
+        }
         if !self.dimensions.is_empty() {
             found = if self.used <= TOGETHER {
                 self.search_only_part(key, matches, found)
@@ -154,6 +159,7 @@ impl Classifier {
 
     /// The order of the best entry of a block that matches, if it comes before `found`. `MOST`
     /// bounds the dimensions: rows for absent ones would cost a small table more than the search.
+    #[inline(always)]
     fn search<const MOST: usize>(
         &self,
         key: &[u64],
@@ -216,7 +222,7 @@ impl Classifier {
     }
 
     /// Searches the blocks of a part, many of which have candidates.
-    #[inline]
+    #[inline(always)]
     fn search_part(
         &self,
         rows: &[Row<'_>],
@@ -239,6 +245,7 @@ impl Classifier {
 
     /// Searches the parts that have candidates, all at once, but for the very first one, because
     /// the best entries are there.
+    #[inline(always)]
     #[expect(clippy::too_many_arguments)]
     fn search_batch(
         &self,
@@ -287,7 +294,7 @@ impl Classifier {
     }
 
     /// Finds the best of a block's candidates that matches, if it comes before `found`.
-    #[inline]
+    #[inline(always)]
     fn compare(
         &self,
         block: usize,
