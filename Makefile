@@ -99,11 +99,9 @@ fuzz: setup build/tools/bin/cargo-fuzz ## packets, artifacts and requests that a
 		grep '^Done' build/fuzz/$$target.log; \
 	done
 
-build/tools/bin/cargo-fuzz:
-	cargo install cargo-fuzz --locked --quiet --root build/tools --target-dir target/tools
-
-build/tools/bin/cargo-deny:
-	cargo install cargo-deny --locked --quiet --root build/tools --target-dir target/tools
+# Not optimised: they run for seconds, and optimised they are built for minutes.
+build/tools/bin/cargo-%:
+	CARGO_PROFILE_DEV_DEBUG=false cargo install cargo-$* --debug --locked --quiet --root build/tools --target-dir target/tools
 
 bench: setup ## measure speed: ratios of one run, table, out/bench.json and out/bench.md (root for all; PAGE=..., BMV2_BUILD="-O3")
 	$(BIN)/python -m benchmarks --json out/bench.json --page $(or $(PAGE),out/bench.md)
