@@ -108,6 +108,7 @@ bench: setup ## measure speed: ratios of one run, table, out/bench.json and out/
 
 soak: setup ## both executors compared, then a switch under overload, faults and misuse (root; SECONDS=3600 SEED=1, for each): table, out/soak.json, out/soak.png
 	TWINS_SECONDS=$(SECONDS) TWINS_SEED=$(SEED) cargo test --release -p phb-pipeline --test twins --quiet -- --ignored --nocapture
+	cargo test --release -p phb-pipeline --test hostile --quiet -- --ignored --nocapture
 	cargo test --release -p phb-node --test replace --quiet -- --ignored --nocapture
 	$(BIN)/python -m soak --seconds $(SECONDS) --seed $(SEED) --report out/soak.json --picture out/soak.png
 

@@ -8,8 +8,8 @@ use crate::state::tables::outcome;
 
 pub(super) type BlockId = usize;
 
-/// Steps of all blocks; a program with more is left to the interpreter.
-const MOST_STEPS: usize = 1 << 16;
+/// Steps of all blocks of a program; one with more is left to the interpreter.
+pub(super) const MOST_STEPS: usize = 1 << 16;
 
 /// Actions within actions: p4c makes none, but an artifact may.
 const MOST_DEPTH: usize = 4;
@@ -76,7 +76,8 @@ struct Builder<'p> {
     blocks: Vec<Block>,
     /// Blocks whose instructions are not looked at yet.
     waiting: Vec<(usize, Address, BlockId)>,
-    steps: usize,
+    /// Steps that there may still be.
+    left: &'p mut usize,
 }
 
 /// Tells for each address whether a jump leads to it.
@@ -96,8 +97,14 @@ pub(super) fn targets(program: &Program) -> Vec<bool> {
 }
 
 impl Graph {
-    /// The blocks from `start` on. An error says why they are too many, or out of order.
-    pub(super) fn new(program: &Program, targets: &[bool], start: Address) -> Result<Self, String> {
+    /// The blocks from `start` on; their steps are taken from those `left`. An error says why they are
+    /// too many, or out of order.
+    pub(super) fn new(
+        program: &Program,
+        targets: &[bool],
+        start: Address,
+        left: &mut usize,
+    ) -> Result<Self, String> {
         let mut builder = Builder {
             program,
             targets,
@@ -108,7 +115,7 @@ impl Graph {
             known: HashMap::new(),
             blocks: Vec::new(),
             waiting: Vec::new(),
-            steps: 0,
+            left,
         };
         builder.block(0, start);
         while let Some((copy, address, block)) = builder.waiting.pop() {
@@ -121,6 +128,12 @@ impl Graph {
 }
 
 impl Builder<'_> {
+    fn take(&mut self, steps: usize) -> Result<(), String> {
+        let left = self.left.checked_sub(steps);
+        *self.left = left.ok_or_else(|| format!("it takes more than {MOST_STEPS} steps"))?;
+        Ok(())
+    }
+
     fn empty(&mut self, end: End) -> BlockId {
         self.blocks.push(Block {
             steps: Vec::new(),
@@ -166,7 +179,7 @@ impl Builder<'_> {
                 });
             }
         }
-        self.steps += steps.len();
+        self.take(steps.len())?;
         let end = match action.start {
             Some(start) => End::Jump(self.inside(copy, start, back)?),
             None => End::Jump(back),
@@ -235,10 +248,7 @@ impl Builder<'_> {
             }
             at += 1;
         };
-        self.steps += steps.len() + 1;
-        if self.steps > MOST_STEPS {
-            return Err(format!("it takes more than {MOST_STEPS} steps"));
-        }
+        self.take(steps.len() + 1)?;
         self.blocks[block] = Block { steps, end };
         Ok(())
     }

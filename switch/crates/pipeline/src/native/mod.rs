@@ -1,6 +1,7 @@
 //! The native executor: a program becomes machine code when it is loaded, by Cranelift.
 //!
 //! - `graph`: controls as blocks, each action in place where a table leads to it.
+//! - `size`: whether the code would be too large.
 //! - `words`: which words of a packet need memory, and which have to be cleared.
 //! - `parser`, `control`, `deparser` write the code, with what they share in `lower`; `table`, `arrays`,
 //!   `prefix`, `calculation` and `wide` are parts of controls.
@@ -18,6 +19,7 @@ mod lower;
 mod memory;
 mod parser;
 mod prefix;
+mod size;
 mod table;
 mod wide;
 mod words;
@@ -37,6 +39,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use graph::Graph;
 use lower::{Lower, Region, Source, Written};
 use memory::{Call, Callback, Code, Context, written};
+use size::Size;
 use words::{Graphs, Placing};
 
 use crate::machine::Machine;
@@ -50,6 +53,12 @@ const MOST_STATES: usize = 4096;
 
 /// Bytes of headers that are written at most.
 const MOST_HEADER_BYTES: usize = 1 << 16;
+
+/// Kinds of memory times blocks of a function: the compiler takes four bytes for each pair.
+const MOST_PLACES: usize = 1 << 24;
+
+/// Bytes of stack that a function may take; threads have two million.
+const MOST_STACK: u32 = 1 << 16;
 
 /// Blocks of a control whose addresses all fit the processor's registers.
 const FEW_BLOCKS: usize = 64;
@@ -86,6 +95,9 @@ fn compiler() -> Result<OwnedTargetIsa, String> {
         ("is_pic", "false"),
         ("enable_verifier", said(cfg!(debug_assertions))),
         ("enable_pinned_reg", said(pinned)),
+        // A frame larger than the page that guards a stack touches that page, not what lies beyond.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
     ] {
         flags.set(name, value).map_err(|error| error.to_string())?;
     }
@@ -119,6 +131,12 @@ impl Native {
             return Err("it writes headers that are no whole number of bytes".into());
         }
         let graphs = graphs(program)?;
+        let size = Size {
+            program,
+            tables,
+            graphs: &graphs,
+        };
+        let size = size.check()?;
         let placing = Placing::new(program, tables, &graphs);
         let isa = compiler()?;
         let source = Source {
@@ -129,9 +147,9 @@ impl Native {
             drop_port,
             target: isa.frontend_config(),
         };
-        let mut code = Vec::new();
+        let (mut code, mut made) = (Vec::new(), 0);
         let mut make = |of: Written<'_>, write: &dyn Fn(Lower<'_, '_>)| {
-            compile(&isa, &source, of, write, &mut code)
+            compile(&isa, &source, of, write, &mut code, &mut made)
         };
         let pins = isa.flags().enable_pinned_reg();
         let control = |private, graph: &Graph| Written {
@@ -146,6 +164,10 @@ impl Native {
             lower.egress(leaving);
         })?;
         let deparse = make(Written::default(), &|lower| lower.deparser())?;
+        debug_assert!(
+            made <= size,
+            "{made} instructions where there should be at most {size}"
+        );
         Ok(Self {
             code: Code::new(&code)?,
             ingress,
@@ -244,15 +266,17 @@ fn graphs(program: &Program) -> Result<Graphs, String> {
     let checksums = program.verified.iter().chain(&program.updated);
     let of_checksums = checksums.filter_map(|checksum| checksum.condition?.start);
     let starts: BTreeSet<u32> = of_parser.chain(of_checksums).collect();
-    let graph = |start| Graph::new(program, &targets, start);
+    let mut left = graph::MOST_STEPS;
+    let mut graph = |start| Graph::new(program, &targets, start, &mut left);
     let others: Result<Vec<_>, String> = starts
         .into_iter()
         .map(|start| Ok((start, graph(start)?)))
         .collect();
+    let others = others?;
     Ok(Graphs {
         ingress: graph(program.ingress)?,
         egress: graph(program.egress)?,
-        others: others?,
+        others,
     })
 }
 
@@ -263,6 +287,7 @@ fn compile(
     of: Written<'_>,
     write: &dyn Fn(Lower<'_, '_>),
     code: &mut Vec<u8>,
+    made: &mut usize,
 ) -> Result<usize, String> {
     let mut context = cranelift_codegen::Context::new();
     context.func.signature = signature(isa.default_call_conv(), 1);
@@ -270,9 +295,19 @@ fn compile(
     let mut functions = FunctionBuilderContext::new();
     let builder = FunctionBuilder::new(&mut context.func, &mut functions);
     write(Lower::new(source, builder, of));
+    let parts = &context.func.dfg;
+    *made += parts.num_insts();
+    // It looks at each kind of memory in each block.
+    if parts.num_blocks() * parts.alias_regions.len() > MOST_PLACES {
+        return Err("its code has too many blocks for the words of a packet".into());
+    }
     let compiled = context
         .compile(&**isa, &mut ControlPlane::default())
         .map_err(|error| format!("the compiler refused it: {:?}", error.inner))?;
+    let frame = compiled.buffer.frame_layout();
+    if frame.is_some_and(|layout| layout.frame_to_fp_offset > MOST_STACK) {
+        return Err(format!("it takes more than {MOST_STACK} bytes of stack"));
+    }
     if !compiled.buffer.relocs().is_empty() {
         return Err("its code calls functions that are not there".into());
     }

@@ -48,14 +48,14 @@ impl WordSet {
 pub(super) struct Graphs {
     pub(super) ingress: Graph,
     pub(super) egress: Graph,
-    /// The instructions of parser states and checksums, by where they start.
+    /// The instructions of parser states and checksums, by where they start, in this order.
     pub(super) others: Vec<(u32, Graph)>,
 }
 
 impl Graphs {
     pub(super) fn other(&self, start: u32) -> Option<&Graph> {
-        let found = self.others.iter().find(|other| other.0 == start);
-        found.map(|other| &other.1)
+        let found = self.others.binary_search_by_key(&start, |other| other.0);
+        found.ok().map(|place| &self.others[place].1)
     }
 }
 
