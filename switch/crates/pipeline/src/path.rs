@@ -93,7 +93,11 @@ impl Pipeline {
     pub fn ingress(&mut self, now: Time, port: u16, frame: &[u8]) -> Processed {
         self.grant_steps();
         let mut packet = self.pooled();
-        self.run(now).arrive(&mut packet, frame, port);
+        let (mut machine, tables, native) = self.parts(now);
+        match native {
+            Some(native) => native.arrive(&mut machine, tables, &mut packet, frame, port),
+            None => machine.arrive(tables, &mut packet, frame, port),
+        }
         self.decide(packet)
     }
 
@@ -104,7 +108,11 @@ impl Pipeline {
         mut packet: Box<Packet>,
         frame: &[u8],
     ) -> Processed {
-        self.run(now).process(&mut packet, frame);
+        let (mut machine, tables, native) = self.parts(now);
+        match native {
+            Some(native) => native.process(&mut machine, tables, &mut packet, frame),
+            None => machine.process(tables, &mut packet, frame),
+        }
         self.decide(packet)
     }
 
@@ -135,7 +143,8 @@ impl Pipeline {
     /// Only parses, for a copy of a frame that ingress has seen.
     pub(crate) fn parse_again(&mut self, now: Time, packet: &mut Packet, frame: &[u8]) {
         // Rare, so it has no code of its own.
-        let (consumed, _) = self.run(now).machine.parse(packet, frame);
+        let (mut machine, ..) = self.parts(now);
+        let (consumed, _) = machine.parse(packet, frame);
         packet.payload.extend_from_slice(&frame[consumed..]);
     }
 
@@ -195,7 +204,11 @@ impl Pipeline {
     /// Applies the egress control to a packet that leaves its queue.
     pub fn egress(&mut self, now: Time, packet: &mut Packet, queue: &QueueMetadata) -> Departing {
         let drop_port = self.options.drop_port;
-        self.run(now).egress(packet, queue);
+        let (mut machine, tables, native) = self.parts(now);
+        match native {
+            Some(native) => native.egress(&mut machine, tables, packet, queue),
+            None => machine.egress(tables, packet, queue),
+        }
         let standard = &self.program.standard;
         if packet.exhausted {
             packet.wishes = None;
@@ -238,11 +251,16 @@ impl Pipeline {
 
     /// Updates checksums and writes the packet into `out`, whose content is replaced.
     pub fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
-        self.run(0).deparse(packet, out);
+        let (mut machine, _, native) = self.parts(0);
+        match native {
+            Some(native) => native.deparse(&mut machine, packet, out),
+            None => machine.deparse(packet, out),
+        }
     }
 
-    #[inline]
-    fn run(&mut self, now: Time) -> Run<'_> {
+    /// What an executor works with, and native code, if there is any.
+    #[inline(always)]
+    fn parts(&mut self, now: Time) -> (Machine<'_>, &mut [Table], Option<&Native>) {
         let (machine, tables) = Machine::new(
             &self.program,
             &mut self.state,
@@ -251,82 +269,6 @@ impl Pipeline {
             self.options.drop_port,
             &mut self.steps,
         );
-        Run {
-            machine,
-            tables,
-            native: self.native.as_ref().ok(),
-        }
-    }
-}
-
-/// A step of a packet, by the executor that the pipeline has.
-struct Run<'a> {
-    machine: Machine<'a>,
-    tables: &'a mut [Table],
-    native: Option<&'a Native>,
-}
-
-impl Run<'_> {
-    /// A frame that arrives: from the parser to the end of ingress. The packet may have memory of
-    /// another one.
-    #[inline]
-    fn arrive(&mut self, packet: &mut Packet, frame: &[u8], port: u16) {
-        let program = self.machine.program;
-        if let Some(native) = self.native {
-            packet.begin(program.bytes as usize, frame.len());
-            return native.arrive(&mut self.machine, self.tables, packet, frame, port);
-        }
-        packet.reset(program.words as usize, program.bytes as usize, frame.len());
-        let standard = &program.standard;
-        packet.set_field(standard.ingress_port, port.into());
-        packet.set_field(standard.packet_length, frame.len() as u64);
-        packet.set_field(standard.ingress_global_timestamp, self.machine.now / 1000);
-        self.process(packet, frame);
-    }
-
-    /// The same, for a packet whose metadata are set.
-    fn process(&mut self, packet: &mut Packet, frame: &[u8]) {
-        if let Some(native) = self.native {
-            return native.process(&mut self.machine, self.tables, packet, frame);
-        }
-        let program = self.machine.program;
-        let standard = &program.standard;
-        let (consumed, error) = self.machine.parse(packet, frame);
-        packet.payload.extend_from_slice(&frame[consumed..]);
-        if let Some(error) = error {
-            packet.set_field(standard.parser_error, error);
-        }
-        if !self.machine.verify_checksums(packet) {
-            packet.set_field(standard.checksum_error, 1);
-        }
-        self.machine.apply(self.tables, packet, program.ingress);
-    }
-
-    #[inline]
-    fn egress(&mut self, packet: &mut Packet, queue: &QueueMetadata) {
-        if let Some(native) = self.native {
-            return native.egress(&mut self.machine, self.tables, packet, queue);
-        }
-        let program = self.machine.program;
-        let standard = &program.standard;
-        let now = self.machine.now;
-        packet.set_field(standard.egress_port, queue.egress_port.into());
-        packet.set_field(standard.enq_timestamp, queue.enq_timestamp_ns / 1000);
-        packet.set_field(standard.enq_qdepth, queue.enq_qdepth.into());
-        packet.set_field(standard.deq_timedelta, queue.deq_timedelta_ns / 1000);
-        packet.set_field(standard.deq_qdepth, queue.deq_qdepth.into());
-        packet.set_field(standard.egress_global_timestamp, now / 1000);
-        packet.set_field(standard.packet_length, packet.current_length.into());
-        // Not the drop port: the value that ingress left has no meaning in egress.
-        packet.set_field(standard.egress_spec, u64::from(self.machine.drop_port) + 1);
-        self.machine.apply(self.tables, packet, program.egress);
-    }
-
-    #[inline]
-    fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
-        match self.native {
-            Some(native) => native.deparse(&mut self.machine, packet, out),
-            None => self.machine.deparse(packet, out),
-        }
+        (machine, tables, self.native.as_ref().ok())
     }
 }

@@ -182,8 +182,8 @@ impl Native {
         self.code.bytes()
     }
 
-    /// Takes a frame that arrives at a port through parser, checksums and ingress. The packet has
-    /// its length, and memory of another one.
+    /// Takes a frame that arrives at a port through parser, checksums and ingress. The packet may
+    /// have memory of another one.
     #[inline]
     pub(crate) fn arrive(
         &self,
@@ -193,6 +193,7 @@ impl Native {
         frame: &[u8],
         port: u16,
     ) {
+        packet.begin(machine.program.bytes as usize, frame.len());
         if packet.words.len() != self.words {
             packet.words.clear();
             packet.words.resize(self.words, 0);
