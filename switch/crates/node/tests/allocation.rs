@@ -1,22 +1,15 @@
 //! In a steady state, a packet on its way from arrival to departure allocates nothing.
 
+mod common;
+
 use allocation_counter::measure;
 use phb_network::{Node, Output, Port, Time};
-use phb_node::{CloneSession, Replica, SwitchConfig, SwitchNode, unlimited};
-use phb_pipeline::{Executor, Options, Pipeline};
+use phb_node::{CloneSession, Replica, SwitchNode, unlimited};
 use phb_traffic_manager::{PortConfig, ShaperConfig};
 
 fn switch(artifact: &str, port: PortConfig) -> SwitchNode {
-    let config = SwitchConfig {
-        name: "test".to_owned(),
-        cpu_port: None,
-        drop_port: 511,
-        seed: 1,
-        executor: Executor::default(),
-    };
     let ports = [(0, unlimited()), (1, port.clone()), (2, port)];
-    let mut switch = SwitchNode::new(config, ports);
-    switch.install(Pipeline::load(artifact, Options::default()).expect("the artifact loads"));
+    let mut switch = common::switch(artifact, None, ports);
     let replicas: Vec<Replica> = [1, 2, 1]
         .map(|port| Replica {
             port,

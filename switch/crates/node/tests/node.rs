@@ -1,8 +1,11 @@
 //! The switch as a node, driven by frames that say what the program (`ranked.p4`) is to do with them.
 
+mod common;
+
+use common::pipeline;
 use phb_network::{Frame, Node, Output, Port, Time, Transmission};
-use phb_node::{DropReason, SwitchConfig, SwitchNode, Update, unlimited};
-use phb_pipeline::{Entry, Executor, Match, Options, Pipeline};
+use phb_node::{DropReason, SwitchNode, Update, unlimited};
+use phb_pipeline::{Entry, Executor, Match};
 use phb_traffic_manager::{PortConfig, ShaperConfig};
 use proptest::prelude::*;
 
@@ -10,21 +13,8 @@ const RANKED: &str = include_str!("../../../python/tests/programs/ranked.json");
 const ROUTER: &str = include_str!("../../../python/tests/programs/router.json");
 const CPU_PORT: Port = 510;
 
-fn pipeline(json: &str) -> Pipeline {
-    Pipeline::load(json, Options::default()).expect("the artifact loads")
-}
-
 fn switch(ports: impl IntoIterator<Item = (Port, PortConfig)>) -> SwitchNode {
-    let config = SwitchConfig {
-        name: "test".to_owned(),
-        cpu_port: Some(CPU_PORT),
-        drop_port: 511,
-        seed: 1,
-        executor: Executor::default(),
-    };
-    let mut switch = SwitchNode::new(config, ports);
-    switch.install(pipeline(RANKED));
-    switch
+    common::switch(RANKED, Some(CPU_PORT), ports)
 }
 
 /// 8 Mbit/s: a byte takes a microsecond.
@@ -178,7 +168,7 @@ fn without_a_rank_the_highest_priority_goes_first() {
         ..line()
     };
     let mut switch = switch([(0, unlimited()), (1, queues)]);
-    switch.install(pipeline(ROUTER));
+    switch.install(pipeline(ROUTER, Executor::default()));
     let parameter = |name: &str, value: u8| vec![(name.to_owned(), vec![value])];
     let connect = Entry {
         matches: vec![("ingress_port".to_owned(), Match::Exact(vec![0]))],
@@ -233,7 +223,7 @@ fn packets_of_another_program_are_dropped_and_counted() {
     for rank in 0..3 {
         receive(&mut switch, 0, 0, Wanted::to(1, rank));
     }
-    switch.install(pipeline(ROUTER));
+    switch.install(pipeline(ROUTER, Executor::default()));
     assert_eq!(
         run(&mut switch, Time::MAX).len(),
         1,
@@ -347,7 +337,7 @@ proptest! {
                     out.begin(now);
                     switch.tick(now, &mut out);
                 }
-                Step::Install => switch.install(pipeline(RANKED)),
+                Step::Install => switch.install(pipeline(RANKED, Executor::default())),
                 Step::TakeOut => drop(switch.take_pipeline()),
                 Step::SetRate(rate_bps) => switch.set_port(1, PortConfig { rate_bps, ..slow.clone() }),
             }

@@ -1,5 +1,7 @@
 //! The runner, on ports in memory and on capture files.
 
+mod common;
+
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -7,8 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use phb_network::pcap::PcapWriter;
 use phb_network::{Frame, Node, Output, Port, Time};
-use phb_node::{LiveNode, RealTime, RunnerConfig, SwitchConfig, SwitchNode, unlimited};
-use phb_pipeline::{Executor, Options, Pipeline};
+use phb_node::{LiveNode, RealTime, RunnerConfig, SwitchNode, unlimited};
 use phb_ports::memory::Far;
 use phb_ports::pcap::PcapReader;
 use phb_ports::{CapturedPort, FilePort, MemoryPort};
@@ -18,16 +19,8 @@ const RANKED: &str = include_str!("../../../python/tests/programs/ranked.json");
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn switch(second: PortConfig) -> Arc<Mutex<SwitchNode>> {
-    let config = SwitchConfig {
-        name: "test".to_owned(),
-        cpu_port: Some(510),
-        drop_port: 511,
-        seed: 1,
-        executor: Executor::default(),
-    };
-    let mut switch = SwitchNode::new(config, [(1, unlimited()), (2, second), (3, unlimited())]);
-    switch.install(Pipeline::load(RANKED, Options::default()).expect("the artifact loads"));
-    Arc::new(Mutex::new(switch))
+    let ports = [(1, unlimited()), (2, second), (3, unlimited())];
+    Arc::new(Mutex::new(common::switch(RANKED, Some(510), ports)))
 }
 
 /// A frame that the program sends to `port`.

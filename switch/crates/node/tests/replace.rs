@@ -1,9 +1,11 @@
 //! Programs are replaced while packets come and wait: what native code took goes back to the system, and the packets
 //! that get through are those that get through with the interpreter.
 
+mod common;
+
 use phb_network::{Node, Output, Port, Time, Transmission};
-use phb_node::{DropReason, SwitchConfig, SwitchNode, unlimited};
-use phb_pipeline::{Executor, Options, Pipeline};
+use phb_node::{DropReason, SwitchNode, unlimited};
+use phb_pipeline::{Executor, Pipeline};
 use phb_traffic_manager::PortConfig;
 
 /// Two programs that read a frame in the same way (see `steered.p4`).
@@ -13,11 +15,7 @@ const PROGRAMS: [&str; 2] = [
 ];
 
 fn pipeline(program: usize, executor: Executor) -> Pipeline {
-    let options = Options {
-        executor,
-        ..Options::default()
-    };
-    let pipeline = Pipeline::load(PROGRAMS[program], options).expect("the artifact loads");
+    let pipeline = common::pipeline(PROGRAMS[program], executor);
     let execution = pipeline.execution();
     assert_eq!(execution.executor, executor, "{:?}", execution.reason);
     pipeline
@@ -25,18 +23,15 @@ fn pipeline(program: usize, executor: Executor) -> Pipeline {
 
 /// A switch with a line of 1 Mbit/s, so that packets wait when the program goes.
 fn switch() -> SwitchNode {
-    let config = SwitchConfig {
-        name: "test".to_owned(),
-        cpu_port: None,
-        drop_port: 511,
-        seed: 1,
-        executor: Executor::default(),
-    };
     let line = PortConfig {
         rate_bps: Some(1_000_000),
         ..unlimited()
     };
-    SwitchNode::new(config, [(0, unlimited()), (1, line), (2, unlimited())])
+    common::switch(
+        PROGRAMS[0],
+        None,
+        [(0, unlimited()), (1, line), (2, unlimited())],
+    )
 }
 
 /// Frames for both ports; of some, egress sends a packet through ingress once more.

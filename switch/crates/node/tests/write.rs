@@ -1,7 +1,9 @@
 //! Atomic batches: all or nothing, on random batches against a copy of everything that can be read.
 
-use phb_node::{Failure, SwitchConfig, SwitchNode, Update};
-use phb_pipeline::{Code, Count, Entry, Executor, Match, MeterRates, Options, Param, Pipeline};
+mod common;
+
+use phb_node::{Failure, SwitchNode, Update};
+use phb_pipeline::{Code, Count, Entry, Match, MeterRates, Param};
 use proptest::prelude::*;
 
 const ROUTER: &str = include_str!("../../../python/tests/programs/router.json");
@@ -13,16 +15,7 @@ const REGISTER: &str = "RouterIngress.last_length";
 const METER: &str = "RouterIngress.class_meter";
 
 fn switch() -> SwitchNode {
-    let config = SwitchConfig {
-        name: "test".to_owned(),
-        cpu_port: None,
-        drop_port: 511,
-        seed: 1,
-        executor: Executor::default(),
-    };
-    let mut switch = SwitchNode::new(config, []);
-    switch.install(Pipeline::load(ROUTER, Options::default()).expect("the artifact loads"));
-    switch
+    common::switch(ROUTER, None, [])
 }
 
 fn connect(port: u8, to: u8) -> Entry {

@@ -1,21 +1,11 @@
 //! Artifacts: what cannot be run is refused with its place.
 
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use crate::common::{options, run};
+use crate::common::{artifact, options, repository, run};
 use phb_pipeline::{LoadError, Pipeline};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-fn folder() -> String {
-    format!("{}/tests/programs", env!("CARGO_MANIFEST_DIR"))
-}
-
-fn artifact(name: &str) -> Value {
-    let text = std::fs::read_to_string(format!("{}/{name}.json", folder())).unwrap();
-    serde_json::from_str(&text).unwrap()
-}
 
 fn load(artifact: &Value) -> Result<Pipeline, LoadError> {
     Pipeline::load(&artifact.to_string(), options())
@@ -220,26 +210,9 @@ fn places(value: &Value, path: &str, found: &mut Vec<String>) {
 fn all_artifacts() -> &'static [Value] {
     static ALL: OnceLock<Vec<Value>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let root = env!("CARGO_MANIFEST_DIR");
-        let folders = [
-            "tests/programs",
-            "../../programs/build",
-            "../../../p4src/build",
-        ];
-        let mut paths: Vec<PathBuf> = folders
-            .iter()
-            .flat_map(|folder| std::fs::read_dir(format!("{root}/{folder}")).unwrap())
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == "json")
-            })
-            .filter(|path| path.file_stem().is_some_and(|stem| stem != "manifest"))
-            .collect();
-        paths.sort();
-        let read = |path: &PathBuf| std::fs::read_to_string(path).unwrap();
-        paths
-            .iter()
+        let read = |path| std::fs::read_to_string(path).unwrap();
+        repository::artifacts()
+            .into_iter()
             .map(|path| serde_json::from_str(&read(path)).unwrap())
             .collect()
     })

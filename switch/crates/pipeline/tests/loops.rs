@@ -1,14 +1,12 @@
 //! Loops in actions: jumps back, as p4c makes them of `for`, in the action `exchange` of programs/state.p4.
 
-use crate::common::{options, run};
+use crate::common::{self, options, run};
 use phb_pipeline::{Pipeline, STEPS, Verdict};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn artifact(primitives: Value) -> Value {
-    let path = format!("{}/tests/programs/state.json", env!("CARGO_MANIFEST_DIR"));
-    let mut artifact: Value =
-        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut artifact = common::artifact("state");
     let actions = artifact["actions"].as_array_mut().unwrap();
     let exchange = actions
         .iter_mut()

@@ -1,8 +1,8 @@
 //! Tables through the runtime interface (programs/matching.p4).
 
-use crate::common::{entry, exact, load, lpm, number, options, range, run, ternary};
+use crate::common::{artifact, entry, exact, load, lpm, number, options, range, run, ternary};
 use phb_pipeline::{Code, Entry, Match, MatchKind, Pipeline, Verdict};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const EXACT: &str = "IngressControl.exact_table";
 const LPM: &str = "IngressControl.lpm_table";
@@ -394,12 +394,7 @@ fn tables_describe_themselves() {
 /// A key field that is chosen between two values takes jumps to compute.
 #[test]
 fn a_key_that_takes_a_decision() {
-    let path = format!(
-        "{}/tests/programs/matching.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let mut artifact: Value =
-        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut artifact = artifact("matching");
     let field = |name: &str| json!({"type": "field", "value": ["key", name]});
     let low =
         json!({"op": "<", "left": field("port"), "right": {"type": "hexstr", "value": "0x0a"}});

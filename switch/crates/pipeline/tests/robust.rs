@@ -1,9 +1,9 @@
 //! No committed program panics, hangs or grows without bound on any frame.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::common::{ipv4, options, tcp};
+use crate::common::{ipv4, options, repository, tcp};
 use phb_pipeline::{EgressVerdict, Packet, Pipeline, Processed, QueueMetadata, Verdict};
 use proptest::prelude::*;
 
@@ -14,29 +14,11 @@ const PASSES: usize = 8;
 fn artifacts() -> &'static [(PathBuf, String)] {
     static ARTIFACTS: OnceLock<Vec<(PathBuf, String)>> = OnceLock::new();
     ARTIFACTS.get_or_init(|| {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut found = Vec::new();
-        for folder in [
-            "tests/programs",
-            "../../programs/build",
-            "../../../p4src/build",
-        ] {
-            let mut paths: Vec<PathBuf> = std::fs::read_dir(root.join(folder))
-                .unwrap()
-                .map(|entry| entry.unwrap().path())
-                .filter(|path| {
-                    path.extension()
-                        .is_some_and(|extension| extension == "json")
-                })
-                .filter(|path| path.file_stem().is_some_and(|stem| stem != "manifest"))
-                .collect();
-            paths.sort();
-            for path in paths {
-                let text = std::fs::read_to_string(&path).unwrap();
-                found.push((path, text));
-            }
-        }
-        found
+        let read = |path: PathBuf| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            (path, text)
+        };
+        repository::artifacts().into_iter().map(read).collect()
     })
 }
 

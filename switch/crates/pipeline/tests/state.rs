@@ -1,6 +1,6 @@
 //! Registers, counters, meters, hashes, stacks and metadata (programs/state.p4).
 
-use crate::common::{load, options, run};
+use crate::common::{load, options, run, text};
 use phb_pipeline::{
     Code, EgressVerdict, Entry, MeterRates, Options, Pipeline, Processed, QueueMetadata, Verdict,
 };
@@ -218,11 +218,8 @@ fn hashes() {
 #[test]
 fn random_numbers_repeat_with_the_seed() {
     let draw = |seed| {
-        let text = std::fs::read_to_string(format!(
-            "{}/tests/programs/state.json",
-            env!("CARGO_MANIFEST_DIR")
-        ));
-        let mut pipeline = Pipeline::load(&text.unwrap(), Options { seed, ..options() }).unwrap();
+        let options = Options { seed, ..options() };
+        let mut pipeline = Pipeline::load(&text("state"), options).unwrap();
         let drawn: Vec<u8> = (0..200)
             .map(|_| ask(&mut pipeline, 0, &request(4, 0, 0, &[])).drawn)
             .collect();

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use phb_network::{Node, Output, Port, Time};
 use phb_node::{CloneSession, unlimited};
-use phb_pipeline::{Options, Pipeline};
+use phb_pipeline::Executor;
 use phb_traffic_manager::PortConfig;
 use proptest::prelude::*;
 
+use crate::common::pipeline;
 use crate::steered::*;
 
 fn steering() -> impl Strategy<Value = Steering> {
@@ -108,7 +109,7 @@ proptest! {
                 }
                 Step::Install(ranked) => {
                     let artifact = artifacts[usize::from(ranked)];
-                    switch.install(Pipeline::load(artifact, Options::default()).expect("the artifact loads"));
+                    switch.install(pipeline(artifact, Executor::default()));
                 }
                 Step::TakeOut => drop(switch.take_pipeline()),
             }

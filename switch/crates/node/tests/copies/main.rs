@@ -1,5 +1,7 @@
 //! Copies and passes: clones, multicast, resubmit, recirculate, digests, by frames that ask for them (`steered.p4`).
 
+#[path = "../common/mod.rs"]
+mod common;
 mod conservation;
 mod idle;
 mod queues;

@@ -1,8 +1,8 @@
 //! A switch that runs `steered.p4`, and frames that ask it for copies and passes.
 
+use crate::common;
 use phb_network::{Output, Port, Time, Transmission};
-use phb_node::{CloneSession, Replica, SwitchConfig, SwitchNode, unlimited};
-use phb_pipeline::{Executor, Options, Pipeline};
+use phb_node::{CloneSession, Replica, SwitchNode, unlimited};
 use phb_traffic_manager::PortConfig;
 
 pub(crate) const STEERED: &str = include_str!("../programs/steered.json");
@@ -21,16 +21,7 @@ pub(crate) fn switch(
     artifact: &str,
     ports: impl IntoIterator<Item = (Port, PortConfig)>,
 ) -> SwitchNode {
-    let config = SwitchConfig {
-        name: "test".to_owned(),
-        cpu_port: Some(CPU_PORT),
-        drop_port: 511,
-        seed: 1,
-        executor: Executor::default(),
-    };
-    let mut switch = SwitchNode::new(config, ports);
-    switch.install(Pipeline::load(artifact, Options::default()).expect("the artifact loads"));
-    switch
+    common::switch(artifact, Some(CPU_PORT), ports)
 }
 
 pub(crate) fn three_ports(artifact: &str) -> SwitchNode {

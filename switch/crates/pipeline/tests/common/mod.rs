@@ -1,8 +1,11 @@
 //! Frames for the integration tests, and a pipeline with a queue that never holds a packet.
 
+pub mod repository;
+
 use phb_pipeline::{
     EgressVerdict, Entry, Match, Options, Pipeline, Processed, QueueMetadata, Verdict,
 };
+use serde_json::Value;
 
 /// Settings for the executor that the tests are for.
 pub fn options() -> Options {
@@ -10,6 +13,17 @@ pub fn options() -> Options {
         executor: crate::EXECUTOR,
         ..Options::default()
     }
+}
+
+/// An artifact of `tests/programs`, as text.
+pub fn text(name: &str) -> String {
+    let path = format!("{}/tests/programs/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// An artifact of `tests/programs`, to be changed.
+pub fn artifact(name: &str) -> Value {
+    serde_json::from_str(&text(name)).unwrap()
 }
 
 /// Loads an artifact, given by its path from the crate's folder.

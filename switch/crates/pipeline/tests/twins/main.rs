@@ -7,6 +7,8 @@ mod generate;
 #[cfg(target_os = "linux")]
 mod guard;
 mod pair;
+#[path = "../common/repository.rs"]
+mod repository;
 mod state;
 mod writes;
 
@@ -25,25 +27,7 @@ struct Committed {
 }
 
 fn committed() -> Vec<Committed> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let folders = [
-        "switch/crates/pipeline/tests/programs",
-        "switch/crates/node/tests/programs",
-        "switch/programs/build",
-        "switch/python/tests/programs",
-        "p4src/build",
-    ];
-    let mut paths: Vec<PathBuf> = folders
-        .iter()
-        .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
-        .map(|file| file.unwrap().path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "json")
-        })
-        .filter(|path| path.file_stem().is_some_and(|stem| stem != "manifest"))
-        .collect();
-    paths.sort();
+    let paths = repository::artifacts();
     let mut frames = ipv4();
     frames.extend(paths.iter().flat_map(|path| stf(path)));
     let all = frames;
