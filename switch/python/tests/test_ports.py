@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from phb_switch._native import Port, PortConfig, PortError, RealTime, Switch
+from phb_switch._native import Match, Port, PortConfig, PortError, RealTime, Switch, Update
 
 from .support import PROGRAMS
 from .test_interfaces import REASON, TYPE, Hosts, bridge, ip, received, start
@@ -191,6 +191,42 @@ def test_without_rings(stack: ExitStack, hosts: Hosts) -> None:
     left.send(to(2, 1514))
     assert received(right, to(2)[12:14]) == (to(2, 1514), None)
     assert not Running(stack, *map(Port.interface, hosts.ports)).of(1, "without_rings")
+
+
+def routed(destination: int) -> bytes:
+    """A frame that router.p4 routes to an address."""
+    header = bytes.fromhex("4500 0032 0000 0000 4011 0000 0a000001") + destination.to_bytes(4, "big")
+    return (bytes.fromhex("020000000002 020000000001 0800") + header).ljust(64, b"x")
+
+
+@needs_interfaces
+def test_look_ups_ahead_of_frames_change_nothing(stack: ExitStack, hosts: Hosts) -> None:
+    """A table that is larger than caches looks ahead for the frames that wait in a ring."""
+    switch = Switch("test", {1: PortConfig(), 2: PortConfig()})
+    switch.load((PROGRAMS.parents[2] / "programs" / "build" / "router.json").read_text())
+    prefixes = [0x0A000000 + (number << 8) for number in range(70_000)]
+    updates = [
+        Update.insert(
+            "RouterIngress.ipv4_route",
+            [("destination", Match.lpm(prefix.to_bytes(4, "big"), 24))],
+            0,
+            "RouterIngress.route",
+            [("port", b"\2"), ("source_mac", b"\1"), ("destination_mac", number.to_bytes(6, "big"))],
+        )
+        for number, prefix in enumerate(prefixes)
+    ]
+    assert {code for code, _ in switch.write(updates, atomic=False)} == {0}
+    runner = RealTime(switch, dict(enumerate(map(Port.interface, hosts.ports), 1)), report=print)
+    left, right = (stack.enter_context(hosts.raw_socket(number)) for number in range(2))
+    # They wait in the ring, so that there is something to look ahead for; each third one has no route.
+    sent = [(number * 6_997 % 105_000, number) for number in range(1000)]
+    for number, host in sent:
+        left.send(routed(0x0A000000 + (number << 8) + host % 256))
+    runner.start()
+    stack.callback(runner.stop)
+    right.settimeout(WAIT_SECONDS)
+    expected = [number.to_bytes(6, "big") for number, _ in sent if number < len(prefixes)]
+    assert [right.recv(2048)[:6] for _ in expected] == expected
 
 
 @needs_interfaces

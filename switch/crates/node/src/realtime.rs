@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime};
 use phb_network::{Frame, Node, Output, Port, Time};
 use phb_ports::{Clock, Counters, Event, LinkChange, Links, PortCounters, Waiter};
 
-use crate::switch::{SwitchNode, Waker};
+use crate::switch::{AHEAD, SwitchNode, Waker};
 
 /// Frames taken from one port before the others get their turn.
 const BATCH: usize = 64;
@@ -37,6 +37,14 @@ pub trait LiveNode: Node {
         self.receive(now, port, Frame::new(bytes), out);
     }
 
+    /// Whether [`look_ahead`](Self::look_ahead) is worth the time now.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// Shows frames that are received next, up to [`AHEAD`].
+    fn look_ahead(&self, _frames: &[&[u8]]) {}
+
     /// Sets the function that wakes the runner for work from elsewhere; most nodes have none.
     fn set_waker(&mut self, _waker: Option<Waker>) {}
 }
@@ -48,6 +56,14 @@ impl LiveNode for SwitchNode {
 
     fn receive_borrowed(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
         self.receive_frame(now, port, frame, out);
+    }
+
+    fn looks_ahead(&self) -> bool {
+        SwitchNode::looks_ahead(self)
+    }
+
+    fn look_ahead(&self, frames: &[&[u8]]) {
+        SwitchNode::look_ahead(self, frames.iter().copied());
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
@@ -305,12 +321,24 @@ impl Shared {
             let next_tick = {
                 let mut node = lock(&self.node);
                 node.tick(now, &mut out);
+                let ahead = node.looks_ahead();
+                let together = if ahead { AHEAD } else { BATCH };
                 for each in ports.attached.iter_mut().filter(|each| each.readable) {
                     let number = each.number;
-                    each.readable = each.port.receive(now, BATCH, &mut |frame| {
-                        (last_frame, each.dirty) = (now, true);
-                        node.receive_borrowed(now, number, frame, &mut out);
-                    });
+                    for _ in 0..BATCH / together {
+                        if ahead {
+                            let mut frames = [&[][..]; AHEAD];
+                            let count = each.port.waiting(&mut frames);
+                            node.look_ahead(&frames[..count]);
+                        }
+                        each.readable = each.port.receive(now, together, &mut |frame| {
+                            (last_frame, each.dirty) = (now, true);
+                            node.receive_borrowed(now, number, frame, &mut out);
+                        });
+                        if !each.readable {
+                            break;
+                        }
+                    }
                 }
                 node.next_tick()
             };

@@ -16,7 +16,7 @@ use crate::replication::Replication;
 use crate::statistics::{DropReason, QueueStatistics, Statistics};
 
 /// Frames for which tables look ahead at once.
-const AHEAD: usize = 32;
+pub(crate) const AHEAD: usize = 32;
 
 /// The settings of a switch besides its program and its ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -256,6 +256,20 @@ impl SwitchNode {
         self.path.receive(now, port, frame, out);
     }
 
+    /// Whether the program has a table so large that [`look_ahead`](Self::look_ahead) is worth it.
+    #[must_use]
+    pub fn looks_ahead(&self) -> bool {
+        let pipeline = self.path.pipeline.as_ref();
+        pipeline.is_some_and(Pipeline::looks_ahead)
+    }
+
+    /// Fetches what large tables have for frames that come next.
+    pub fn look_ahead<'a>(&self, frames: impl Iterator<Item = &'a [u8]> + Clone) {
+        if let Some(pipeline) = &self.path.pipeline {
+            pipeline.look_ahead(frames);
+        }
+    }
+
     /// Takes frames that arrive together, in order, each as [`receive_frame`](Self::receive_frame).
     pub fn receive_batch<'a>(
         &mut self,
@@ -266,10 +280,8 @@ impl SwitchNode {
         self.take_packet_outs(now, out);
         let mut frames = frames.into_iter();
         loop {
-            if let Some(pipeline) = &self.path.pipeline {
-                let ahead = frames.clone().take(AHEAD);
-                pipeline.look_ahead(ahead.map(|(_, frame)| frame));
-            }
+            let ahead = frames.clone().take(AHEAD);
+            self.look_ahead(ahead.map(|(_, frame)| frame));
             let mut next = frames.by_ref().take(AHEAD).peekable();
             if next.peek().is_none() {
                 return;

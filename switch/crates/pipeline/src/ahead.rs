@@ -86,6 +86,13 @@ fn place_of(program: &Program, word: u32) -> Option<(u64, u32)> {
 }
 
 impl Pipeline {
+    /// Whether there is such a table now.
+    #[must_use]
+    pub fn looks_ahead(&self) -> bool {
+        let mut tables = self.key_places.iter().map(|place| place.table);
+        tables.any(|table| self.state.tables[table].is_large())
+    }
+
     /// Fetches what tables larger than the processor's caches have for these frames, which come to
     /// [`ingress`](Self::ingress) next. Costs time only for such tables.
     pub fn look_ahead<'a>(&self, frames: impl Iterator<Item = &'a [u8]> + Clone) {

@@ -125,6 +125,10 @@ impl Port for CapturedPort {
         })
     }
 
+    fn waiting<'a>(&'a self, frames: &mut [&'a [u8]]) -> usize {
+        self.port.waiting(frames)
+    }
+
     fn send(&mut self, now: Time, frame: &[u8]) {
         self.sent
             .write(self.clock.at_zero.saturating_add(now), frame);

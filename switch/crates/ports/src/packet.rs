@@ -270,6 +270,12 @@ impl Port for PacketPort {
         true
     }
 
+    fn waiting<'a>(&'a self, frames: &mut [&'a [u8]]) -> usize {
+        let attached = self.attached.as_ref();
+        let rings = attached.and_then(|attached| attached.rings.as_ref());
+        rings.map_or(0, |rings| rings.waiting(frames))
+    }
+
     #[inline]
     fn send(&mut self, _now: Time, frame: &[u8]) {
         let Some(attached) = self.attached.as_mut() else {

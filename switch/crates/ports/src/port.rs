@@ -36,6 +36,12 @@ pub trait Port: Send {
     /// counts as one); `true` if more may wait.
     fn receive(&mut self, now: Time, limit: usize, take: &mut dyn FnMut(&[u8])) -> bool;
 
+    /// Shows the next frames of `receive` without taking them, as they lie in memory: without the tag
+    /// that the kernel has taken out. Gives their number; zero where that would take a system call.
+    fn waiting<'a>(&'a self, _frames: &mut [&'a [u8]]) -> usize {
+        0
+    }
+
     /// Takes a frame for the next [`flush`](Self::flush); counts a failure.
     fn send(&mut self, now: Time, frame: &[u8]);
 

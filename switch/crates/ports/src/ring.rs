@@ -197,6 +197,28 @@ impl Rings {
         })
     }
 
+    /// Received frames from the next one on, without taking them; gives their number.
+    pub fn waiting<'a>(&'a self, frames: &mut [&'a [u8]]) -> usize {
+        let mut cursor = self.receive;
+        let mut count = 0;
+        for frame in frames {
+            let word = |place: usize| self.memory.word(cursor.at + place);
+            if word(0).load(Ordering::Acquire) & STATUS_USER == 0 {
+                break;
+            }
+            let captured = word(AT_CAPTURED).load(Ordering::Relaxed) as usize;
+            let places = word(AT_MAC).load(Ordering::Relaxed).to_ne_bytes();
+            let mac = usize::from(u16::from_ne_bytes([places[0], places[1]]));
+            *frame = self.memory.look_at(cursor.at + mac, captured);
+            count += 1;
+            cursor.advance();
+            if cursor.index == self.receive.index {
+                break;
+            }
+        }
+        count
+    }
+
     /// Gives the slot of the last [`next`](Self::next) back.
     #[inline]
     pub fn release(&mut self) {
