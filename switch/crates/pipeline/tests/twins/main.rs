@@ -27,10 +27,14 @@ struct Committed {
 }
 
 fn committed() -> Vec<Committed> {
-    let paths = repository::artifacts();
-    let mut frames = ipv4();
-    frames.extend(paths.iter().flat_map(|path| stf(path)));
-    let all = frames;
+    read(repository::artifacts())
+}
+
+/// Artifacts; those without frames of their own get all that there are.
+fn read(paths: Vec<PathBuf>) -> Vec<Committed> {
+    let known = repository::artifacts();
+    let mut all = ipv4();
+    all.extend(known.iter().flat_map(|path| stf(path)));
     let read = |path: PathBuf| {
         let own = stf(&path);
         Committed {
@@ -201,6 +205,40 @@ fn programs_of_the_repository() {
             program.name
         );
     }
+}
+
+/// Artifacts from anywhere: `TWINS_FOLDER=PATH cargo test --release -p phb-pipeline --test twins -- --ignored --nocapture folder`.
+#[test]
+#[ignore = "takes the artifacts of a folder that is named"]
+fn programs_of_a_folder() {
+    let Ok(folder) = std::env::var("TWINS_FOLDER") else {
+        return;
+    };
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    let mut done = Done::default();
+    for program in read(paths) {
+        done.programs += 1;
+        let mut pair = match Pair::load(&program.text) {
+            Loaded::Pair(pair) => pair,
+            Loaded::Interpreted(reason) => {
+                println!("{} is interpreted: {reason}", program.name);
+                done.interpreted += 1;
+                continue;
+            }
+            Loaded::Refused(error) => {
+                println!("{}: {error}", program.name);
+                done.refused += 1;
+                continue;
+            }
+        };
+        for seed in 0..8 {
+            let bytes = random_bytes(seed, 24_000);
+            of_the_repository(&mut pair, &program, &bytes, 200, &mut done);
+        }
+    }
+    println!("{done:?}");
 }
 
 proptest! {
