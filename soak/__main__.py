@@ -32,6 +32,7 @@ def _end(number: int, frame: object) -> None:
 def main(
     seconds: Annotated[float, typer.Option(min=1, help="When no further fault begins; a last one comes then.")] = 3600,
     seed: Annotated[int, typer.Option(min=0, help="Decides faults, policies and traffic.")] = 1,
+    once: Annotated[bool, typer.Option("--once", help="End when every fault has been.")] = False,
     executor: Annotated[
         ExecutorName | None, typer.Option(help="What runs the switch's programs; native code unless it is said.")
     ] = None,
@@ -46,7 +47,7 @@ def main(
         raise typer.Exit(2)
     signal.signal(signal.SIGTERM, _end)
     try:
-        found = running.run(seconds, seed, lambda line: print(line, file=sys.stderr, flush=True), executor)
+        found = running.run(seconds, seed, lambda line: print(line, file=sys.stderr, flush=True), executor, once)
     except ControlError as error:
         print(f"soak: {error}", file=sys.stderr)
         raise typer.Exit(2) from None

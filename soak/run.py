@@ -37,11 +37,14 @@ def missing() -> str:
     return interfaces.missing()
 
 
-def run(seconds: float, seed: int, say: Callable[[str], None], executor: ExecutorName | None = None) -> Report:
+def run(
+    seconds: float, seed: int, say: Callable[[str], None], executor: ExecutorName | None = None, once: bool = False
+) -> Report:
     """Run faults until the time is up, and then the last one.
 
-    After `seconds` no further fault begins. `seed` decides faults, policies and traffic, but not what the machine does
-    with them. `say` gets a line behind each fault. `executor` is what runs the switch's programs.
+    After `seconds` no further fault begins; with `once`, none comes again. `seed` decides faults, policies and traffic,
+    but not what the machine does with them. `say` gets a line behind each fault. `executor` is what runs the switch's
+    programs.
 
     Raises:
         ControlError: No interfaces can be had, or the switch doesn't start.
@@ -56,7 +59,7 @@ def run(seconds: float, seed: int, say: Callable[[str], None], executor: Executo
         stack.callback(target.close)
         probes = Probes()
         stack.callback(probes.close)
-        return _Run(target, probes, generator, random, Report(seed, buffers=buffers), say).run(seconds)
+        return _Run(target, probes, generator, random, Report(seed, buffers=buffers), say).run(seconds, once)
 
 
 class _Run:
@@ -71,13 +74,13 @@ class _Run:
         self._first_sample = 0
         self._descriptors = 0
 
-    def run(self, seconds: float) -> Report:
+    def run(self, seconds: float, once: bool) -> Report:
         self._target.policy.write_text(draw_policy(self._random))
         problem = self._target.push()
         if problem:
             raise ControlError(problem)
         with self._sampled():
-            for fault in self._schedule():
+            for fault in self._schedule(once):
                 if self._now > seconds:
                     break
                 self._inject(fault)
@@ -92,12 +95,12 @@ class _Run:
     def _now(self) -> float:
         return time.monotonic() - self._began
 
-    def _schedule(self) -> Iterator[faults.Fault]:
+    def _schedule(self, once: bool) -> Iterator[faults.Fault]:
         yield from faults.WARMING
         later = [fault for fault in faults.FAULTS if fault not in faults.WARMING]
-        while True:
-            yield from self._random.sample(later, len(later))
-            later = list(faults.FAULTS)
+        yield from self._random.sample(later, len(later))
+        while not once:
+            yield from self._random.sample(faults.FAULTS, len(faults.FAULTS))
 
     def _inject(self, fault: faults.Fault) -> None:
         injected = Injected(faults.name(fault), self._now)

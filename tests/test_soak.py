@@ -133,7 +133,7 @@ def test_help_has_examples_and_exit_codes():
 def test_everything_holds_in_a_short_run(tmp_path, record_property):
     report = tmp_path / "soak.json"
     done = subprocess.run(
-        soak("--seconds", SHORT_S, "--seed", 1, "--report", report),
+        soak("--once", "--seconds", SHORT_S, "--seed", 1, "--report", report),
         capture_output=True,
         text=True,
         timeout=5 * SHORT_S,
@@ -144,6 +144,7 @@ def test_everything_holds_in_a_short_run(tmp_path, record_property):
     found = json.loads(report.read_text())
     names = [faults.name(each) for each in (*faults.FAULTS, faults.CLOSING)]
     left_out = set(names) - {injected["fault"] for injected in found["faults"]}
+    assert len(found["faults"]) == len(names) - len(left_out), "none comes again"
     recoveries = [injected["recovery_s"] or 0.0 for injected in found["faults"]]
     record_property(
         "summary",
