@@ -9,12 +9,15 @@ SEED ?= 1
 NETWORKS ?= s390 isode e1 cip osa
 FUZZ_SECONDS ?= 12
 SECONDS ?= 3600
+PROCESSORS := $(shell nproc 2>/dev/null || echo 2)
 # Tests side by side: half as many again as there are processors, for many tests wait for switches.
-JOBS ?= $(shell expr \( 3 \* $$(nproc 2>/dev/null || echo 2) + 1 \) / 2)
+JOBS ?= $(shell expr \( 3 \* $(PROCESSORS) + 1 \) / 2)
 DENY := build/tools/bin/cargo-deny --log-level error
 TARGET ?=
 SUITES ?=
 FUZZ_TARGETS := packet artifact write program received rpc
+CARGO_FUZZ := PATH="$(CURDIR)/build/tools/bin:$$PATH" cargo fuzz
+FUZZ_SHARED := --fuzz-dir switch/fuzz --target-dir target/fuzz --sanitizer none
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 # What type checkers see: each package under its own name, wherever its folder lies.
@@ -24,7 +27,7 @@ PACKAGES := benchmarks=benchmarks phb=controller/phb phb_conform=ptf-tests/phb_c
 	phb_switch=switch/python/phb_switch soak=soak docs=docs
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab emulate test lint docs fuzz bench soak format lock p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
+.PHONY: help setup demo lab emulate test lint lint-rust lint-python lint-dependencies docs docs-site docs-rust fuzz bench soak format lock p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,19 +48,25 @@ ptf: setup ptf-library ## the PTF suites on TARGET=phb-switch, bmv2 or all (PORT
 emulate: system-packages setup ## every network whole in Mininet (root): real interfaces, kernel TCP; hours
 	$(BIN)/python -m phb_lab.emulation out/emulate --seed $(SEED)
 
-test: system-packages setup ldap-library ptf-library lint docs ## every check and test
+test: system-packages setup ldap-library ptf-library $(VENV)/.docs ## every check and test
+	@# Two at once: mypy and the site take one processor, and cargo waits for one crate now and then.
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint docs
 	@# One seed for every run; without the variable property tests look elsewhere each time.
 	PROPTEST_RNG_SEED=$(SEED) cargo test --workspace --exclude phb-python --quiet --no-fail-fast
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(BIN)/pytest -m alone
 	$(MAKE) --no-print-directory fuzz
 
-lint: setup build/tools/bin/cargo-deny ## formatting, clippy, ruff, mypy, dependencies
+lint: lint-rust lint-python lint-dependencies ## formatting, clippy, ruff, mypy, dependencies
+
+lint-rust:
 	cargo fmt --all --check
 	cargo fmt --manifest-path switch/fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@# Without native code.
 	cargo clippy --package phb-switch --no-default-features --all-targets --quiet -- -D warnings
+
+lint-python: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	@rm -rf $(TYPING) && mkdir -p $(TYPING)
@@ -65,6 +74,8 @@ lint: setup build/tools/bin/cargo-deny ## formatting, clippy, ruff, mypy, depend
 	MYPYPATH=$(TYPING) $(BIN)/mypy -p benchmarks -p phb -p phb_conform -p phb_device -p phb_lab -p phb_model -p phb_p4 -p phb_ptf \
 		-p phb_switch -p soak -p docs.site
 	MYPYPATH=$(TYPING) $(BIN)/python -m mypy.stubtest phb_switch._native
+
+lint-dependencies: setup build/tools/bin/cargo-deny
 	$(BIN)/python -m tests.dependencies
 	$(DENY) --manifest-path Cargo.toml check bans licenses sources
 	$(DENY) --manifest-path switch/fuzz/Cargo.toml check bans licenses sources
@@ -75,12 +86,16 @@ lint: setup build/tools/bin/cargo-deny ## formatting, clippy, ruff, mypy, depend
 	fi
 
 # Strict: a link or an anchor that leads nowhere is an error.
-docs: setup $(VENV)/.docs ## the documentation as a site with search, without a network: out/docs/index.html
+docs: docs-site docs-rust ## the documentation as a site with search, without a network: out/docs/index.html
+	cp -r target/doc out/docs/rust
+
+docs-site: setup $(VENV)/.docs
 	@rm -rf out/docs
 	$(BIN)/python -m docs.site build/docs
 	NO_COLOR=1 $(BIN)/zensical build --strict --clean
+
+docs-rust:
 	RUSTDOCFLAGS="--deny rustdoc::broken_intra_doc_links --allow rustdoc::private_intra_doc_links" cargo doc --workspace --exclude phb-python --no-deps --document-private-items --quiet
-	cp -r target/doc out/docs/rust
 
 $(VENV)/.docs: requirements/docs.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/docs.lock
@@ -89,15 +104,18 @@ $(VENV)/.docs: requirements/docs.lock $(VENV)/.installed
 # Stable Rust, so without a sanitizer: panics are what is looked for. Of what is fuzzed, native code alone is unsafe.
 fuzz: setup build/tools/bin/cargo-fuzz ## packets, artifacts and requests that a fuzzer makes up (FUZZ_SECONDS=12 each)
 	@$(BIN)/python switch/fuzz/requests.py build/fuzz/p4info build/fuzz/rpc
-	@for target in $(FUZZ_TARGETS); do \
-		mkdir -p build/fuzz/$$target switch/fuzz/corpus/$$target; \
-		echo "fuzz $$target: $(FUZZ_SECONDS) s"; \
-		PATH="$(CURDIR)/build/tools/bin:$$PATH" cargo fuzz run --fuzz-dir switch/fuzz --target-dir target/fuzz --sanitizer none $$target \
-			build/fuzz/$$target $(CURDIR)/switch/fuzz/corpus/$$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -seed=$(SEED) -timeout=10 \
-			-rss_limit_mb=2048 -artifact_prefix=build/fuzz/ >build/fuzz/$$target.log 2>&1 \
-			|| { tail -40 build/fuzz/$$target.log; exit 1; }; \
-		grep '^Done' build/fuzz/$$target.log; \
-	done
+	@$(CARGO_FUZZ) build $(FUZZ_SHARED) >build/fuzz/build.log 2>&1 || { tail -40 build/fuzz/build.log; exit 1; }
+	@# Each takes one processor.
+	@$(MAKE) --no-print-directory --jobs $(PROCESSORS) --output-sync=target $(FUZZ_TARGETS:%=fuzz-%)
+
+fuzz-%:
+	@mkdir -p build/fuzz/$* switch/fuzz/corpus/$*
+	@echo "fuzz $*: $(FUZZ_SECONDS) s"
+	@$(CARGO_FUZZ) run $(FUZZ_SHARED) $* build/fuzz/$* $(CURDIR)/switch/fuzz/corpus/$* \
+		-- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -seed=$(SEED) -timeout=10 \
+		-rss_limit_mb=2048 -artifact_prefix=build/fuzz/ >build/fuzz/$*.log 2>&1 \
+		|| { tail -40 build/fuzz/$*.log; exit 1; }
+	@grep '^Done' build/fuzz/$*.log
 
 # Not optimised: they run for seconds, and optimised they are built for minutes.
 build/tools/bin/cargo-%:
