@@ -17,6 +17,34 @@ fn refused(change: impl Fn(&mut Value)) -> String {
     load(&artifact).expect_err("refused").to_string()
 }
 
+/// p4c wrote default transitions without a type once.
+#[test]
+fn transitions_without_a_type_are_values_or_defaults() {
+    let changed = |value: &str| {
+        let mut artifact = artifact("state");
+        for state in artifact["parsers"][0]["parse_states"]
+            .as_array_mut()
+            .unwrap()
+        {
+            for transition in state["transitions"].as_array_mut().unwrap() {
+                let transition = transition.as_object_mut().unwrap();
+                if transition["type"] == "default" {
+                    transition.remove("type");
+                    transition.insert("value".into(), value.into());
+                }
+            }
+        }
+        artifact
+    };
+    let error = |value| {
+        load(&changed(value))
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(error("default"), Ok(()));
+    assert_eq!(error("other"), Err("artifact /parsers/0/parse_states/0/transitions/1/value: expected a hexadecimal number, found \"other\"".into()));
+}
+
 #[test]
 fn what_is_not_supported_is_refused_with_its_place() {
     assert!(load(&artifact("state")).is_ok());

@@ -176,14 +176,20 @@ impl<'a> Loader<'a, '_> {
                 None => END,
                 Some(name) => state_number(&name, &self.numbers)?,
             };
-            let kind = transition.get("type")?;
-            let condition = match kind.text()? {
+            let value = || transition.get("value");
+            // Artifacts of older compilers: only the value tells a default.
+            let kind = match transition.find("type") {
+                Some(kind) => kind.text()?,
+                None if value()?.text()? == "default" => "default",
+                None => "hexstr",
+            };
+            let condition = match kind {
                 "default" => {
                     otherwise = Some(next);
                     continue;
                 }
                 "hexstr" => {
-                    let values = split(&transition.get("value")?, &widths)?;
+                    let values = split(&value()?, &widths)?;
                     let masks = match transition.find("mask") {
                         Some(mask) => split(&mask, &widths)?,
                         None => vec![u64::MAX; values.len()],
@@ -194,17 +200,22 @@ impl<'a> Loader<'a, '_> {
                     )
                 }
                 "parse_vset" => {
-                    let name = transition.get("value")?;
                     if let Some(mask) = transition.find("mask") {
                         return mask.refuse("a mask on a value set is not supported");
                     }
-                    let Some(&set) = self.value_sets.get(name.text()?) else {
-                        return name.refuse(format!("no value set is called {:?}", name.text()?));
+                    let value = value()?;
+                    let name = value.text()?;
+                    let Some(&set) = self.value_sets.get(name) else {
+                        return value.refuse(format!("no value set is called {name:?}"));
                     };
-                    used.push((set, widths.clone(), name));
+                    used.push((set, widths.clone(), value));
                     SelectCondition::Member(set)
                 }
-                other => return kind.refuse(format!("a transition on {other:?} is not supported")),
+                other => {
+                    return transition
+                        .get("type")?
+                        .refuse(format!("a transition on {other:?} is not supported"));
+                }
             };
             cases.push(SelectCase { condition, next });
         }
