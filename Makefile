@@ -27,7 +27,7 @@ PACKAGES := benchmarks=benchmarks phb=controller/phb phb_conform=ptf-tests/phb_c
 	phb_switch=switch/python/phb_switch soak=soak docs=docs
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab emulate test lint lint-rust lint-python lint-dependencies docs docs-site docs-rust fuzz bench soak format lock p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
+.PHONY: help setup demo lab emulate test lint lint-rust lint-python lint-dependencies docs docs-site docs-rust fuzz sanitize miri bench soak format lock p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,9 +101,10 @@ $(VENV)/.docs: requirements/docs.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/docs.lock
 	@touch $@
 
-# Stable Rust, so without a sanitizer: panics are what is looked for. Of what is fuzzed, native code alone is unsafe.
+# Stable Rust: without a sanitizer, so panics and differences of executors are looked for; with counters of coverage.
 fuzz: setup build/tools/bin/cargo-fuzz ## packets, artifacts and requests that a fuzzer makes up (FUZZ_SECONDS=12 each)
 	@$(BIN)/python switch/fuzz/requests.py build/fuzz/p4info build/fuzz/rpc
+	@for target in packet artifact write program; do $(BIN)/python switch/fuzz/seeds.py build/fuzz/$$target; done
 	@$(CARGO_FUZZ) build $(FUZZ_SHARED) >build/fuzz/build.log 2>&1 || { tail -40 build/fuzz/build.log; exit 1; }
 	@# Each takes one processor.
 	@$(MAKE) --no-print-directory --jobs $(PROCESSORS) --output-sync=target $(FUZZ_TARGETS:%=fuzz-%)
@@ -112,10 +113,31 @@ fuzz-%:
 	@mkdir -p build/fuzz/$* switch/fuzz/corpus/$*
 	@echo "fuzz $*: $(FUZZ_SECONDS) s"
 	@$(CARGO_FUZZ) run $(FUZZ_SHARED) $* build/fuzz/$* $(CURDIR)/switch/fuzz/corpus/$* \
-		-- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -seed=$(SEED) -timeout=10 \
+		-- -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -len_control=0 -seed=$(SEED) -timeout=30 \
 		-rss_limit_mb=2048 -artifact_prefix=build/fuzz/ >build/fuzz/$*.log 2>&1 \
 		|| { tail -40 build/fuzz/$*.log; exit 1; }
-	@grep '^Done' build/fuzz/$*.log
+	@grep -aq 'inline 8-bit counters' build/fuzz/$*.log || { echo "fuzz $*: built without counters of coverage"; exit 1; }
+	@echo "$$(grep -a '^Done' build/fuzz/$*.log), edges covered: $$(grep -ao ' cov: [0-9]*' build/fuzz/$*.log | tail -1 | cut -d' ' -f3)"
+
+# The address sanitizer and Miri are of nightly Rust; each says where it isn't run. The sanitizer looks at what rustc compiles,
+# memcheck at native code, too.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+sanitize: ## tests of native code under the address sanitizer (nightly Rust) and valgrind's memcheck
+	@if rustc +nightly --version >/dev/null 2>&1; then \
+		RUSTFLAGS="-Zsanitizer=address" cargo +nightly test --package phb-pipeline --test native --test twins --target $(HOST) \
+			--target-dir target/sanitize --quiet || exit 1; \
+	else echo "no nightly toolchain: the address sanitizer is not run"; fi
+	@if command -v valgrind >/dev/null; then \
+		cargo test --release --package phb-pipeline --test twins --quiet --config \
+			'target."cfg(unix)".runner = ["valgrind", "--quiet", "--smc-check=all-non-file", "--error-exitcode=9"]' \
+			-- --exact made_up_programs_do_something programs_of_the_repository; \
+	else echo "no valgrind: memcheck is not run"; fi
+
+miri: ## the parts without native code under Miri (nightly Rust with the components miri and rust-src)
+	@if cargo +nightly miri --version >/dev/null 2>&1; then \
+		MIRIFLAGS="-Zmiri-disable-isolation" PROPTEST_CASES=4 cargo +nightly miri test --package phb-pipeline --no-default-features --lib \
+			--target-dir target/miri --quiet -- --skip lowered_is_exact --skip linear_search; \
+	else echo "no nightly toolchain with Miri: it is not run"; fi
 
 # Not optimised: they run for seconds, and optimised they are built for minutes.
 build/tools/bin/cargo-%:
