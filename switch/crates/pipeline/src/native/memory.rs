@@ -261,10 +261,6 @@ impl Code {
         };
         let mut memory = MmapMut::map_anon(code.len().max(1)).map_err(refused)?;
         memory[..code.len()].copy_from_slice(code);
-        if let Ok(path) = std::env::var("DUMPCODE") {
-            std::fs::write(path, code).unwrap();
-            eprintln!("CODE {:p}", memory.as_ptr());
-        }
         let memory = memory.make_exec().map_err(refused)?;
         Ok(Self { memory })
     }
