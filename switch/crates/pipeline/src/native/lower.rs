@@ -235,7 +235,12 @@ impl<'a, 'f> Lower<'a, 'f> {
     pub(super) fn clear(&mut self, words: impl Iterator<Item = u32>) {
         let mut words = words.peekable();
         while let Some(word) = words.next() {
-            if words.next_if_eq(&(word + 1)).is_some() && word + 1 < self.source.program.words {
+            if words.next_if_eq(&(word + 1)).is_some() {
+                // Code is not checked again when it runs.
+                assert!(
+                    word + 1 < self.source.program.words,
+                    "a word beyond the packet's"
+                );
                 // Nothing has read or written either before.
                 let flags = self.flags(Region::Word(word));
                 let zero = self.builder.func.dfg.constants.insert(vec![0; 16].into());
