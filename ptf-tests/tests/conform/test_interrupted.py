@@ -22,7 +22,11 @@ def running(process):
     """A switch that the command has started, by its process id; None while there is none."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     for child in children:
-        command = Path(f"/proc/{child}/cmdline").read_bytes()
+        try:
+            command = Path(f"/proc/{child}/cmdline").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            # A program that only helped to start: it has ended since.
+            continue
         if b"--grpc-server-addr" in command:
             return int(child)
     return None
