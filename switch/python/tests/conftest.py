@@ -33,3 +33,12 @@ def configured(client: Client) -> Client:
     client.primary()
     client.configure()
     return client
+
+
+@pytest.fixture
+def like_bmv2(switch: Switch) -> Iterator[Client]:
+    server = P4RuntimeServer(switch, device_id=DEVICE, like_bmv2=True)
+    client = Client(server.start())
+    yield client
+    client.close()
+    server.stop()

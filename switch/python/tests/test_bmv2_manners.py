@@ -13,24 +13,6 @@ from .support import DEVICE, NAMES, Client, artifact, connect, delete, errors, i
 SET = p4r.SetForwardingPipelineConfigRequest
 
 
-@pytest.fixture
-def like_bmv2(switch: Switch) -> Iterator[Client]:
-    server = P4RuntimeServer(switch, device_id=DEVICE, like_bmv2=True)
-    client = Client(server.start())
-    yield client
-    client.close()
-    server.stop()
-
-
-def wrapped(config: bytes) -> bytes:
-    """A program in p4.tmp.P4DeviceConfig: `reassign`, and the program as `device_data`."""
-    length, varint = len(config), b""
-    while length > 127:
-        varint += bytes([length & 127 | 128])
-        length >>= 7
-    return b"\x08\x01" + b"\x1a" + varint + bytes([length]) + config
-
-
 def configuration(config: bytes, election_id: int | None = None) -> p4r.SetForwardingPipelineConfigRequest:
     request = SET(device_id=DEVICE, action=SET.VERIFY_AND_COMMIT)
     request.config.p4info.CopyFrom(p4info())
@@ -38,21 +20,6 @@ def configuration(config: bytes, election_id: int | None = None) -> p4r.SetForwa
     if election_id is not None:
         request.election_id.low = election_id
     return request
-
-
-def test_a_config_in_pis_old_wrapping(like_bmv2: Client) -> None:
-    like_bmv2.primary()
-    like_bmv2.configure(config=wrapped(artifact()))
-    got = like_bmv2.stub.GetForwardingPipelineConfig(p4r.GetForwardingPipelineConfigRequest(device_id=DEVICE))
-    assert got.config.p4_device_config == artifact()
-
-
-def test_the_old_wrapping_is_refused_without(client: Client) -> None:
-    client.primary()
-    with pytest.raises(grpc.RpcError) as caught:
-        client.configure(config=wrapped(artifact()))
-    assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
-    assert "`phb-switch --like bmv2` takes it" in str(caught.value.details())
 
 
 def test_no_config_yet(like_bmv2: Client, client: Client) -> None:

@@ -41,6 +41,25 @@ def test_get(client: Client) -> None:
     assert (config.HasField("p4info"), config.p4_device_config, config.cookie.cookie) == (False, artifact(), 99)
 
 
+def wrapped(config: bytes) -> bytes:
+    """A program in p4.tmp.P4DeviceConfig: `reassign`, and the program as `device_data`."""
+    length, varint = len(config), b""
+    while length > 127:
+        varint += bytes([length & 127 | 128])
+        length >>= 7
+    return b"\x08\x01" + b"\x1a" + varint + bytes([length]) + config
+
+
+@pytest.mark.parametrize("manners", ["client", "like_bmv2"])
+def test_pis_old_wrapping(manners: str, request: pytest.FixtureRequest, switch: Switch) -> None:
+    client = request.getfixturevalue(manners)
+    client.primary()
+    client.configure(config=wrapped(artifact()))
+    assert get(client).config.p4_device_config == wrapped(artifact())
+    client.write(insert(connect(0, 1)))
+    assert [port for _, port, _ in switch.process(0, ipv4(), 1)] == [1]
+
+
 def test_verify_changes_nothing(client: Client, switch: Switch) -> None:
     client.primary()
     client.configure(Request.VERIFY)

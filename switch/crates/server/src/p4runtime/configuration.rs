@@ -146,8 +146,8 @@ impl Configurations {
             return invalid("the request has no config");
         };
         let p4info = config.p4info.unwrap_or_default();
-        let device_config = self.checked(config.p4_device_config, &p4info)?;
-        let artifact = match std::str::from_utf8(&device_config) {
+        let program = checked(&config.p4_device_config, &p4info)?;
+        let artifact = match std::str::from_utf8(&program) {
             Ok(artifact) => artifact,
             Err(error) => {
                 let place = error.valid_up_to();
@@ -186,48 +186,9 @@ impl Configurations {
             configuration,
             node: Mutex::new(shadow),
             p4info: kept(&p4info),
-            device_config: kept(&device_config),
+            device_config: kept(&config.p4_device_config),
             cookie: config.cookie,
         }))
-    }
-
-    /// Checks the sizes of a config; gives the device config without PI's old wrapping.
-    fn checked(&self, mut device_config: Bytes, p4info: &Bytes) -> Result<Bytes> {
-        if device_config.is_empty() {
-            return invalid(
-                "the config has no p4_device_config: expected the bmv2 JSON that p4c made",
-            );
-        }
-        if p4info.len() > limits::P4INFO_BYTES {
-            return refuse(
-                Code::ResourceExhausted,
-                format!(
-                    "the p4info has {} bytes; the most is {}",
-                    p4info.len(),
-                    limits::P4INFO_BYTES
-                ),
-            );
-        }
-        if let Some(inner) = unwrapped(&device_config) {
-            if self.manners != Manners::Bmv2 {
-                return invalid(
-                    "the p4_device_config is wrapped in PI's old p4.tmp.P4DeviceConfig: expected the bmv2 JSON that p4c made; \
-                     `phb-switch --like bmv2` takes it",
-                );
-            }
-            device_config = inner;
-        }
-        if device_config.len() > limits::PROGRAM_BYTES {
-            return refuse(
-                Code::ResourceExhausted,
-                format!(
-                    "the p4_device_config has {} bytes; the most is {}",
-                    device_config.len(),
-                    limits::PROGRAM_BYTES
-                ),
-            );
-        }
-        Ok(device_config)
     }
 
     /// The committed configuration, or the parts of it that `response_type` names; empty if there is none.
@@ -250,16 +211,92 @@ impl Configurations {
     }
 }
 
-/// The program within PI's old p4.tmp.P4DeviceConfig, if it is wrapped so.
-fn unwrapped(device_config: &Bytes) -> Option<Bytes> {
-    let first = device_config
-        .iter()
-        .find(|byte| !byte.is_ascii_whitespace());
-    if first == Some(&b'{') {
-        return None;
+/// Checks the sizes of a config; gives the program, without PI's old wrapping.
+fn checked(device_config: &Bytes, p4info: &Bytes) -> Result<Bytes> {
+    let program = unwrapped(device_config)?;
+    if program.is_empty() {
+        return invalid("the config has no p4_device_config: expected the bmv2 JSON that p4c made");
     }
-    let wrapped = WrappedDeviceConfig::decode(device_config.clone()).ok()?;
-    let inner = wrapped.device_data;
-    let first = inner.iter().find(|byte| !byte.is_ascii_whitespace());
-    (first == Some(&b'{')).then_some(inner)
+    bounded("p4info", p4info, limits::P4INFO_BYTES)?;
+    bounded("p4_device_config", device_config, limits::PROGRAM_BYTES)?;
+    Ok(program)
+}
+
+fn bounded(what: &str, bytes: &Bytes, most: usize) -> Result<()> {
+    if bytes.len() > most {
+        let found = bytes.len();
+        return refuse(
+            Code::ResourceExhausted,
+            format!("the {what} has {found} bytes; the most is {most}"),
+        );
+    }
+    Ok(())
+}
+
+/// The program within PI's old p4.tmp.P4DeviceConfig, or what is not wrapped, as it is.
+///
+/// The two can't be mistaken for each other: JSON begins with white space or a brace, none of which is the tag
+/// of a field of that message.
+fn unwrapped(device_config: &Bytes) -> Result<Bytes> {
+    const REASSIGN: u8 = 1 << 3;
+    const EXTRAS: u8 = 2 << 3 | 2;
+    const DEVICE_DATA: u8 = 3 << 3 | 2;
+    if !matches!(
+        device_config.first(),
+        Some(&(REASSIGN | EXTRAS | DEVICE_DATA))
+    ) {
+        return Ok(device_config.clone());
+    }
+    match WrappedDeviceConfig::decode(device_config.clone()) {
+        Ok(wrapped) => Ok(wrapped.device_data),
+        Err(error) => invalid(format!(
+            "the p4_device_config is neither bmv2 JSON nor a whole p4.tmp.P4DeviceConfig around it: {error}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapped_programs_and_bare_ones_are_told_apart() {
+        let program = br#"{"__meta__": {}}"#;
+        let data = [&[0x1a, program.len() as u8][..], program].concat();
+        let reassign = [0x08, 0x01];
+        let extras = [
+            0x12, 0x0a, 0x0a, 0x08, 0x0a, 0x04, b'p', b'o', b'r', b't', 0x12, 0x00,
+        ];
+        for (config, expected) in [
+            (program.to_vec(), &program[..]),
+            (b"\n\t {}".to_vec(), b"\n\t {}"),
+            (b"not JSON".to_vec(), b"not JSON"),
+            (Vec::new(), b""),
+            (data.clone(), program),
+            ([&reassign, &data[..]].concat(), program),
+            ([&reassign[..], &extras, &data].concat(), program),
+            ([&data, &reassign[..]].concat(), program),
+            (reassign.to_vec(), b""),
+        ] {
+            assert_eq!(
+                unwrapped(&config.clone().into()).unwrap(),
+                expected,
+                "{config:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_neither_is_refused() {
+        for config in [
+            &[0x1a, 0x7f, b'{'][..],
+            &[0x08],
+            &[0x12, 0xff],
+            &[0x08, 0x01, b'{'],
+        ] {
+            let refusal = unwrapped(&Bytes::copy_from_slice(config)).unwrap_err();
+            let expected = "the p4_device_config is neither bmv2 JSON nor a whole p4.tmp.P4DeviceConfig around it: ";
+            assert!(refusal.message.starts_with(expected), "{}", refusal.message);
+        }
+    }
 }
