@@ -4,6 +4,7 @@
 //! An input is the number of a p4info, what to do (even: read, odd: write), and the serialized request.
 #![no_main]
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
 
 use libfuzzer_sys::fuzz_target;
@@ -58,8 +59,8 @@ fn switches() -> &'static [(Configuration, Mutex<SwitchNode>)] {
         let programs = phb_fuzz::programs();
         let configured = |(info, json): (Vec<u8>, String)| {
             let node = Mutex::new(phb_fuzz::loaded(&json));
-            let configuration =
-                Configuration::new(&info, &node).expect("a committed p4info fits its program");
+            let configuration = Configuration::new(&info, &node, &BTreeMap::new())
+                .expect("a committed p4info fits its program");
             (configuration, node)
         };
         programs.into_iter().map(configured).collect()

@@ -530,7 +530,8 @@ class P4RuntimeServer:
             switch: to be programmed.
             device_id: the only valid one.
             address: `HOST:PORT` or `unix:PATH`; port 0 takes a free one. By default any on loopback.
-            names: of the interfaces, by port number, for gNMI; other ports are named by number.
+            names: of the interfaces, by port number, for gNMI, and for P4Runtime where ports are strings; other ports
+                are named by number.
             runner: counts for gNMI at the interfaces.
             tls: without it, clear text.
             bindings: rights of clients' certificates; without them all may do everything.

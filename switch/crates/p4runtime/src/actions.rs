@@ -2,11 +2,11 @@
 
 use phb_pipeline::{Indirect, Param, WeightedAction};
 
-use crate::bytestring::{canonical, of_number};
+use crate::bytestring::of_number;
 use crate::message::entity::{
     Action, ActionProfileActionSet, TableAction, TableActionKind, WatchKind,
 };
-use crate::schema::{self, Profile, Schema, Scope, Table};
+use crate::schema::{self, Naming, Profile, Schema, Scope, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 
@@ -122,7 +122,7 @@ fn action_set(
         } else {
             1
         };
-        let watch_port = watch_port(&mut given.watch, profile)?;
+        let watch_port = watch_port(&mut given.watch, profile, schema)?;
         let Some(given) = &mut given.action else {
             return invalid(format!(
                 "action profile {name}: a member of the set has no action"
@@ -172,7 +172,11 @@ pub(crate) fn weight(given: i32, profile: &Profile) -> Result<u32> {
 }
 
 /// The port to watch, in the newer of its two forms.
-pub(crate) fn watch_port(given: &mut Option<WatchKind>, profile: &Profile) -> Result<Vec<u8>> {
+pub(crate) fn watch_port(
+    given: &mut Option<WatchKind>,
+    profile: &Profile,
+    schema: &Schema,
+) -> Result<Vec<u8>> {
     match given {
         None => Ok(Vec::new()),
         Some(WatchKind::Watch(port)) => match u32::try_from(*port) {
@@ -184,12 +188,8 @@ pub(crate) fn watch_port(given: &mut Option<WatchKind>, profile: &Profile) -> Re
         },
         Some(WatchKind::WatchPort(port)) if port.is_empty() => Ok(Vec::new()),
         Some(WatchKind::WatchPort(port)) => {
-            canonical(
-                port,
-                32,
-                format_args!("action profile {}, watch_port", profile.name),
-            )?;
-            Ok(port.clone())
+            let what = format_args!("action profile {}, watch_port", profile.name);
+            schema.port(port, 32, what)
         }
     }
 }
@@ -258,6 +258,7 @@ pub(crate) fn call(given: &mut Action, action: &schema::Action) -> Result<Call> 
         let number = known.form.receive(
             value,
             known.bits,
+            Naming::New,
             format_args!("action {}, parameter {}", action.name, known.name),
         )?;
         translated.push((known.name.clone(), number));

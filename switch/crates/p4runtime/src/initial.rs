@@ -71,7 +71,7 @@ fn short(value: &[u8]) -> Vec<u8> {
 /// None for a match of anything.
 fn match_of(given: &Match, field: &KeyField) -> Option<FieldMatchKind> {
     let one = |value: &[u8]| OneValue {
-        value: field.form.give(short(value)),
+        value: field.form.keep(short(value)),
     };
     let two = |first: &[u8], second: &[u8]| TwoValues {
         first: short(first),
@@ -103,7 +103,7 @@ fn action_of(name: &str, params: &[Param], table: &Table, schema: &Schema) -> Op
         let (_, value) = params.iter().find(|(name, _)| *name == field.name)?;
         Some(ActionParam {
             param_id: field.id,
-            value: field.form.give(short(value)),
+            value: field.form.keep(short(value)),
         })
     });
     Some(TableAction {

@@ -7,7 +7,7 @@ use prost::Message;
 
 use crate::bytestring::{canonical, exceeds, hexadecimal, less, ones, prefix_mask};
 use crate::message::entity::{FieldMatch, FieldMatchKind, Prefix, TableEntry, TwoValues};
-use crate::schema::{KeyField, Table};
+use crate::schema::{KeyField, Naming, Table};
 use crate::status::{Result, invalid};
 
 pub(crate) type Matches = Vec<(String, Match)>;
@@ -24,7 +24,7 @@ pub(crate) fn identity(entry: &TableEntry) -> Box<[u8]> {
 }
 
 /// Validates the key of a non-default entry and makes it canonical.
-pub(crate) fn key(entry: &mut TableEntry, table: &Table) -> Result<Matches> {
+pub(crate) fn key(entry: &mut TableEntry, table: &Table, naming: Naming) -> Result<Matches> {
     if entry.is_default_action {
         return invalid(format!(
             "table {}: the default entry has no key",
@@ -43,7 +43,7 @@ pub(crate) fn key(entry: &mut TableEntry, table: &Table) -> Result<Matches> {
             table.name
         ));
     }
-    fields(&mut entry.matches, &table.fields, || {
+    fields(&mut entry.matches, &table.fields, naming, || {
         format!("table {}", table.name)
     })
 }
@@ -52,6 +52,7 @@ pub(crate) fn key(entry: &mut TableEntry, table: &Table) -> Result<Matches> {
 pub(crate) fn fields(
     given: &mut [FieldMatch],
     fields: &[KeyField],
+    naming: Naming,
     owner: impl Fn() -> String,
 ) -> Result<Matches> {
     let mut matches = Vec::with_capacity(given.len());
@@ -75,7 +76,7 @@ pub(crate) fn fields(
         let what = || format!("{}, match field {}", owner(), field.name);
         matches.push((
             field.native.clone(),
-            one(&mut given[found].kind, field, what)?,
+            one(&mut given[found].kind, field, naming, what)?,
         ));
         found += 1;
     }
@@ -99,6 +100,7 @@ pub(crate) fn fields(
 fn one(
     given: &mut Option<FieldMatchKind>,
     field: &KeyField,
+    naming: Naming,
     what: impl Fn() -> String,
 ) -> Result<Match> {
     let bits = field.bits;
@@ -106,12 +108,12 @@ fn one(
         (MatchKind::Exact, Some(FieldMatchKind::Exact(exact))) => {
             let number = field
                 .form
-                .receive(&mut exact.value, bits, Words(&what, ""))?;
+                .receive(&mut exact.value, bits, naming, Words(&what, ""))?;
             Ok(Match::Exact(number))
         }
         (MatchKind::Optional, Some(FieldMatchKind::Optional(optional))) => {
             let value = &mut optional.value;
-            let number = field.form.receive(value, bits, Words(&what, ""))?;
+            let number = field.form.receive(value, bits, naming, Words(&what, ""))?;
             Ok(Match::Optional(Some(number)))
         }
         (MatchKind::Lpm, Some(FieldMatchKind::Lpm(given))) => lpm(given, bits, &what),

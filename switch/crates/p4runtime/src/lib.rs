@@ -12,7 +12,7 @@
 //!
 //! In reading order: `message` (the protocol's messages), [`requests`] (batches, decoded piece by piece), [`status`]
 //! (refusals), `schema` (a p4info by id), `bytestring`, `keys` and `actions` (the parts of entities), `store` (entities to
-//! read back), `write`, `read`, `reconcile` (state that a new program keeps), `packet_io`, `digest`, `idle`, `batch`
+//! read back), `strings` (those that no entity has any more), `write`, `read`, `reconcile` (state that a new program keeps), `packet_io`, `digest`, `idle`, `batch`
 //! (outcomes in gRPC's metadata).
 
 mod actions;
@@ -31,10 +31,12 @@ mod role;
 mod schema;
 pub mod status;
 mod store;
+mod strings;
 mod write;
 
 use std::borrow::Cow;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use batch::Failure as BatchFailure;
 pub use digest::DigestConfig;
@@ -57,12 +59,18 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Joins a serialized P4Info and the program that a switch has loaded.
+    /// Joins a serialized P4Info and the program that a switch has loaded. `ports` are the names of interfaces by the
+    /// numbers of their ports: where types of ports are strings, clients may have them.
     ///
     /// # Errors
     /// `InvalidArgument` or `Unimplemented`, with the first disagreement or unsupported thing.
-    pub fn new(p4info: &[u8], node: &Mutex<SwitchNode>) -> Result<Self> {
-        let mut schema = Schema::read(p4info)?;
+    pub fn new(
+        p4info: &[u8],
+        node: &Mutex<SwitchNode>,
+        ports: &BTreeMap<u16, String>,
+    ) -> Result<Self> {
+        let ports = ports.iter().map(|(port, name)| (name.clone(), *port));
+        let mut schema = Schema::read(p4info, &Arc::new(ports.collect()))?;
         let mut store = Store::default();
         let node = write::lock(node);
         let Some(pipeline) = node.pipeline() else {
@@ -95,9 +103,11 @@ impl Configuration {
             1 | 2 => write::all_or_none,
             other => return invalid(format!("there is no atomicity {other}")),
         };
+        let mut store = self.store();
+        strings::forget_unused(&self.schema, &store);
         Ok(apply(
             &self.schema,
-            &mut self.store(),
+            &mut store,
             node,
             role,
             request.updates(),

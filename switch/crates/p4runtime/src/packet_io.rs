@@ -4,7 +4,7 @@ use prost::Message;
 
 use crate::bytestring::shorten;
 use crate::message::request::{ControllerPacket, PacketMetadata, PacketResponse};
-use crate::schema::Field;
+use crate::schema::{Field, Naming};
 use crate::status::{Result, invalid};
 use crate::{Code, Configuration, Refusal, malformed};
 
@@ -89,7 +89,10 @@ impl Configuration {
                 ));
             }
             let what = format_args!("packet_out, {}", field.name);
-            let number = field.form.receive(&mut value.value, field.bits, what)?;
+            let number = {
+                let (value, naming) = (&mut value.value, Naming::Known);
+                field.form.receive(value, field.bits, naming, what)?
+            };
             put_bits(&mut frame, first, field, &number);
             first += field.bits;
         }

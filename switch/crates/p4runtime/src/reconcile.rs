@@ -37,6 +37,11 @@ impl Configuration {
             Some(pipeline) => old.updates(self, pipeline),
             None => return Ok(()),
         };
+        for (name, names) in &self.schema.names {
+            if let Some(before) = old.schema.names.get(name) {
+                names.adopt(before);
+            }
+        }
         let updates = updates.into_iter().map(Ok);
         let outcomes = all_or_none(
             &self.schema,

@@ -1,6 +1,6 @@
 //! The classes `Configuration`, `Write`, `Read` and `Reader`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use phb_node::SwitchNode;
@@ -61,7 +61,7 @@ impl Configuration {
     fn new(py: Python<'_>, switch: &Switch, p4info: &[u8]) -> PyResult<Self> {
         let node = Arc::clone(&switch.node);
         let inner = py
-            .detach(|| phb_p4runtime::Configuration::new(p4info, &node))
+            .detach(|| phb_p4runtime::Configuration::new(p4info, &node, &BTreeMap::new()))
             .map_err(|refusal| refused(py, refusal))?;
         Ok(Self {
             inner,

@@ -82,15 +82,16 @@ impl Server {
         let counters = Arc::new(ServerCounters::default());
         let tree = Tree::new(
             Arc::clone(&node),
-            config.names,
+            config.names.clone(),
             config.attachments,
             Arc::clone(&counters),
         );
         let device = config.device_id;
         let gnmi = gnmi::Service::new(device, Arc::new(tree), Arc::clone(&counters));
         let gnmi = config.gnmi.then(|| Arc::new(gnmi));
+        let (manners, names) = (config.manners, config.names);
         let p4runtime =
-            p4runtime::Service::new(device, node, config.manners, Arc::clone(&counters));
+            p4runtime::Service::new(device, node, manners, names, Arc::clone(&counters));
         let p4runtime = Arc::new(p4runtime);
         runtime.spawn(Arc::clone(&p4runtime).forward_packets());
         runtime.spawn(Arc::clone(&p4runtime).forward_notifications());

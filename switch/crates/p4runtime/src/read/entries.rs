@@ -12,7 +12,7 @@ use crate::message::entity::{
     DirectCounterEntry, DirectMeterEntry, Entity, IdleTimeout, Kind, TableAction, TableActionKind,
     TableEntry,
 };
-use crate::schema::{Schema, Table};
+use crate::schema::{Naming, Schema, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::{self, Store};
 use crate::write::config;
@@ -133,7 +133,7 @@ impl Entries {
 fn native(entry: &TableEntry, table: &Table) -> Option<Entry> {
     let mut copy = entry.clone();
     Some(Entry {
-        matches: key(&mut copy, table).ok()?,
+        matches: key(&mut copy, table, Naming::Known).ok()?,
         priority: entry.priority,
         ..Entry::default()
     })
@@ -268,8 +268,13 @@ fn of_one_table(
         // Entries that match anything have no match fields, so a key without any is a wildcard.
         store.entries(table.id)
     } else {
-        key(&mut wanted, table)?;
-        store::Entries::only(store.entry(table.id, &identity(&wanted)))
+        let found = match key(&mut wanted, table, Naming::Known) {
+            Ok(_) => store.entry(table.id, &identity(&wanted)),
+            // No entry has one of its strings.
+            Err(refusal) if refusal.code == Code::NotFound => None,
+            Err(refusal) => return Err(refusal),
+        };
+        store::Entries::only(found)
     };
     Ok(vec![Source::Entries(Box::new(Entries {
         table: Arc::clone(table),
@@ -352,7 +357,7 @@ fn resources(
     for table in tables {
         if !wanted.matches.is_empty() {
             let mut of = wanted.clone();
-            key(&mut of, table)?;
+            key(&mut of, table, Naming::Known)?;
             if store.entry(table.id, &identity(&of)).is_none() {
                 return Err(Refusal::new(
                     Code::NotFound,

@@ -7,9 +7,6 @@ use phb_pipeline::{DigestList, MatchKind, Pipeline, TableInfo};
 use super::{Digest, Field, Form, KeyField, Schema, Table};
 use crate::status::{Result, invalid};
 
-/// Bits of the longest number that clients may have as a string.
-const LONGEST_TEXT: u32 = 128;
-
 impl Schema {
     /// Checks the schema against the program. Translated or unknown widths become the program's.
     pub fn bind(&mut self, program: &Pipeline) -> Result<()> {
@@ -36,7 +33,7 @@ impl Schema {
                     native.params.len() == action.params.len()
                         && action.params.iter_mut().all(|param| {
                             let found = native.params.iter().find(|(name, _)| *name == param.name);
-                            found.is_some_and(|(_, bits)| fits(&mut param.bits, *bits, param.form))
+                            found.is_some_and(|(_, bits)| fits(&mut param.bits, *bits, &param.form))
                         })
                 });
                 if !same {
@@ -58,7 +55,7 @@ impl Schema {
                         && set.fields.iter_mut().all(|field| {
                             widths
                                 .next()
-                                .is_some_and(|bits| fits(&mut field.bits, *bits, field.form))
+                                .is_some_and(|bits| fits(&mut field.bits, *bits, &field.form))
                         })
             });
             if !same {
@@ -145,7 +142,7 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
     for field in &mut table.fields {
         let key = native.keys.iter().find(|key| key.name == field.native);
         same &= key.is_some_and(|key| {
-            fits(&mut field.bits, key.bits, field.form) && same_kind(field.kind, key.kind)
+            fits(&mut field.bits, key.bits, &field.form) && same_kind(field.kind, key.kind)
         });
     }
     if same {
@@ -205,11 +202,10 @@ fn listed(words: &[String]) -> String {
 }
 
 /// Whether a width is the program's; a type in another form takes it.
-fn fits(bits: &mut u32, native: u32, form: Form) -> bool {
+fn fits(bits: &mut u32, native: u32, form: &Form) -> bool {
     match form {
         Form::Number => *bits == native,
-        Form::Text if native > LONGEST_TEXT => false,
-        Form::Translated | Form::Text => {
+        Form::Translated | Form::Text(_) => {
             *bits = native;
             true
         }
@@ -233,7 +229,7 @@ fn bind_header(fields: &mut [Field], name: &str, program: &Pipeline) -> Result<(
     let fit = |fields: &mut [Field], native: &[(String, u32)]| {
         fields.len() == native.len()
             && fields.iter_mut().zip(native).all(|(field, (name, bits))| {
-                field.name == *name && *bits > 0 && fits(&mut field.bits, *bits, field.form)
+                field.name == *name && *bits > 0 && fits(&mut field.bits, *bits, &field.form)
             })
     };
     let mut found: Vec<Vec<Field>> = Vec::new();

@@ -2,12 +2,14 @@
 
 mod bind;
 mod form;
+mod names;
 mod read;
 #[cfg(test)]
 mod tests;
 mod types;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use phb_pipeline::MatchKind;
@@ -15,6 +17,7 @@ use phb_pipeline::MatchKind;
 use crate::message::entity::TableAction;
 use crate::status::{Refusal, Result, invalid};
 pub(crate) use form::Form;
+pub(crate) use names::{Names, Naming, PortNames};
 pub(crate) use types::DataShape;
 
 /// A key of a table or value set. The artifact may have another name for it (`native`) and another
@@ -148,11 +151,21 @@ pub(crate) struct Schema {
     pub digests: BTreeMap<u32, Digest>,
     pub packet_in: Vec<Field>,
     pub packet_out: Vec<Field>,
+    /// How clients write the ports of replicas and watched ports.
+    pub ports: Option<Names>,
+    /// The types that are strings to clients, by name.
+    pub names: BTreeMap<String, Names>,
 }
 
 impl Schema {
     pub fn table(&self, id: u32) -> Result<&Arc<Table>> {
         find(&self.tables, id, "table")
+    }
+
+    /// The number of a port outside of match fields and parameters, in the form of the p4info's type of ports.
+    pub fn port(&self, given: &mut Vec<u8>, bits: u32, what: impl Display) -> Result<Vec<u8>> {
+        let form = self.ports.clone().map_or(Form::Number, Form::Text);
+        form.receive(given, bits, Naming::New, what)
     }
 
     pub fn profile(&self, id: u32) -> Result<&Profile> {

@@ -7,23 +7,29 @@ use std::collections::BTreeMap;
 use phb_pipeline::MatchKind;
 use prost::Message;
 
+use super::names::is_of_ports;
 use super::{
-    Action, Array, DataShape, Digest, Field, Form, KeyField, Meter, MeterKind, Profile, Register,
-    Schema, Scope, Table, ValueSet,
+    Action, Array, DataShape, Digest, Field, Form, KeyField, Meter, MeterKind, Names, PortNames,
+    Profile, Register, Schema, Scope, Table, ValueSet,
 };
 use crate::message::entity::{TableAction, TableActionKind};
 use crate::message::p4info::{self, NamedType, P4Info, Preamble, Representation, TypeInfo};
 use crate::status::{Refusal, Result, invalid, unimplemented};
 
 impl Schema {
-    pub fn read(serialized: &[u8]) -> Result<Self> {
+    /// `ports` are the names of interfaces, which clients may have for the numbers of their ports.
+    pub fn read(serialized: &[u8], ports: &PortNames) -> Result<Self> {
         let info = P4Info::decode(serialized).map_err(|error| {
             Refusal::new(
                 crate::Code::InvalidArgument,
                 format!("the p4info can not be read: {error}"),
             )
         })?;
-        let types = Types(info.type_info.as_ref());
+        let names = strings(info.type_info.as_ref(), ports);
+        let types = Types {
+            info: info.type_info.as_ref(),
+            names: &names,
+        };
         let mut schema = Self::default();
         for action in &info.actions {
             let (id, name) = identity(action.preamble.as_ref());
@@ -49,12 +55,14 @@ impl Schema {
             let table = table_of(table, &schema, types, &counters, &meters)?;
             schema.tables.insert(table.id, Arc::new(table));
         }
-        schema.read_arrays(&info);
+        schema.read_arrays(&info, types);
         schema.read_rest(&info, types)?;
+        schema.ports = names.values().find(|names| names.are_ports()).cloned();
+        schema.names = names;
         Ok(schema)
     }
 
-    fn read_arrays(&mut self, info: &P4Info) {
+    fn read_arrays(&mut self, info: &P4Info, types: Types<'_>) {
         for counter in &info.counters {
             let (id, name) = identity(counter.preamble.as_ref());
             let size = counter.size.max(0) as u64;
@@ -69,7 +77,7 @@ impl Schema {
         for register in &info.registers {
             let (id, name) = identity(register.preamble.as_ref());
             let size = register.size.max(0) as u64;
-            let shape = DataShape::of(register.type_spec.as_ref(), info.type_info.as_ref())
+            let shape = DataShape::of(register.type_spec.as_ref(), types)
                 .filter(|shape| shape.bits().is_some());
             self.registers.insert(id, Register { name, size, shape });
         }
@@ -85,7 +93,7 @@ impl Schema {
         }
         for digest in &info.digests {
             let (id, name) = identity(digest.preamble.as_ref());
-            let shape = DataShape::of(digest.type_spec.as_ref(), info.type_info.as_ref());
+            let shape = DataShape::of(digest.type_spec.as_ref(), types);
             let Some(shape) = shape else {
                 return unimplemented(format!(
                     "p4info: digest {name}: header unions, stacks and varbits are not supported"
@@ -226,8 +234,28 @@ fn table_of(
     })
 }
 
+/// The strings of each type that clients have as one.
+fn strings(types: Option<&TypeInfo>, ports: &PortNames) -> BTreeMap<String, Names> {
+    let all = types.into_iter().flat_map(|types| &types.new_types);
+    let strings = all.filter_map(|(name, new)| match &new.representation {
+        Some(Representation::Translated(type_)) if type_.sdn_bitwidth == 0 => {
+            let names = match is_of_ports(name, &type_.uri) {
+                true => Names::ports(Arc::clone(ports)),
+                false => Names::free(),
+            };
+            Some((name.clone(), names))
+        }
+        _ => None,
+    });
+    strings.collect()
+}
+
+/// A p4info's types.
 #[derive(Clone, Copy)]
-struct Types<'a>(Option<&'a TypeInfo>);
+pub(super) struct Types<'a> {
+    pub info: Option<&'a TypeInfo>,
+    pub names: &'a BTreeMap<String, Names>,
+}
 
 impl Types<'_> {
     /// A type's form and its width in the p4info; 0 if the program decides it.
@@ -238,9 +266,18 @@ impl Types<'_> {
         bits: i32,
         named: Option<&NamedType>,
     ) -> Result<(Form, u32)> {
-        let known = || self.0?.new_types.get(&named?.name)?.representation.as_ref();
+        let known = || {
+            self.info?
+                .new_types
+                .get(&named?.name)?
+                .representation
+                .as_ref()
+        };
+        let names = || self.names.get(&named?.name).cloned();
+        if let (Some(names), 0) = (names(), bits) {
+            return Ok((Form::Text(names), 0));
+        }
         match (known(), u32::try_from(bits)) {
-            (Some(Representation::Translated(_)), Ok(0)) => Ok((Form::Text, 0)),
             (Some(Representation::Translated(_)), Ok(bits)) => Ok((Form::Translated, bits)),
             // p4c gives an `error` neither width nor type.
             (_, Ok(0)) => Ok((Form::Translated, 0)),
@@ -285,7 +322,8 @@ impl Types<'_> {
             }
         };
         let (form, bits) = self.form(owner, name, field.bitwidth, field.type_name.as_ref())?;
-        if form == Form::Text && !matches!(kind, MatchKind::Exact | MatchKind::Optional) {
+        if matches!(form, Form::Text(_)) && !matches!(kind, MatchKind::Exact | MatchKind::Optional)
+        {
             return unimplemented(format!(
                 "p4info: {owner}, key {name}: a string can only be matched whole"
             ));

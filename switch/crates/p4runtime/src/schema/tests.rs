@@ -44,7 +44,8 @@ fn node(artifact: &str) -> Mutex<SwitchNode> {
 }
 
 fn configure(info: &P4Info, node: &Mutex<SwitchNode>) -> Result<Configuration> {
-    Configuration::new(&info.encode_to_vec(), node)
+    let ports = [(7, "Ethernet7".to_owned())].into();
+    Configuration::new(&info.encode_to_vec(), node, &ports)
 }
 
 fn preamble(id: u32, name: &str) -> Option<Preamble> {
@@ -60,7 +61,7 @@ fn named(name: &str) -> Option<NamedType> {
     })
 }
 
-/// Types called `narrow`, `wide` and `text`, which clients have in 5 and in 300 bits and as a string.
+/// Types called `narrow` and `wide`, which clients have in 5 and in 300 bits, and `text` and `port_t`, which are strings.
 fn types() -> TypeInfo {
     let translated = |sdn_bitwidth| NewType {
         representation: Some(Representation::Translated(Translated {
@@ -68,7 +69,7 @@ fn types() -> TypeInfo {
             sdn_bitwidth,
         })),
     };
-    let widths = [("narrow", 5), ("wide", 300), ("text", 0)];
+    let widths = [("narrow", 5), ("wide", 300), ("text", 0), ("port_t", 0)];
     TypeInfo {
         new_types: widths
             .map(|(name, bits)| (name.to_owned(), translated(bits)))
@@ -162,6 +163,7 @@ fn write(
 
 const INSERT: i32 = 1;
 const MODIFY: i32 = 2;
+const DELETE: i32 = 3;
 
 /// The entries of the table on the switch, and as clients read them.
 fn entries(
@@ -202,26 +204,117 @@ fn a_translated_number_is_the_programs() {
     assert!(refusal.message.contains("p4info and artifact do not agree"));
 }
 
+/// As `of_type`, with strings for the key, or for the parameter.
+fn with_strings(key: Option<&str>, param: Option<&str>) -> P4Info {
+    let mut info = of_type(None, 16, EXACT);
+    let key_field = &mut info.tables[0].match_fields[0];
+    let param_field = &mut info.actions[0].params[0];
+    param_field.bitwidth = 9;
+    if let Some(name) = key {
+        (key_field.bitwidth, key_field.type_name) = (0, named(name));
+    }
+    if let Some(name) = param {
+        (param_field.bitwidth, param_field.type_name) = (0, named(name));
+    }
+    info
+}
+
 #[test]
-fn a_translated_string_is_a_decimal_number() {
+fn strings_stand_for_numbers() {
     let node = node(ENTRIES);
-    let configuration = configure(&of_type(Some("text"), 0, EXACT), &node).unwrap();
-    write(&configuration, &node, INSERT, &entry(b"4660", b"0263")).unwrap();
+    let info = with_strings(Some("text"), Some("port_t"));
+    let configuration = configure(&info, &node).unwrap();
+    let given = [
+        (&b"vrf-red"[..], &b"Ethernet7"[..], [0xff, 0xff], 7),
+        (b"", b"8", [0, 0], 8),
+        (b"4660", b"0", [0x12, 0x34], 0),
+        (b"04660", b"1", [0xff, 0xfe], 1),
+    ];
+    for (key, port, ..) in given {
+        write(&configuration, &node, INSERT, &entry(key, port)).unwrap();
+    }
     let (native, read) = entries(&configuration, &node);
-    assert_eq!(native[0].params, [("port".to_owned(), vec![1, 7])]);
-    let phb_pipeline::Match::Exact(value) = &native[0].matches[0].1 else {
-        panic!("{native:?}");
-    };
-    assert_eq!(value, &[0x12, 0x34]);
-    // In their canonical form, and the same entry however it is written.
-    assert_eq!(read, [entry(b"4660", b"263")]);
-    let again = write(&configuration, &node, INSERT, &entry(b"04660", b"1"));
-    assert_eq!(again.unwrap_err().code, Code::AlreadyExists);
-    let refusal = write(&configuration, &node, INSERT, &entry(b"eth0", b"1")).unwrap_err();
+    for (place, (key, port, native_key, native_port)) in given.into_iter().enumerate() {
+        assert_eq!(read[place], entry(key, port));
+        let found = native.iter().find(|each| {
+            let phb_pipeline::Match::Exact(value) = &each.matches[0].1 else {
+                panic!("{native:?}");
+            };
+            number_of(value) == number_of(&native_key)
+        });
+        assert_eq!(number_of(&found.unwrap().params[0].1), native_port);
+    }
+    let refusal = write(&configuration, &node, INSERT, &entry(b"x", b"eth0")).unwrap_err();
     assert_eq!(
         refusal.message,
-        "table EntriesIngress.metered, match field hdr.key.port: found \"eth0\", expected a number in decimal digits"
+        "action EntriesIngress.mark, parameter port: found \"eth0\", expected the number of a port in decimal digits, \
+         or its interface's name"
     );
+    let refusal = write(&configuration, &node, DELETE, &entry(b"vrf-blue", b"1")).unwrap_err();
+    assert_eq!(
+        (refusal.code, refusal.message.as_str()),
+        (
+            Code::NotFound,
+            "table EntriesIngress.metered, match field hdr.key.port: no entry has the string \"vrf-blue\""
+        )
+    );
+}
+
+fn number_of(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+#[test]
+fn strings_of_deleted_entries_give_their_numbers_back() {
+    let node = node(ENTRIES);
+    let configuration = configure(&with_strings(None, Some("text")), &node).unwrap();
+    let numbered = |number: u16| entry(&number.to_be_bytes(), format!("s{number}").as_bytes());
+    for number in 1..=511 {
+        write(&configuration, &node, INSERT, &numbered(number)).unwrap();
+    }
+    let full = write(&configuration, &node, INSERT, &numbered(512)).unwrap_err();
+    assert_eq!(
+        (full.code, full.message.as_str()),
+        (
+            Code::ResourceExhausted,
+            "action EntriesIngress.mark, parameter port: each of the 511 numbers that are not zero stands for another string"
+        )
+    );
+    for number in 100..200 {
+        write(&configuration, &node, DELETE, &numbered(number)).unwrap();
+    }
+    for number in 512..612 {
+        write(&configuration, &node, INSERT, &numbered(number)).unwrap();
+    }
+    let (native, _) = entries(&configuration, &node);
+    let mut ports: Vec<u32> = native
+        .iter()
+        .map(|each| number_of(&each.params[0].1))
+        .collect();
+    ports.sort_unstable();
+    assert!(ports.into_iter().eq(1..=511));
+}
+
+#[test]
+fn strings_keep_their_numbers_when_the_program_is_reconciled() {
+    let (old_node, new_node) = (node(ENTRIES), node(ENTRIES));
+    let info = with_strings(None, Some("text"));
+    let old = configure(&info, &old_node).unwrap();
+    write(&old, &old_node, INSERT, &entry(&[1], b"gone")).unwrap();
+    write(&old, &old_node, INSERT, &entry(&[2], b"kept")).unwrap();
+    write(&old, &old_node, DELETE, &entry(&[1], b"gone")).unwrap();
+    let new = configure(&info, &new_node).unwrap();
+    new.carry_over(&new_node, &old, &old_node).unwrap();
+    let (native, read) = entries(&new, &new_node);
+    assert_eq!(number_of(&native[0].params[0].1), 510);
+    assert_eq!(read, [entry(&[2], b"kept")]);
+}
+
+#[test]
+fn a_string_is_matched_whole() {
+    let node = node(ENTRIES);
     let ternary = configure(&of_type(Some("text"), 0, 4), &node)
         .err()
         .unwrap();

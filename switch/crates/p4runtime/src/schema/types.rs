@@ -1,10 +1,11 @@
 //! Types of registers and digests (P4DataTypeSpec), as far as v1model has them.
 
-use super::Form;
+use super::read::Types;
+use super::{Form, Names};
 use crate::bytestring::{self, hexadecimal, shorten};
 use crate::message::entity::{DataKind, Header, Members, P4Data};
 use crate::message::p4info::{
-    BitstringKind, BitstringType, DataType, DataTypeKind, Representation, TypeInfo,
+    BitstringKind, BitstringType, DataType, DataTypeKind, Representation,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +18,8 @@ pub(crate) enum DataShape {
     Name(Vec<String>),
     /// One of the program's errors, likewise.
     Error(Vec<String>),
-    /// A number that clients write as a string.
-    Text,
+    /// A number that clients have as a string.
+    Text(Names),
     Struct(Vec<DataShape>),
     Tuple(Vec<DataShape>),
     /// A header, always valid, with the widths of its fields.
@@ -30,7 +31,7 @@ const DEPTH: u32 = 16;
 
 impl DataShape {
     /// The shape of a type; None if it is beyond this switch.
-    pub fn of(data: Option<&DataType>, types: Option<&TypeInfo>) -> Option<Self> {
+    pub(super) fn of(data: Option<&DataType>, types: Types<'_>) -> Option<Self> {
         shape(data?, types, DEPTH)
     }
 
@@ -49,7 +50,7 @@ impl DataShape {
             | Self::Enum(_)
             | Self::Name(_)
             | Self::Error(_)
-            | Self::Text => 1,
+            | Self::Text(_) => 1,
             Self::Struct(members) | Self::Tuple(members) => members.iter().map(Self::leaves).sum(),
             Self::Header(fields) => fields.len(),
         }
@@ -64,7 +65,7 @@ impl DataShape {
         match self {
             Self::Number(own) | Self::Enum(own) => bits.next() == Some(*own),
             // The program decides their width.
-            Self::Bool | Self::Name(_) | Self::Error(_) | Self::Text => bits.next().is_some(),
+            Self::Bool | Self::Name(_) | Self::Error(_) | Self::Text(_) => bits.next().is_some(),
             Self::Struct(members) | Self::Tuple(members) => {
                 members.iter().all(|member| member.takes(bits))
             }
@@ -84,7 +85,7 @@ impl DataShape {
             Self::Enum(_) => DataKind::EnumValue(next()),
             Self::Name(names) => DataKind::Enum(name(names, &next())),
             Self::Error(names) => DataKind::Error(name(names, &next())),
-            Self::Text => DataKind::Bitstring(Form::Text.give(next())),
+            Self::Text(names) => DataKind::Bitstring(Form::Text(names.clone()).give(next())),
             Self::Bool => DataKind::Bool(next().iter().any(|byte| *byte != 0)),
             Self::Struct(members) => DataKind::Struct(all(members, numbers)),
             Self::Tuple(members) => DataKind::Tuple(all(members, numbers)),
@@ -112,9 +113,10 @@ fn all(members: &[DataShape], numbers: &mut impl Iterator<Item = Vec<u8>>) -> Me
     Members { members: values }
 }
 
-fn shape(data: &DataType, types: Option<&TypeInfo>, depth: u32) -> Option<DataShape> {
+fn shape(data: &DataType, all: Types<'_>, depth: u32) -> Option<DataShape> {
     let depth = depth.checked_sub(1)?;
-    let below = |data: &DataType| shape(data, types, depth);
+    let below = |data: &DataType| shape(data, all, depth);
+    let types = all.info;
     match data.kind.as_ref()? {
         DataTypeKind::Bitstring(bitstring) => number(bitstring).map(DataShape::Number),
         DataTypeKind::Bool(_) => Some(DataShape::Bool),
@@ -149,7 +151,7 @@ fn shape(data: &DataType, types: Option<&TypeInfo>, depth: u32) -> Option<DataSh
                 Representation::Original(original) => below(original),
                 Representation::Translated(translated) => {
                     match u32::try_from(translated.sdn_bitwidth).ok()? {
-                        0 => Some(DataShape::Text),
+                        0 => all.names.get(&named.name).cloned().map(DataShape::Text),
                         bits => Some(DataShape::Number(bits)),
                     }
                 }

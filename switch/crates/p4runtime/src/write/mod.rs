@@ -177,7 +177,7 @@ fn plan(update: Update, schema: &Schema, store: &Store, role: &Role) -> Result<S
         Kind::Digest(entry) => digest::digest(operation, entry, schema, store),
         Kind::Member(entry) => profile::member(operation, entry, schema, store),
         Kind::Group(entry) => profile::group(operation, entry, schema, store),
-        Kind::Replication(entry) => replication::entry(operation, entry, store),
+        Kind::Replication(entry) => replication::entry(operation, entry, schema, store),
         Kind::ValueSet(entry) => {
             only_modify(operation, "value_set_entry")?;
             value_set::entry(entry, schema)

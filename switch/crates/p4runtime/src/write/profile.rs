@@ -99,7 +99,7 @@ pub(super) fn group(
         members.push(GroupMember {
             member: member.member_id,
             weight: weight(member.weight, profile)?,
-            watch_port: watch_port(&mut member.watch, profile)?,
+            watch_port: watch_port(&mut member.watch, profile, schema)?,
         });
     }
     // If a group's size counts its members, the sum of their weights has no limit.

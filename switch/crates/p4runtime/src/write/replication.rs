@@ -3,11 +3,12 @@
 use phb_node::{CloneSession, Replica, Update as Change};
 
 use super::{Operation, Step};
-use crate::bytestring::{canonical, number};
+use crate::bytestring::number;
 use crate::message::entity::{
     self, CloneSessionEntry, MulticastGroupEntry, PacketReplicationEngineEntry, ReplicaPort,
     ReplicationKind,
 };
+use crate::schema::Schema;
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 
@@ -19,16 +20,22 @@ const HIGHEST_CLASS: u32 = 7;
 pub(super) fn entry(
     operation: Operation,
     entry: PacketReplicationEngineEntry,
+    schema: &Schema,
     store: &Store,
 ) -> Result<Step> {
     match entry.kind {
-        Some(ReplicationKind::Multicast(group)) => multicast(operation, group, store),
-        Some(ReplicationKind::Clone(session)) => clone_session(operation, session, store),
+        Some(ReplicationKind::Multicast(group)) => multicast(operation, group, schema, store),
+        Some(ReplicationKind::Clone(session)) => clone_session(operation, session, schema, store),
         None => invalid("the packet_replication_engine_entry has neither a group nor a session"),
     }
 }
 
-fn multicast(operation: Operation, mut entry: MulticastGroupEntry, store: &Store) -> Result<Step> {
+fn multicast(
+    operation: Operation,
+    mut entry: MulticastGroupEntry,
+    schema: &Schema,
+    store: &Store,
+) -> Result<Step> {
     let id = entry.multicast_group_id;
     let what = format!("multicast group {id}");
     let group = number_of(id, &what)?;
@@ -42,7 +49,7 @@ fn multicast(operation: Operation, mut entry: MulticastGroupEntry, store: &Store
             store.rest_mut().multicast.remove(&id);
         }));
     }
-    let replicas = replicas(&mut entry.replicas, &what)?;
+    let replicas = replicas(&mut entry.replicas, &what, schema)?;
     let change = Change::MulticastGroup {
         group,
         replicas: Some(replicas),
@@ -55,6 +62,7 @@ fn multicast(operation: Operation, mut entry: MulticastGroupEntry, store: &Store
 fn clone_session(
     operation: Operation,
     mut entry: CloneSessionEntry,
+    schema: &Schema,
     store: &Store,
 ) -> Result<Step> {
     let id = entry.session_id;
@@ -70,7 +78,7 @@ fn clone_session(
             store.rest_mut().clones.remove(&id);
         }));
     }
-    let replicas = replicas(&mut entry.replicas, &what)?;
+    let replicas = replicas(&mut entry.replicas, &what, schema)?;
     if entry.class_of_service > HIGHEST_CLASS {
         return invalid(format!(
             "{what}: class_of_service {}; expected 0 to {HIGHEST_CLASS}",
@@ -116,7 +124,7 @@ fn exists(operation: Operation, exists: bool, what: &str) -> Result<()> {
 }
 
 /// The receivers of copies; makes their ports canonical.
-fn replicas(given: &mut [entity::Replica], what: &str) -> Result<Vec<Replica>> {
+fn replicas(given: &mut [entity::Replica], what: &str, schema: &Schema) -> Result<Vec<Replica>> {
     let mut replicas: Vec<Replica> = Vec::with_capacity(given.len());
     for replica in given {
         if !replica.backup_replicas.is_empty() {
@@ -127,8 +135,8 @@ fn replicas(given: &mut [entity::Replica], what: &str) -> Result<Vec<Replica>> {
             None => 0,
             Some(ReplicaPort::EgressPort(port)) => *port,
             Some(ReplicaPort::Port(port)) => {
-                canonical(port, PORT_BITS, format_args!("{what}, port"))?;
-                number(port)
+                let port = schema.port(port, PORT_BITS, format_args!("{what}, port"))?;
+                number(&port)
                     .and_then(|port| u32::try_from(port).ok())
                     .unwrap_or(u32::MAX)
             }

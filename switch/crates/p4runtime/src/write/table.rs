@@ -8,7 +8,7 @@ use super::{Operation, Step};
 use crate::actions::{self, Choice};
 use crate::keys::{Matches, identity, key};
 use crate::message::entity::{DirectCounterEntry, DirectMeterEntry, TableActionKind, TableEntry};
-use crate::schema::{Schema, Table};
+use crate::schema::{Naming, Schema, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 
@@ -32,7 +32,11 @@ pub(super) fn entry(
     if entry.is_const {
         return invalid(format!("table {name}: is_const can not be written"));
     }
-    let matches = key(&mut entry, table)?;
+    let naming = match operation {
+        Operation::Insert => Naming::New,
+        _ => Naming::Known,
+    };
+    let matches = key(&mut entry, table, naming)?;
     let identity = identity(&entry);
     let only_resources = operation == Operation::Modify && entry.action.is_none();
     if !only_resources && (table.is_const || is_const(store, table, &identity)) {
@@ -277,7 +281,7 @@ pub(super) fn direct_counter(entry: DirectCounterEntry, schema: &Schema) -> Resu
             "table {name}: the default entry has no counter of its own"
         ));
     }
-    let matches = key(&mut of, table)?;
+    let matches = key(&mut of, table, Naming::Known)?;
     let of = named(matches, of.priority);
     let table = name.clone();
     Ok(Step::of(vec![match &entry.data {
@@ -308,7 +312,7 @@ pub(super) fn direct_meter(entry: DirectMeterEntry, schema: &Schema) -> Result<S
             "table {name}: counters per colour are not supported"
         ));
     }
-    let matches = key(&mut of, table)?;
+    let matches = key(&mut of, table, Naming::Known)?;
     let rates = entry.config.map(|config| rates(name, &config, kind));
     Ok(Step::of(vec![Change::DirectMeter {
         table: name.clone(),

@@ -6,7 +6,7 @@ use phb_pipeline::Match;
 use super::Step;
 use crate::keys::fields;
 use crate::message::entity::ValueSetEntry;
-use crate::schema::{Schema, find};
+use crate::schema::{Naming, Schema, find};
 use crate::status::{Code, Refusal, Result};
 
 pub(super) fn entry(mut entry: ValueSetEntry, schema: &Schema) -> Result<Step> {
@@ -14,7 +14,7 @@ pub(super) fn entry(mut entry: ValueSetEntry, schema: &Schema) -> Result<Step> {
     let name = set.name.clone();
     let mut members = Vec::with_capacity(entry.members.len());
     for member in &mut entry.members {
-        let mut given = fields(&mut member.matches, &set.fields, || {
+        let mut given = fields(&mut member.matches, &set.fields, Naming::New, || {
             format!("value set {name}")
         })?;
         // The switch takes one match per field; omitted ones match anything.

@@ -3,6 +3,7 @@
 //! A configuration under test or saved but not committed lives in a switch of its own without ports, a *shadow*: writes
 //! after VERIFY_AND_SAVE go there, and COMMIT hands the finished program with its entries to the real switch in one step.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -51,6 +52,8 @@ impl Loaded {
 pub struct Configurations {
     node: Node,
     manners: Manners,
+    /// The names of interfaces, by port.
+    names: BTreeMap<u16, String>,
     committed: Option<Arc<Loaded>>,
     saved: Option<Arc<Loaded>>,
 }
@@ -68,10 +71,11 @@ pub fn none_yet<T>() -> Result<T> {
 }
 
 impl Configurations {
-    pub fn new(node: Node, manners: Manners) -> Self {
+    pub fn new(node: Node, manners: Manners, names: BTreeMap<u16, String>) -> Self {
         Self {
             node,
             manners,
+            names,
             committed: None,
             saved: None,
         }
@@ -172,7 +176,7 @@ impl Configurations {
             let mut shadow = SwitchNode::new(live, []);
             shadow.install(pipeline);
             let shadow = Arc::new(Mutex::new(shadow));
-            Ok((Configuration::new(&p4info, &shadow)?, shadow))
+            Ok((Configuration::new(&p4info, &shadow, &self.names)?, shadow))
         };
         // On its own thread, whose priority can't be raised again: packets go on meanwhile.
         let loaded = std::thread::scope(|scope| scope.spawn(load).join());

@@ -234,7 +234,7 @@ mod tests {
         };
         let node = Arc::new(Mutex::new(SwitchNode::new(config, [])));
         let program = include_bytes!("../../../../python/tests/programs/features.json");
-        let mut configurations = Configurations::new(node, Manners::Specification);
+        let mut configurations = Configurations::new(node, Manners::Specification, BTreeMap::new());
         let request = SetPipelineConfig {
             action: 3,
             config: Some(PipelineConfig {

@@ -94,11 +94,12 @@ impl Service {
         device_id: u64,
         node: Node,
         manners: Manners,
+        names: BTreeMap<u16, String>,
         counters: Arc<ServerCounters>,
     ) -> Self {
         let device = Device {
             arbitration: Arbitration::new(device_id, manners),
-            configurations: Configurations::new(Arc::clone(&node), manners),
+            configurations: Configurations::new(Arc::clone(&node), manners, names),
         };
         Self {
             device_id,
