@@ -1,12 +1,8 @@
 """Differences of simple_switch_grpc from the specification that its clients rely on."""
 
-from collections.abc import Iterator
-
 import grpc
 import pytest
 from finsy.proto import p4r, rpc_code
-
-from phb_switch import P4RuntimeServer, Switch
 
 from .support import DEVICE, NAMES, Client, artifact, connect, delete, errors, insert, p4info
 
