@@ -9,6 +9,7 @@ mod copies;
 mod entries;
 mod loops;
 mod matching;
+mod older;
 mod parsing;
 mod phb;
 mod robust;

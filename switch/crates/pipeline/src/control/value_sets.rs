@@ -2,7 +2,7 @@
 
 use super::entry::Match;
 use super::info::ValueSetInfo;
-use crate::bits::magnitude;
+use crate::bits::{Writer, magnitude, read};
 use crate::error::{Code, Result, WriteError, invalid};
 use crate::pipeline::Pipeline;
 use crate::program::{MaskedWords, ValueSetShape};
@@ -12,7 +12,8 @@ impl Pipeline {
     #[must_use]
     pub fn value_sets(&self) -> Vec<ValueSetInfo> {
         let sets = self.program.value_sets.iter();
-        sets.map(|set| ValueSetInfo {
+        let own = sets.filter(|set| set.view.is_none());
+        own.map(|set| ValueSetInfo {
             name: set.name.clone(),
             size: set.size,
             bits: set.bits.clone(),
@@ -66,6 +67,14 @@ impl Pipeline {
             .iter()
             .map(|member| resolve(set, member))
             .collect::<Result<Vec<_>>>()?;
+        let views = self.program.value_sets.iter().enumerate();
+        for (place, seen) in views {
+            if let Some(view) = seen.view.as_ref().filter(|view| view.of as usize == number) {
+                let members = resolved.iter();
+                let cut = members.map(|words| cut(words, &set.bits, &seen.bits, &view.masks));
+                self.state.externs.value_sets[place] = cut.collect();
+            }
+        }
         self.state.externs.value_sets[number] = resolved;
         Ok(())
     }
@@ -76,6 +85,37 @@ impl Pipeline {
             WriteError::new(Code::NotFound, format!("no value set is called {name}"))
         })
     }
+}
+
+/// The words of a member whose fields have other widths, without the bits that don't count.
+fn cut(words: &[(u64, u64)], from: &[u32], to: &[u32], masks: &[u64]) -> MaskedWords {
+    let string = |part: fn(&(u64, u64)) -> u64| {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes);
+        for (word, width) in words.iter().zip(widths(from)) {
+            writer.push(part(word), width);
+        }
+        writer.finish();
+        bytes
+    };
+    let (values, wanted) = (string(|word| word.0), string(|word| word.1));
+    let mut offset = 0;
+    let words = widths(to).zip(masks).map(|(width, mask)| {
+        let at = offset;
+        offset += width as usize;
+        let mask = read(&wanted, at, width) & mask;
+        (read(&values, at, width) & mask, mask)
+    });
+    words.collect()
+}
+
+/// The bits of each word of fields, the most significant first.
+fn widths(fields: &[u32]) -> impl Iterator<Item = u32> {
+    let words = |bits: u32| {
+        let first = (bits - 1) % 64 + 1;
+        std::iter::once(first).chain(std::iter::repeat_n(64, bits.div_ceil(64) as usize - 1))
+    };
+    fields.iter().flat_map(move |bits| words(*bits))
 }
 
 fn full(bits: u32) -> Vec<u8> {

@@ -1,10 +1,10 @@
 //! Assignments of whole headers, unions and stacks.
 
-use super::actions::Primitive;
 use super::expressions::{Expression, HeaderTerm};
 use super::fields::Instance;
 use super::json::Json;
 use super::lower::Lowering;
+use super::primitives::Primitive;
 use crate::error::LoadError;
 use crate::program::{ExternOperation, HeaderReference, Instruction};
 

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use super::assemble::{Assembler, Pool, append};
 use super::ast::{Number, NumberKind, Range, Truth};
 use super::expressions::Context;
+use super::fields::Field;
 use super::headers::Headers;
 use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;
 use crate::program::{
-    Algorithm, Bytes, Calculation, CalculationInput, Checksum, CounterShape, DirectMeter, Guard,
-    Instruction, MeterShape, Program, RegisterShape, Slot, Sum, Unit, WordField,
+    Algorithm, Calculation, CalculationInput, Checksum, CounterShape, DirectMeter, Guard,
+    Instruction, MeterShape, Program, RegisterShape, Slot, Unit, WordField,
 };
 
 /// The widest cell of a register, in bits.
@@ -36,6 +37,8 @@ pub(crate) struct ExternNames {
     /// Tables that own a direct counter array, and its name.
     direct_counters: HashMap<String, String>,
     direct_meters: HashMap<String, DirectMeter>,
+    /// Tables that own a direct meter array, and its name.
+    metered: HashMap<String, String>,
 }
 
 fn resolve<T: Copy>(
@@ -71,8 +74,23 @@ impl ExternNames {
         self.direct_counters.get(table).map(String::as_str)
     }
 
-    pub(crate) fn direct_meter(&self, table: &str) -> Option<&DirectMeter> {
-        self.direct_meters.get(table)
+    /// The direct meters of a table, which names them, or which they name.
+    pub(crate) fn direct_meter(
+        &self,
+        table: &str,
+        item: &Json<'_>,
+    ) -> Result<Option<DirectMeter>, LoadError> {
+        let named = match (item.find("direct_meters"), self.metered.get(table)) {
+            (Some(named), _) => match self.direct_meters.get(named.text()?) {
+                Some(meter) => Some(meter),
+                None => {
+                    return named.refuse(format!("no direct meter is called {:?}", named.text()?));
+                }
+            },
+            (None, Some(name)) => self.direct_meters.get(name),
+            (None, None) => None,
+        };
+        Ok(named.cloned())
     }
 
     pub(crate) fn load(
@@ -100,9 +118,9 @@ impl ExternNames {
         for item in root.list("counter_arrays")? {
             let name = item.get("name")?.text()?.to_owned();
             if direct(&item)? {
-                names
-                    .direct_counters
-                    .insert(item.get("binding")?.text()?.to_owned(), name);
+                if let Some(table) = item.find("binding") {
+                    names.direct_counters.insert(table.text()?.to_owned(), name);
+                }
             } else {
                 names
                     .counters
@@ -147,10 +165,15 @@ impl ExternNames {
                 };
                 let fit = field.fit();
                 let target = WordField { word, fit };
-                let table = item.get("binding")?.text()?.to_owned();
-                names
-                    .direct_meters
-                    .insert(table, DirectMeter { name, unit, target });
+                if let Some(table) = item.find("binding") {
+                    names.metered.insert(table.text()?.to_owned(), name.clone());
+                }
+                let meter = DirectMeter {
+                    name: name.clone(),
+                    unit,
+                    target,
+                };
+                names.direct_meters.insert(name, meter);
                 continue;
             }
             names
@@ -183,25 +206,13 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
             Algorithm::NAMES
         ));
     };
-    let mut calculation = Calculation {
-        algorithm,
-        inputs: Vec::new(),
-        payload: false,
-        sum: None,
-        bytes: None,
-    };
+    let (mut found, mut payload) = (Vec::new(), false);
     let inputs = item.get("input")?.items()?;
     for (index, input) in inputs.iter().enumerate() {
         let kind = input.get("type")?;
         match kind.text()? {
             "field" => {
-                let field = headers.field(&input.get("value")?)?;
-                calculation.inputs.push(CalculationInput::Field {
-                    slot: field.slot,
-                    bits: field.bits,
-                    signed: field.signed,
-                    valid: field.valid,
-                });
+                found.push(field_input(headers.field(&input.get("value")?)?));
             }
             "hexstr" => {
                 let bits = input.get("bitwidth")?.number()?;
@@ -210,17 +221,13 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
                     return input.refuse(format!("the constant does not fit {bits} bits"));
                 }
                 let value = value.padded(bits.div_ceil(8) as usize);
-                calculation
-                    .inputs
-                    .push(CalculationInput::Constant { value, bits });
+                found.push(CalculationInput::Constant { value, bits });
             }
             "header" => {
                 let instance = headers.instance(&input.get("value")?)?;
-                calculation
-                    .inputs
-                    .push(CalculationInput::Header(instance.span));
+                found.push(CalculationInput::Header(instance.span));
             }
-            "payload" if index + 1 == inputs.len() => calculation.payload = true,
+            "payload" if index + 1 == inputs.len() => payload = true,
             other => {
                 return kind.refuse(format!(
                     "{other:?} is not supported as input number {index}"
@@ -228,12 +235,7 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
             }
         }
     }
-    if calculation.algorithm == Algorithm::Csum16 && !calculation.payload {
-        calculation.sum = Sum::new(&calculation.inputs);
-    } else if calculation.algorithm != Algorithm::Random && !calculation.payload {
-        calculation.bytes = Bytes::new(&calculation.inputs);
-    }
-    Ok(calculation)
+    Ok(Calculation::new(algorithm, found, payload))
 }
 
 pub(crate) fn load_checksums(
@@ -245,12 +247,6 @@ pub(crate) fn load_checksums(
 ) -> Result<(), LoadError> {
     for item in root.list("checksums")? {
         let kind = item.get("type")?;
-        if kind.text()? != "generic" {
-            return kind.refuse(format!(
-                "a checksum of type {:?}; expected generic",
-                kind.text()?
-            ));
-        }
         let place = item.get("target")?;
         let field = headers.field(&place)?;
         let Slot::Word { word } = field.slot else {
@@ -260,7 +256,19 @@ pub(crate) fn load_checksums(
             Some(condition) => guard(&condition, headers, pool, program)?,
             None => None,
         };
-        let calculation = names.calculation(&item.get("calculation")?)?;
+        let calculation = match kind.text()? {
+            "generic" => names.calculation(&item.get("calculation")?)?,
+            "ipv4" => {
+                let number = program.calculations.len() as u32;
+                program.calculations.push(of_ipv4(&place, headers)?);
+                number
+            }
+            other => {
+                return kind.refuse(format!(
+                    "a checksum of type {other:?}; expected generic or ipv4"
+                ));
+            }
+        };
         let checksum = Checksum {
             calculation,
             target: WordField {
@@ -279,6 +287,35 @@ pub(crate) fn load_checksums(
         }
     }
     Ok(())
+}
+
+/// The sum over the header of a checksum, which is its 16 bits at byte 10 as in IPv4.
+fn of_ipv4(place: &Json<'_>, headers: &Headers) -> Result<Calculation, LoadError> {
+    let [header, _] = place.tuple()?;
+    let target = headers.field(place)?;
+    let mut inputs = Vec::new();
+    let (mut offset, mut found) = (0, None);
+    for field in headers.fields(headers.instance(&header)?) {
+        if field == target {
+            found = Some((offset, field.bits));
+        } else {
+            inputs.push(field_input(field));
+        }
+        offset += field.bits;
+    }
+    if found != Some((80, 16)) {
+        return place.refuse("a checksum of type \"ipv4\" is 16 bits at byte 10 of its header");
+    }
+    Ok(Calculation::new(Algorithm::Csum16, inputs, false))
+}
+
+fn field_input(field: Field) -> CalculationInput {
+    CalculationInput::Field {
+        slot: field.slot,
+        bits: field.bits,
+        signed: field.signed,
+        valid: field.valid,
+    }
 }
 
 /// A condition, without instructions if it is only a word; `None` if it always holds.

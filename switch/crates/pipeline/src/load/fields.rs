@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use super::json::Json;
 use crate::error::LoadError;
 use crate::program::{ExtractPlan, Fit, HeaderSpan, Layout, LayoutField, Slot};
@@ -54,6 +56,8 @@ pub(super) struct TypeField {
 pub(crate) struct HeaderType {
     pub(super) fields: Vec<TypeField>,
     pub(super) by_name: HashMap<String, usize>,
+    /// The expression for the bits of the varbit, with its place in the artifact.
+    pub(super) length: Option<(Value, String)>,
 }
 
 #[derive(Clone, Copy)]
@@ -78,6 +82,9 @@ pub(super) fn load_type(item: &Json<'_>) -> Result<(HeaderType, Layout), LoadErr
     let mut header_type = HeaderType {
         fields: Vec::new(),
         by_name: HashMap::new(),
+        length: item
+            .find("length_exp")
+            .map(|json| (json.value.clone(), json.path)),
     };
     let mut layout = Layout {
         words: 1,

@@ -251,6 +251,24 @@ impl Headers {
         self.field_of(instance, &field)
     }
 
+    /// Whether the header of this name is there, as a field of one bit.
+    pub(crate) fn validity(&self, header: &Json<'_>) -> Result<Field, LoadError> {
+        Ok(validity(self.instance(header)?))
+    }
+
+    /// The fields of a header, in order.
+    pub(crate) fn fields(&self, instance: Instance) -> impl Iterator<Item = Field> {
+        let fields = self.types[instance.span.layout as usize].fields.iter();
+        fields.map(move |field| locate(instance, field))
+    }
+
+    /// How a header type tells the length of its varbit by its own fields, as P4_14's do.
+    pub(crate) fn length_expression(&self, header: HeaderSpan) -> Option<Json<'_>> {
+        let (value, path) = self.types[header.layout as usize].length.as_ref()?;
+        let path = path.clone();
+        Some(Json { value, path })
+    }
+
     pub(crate) fn field_of(&self, instance: Instance, name: &Json<'_>) -> Result<Field, LoadError> {
         match self.find_field(instance, name.text()?) {
             Some(field) => Ok(field),
@@ -276,16 +294,7 @@ impl Headers {
 
     fn find_field(&self, instance: Instance, name: &str) -> Option<Field> {
         if name == "$valid$" {
-            let slot = Slot::Word {
-                word: instance.span.word,
-            };
-            return Some(Field {
-                slot,
-                bits: 1,
-                signed: false,
-                valid: None,
-                saturating: false,
-            });
+            return Some(validity(instance));
         }
         let header_type = &self.types[instance.span.layout as usize];
         header_type
@@ -367,6 +376,19 @@ impl Headers {
             Slot::Word { word } => Some(word),
             _ => None,
         }
+    }
+}
+
+fn validity(instance: Instance) -> Field {
+    let slot = Slot::Word {
+        word: instance.span.word,
+    };
+    Field {
+        slot,
+        bits: 1,
+        signed: false,
+        valid: None,
+        saturating: false,
     }
 }
 

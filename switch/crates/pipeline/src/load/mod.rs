@@ -21,8 +21,10 @@ mod optimise;
 mod parser;
 mod pieces;
 mod places;
+mod primitives;
 mod profiles;
 mod propagate;
+mod registers;
 mod settings;
 mod tables;
 mod unions;
@@ -124,7 +126,10 @@ fn load_here(text: &str) -> Result<Program, LoadError> {
 }
 
 fn check_version(root: &Json<'_>) -> Result<(), LoadError> {
-    let version = root.get("__meta__")?.get("version")?;
+    // Artifacts from before the format had versions have none.
+    let Some(version) = root.find("__meta__").and_then(|meta| meta.find("version")) else {
+        return Ok(());
+    };
     let [major, _] = version.tuple()?;
     match major.number()? {
         2 => Ok(()),

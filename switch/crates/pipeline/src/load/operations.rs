@@ -1,13 +1,20 @@
 //! Operations of a parser state.
 
-use super::actions::{Additions, Names, load_primitives, wide_number};
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::actions::{Additions, Names, load_primitives};
 use super::assemble::{Assembler, append};
 use super::ast::{Number, NumberKind, Range};
 use super::expressions::Context;
 use super::json::Json;
 use super::lower::Lowering;
+use super::registers::wide_number;
 use crate::error::LoadError;
-use crate::program::{HeaderReference, HeaderSpan, Instruction, ParserOperation, Place, Program};
+use crate::program::{
+    HeaderReference, HeaderSpan, Instruction, Parameter, ParserOperation, Place, Program, Slot,
+};
 
 /// A state being written: its operations, and the instructions since the last of them.
 pub(super) struct Writing<'a, 'b> {
@@ -94,7 +101,7 @@ impl Operation<'_, '_, '_, '_, '_> {
                     out: self.out,
                 }
                 .place(&Number { range, kind })?;
-                let error = self.context.word(&error, self.out)?;
+                let error = self.error(&error)?;
                 self.push(ParserOperation::Verify {
                     condition: flag,
                     error,
@@ -131,6 +138,17 @@ impl Operation<'_, '_, '_, '_, '_> {
         self.writing.push(operation, self.out)
     }
 
+    /// The word with an error: an expression, or in older artifacts its number.
+    fn error(&mut self, error: &Json<'_>) -> Result<Place, LoadError> {
+        if !error.value.is_number() {
+            return self.context.word(error, self.out);
+        }
+        let value = error.number()?.into();
+        let to = self.out.word(error)?;
+        self.out.push(Instruction::Constant { to, value });
+        Ok(to)
+    }
+
     fn set(&mut self, target: &Json<'_>, source: &Json<'_>) -> Result<(), LoadError> {
         if source.get("type")?.text()? == "lookahead" {
             let (offset, bits) = lookahead(&source.get("value")?)?;
@@ -159,6 +177,10 @@ impl Operation<'_, '_, '_, '_, '_> {
                         element: None,
                     }
                 };
+                let variable_bits = match variable_bits {
+                    None => self.length(what, header.first)?,
+                    given => given,
+                };
                 check_extract(what, header.first, variable_bits.is_some(), program)?;
                 let others = headers.unions().others(header.first.word);
                 if header.element.is_none() && variable_bits.is_none() && others.is_empty() {
@@ -183,6 +205,39 @@ impl Operation<'_, '_, '_, '_, '_> {
         }
     }
 
+    /// The bits of the varbit of a header that tells them by its own fields, which are read ahead.
+    fn length(&mut self, what: &Json<'_>, header: HeaderSpan) -> Result<Option<Place>, LoadError> {
+        let headers = self.names.headers;
+        let Some(expression) = headers.length_expression(header) else {
+            return Ok(None);
+        };
+        let mut used = BTreeSet::new();
+        locals(expression.value, &mut used);
+        let layout = &self.context.program.layouts[header.layout as usize];
+        let mut parameters = Vec::new();
+        let mut offset = 0;
+        for field in &layout.fields {
+            if matches!(field.slot, Slot::Variable { .. }) {
+                break;
+            }
+            let bits = field.bits;
+            let mut word = 0;
+            if used.contains(&(parameters.len() as u64)) {
+                let to = self.out.temporary(bits.div_ceil(64), what)?;
+                self.push(ParserOperation::Lookahead { to, offset, bits })?;
+                word = to.first.into();
+            }
+            let name = String::new();
+            parameters.push(Parameter { name, bits, word });
+            offset += bits;
+        }
+        let context = Context {
+            parameters: &parameters,
+            ..self.context
+        };
+        context.word(&expression, self.out).map(Some)
+    }
+
     fn extract_next(
         &mut self,
         what: &Json<'_>,
@@ -192,12 +247,28 @@ impl Operation<'_, '_, '_, '_, '_> {
     ) -> Result<(), LoadError> {
         let program = self.context.program;
         let first = program.stacks[stack as usize].first;
+        let variable_bits = match variable_bits {
+            None => self.length(what, first)?,
+            given => given,
+        };
         check_extract(what, first, variable_bits.is_some(), program)?;
         self.push(ParserOperation::ExtractNext {
             stack,
             variable_bits,
             others,
         })
+    }
+}
+
+/// The numbers of the fields that an expression names as locals.
+fn locals(json: &Value, found: &mut BTreeSet<u64>) {
+    if json.get("type").and_then(Value::as_str) == Some("local") {
+        found.extend(json.get("value").and_then(Value::as_u64));
+    }
+    match json {
+        Value::Object(members) => members.values().for_each(|member| locals(member, found)),
+        Value::Array(items) => items.iter().for_each(|item| locals(item, found)),
+        _ => {}
     }
 }
 

@@ -11,8 +11,11 @@ use super::operations::{Operation, Writing, lookahead};
 use crate::error::LoadError;
 use crate::program::{
     Cases, END, ErrorCodes, Instruction, ParserOperation, ParserState, Place, Program, SelectCase,
-    SelectCondition, Span, ValueSetShape,
+    SelectCondition, Span, ValueSetShape, View,
 };
+
+/// Members of a value set whose size nobody says.
+const MOST_MEMBERS: u32 = 1024;
 
 pub(crate) fn load_parser(
     root: &Json<'_>,
@@ -28,8 +31,12 @@ pub(crate) fn load_parser(
         value_sets.insert(name.clone(), program.value_sets.len() as u32);
         program.value_sets.push(ValueSetShape {
             name,
-            size: item.get("max_size")?.number()?,
+            // Sets had no size once.
+            size: item
+                .find("max_size")
+                .map_or(Ok(MOST_MEMBERS), |size| size.number())?,
             bits: Vec::new(),
+            view: None,
         });
     }
     let parsers = root.get("parsers")?.items()?;
@@ -93,6 +100,15 @@ fn load_errors(root: &Json<'_>) -> Result<ErrorCodes, LoadError> {
     Ok(codes)
 }
 
+/// A value set that a state selects on, in which of its cases, and by which keys.
+struct UsedSet<'a> {
+    case: usize,
+    set: u32,
+    widths: Vec<u32>,
+    masks: Box<[u64]>,
+    at: Json<'a>,
+}
+
 struct Loader<'a, 'p> {
     names: Names<'a>,
     numbers: HashMap<&'a str, u32>,
@@ -109,27 +125,56 @@ impl<'a> Loader<'a, '_> {
         let state = self.read_state(item, &mut code);
         self.program.code = code;
         let (mut state, used) = state?;
-        for (set, widths, at) in used {
-            let set = &mut self.program.value_sets[set as usize];
-            if !set.bits.is_empty() && set.bits != widths {
-                return at
-                    .refuse("two states select on this value set by keys of different widths");
+        for used in used {
+            let case = used.case;
+            let seen = self.seen(used)?;
+            if let Cases::Any(cases) = &mut state.cases {
+                cases[case].condition = SelectCondition::Member(seen);
             }
-            set.bits = widths;
         }
         sort_exact(&mut state);
         Ok(state)
     }
 
-    #[expect(
-        clippy::type_complexity,
-        reason = "a state and the value sets it uses, taken apart at once"
-    )]
+    /// The set that a state selects on: the one that it names, or one that has the same members.
+    fn seen(&mut self, used: UsedSet<'a>) -> Result<u32, LoadError> {
+        let sets = &mut self.program.value_sets;
+        let set = &mut sets[used.set as usize];
+        if set.bits.is_empty() {
+            set.bits.clone_from(&used.widths);
+        }
+        if set.bits.iter().sum::<u32>() != used.widths.iter().sum::<u32>() {
+            return used
+                .at
+                .refuse("two states select on this value set by keys of different widths");
+        }
+        let whole = used.masks.iter().all(|mask| *mask == u64::MAX);
+        if set.bits == used.widths && whole {
+            return Ok(used.set);
+        }
+        let (name, size, bits) = (set.name.clone(), set.size, used.widths);
+        let view = Some(View {
+            of: used.set,
+            masks: used.masks,
+        });
+        let same = |known: &ValueSetShape| known.view == view && known.bits == bits;
+        let number = sets.iter().position(same).unwrap_or(sets.len());
+        if number == sets.len() {
+            sets.push(ValueSetShape {
+                name,
+                size,
+                bits,
+                view,
+            });
+        }
+        Ok(number as u32)
+    }
+
     fn read_state(
         &mut self,
         item: &Json<'a>,
         code: &mut Vec<Instruction>,
-    ) -> Result<(ParserState, Vec<(u32, Vec<u32>, Json<'a>)>), LoadError> {
+    ) -> Result<(ParserState, Vec<UsedSet<'a>>), LoadError> {
         let context = Context {
             headers: self.names.headers,
             program: self.program,
@@ -200,15 +245,22 @@ impl<'a> Loader<'a, '_> {
                     )
                 }
                 "parse_vset" => {
-                    if let Some(mask) = transition.find("mask") {
-                        return mask.refuse("a mask on a value set is not supported");
-                    }
                     let value = value()?;
                     let name = value.text()?;
                     let Some(&set) = self.value_sets.get(name) else {
                         return value.refuse(format!("no value set is called {name:?}"));
                     };
-                    used.push((set, widths.clone(), value));
+                    let masks = match transition.find("mask") {
+                        Some(mask) => split(&mask, &widths)?,
+                        None => vec![u64::MAX; keys.len()],
+                    };
+                    used.push(UsedSet {
+                        case: cases.len(),
+                        set,
+                        widths: widths.clone(),
+                        masks: masks.into(),
+                        at: value,
+                    });
                     SelectCondition::Member(set)
                 }
                 other => {

@@ -2,6 +2,7 @@
 
 use super::control::Control;
 use super::json::Json;
+use super::tables::LARGEST_TABLE;
 use crate::error::LoadError;
 use crate::program::{Algorithm, ProfileShape, Selector, Slot};
 
@@ -17,6 +18,16 @@ impl Control<'_, '_> {
                 ));
             }
         }
+        // Before action profiles stood beside tables, each was a table's own.
+        if table.find("action_profile").is_none()
+            && let Some(name) = table.find("act_prof_name")
+        {
+            return Ok(Some(ProfileShape {
+                name: name.text()?.to_owned(),
+                size: LARGEST_TABLE,
+                selector: self.selector_of(table)?,
+            }));
+        }
         let wanted = table.get("action_profile")?;
         let mut found = None;
         for item in self.json.list("action_profiles")? {
@@ -30,16 +41,18 @@ impl Control<'_, '_> {
                 wanted.text()?
             ));
         };
-        let selector = item
-            .find("selector")
-            .map(|selector| self.load_selector(&selector))
-            .transpose()?;
+        let selector = self.selector_of(&item)?;
         let name = wanted.text()?.to_owned();
         Ok(Some(ProfileShape {
             name,
             size: item.get("max_size")?.number()?,
             selector,
         }))
+    }
+
+    fn selector_of(&self, item: &Json<'_>) -> Result<Option<Selector>, LoadError> {
+        let selector = item.find("selector");
+        selector.map(|found| self.load_selector(&found)).transpose()
     }
 
     fn load_selector(&self, json: &Json<'_>) -> Result<Selector, LoadError> {

@@ -11,7 +11,7 @@ use crate::program::{
 };
 
 /// The largest size of a table. Memory is taken only for entries that are there.
-const LARGEST_TABLE: u32 = 1 << 24;
+pub(super) const LARGEST_TABLE: u32 = 1 << 24;
 
 impl<'a> Control<'a, '_> {
     pub(super) fn load_table(
@@ -37,9 +37,13 @@ impl<'a> Control<'a, '_> {
         };
         let (actions, hit, miss) = self.load_next(item, program)?;
         let otherwise = self.next(item.find("base_default_next"))?;
-        let size = item.get("max_size")?.number()?.min(LARGEST_TABLE);
+        // Where the program fixes the entries, their number is size enough.
+        let size = match item.find("max_size") {
+            None if item.find("entries").is_some() => 0,
+            _ => item.get("max_size")?.number()?.min(LARGEST_TABLE),
+        };
         let words = |known: &TableAction| program.actions[known.action as usize].words;
-        let direct_meter = self.names.externs.direct_meter(&name).cloned();
+        let direct_meter = self.names.externs.direct_meter(&name, item)?;
         let mut shape = TableShape {
             name,
             keys,
@@ -118,8 +122,10 @@ impl<'a> Control<'a, '_> {
         let mut keys: Vec<Key> = Vec::new();
         for item in json.items()? {
             let kind = item.get("match_type")?;
+            // P4_14's match on whether a header is there: exact, on that bit.
+            let valid = kind.text()? == "valid";
             let kind = match kind.text()? {
-                "exact" => MatchKind::Exact,
+                "exact" | "valid" => MatchKind::Exact,
                 "lpm" => MatchKind::Lpm,
                 "ternary" => MatchKind::Ternary,
                 "range" => MatchKind::Range,
@@ -130,7 +136,11 @@ impl<'a> Control<'a, '_> {
                 return item.refuse("a table has at most one lpm field");
             }
             let target = item.get("target")?;
-            let field = self.key_field(&target)?;
+            let field = if valid {
+                self.names.headers.validity(&target)?
+            } else {
+                self.key_field(&target)?
+            };
             if matches!(field.slot, Slot::Variable { .. }) {
                 return target.refuse("a varbit cannot be a key field");
             }
@@ -145,6 +155,7 @@ impl<'a> Control<'a, '_> {
             }
             let name = match item.find("name") {
                 Some(name) => name.text()?.to_owned(),
+                None if valid => target.text()?.to_owned(),
                 None => target
                     .tuple::<2>()?
                     .iter()
@@ -183,8 +194,16 @@ impl<'a> Control<'a, '_> {
         };
         let otherwise = self.next(item.find("base_default_next"))?;
         let mut actions = Vec::new();
-        for id in item.get("action_ids")?.items()? {
-            let action = self.action(&id)?;
+        // Older artifacts have only names, each of one action.
+        let taken = match item.find("action_ids") {
+            Some(ids) => ids.items()?.iter().map(|id| self.action(id)).collect(),
+            None => item
+                .list("actions")?
+                .iter()
+                .map(|name| action_named(name, program))
+                .collect::<Result<Vec<_>, _>>(),
+        }?;
+        for action in taken {
             let name = program.actions[action as usize].name.as_str();
             actions.push(TableAction {
                 action,
@@ -262,6 +281,10 @@ impl<'a> Control<'a, '_> {
                         .collect();
                     (value, prefix_words(key.bits, key.bits))
                 }
+                ("valid", MatchKind::Exact) => {
+                    let is_there = item.get("key")?.flag()?;
+                    (vec![is_there.into()], prefix_words(key.bits, key.bits))
+                }
                 ("lpm", MatchKind::Lpm) => {
                     let length = item.get("prefix_length")?;
                     prefix = length.number()?;
@@ -309,6 +332,15 @@ impl<'a> Control<'a, '_> {
             priority: 0,
             choice,
         })
+    }
+}
+
+fn action_named(name: &Json<'_>, program: &Program) -> Result<u32, LoadError> {
+    let wanted = name.text()?;
+    let mut actions = program.actions.iter();
+    match actions.position(|action| action.name == wanted) {
+        Some(action) => Ok(action as u32),
+        None => name.refuse(format!("no action is called {wanted:?}")),
     }
 }
 

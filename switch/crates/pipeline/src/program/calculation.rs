@@ -84,6 +84,25 @@ pub(crate) struct Bytes {
 /// Bytes of the buffer; eight are written at a time.
 pub(crate) const BUFFER: usize = 128;
 
+impl Calculation {
+    /// A calculation over `inputs`, and over the packet's payload behind them if `payload`.
+    pub(crate) fn new(algorithm: Algorithm, inputs: Vec<CalculationInput>, payload: bool) -> Self {
+        let (sum, bytes) = match algorithm {
+            _ if payload => (None, None),
+            Algorithm::Csum16 => (Sum::new(&inputs), None),
+            Algorithm::Random => (None, None),
+            _ => (None, Bytes::new(&inputs)),
+        };
+        Self {
+            algorithm,
+            sum,
+            bytes,
+            inputs,
+            payload,
+        }
+    }
+}
+
 impl Sum {
     /// The sum for these inputs, if they are of at most one header, and a varbit only at the end.
     pub(crate) fn new(inputs: &[CalculationInput]) -> Option<Self> {

@@ -34,7 +34,7 @@ pub(crate) use message::{DigestFields, LogMessage};
 pub(crate) use operation::{Element, ExternOperation, HeaderReference, Span, Wide, WideOperation};
 pub(crate) use parser::{
     Cases, ErrorCodes, MOST_STATES, MaskedWords, ParserOperation, ParserState, SelectCase,
-    SelectCondition, ValueSetShape,
+    SelectCondition, ValueSetShape, View,
 };
 pub use slot::FieldList;
 pub(crate) use slot::{Fit, HeaderSpan, LayoutField, Slot, VariablePlace, WordField, fit};

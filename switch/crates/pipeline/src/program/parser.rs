@@ -70,6 +70,16 @@ pub(crate) struct ValueSetShape {
     pub(crate) size: u32,
     /// Width of each field; none if no state uses the set.
     pub(crate) bits: Vec<u32>,
+    /// What the control plane doesn't write itself: another set as a state sees it.
+    pub(crate) view: Option<View>,
+}
+
+/// A set whose members are those of another, the same bits cut into other fields.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) of: u32,
+    /// The bits that count, word by word.
+    pub(crate) masks: Box<[u64]>,
 }
 
 #[derive(Debug)]

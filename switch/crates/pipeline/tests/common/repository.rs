@@ -9,6 +9,7 @@ pub fn artifacts() -> Vec<PathBuf> {
         "switch/crates/pipeline/tests/programs",
         "switch/crates/node/tests/programs",
         "switch/programs/build",
+        "switch/programs/older",
         "switch/python/tests/programs",
         "p4src/build",
     ];
