@@ -73,8 +73,8 @@ fn what_is_not_supported_is_refused_with_its_place() {
     );
     assert_eq!(
         refused(|artifact| artifact["calculations"][0]["algo"] = json!("md5")),
-        "artifact /calculations/0/algo: hash algorithm \"md5\" is not supported; expected crc16, crc32, csum16, \
-         identity, xor16 or random"
+        "artifact /calculations/0/algo: hash algorithm \"md5\" is not supported; expected csum16, identity, xor16, \
+         xor32, random or a CRC"
     );
     assert_eq!(
         refused(|artifact| artifact["register_arrays"][0]["size"] = json!(4_000_000_000u32)),

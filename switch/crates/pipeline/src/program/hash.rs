@@ -1,4 +1,6 @@
-//! Hash algorithms of v1model, over a string of bytes.
+//! Hash algorithms, over a string of bytes.
+
+use super::crc::Crc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Algorithm {
@@ -7,24 +9,31 @@ pub(crate) enum Algorithm {
     Csum16,
     Identity,
     Xor16,
+    Xor32,
+    /// Any other CRC.
+    Crc(Crc),
     /// A random number, whatever the data.
     Random,
 }
 
 impl Algorithm {
     pub(crate) const NAMES: &'static str =
-        "expected crc16, crc32, csum16, identity, xor16 or random";
+        "expected csum16, identity, xor16, xor32, random or a CRC";
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             // A custom CRC has the parameters of the standard one unless others are set.
-            "crc16" | "crc16_custom" => Self::Crc16,
-            "crc32" | "crc32_custom" => Self::Crc32,
+            "crc16" | "crc16_custom" | "crc_16" => Self::Crc16,
+            "crc32" | "crc32_custom" | "crc_32" => Self::Crc32,
+            "crc8_custom" => Self::Crc(Crc::named("crc_8")?),
+            "crc64_custom" => Self::Crc(Crc::named("crc_64")?),
+            "crcCCITT" => Self::Crc(Crc::named("crc_ccitt_false")?),
             "csum16" | "cksum16" => Self::Csum16,
             "identity" => Self::Identity,
             "xor16" => Self::Xor16,
+            "xor32" => Self::Xor32,
             "random" => Self::Random,
-            _ => return None,
+            other => Self::Crc(Crc::named(other)?),
         })
     }
 
@@ -41,6 +50,11 @@ impl Algorithm {
                 .fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
             Self::Random => 0,
             Self::Xor16 => u64::from(words(data).fold(0, |sum, word| sum ^ word)),
+            Self::Xor32 => data.chunks(4).fold(0, |sum, chunk| {
+                let part = |index| u64::from(chunk.get(index).copied().unwrap_or(0));
+                sum ^ (part(0) << 24 | part(1) << 16 | part(2) << 8 | part(3))
+            }),
+            Self::Crc(crc) => crc.of(data),
         }
     }
 }
@@ -152,6 +166,7 @@ mod tests {
         assert_eq!(Algorithm::Crc32.hash(b"123456789"), 0xcbf4_3926);
         assert_eq!(Algorithm::Identity.hash(&[1, 2, 3]), 0x01_02_03);
         assert_eq!(Algorithm::Xor16.hash(&[0x12, 0x34, 0x56]), 0x4434);
+        assert_eq!(Algorithm::Xor32.hash(&[1, 2, 3, 4, 5, 6]), 0x0404_0304);
         // The example of RFC 1071 section 3.
         assert_eq!(
             Algorithm::Csum16.hash(&[0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7]),

@@ -4,6 +4,7 @@
 mod accesses;
 mod action;
 mod calculation;
+mod crc;
 mod externs;
 mod extract;
 mod hash;

@@ -48,12 +48,10 @@ fn read(paths: Vec<PathBuf>) -> Vec<Committed> {
 
 /// The `packet` lines of the STF file that belongs to an artifact.
 fn stf(artifact: &Path) -> Vec<(u16, Vec<u8>)> {
-    let path = artifact
-        .parent()
-        .unwrap()
-        .join("..")
-        .join(artifact.file_stem().unwrap());
-    let Ok(text) = std::fs::read_to_string(path.with_extension("stf")) else {
+    let folder = artifact.parent().unwrap();
+    let name = Path::new(artifact.file_stem().unwrap()).with_extension("stf");
+    let read = |folder: &Path| std::fs::read_to_string(folder.join(&name));
+    let Ok(text) = read(folder).or_else(|_| read(&folder.join(".."))) else {
         return Vec::new();
     };
     let frame = |line: &str| {

@@ -87,7 +87,9 @@ pub fn write(pipeline: &Pipeline, choices: &mut Choices<'_>) -> Option<Write> {
         }
         11 => {
             let set = any(&pipeline.value_sets(), choices)?;
-            let members = (0..choices.up_to(set.size as usize + 1)).map(|_| {
+            // One too many for a small set, and no more choices for a large one.
+            let most = set.size.min(MOST_MEMBERS) as usize + 1;
+            let members = (0..choices.up_to(most)).map(|_| {
                 let fields = set.bits.iter().map(|bits| {
                     let kind =
                         choices.pick(&[MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm]);
@@ -102,6 +104,9 @@ pub fn write(pipeline: &Pipeline, choices: &mut Choices<'_>) -> Option<Write> {
         _ => Write::Settle,
     })
 }
+
+/// Members that are written to a value set at once.
+const MOST_MEMBERS: u32 = 8;
 
 fn any<T: Clone>(among: &[T], choices: &mut Choices<'_>) -> Option<T> {
     (!among.is_empty()).then(|| choices.pick(among))
