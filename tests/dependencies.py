@@ -15,6 +15,8 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from release.locks import pins
+
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ROOT / "requirements"
 # Extras that can't be built everywhere, and the group that makes the documentation: each is locked apart.
@@ -33,10 +35,10 @@ def asked_for(project: dict[str, Any]) -> dict[str, list[str]]:
 
 def disagreements(asked: list[str], lock: str) -> list[str]:
     """Return the requirements that a lock file doesn't satisfy."""
-    pins = [Requirement(line.rstrip(" \\")) for line in lock.splitlines() if line[:1].isalnum()]
+    locked = [Requirement(pin) for pin in pins(lock)]
     wrong = []
     for wanted in map(Requirement, asked):
-        held = [pin for pin in pins if canonicalize_name(pin.name) == canonicalize_name(wanted.name)]
+        held = [pin for pin in locked if canonicalize_name(pin.name) == canonicalize_name(wanted.name)]
         versions = [next(iter(pin.specifier)).version for pin in held]
         if not versions:
             wrong.append(f"{wanted} is not there")
