@@ -227,6 +227,8 @@ $(VENV)/.installed: pyproject.toml requirements/setup.lock $(RUST_SOURCES)
 	@echo "setting up $(VENV): Python packages and the Rust build, some minutes the first time"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "no venv: on Debian, install python3-venv" >&2; exit 2; }
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/setup.lock
+	@# One by another name would be taken first.
+	@rm -f switch/python/phb_switch/_native.*.so
 	@# setuptools warns of every editable install; its errors still show.
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
