@@ -25,6 +25,8 @@ class InterfaceStatus:
         status: Of openconfig-interfaces: ``UP``, ``DOWN``, ``NOT_PRESENT``, ``UNKNOWN``.
         rate_bps: Of the port's scheduler policy; None without one. gNMI doesn't tell the rate of the line.
         shaped: That policy is one of ours.
+        discipline: Of the kernel, set there by tc: ``tbf``, ``htb``; ``none``, or None where the switch doesn't tell.
+        held_back: Frames that have waited for it in the switch.
         counters: By name.
         queues: Of the traffic manager, by name: packets sent, and packets dropped for want of room.
     """
@@ -33,6 +35,8 @@ class InterfaceStatus:
     status: str
     rate_bps: int | None
     shaped: bool
+    discipline: str | None = None
+    held_back: int = 0
     counters: Mapping[str, int] = field(default_factory=dict)
     queues: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
@@ -57,10 +61,16 @@ def _interfaces(
 ) -> dict[int, InterfaceStatus]:
     status: dict[str, str] = {}
     counters: dict[str, dict[str, int]] = {}
+    disciplines: dict[str, str] = {}
+    held_back: dict[str, int] = {}
     for update in states:
         name, leaf = update.path["interface", "name"], str(update.path.last)
         if leaf == "oper-status":
             status[name] = str(update.value)
+        elif leaf == "queueing-discipline":
+            disciplines[name] = str(update.value)
+        elif leaf == "out-held-back":
+            held_back[name] = int(update.value)
         elif leaf in COUNTERS:
             counters.setdefault(name, {})[leaf] = int(update.value)
     sent: dict[str, dict[str, dict[str, int]]] = {}
@@ -74,6 +84,8 @@ def _interfaces(
             status.get(port.interface, "UNKNOWN"),
             port.scheduler.rate_bps,
             port.policy is not None and port.policy.startswith(OURS),
+            disciplines.get(port.interface),
+            held_back.get(port.interface, 0),
             counters.get(port.interface, {}),
             sent.get(port.interface, {}),
         )

@@ -435,7 +435,8 @@ class RealTime:
         `without_rings` (None, or why frames are copied one by one); `missed` (found no room before the switch);
         `receive_errors`; `send_errors` (too long for the interface, no room, interface down); `refused` (left to
         hardware in a way that can't be undone); `segmented` (left whole, and cut); `not_captured` (passed, but missing
-        in a capture that could not be written).
+        in a capture that could not be written); `discipline` (the queueing discipline that somebody has set on the
+        interface, or None); `held_back` (waited in the switch since the discipline held as many frames as it may).
         """
 
 @final

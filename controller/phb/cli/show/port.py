@@ -62,6 +62,8 @@ def _interface_as_json(interface: InterfaceStatus) -> dict[str, Any]:
         "status": interface.status,
         "rate_bps": interface.rate_bps,
         "shaped": interface.shaped,
+        "queueing_discipline": interface.discipline,
+        "held_back": interface.held_back,
         "counters": dict(interface.counters),
         "queues": {name: dict(counters) for name, counters in interface.queues.items()},
     }
@@ -85,7 +87,7 @@ def _render(ports: PortTable) -> RenderableType:
         words = "the switch doesn't speak gNMI: interfaces and shapers are not known"
         return Group(shown, Text(words))
     each = "packets/ discards/ errors"
-    interfaces = table("port", "interface", "status", "rate", f"in {each}", f"out {each}", "queue drops")
+    interfaces = table("port", "interface", "status", "rate", f"in {each}", f"out {each}", "queue drops", "held back")
     for row in ports.rows:
         if row.interface is not None:
             interfaces.add_row(str(row.number), *_interface(row))
@@ -108,4 +110,12 @@ def _interface(row: PortRow) -> tuple[str, ...]:
         f"{rate} (shaper)" if interface.shaped else rate,
         *counted,
         str(dropped),
+        _held_back(interface),
     )
+
+
+def _held_back(interface: InterfaceStatus) -> str:
+    """By the kernel's queueing discipline, where somebody has set one."""
+    if interface.discipline in (None, "none"):
+        return "-"
+    return f"{interface.held_back} ({interface.discipline})"

@@ -223,6 +223,8 @@ fn attachments(options: &Options, ports: &Ports) -> Attachments {
                 refused: counted.refused,
                 receive_errors: counted.receive_errors,
                 send_errors: counted.send_errors,
+                discipline: counted.discipline,
+                held_back: counted.held_back,
                 ifindex: index,
             };
             (*number, attachment)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use phb_ports::Link;
 
 /// The interface at a port, as its runner knows it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attachment {
     /// Whether frames can pass.
     pub link: Link,
@@ -18,6 +18,10 @@ pub struct Attachment {
     pub receive_errors: u64,
     /// Frames that did not leave.
     pub send_errors: u64,
+    /// The queueing discipline that somebody has set on the interface, if frames pass through it.
+    pub discipline: Option<String>,
+    /// Frames that waited since the discipline held as many as it may.
+    pub held_back: u64,
     /// The kernel's index of the interface, if it has one.
     pub ifindex: Option<u32>,
 }

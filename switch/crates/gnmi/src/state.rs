@@ -23,11 +23,12 @@ const OUTGOING: [DropReason; 7] = [
     DropReason::CpuBuffer,
 ];
 
-const PORT: [&str; 12] = [
+const PORT: [&str; 14] = [
     "id",
     "ifindex",
     "admin-status",
     "oper-status",
+    "queueing-discipline",
     "counters/in-octets",
     "counters/in-pkts",
     "counters/in-discards",
@@ -36,6 +37,7 @@ const PORT: [&str; 12] = [
     "counters/out-pkts",
     "counters/out-discards",
     "counters/out-errors",
+    "counters/out-held-back",
 ];
 
 const QUEUE: [&str; 5] = [
@@ -69,7 +71,8 @@ pub(crate) fn port_values(
 ) -> [Value; PORT.len()] {
     let drops = &counted.dropped;
     let outgoing: u64 = OUTGOING.iter().map(|reason| drops.of(*reason)).sum();
-    let at_interface = attachment.copied().unwrap_or_default();
+    let none = Attachment::default();
+    let at_interface = attachment.unwrap_or(&none);
     let link = match attachment.map(|attachment| attachment.link) {
         None => "UNKNOWN",
         Some(Link::Up) => "UP",
@@ -84,6 +87,7 @@ pub(crate) fn port_values(
         Value::Unsigned(u64::from(ifindex)),
         Value::text("UP"),
         Value::text(link),
+        Value::text(at_interface.discipline.as_deref().unwrap_or("none")),
         Value::Unsigned(counted.received_bytes),
         Value::Unsigned(counted.received_packets),
         Value::Unsigned(missed.saturating_add(incoming)),
@@ -92,6 +96,7 @@ pub(crate) fn port_values(
         Value::Unsigned(counted.transmitted_packets),
         Value::Unsigned(outgoing),
         Value::Unsigned(at_interface.send_errors),
+        Value::Unsigned(at_interface.held_back),
     ]
 }
 

@@ -239,7 +239,7 @@ impl Tree {
             let execution = node.pipeline().map(Pipeline::execution);
             (node.statistics(), queues.collect(), execution)
         };
-        let attachments = (self.attachments)();
+        let mut attachments = (self.attachments)();
         let interfaces = self.interfaces.iter();
         let source = Source {
             settings: &settings,
@@ -248,7 +248,7 @@ impl Tree {
             statistics,
             queues,
             attachments: interfaces
-                .map(|interface| attachments.get(&interface.port).copied())
+                .map(|interface| attachments.remove(&interface.port))
                 .collect(),
             execution,
             server: &self.server,

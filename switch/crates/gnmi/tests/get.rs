@@ -30,6 +30,7 @@ fn capabilities() {
         "openconfig-if-ethernet",
         "openconfig-p4rt",
         "openconfig-qos",
+        "phb-interfaces",
         "phb-qos",
         "phb-program",
         "phb-server",
@@ -85,6 +86,8 @@ fn what_a_runner_knows() {
             refused: 2,
             receive_errors: 3,
             send_errors: 4,
+            discipline: Some("htb".to_owned()),
+            held_back: 5,
             ifindex: Some(77),
         },
     );
@@ -98,6 +101,8 @@ fn what_a_runner_knows() {
         ("counters/in-discards", number(3)),
         ("counters/in-errors", number(3)),
         ("counters/out-errors", number(4)),
+        ("counters/out-held-back", number(5)),
+        ("queueing-discipline", word("htb")),
     ] {
         assert_eq!(values[&format!("{root}/{name}")], expected, "{name}");
     }

@@ -206,8 +206,7 @@ fn changes_of_settings() {
 #[test]
 fn changes_of_links() {
     let switch = switch();
-    let mut attachment = Attachment::default();
-    switch.attach(1, attachment);
+    switch.attach(1, Attachment::default());
     let (mut subscriber, values) = begun(&switch, stream(of(STATUS, mode::ON_CHANGE)));
     assert_eq!(values, one(STATUS, word("UP")));
     for (link, status) in [
@@ -215,7 +214,10 @@ fn changes_of_links() {
         (Link::Down, "DOWN"),
         (Link::Up, "UP"),
     ] {
-        attachment.link = link;
+        let attachment = Attachment {
+            link,
+            ..Attachment::default()
+        };
         switch.attach(1, attachment);
         let due = subscriber.due().expect("a stream");
         assert_eq!(

@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use phb_network::{Port, Time};
 use phb_pipeline::Packet;
-use phb_traffic_manager::{PortConfig, PortQueue};
+use phb_traffic_manager::{Outlet, PortConfig, PortQueue};
 
 use crate::statistics::{PortStatistics, QueueStatistics};
 
@@ -105,6 +105,11 @@ impl Ports {
             queues: Vec::new(),
             due: NEVER,
         });
+    }
+
+    pub(crate) fn set_outlet(&mut self, place: usize, outlet: Outlet) {
+        self.ports[place].queue.set_outlet(outlet);
+        self.ports[place].note_due();
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &SwitchPort> {

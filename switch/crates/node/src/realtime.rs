@@ -5,6 +5,10 @@
 //! memory; it sends outside the lock, once per port. A frame that leaves later waits here for its
 //! time. A frame that the kernel does not take is counted, never retried: the node sets the line's
 //! rate, not the interface.
+//!
+//! Unless a port is held back by what somebody has set on its interface, and the node can wait for
+//! it. Then each frame is sent as soon as it leaves the node, so that the queues of the node know
+//! before the next one whether the interface had room.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +19,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use phb_network::{Frame, Node, Output, Port, Time};
-use phb_ports::{Clock, Counters, Event, LinkChange, Links, PortCounters, Waiter};
+use phb_ports::{Clock, Counters, Event, LinkChange, Links, PortCounters, Room, Waiter};
+use phb_traffic_manager::Outlet;
 
 use crate::switch::{AHEAD, SwitchNode, Waker};
 
@@ -45,6 +50,14 @@ pub trait LiveNode: Node {
     /// Shows frames that are received next, up to [`AHEAD`].
     fn look_ahead(&self, _frames: &[&[u8]]) {}
 
+    /// Whether frames can wait in the node for an interface that holds them back.
+    fn has_queues(&self) -> bool {
+        false
+    }
+
+    /// Says at `now` (ns) whether frames may leave a port, and sends what may.
+    fn set_outlet(&mut self, _now: Time, _port: Port, _outlet: Outlet, _out: &mut Output) {}
+
     /// Sets the function that wakes the runner for work from elsewhere; most nodes have none.
     fn set_waker(&mut self, _waker: Option<Waker>) {}
 }
@@ -64,6 +77,14 @@ impl LiveNode for SwitchNode {
 
     fn look_ahead(&self, frames: &[&[u8]]) {
         SwitchNode::look_ahead(self, frames.iter().copied());
+    }
+
+    fn has_queues(&self) -> bool {
+        true
+    }
+
+    fn set_outlet(&mut self, now: Time, port: Port, outlet: Outlet, out: &mut Output) {
+        SwitchNode::set_outlet(self, now, port, outlet, out);
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
@@ -104,6 +125,8 @@ struct Attached {
     readable: bool,
     /// Frames were passed since the last flush.
     dirty: bool,
+    /// What the node knows of the port's room; nothing at the start.
+    outlet: Option<Outlet>,
 }
 
 /// Time, number in the order of sending, port, and the frame.
@@ -139,6 +162,8 @@ impl Later {
 
 struct Ports {
     attached: Vec<Attached>,
+    /// An interface may hold frames back, or the node doesn't know yet that it doesn't.
+    held: bool,
     /// Place in `attached` by port number.
     index: Vec<Option<usize>>,
     started: bool,
@@ -183,12 +208,14 @@ impl RealTime {
                 port,
                 readable: true,
                 dirty: false,
+                outlet: None,
             });
         }
         let shared = Shared {
             node,
             ports: Mutex::new(Ports {
                 attached,
+                held: false,
                 index,
                 started: false,
             }),
@@ -304,6 +331,14 @@ impl Shared {
 
     fn serve(&self, ports: &mut Ports) -> io::Result<()> {
         let mut links = Links::new()?;
+        let has_queues = lock(&self.node).has_queues();
+        for each in &mut ports.attached {
+            each.outlet = None;
+            if has_queues {
+                each.port.hold_back();
+            }
+        }
+        ports.held = true;
         // Changes between the opening of the interfaces and the subscription.
         self.follow(ports, None);
         self.begin(ports);
@@ -318,7 +353,13 @@ impl Shared {
         while !self.stop.load(Ordering::Acquire) {
             let now = self.now();
             out.begin(now);
-            let next_tick = {
+            let next_tick = if ports.held {
+                let mut node = lock(&self.node);
+                if ports.pass_one_by_one(now, &mut *node, &mut out, &mut later) {
+                    last_frame = now;
+                }
+                node.next_tick()
+            } else {
                 let mut node = lock(&self.node);
                 node.tick(now, &mut out);
                 let ahead = node.looks_ahead();
@@ -343,6 +384,7 @@ impl Shared {
                 node.next_tick()
             };
             ports.send(now, &out, &mut later);
+            ports.flush();
             let busy = ports.attached.iter().any(|each| each.readable);
             let arrivals = ports
                 .attached
@@ -393,14 +435,20 @@ impl Shared {
     ) -> io::Result<()> {
         let own = [Some(self.wake.descriptor()), Some(links.descriptor())];
         let of_ports = ports.attached.iter().map(|each| each.port.descriptor());
-        waiter.wait(own.into_iter().chain(of_ports), timeout)?;
+        let held = if ports.held { &ports.attached[..] } else { &[] };
+        let blocked = held.iter().map(|each| each.port.blocked());
+        waiter.wait(own.into_iter().chain(of_ports), blocked, timeout)?;
         if waiter.is_ready(0) {
             self.wake.clear();
         }
+        let behind = own.len() + ports.attached.len();
         for (place, each) in ports.attached.iter_mut().enumerate() {
             each.readable |= waiter.is_ready(own.len() + place);
             if waiter.is_in_trouble(own.len() + place) {
                 each.port.trouble();
+            }
+            if waiter.is_ready(behind + place) {
+                each.port.make_room();
             }
             each.readable |= each.port.next_arrival().is_some();
         }
@@ -438,11 +486,12 @@ impl Shared {
                 }
             }
         }
+        ports.held |= ports.any_held();
     }
 }
 
 impl Ports {
-    /// Sends frames that are due, keeps the later ones, and has ports finish the batch.
+    /// Sends frames that are due, and keeps the later ones.
     fn send(&mut self, now: Time, out: &Output, later: &mut Later) {
         while let Some((port, frame)) = later.take_due(now) {
             self.send_one(now, port, &frame);
@@ -454,9 +503,70 @@ impl Ports {
                 self.send_one(now, sent.port, &sent.frame.bytes);
             }
         }
+    }
+
+    /// Has ports finish the batch.
+    fn flush(&mut self) {
         for each in &mut self.attached {
             if std::mem::take(&mut each.dirty) {
                 each.port.flush();
+            }
+        }
+    }
+
+    fn any_held(&self) -> bool {
+        let mut rooms = self.attached.iter().map(|each| each.port.room());
+        rooms.any(|room| room != Room::Always)
+    }
+
+    /// A round in which the node knows before every frame which ports have room. Gives whether frames
+    /// came.
+    fn pass_one_by_one(
+        &mut self,
+        now: Time,
+        node: &mut dyn LiveNode,
+        out: &mut Output,
+        later: &mut Later,
+    ) -> bool {
+        node.tick(now, out);
+        self.settle(now, node, out, later);
+        let mut came = false;
+        for place in 0..self.attached.len() {
+            for _ in 0..BATCH {
+                let each = &mut self.attached[place];
+                if !each.readable {
+                    break;
+                }
+                let number = each.number;
+                each.readable = each.port.receive(now, 1, &mut |frame| {
+                    (came, each.dirty) = (true, true);
+                    node.receive_borrowed(now, number, frame, out);
+                });
+                self.settle(now, node, out, later);
+            }
+        }
+        self.held = self.any_held();
+        came
+    }
+
+    /// Sends what the node has given, and has it give more as long as ports have room.
+    fn settle(&mut self, now: Time, node: &mut dyn LiveNode, out: &mut Output, later: &mut Later) {
+        loop {
+            self.send(now, out, later);
+            out.begin(now);
+            for each in &mut self.attached {
+                let outlet = match each.port.room() {
+                    Room::Always => Outlet::Always,
+                    Room::Now => Outlet::Open,
+                    Room::None => Outlet::Closed,
+                };
+                if each.outlet != Some(outlet) {
+                    each.outlet = Some(outlet);
+                    node.set_outlet(now, each.number, outlet, out);
+                }
+            }
+            if out.sent().is_empty() {
+                return;
             }
         }
     }
@@ -468,6 +578,9 @@ impl Ports {
             let each = &mut self.attached[place];
             each.port.send(now, frame);
             each.dirty = true;
+            if each.outlet == Some(Outlet::Open) {
+                each.outlet = Some(Outlet::Closed);
+            }
         }
     }
 

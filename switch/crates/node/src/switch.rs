@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use phb_network::{Frame, Node, Output, Port, Time};
 use phb_pipeline::{Entry, Executor, Options, Pipeline};
-use phb_traffic_manager::PortConfig;
+use phb_traffic_manager::{Outlet, PortConfig};
 
 use crate::digests::Digests;
 use crate::idle::Idle;
@@ -146,6 +146,14 @@ impl SwitchNode {
     /// Adds a port, or changes how it transmits from the next frame on.
     pub fn set_port(&mut self, number: Port, config: PortConfig) {
         self.path.ports.set(number, config);
+    }
+
+    /// Says at `now` (ns) whether frames may leave a port, and sends what may.
+    pub fn set_outlet(&mut self, now: Time, number: Port, outlet: Outlet, out: &mut Output) {
+        if let Some(place) = self.path.ports.place(number) {
+            self.path.ports.set_outlet(place, outlet);
+            self.path.advance(now, place, out);
+        }
     }
 
     /// Where frames for controllers wait.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use phb_network::pcap::PcapWriter;
 use phb_network::{Frame, Node, Output, Port, Time};
-use phb_node::{LiveNode, RealTime, RunnerConfig, SwitchNode, unlimited};
+use phb_node::{DropReason, LiveNode, RealTime, RunnerConfig, SwitchNode, unlimited};
 use phb_ports::memory::Far;
 use phb_ports::pcap::PcapReader;
 use phb_ports::{CapturedPort, FilePort, MemoryPort};
@@ -346,4 +346,81 @@ fn a_capture_that_can_not_be_written_holds_nothing_up() {
         .map(|(.., counted)| counted.not_captured);
     assert_eq!(not_captured.collect::<Vec<_>>(), [3, 0]);
     std::fs::remove_dir_all(directory).expect("it is there");
+}
+
+/// A queue whose packets the other side takes one by one, as an interface with a slow discipline.
+#[test]
+fn what_an_interface_holds_back_waits_in_the_queues_and_leaves_in_order() {
+    let (first, far_first) = memory("first");
+    let (second, far_second) = MemoryPort::new("second").expect("an event descriptor");
+    let switch = switch(PortConfig {
+        buffer_packets: 20,
+        ..unlimited()
+    });
+    let ports: [(u16, Box<dyn phb_ports::Port>); 2] =
+        [(1, first), (2, Box::new(second.holding(3)))];
+    let mut runner = RealTime::new(Arc::clone(&switch), ports, RunnerConfig::default())
+        .expect("an event descriptor");
+    assert!(runner.start().expect("a thread"));
+    // More than a batch: 3 go to the interface, 20 wait, the rest finds no room. Another port's
+    // frames pass them.
+    for number in 0..200 {
+        far_first.send(frame(2, number));
+    }
+    far_first.send(frame(1, 0));
+    assert_eq!(wait_for(&far_first, 1), [frame(1, 0)]);
+    {
+        let switch = switch.lock().expect("nobody has panicked");
+        let statistics = switch.statistics();
+        assert_eq!((statistics.queued, statistics.transmitted), (20, 4));
+        assert_eq!(statistics.dropped.of(DropReason::Buffer), 177);
+        assert_eq!(switch.check(), 0);
+    }
+    let mut frames = Vec::new();
+    let end = Instant::now() + PATIENCE;
+    while frames.len() < 23 {
+        assert!(Instant::now() < end, "{} of 23 frames", frames.len());
+        frames.extend(far_second.take_one());
+    }
+    assert!((0..23).eq(frames.iter().map(|frame| frame[14])), "in order");
+    // The program writes how long a packet has waited in us (ranked.p4): the first ones didn't.
+    let waited = frames.iter().map(|frame| frame[..4] != [0; 4]);
+    assert!((0..23).map(|number| number >= 3).eq(waited));
+    runner.stop();
+    let switch = switch.lock().expect("nobody has panicked");
+    assert_eq!((switch.statistics().queued, switch.check()), (0, 0));
+    let ports = switch.statistics().ports;
+    let (_, second) = ports
+        .iter()
+        .find(|(port, _)| *port == 2)
+        .expect("it is there");
+    assert_eq!(
+        (second.queue_depth_max, second.queue_delay_packets),
+        (20, 23)
+    );
+}
+
+/// The next runner has another interface at the port, which holds nothing back.
+#[test]
+fn what_waited_leaves_by_the_next_runner() {
+    let (first, far_first) = memory("first");
+    let (held, far_held) = MemoryPort::new("second").expect("an event descriptor");
+    let switch = switch(unlimited());
+    let ports: [(u16, Box<dyn phb_ports::Port>); 2] = [(1, first), (2, Box::new(held.holding(1)))];
+    let mut runner = RealTime::new(Arc::clone(&switch), ports, RunnerConfig::default())
+        .expect("an event descriptor");
+    assert!(runner.start().expect("a thread"));
+    for number in 0..5 {
+        far_first.send(frame(2, number));
+    }
+    far_first.send(frame(1, 0));
+    wait_for(&far_first, 1);
+    runner.stop();
+    assert_eq!(far_held.take(), [frame(2, 0)]);
+    let (second, far_second) = memory("second");
+    let mut runner =
+        RealTime::new(switch, [(2, second)], RunnerConfig::default()).expect("an event descriptor");
+    assert!(runner.start().expect("a thread"));
+    let frames = wait_for(&far_second, 4);
+    assert!((1..5).eq(frames.iter().map(|frame| frame[14])), "in order");
 }

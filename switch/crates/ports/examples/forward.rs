@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         if !moved {
             let descriptors = ports.iter().map(Port::descriptor);
-            waiter.wait(descriptors, None)?;
+            waiter.wait(descriptors, [], None)?;
         }
     }
 }

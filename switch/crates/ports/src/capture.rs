@@ -11,7 +11,7 @@ use phb_network::pcap::PcapWriter;
 
 use crate::counters::Counters;
 use crate::links::LinkChange;
-use crate::port::{Clock, Port, PortError, Timestamp};
+use crate::port::{Clock, Port, PortError, Room, Timestamp};
 use crate::system;
 
 /// A capture file that readers can follow.
@@ -139,6 +139,22 @@ impl Port for CapturedPort {
         self.port.flush();
         let lost = self.received.flush() + self.sent.flush();
         self.port.counters().not_captured(lost);
+    }
+
+    fn hold_back(&mut self) {
+        self.port.hold_back();
+    }
+
+    fn room(&self) -> Room {
+        self.port.room()
+    }
+
+    fn blocked(&self) -> Option<BorrowedFd<'_>> {
+        self.port.blocked()
+    }
+
+    fn make_room(&mut self) {
+        self.port.make_room();
     }
 
     fn has_rings(&self) -> bool {

@@ -53,6 +53,10 @@ pub struct PortCounters {
     pub segmented: u64,
     /// Frames that a failed capture file lacks.
     pub not_captured: u64,
+    /// The interface's queueing discipline, if somebody has set one and the port sends through it.
+    pub discipline: Option<String>,
+    /// Frames that had to wait since the discipline held as many as it may.
+    pub held_back: u64,
 }
 
 /// Counters written by one thread and read by others.
@@ -66,6 +70,8 @@ pub struct Counters {
     refused: AtomicU64,
     segmented: AtomicU64,
     not_captured: AtomicU64,
+    discipline: Mutex<Option<String>>,
+    held_back: AtomicU64,
     socket: Mutex<Weak<OwnedFd>>,
 }
 
@@ -91,6 +97,8 @@ impl Counters {
             refused: load(&self.refused),
             segmented: load(&self.segmented),
             not_captured: load(&self.not_captured),
+            discipline: lock(&self.discipline).clone(),
+            held_back: load(&self.held_back),
         }
     }
 
@@ -108,6 +116,18 @@ impl Counters {
 
     pub(crate) fn set_without_rings(&self, reason: Option<String>) {
         *lock(&self.without_rings) = reason;
+    }
+
+    pub(crate) fn discipline(&self) -> Option<String> {
+        lock(&self.discipline).clone()
+    }
+
+    pub(crate) fn set_discipline(&self, kind: Option<String>) {
+        *lock(&self.discipline) = kind;
+    }
+
+    pub(crate) fn hold_back(&self) {
+        self.held_back.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn watch(&self, socket: &Arc<OwnedFd>) {

@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use crate::netlink::{self, word};
+use crate::qdisc;
 use crate::system;
 
 /// A change of an interface.
@@ -47,12 +49,11 @@ impl LinkChange {
 
 /// More than any datagram of the kernel's (NLMSG_GOODSIZE is a page, large answers are 32 KiB).
 const LONGEST: usize = 1 << 16;
-/// Lengths of `struct nlmsghdr`, `struct ifinfomsg` and `struct rtattr`.
-const MESSAGE_HEADER: usize = 16;
+/// Length of `struct ifinfomsg`.
 const INTERFACE_HEADER: usize = 16;
-const ATTRIBUTE_HEADER: usize = 4;
 /// From linux/rtnetlink.h.
 const RTMGRP_LINK: u32 = 1;
+const RTMGRP_TC: u32 = 8;
 
 /// A subscription to changes in this network namespace.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ impl Links {
         // struct sockaddr_nl: family, padding, address chosen by the kernel, groups.
         let mut address = [0u8; 12];
         address[..2].copy_from_slice(&(libc::AF_NETLINK as u16).to_ne_bytes());
-        address[8..].copy_from_slice(&RTMGRP_LINK.to_ne_bytes());
+        address[8..].copy_from_slice(&(RTMGRP_LINK | RTMGRP_TC).to_ne_bytes());
         system::bind(&socket, &address)?;
         Ok(Self {
             socket,
@@ -96,27 +97,19 @@ impl Links {
     }
 }
 
-fn half(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn aligned(length: usize) -> usize {
-    length.next_multiple_of(4)
-}
-
-fn parse(mut datagram: &[u8], changes: &mut Vec<LinkChange>) {
-    while let (Some(length), Some(kind)) = (word(datagram, 0), half(datagram, 4)) {
-        let Some(message) = datagram.get(MESSAGE_HEADER..length as usize) else {
-            return;
-        };
-        if kind == libc::RTM_NEWLINK || kind == libc::RTM_DELLINK {
-            changes.extend(change(message, kind == libc::RTM_DELLINK));
+/// Adds the datagram's changes. A changed queueing discipline is a change of its interface.
+fn parse(datagram: &[u8], changes: &mut Vec<LinkChange>) {
+    for (kind, message) in netlink::messages(datagram) {
+        match kind {
+            libc::RTM_NEWLINK | libc::RTM_DELLINK => {
+                changes.extend(change(message, kind == libc::RTM_DELLINK));
+            }
+            libc::RTM_NEWQDISC | libc::RTM_DELQDISC => {
+                let name = qdisc::interface(message).and_then(system::interface_name);
+                changes.extend(name.map(|name| LinkChange::of(&name)));
+            }
+            _ => {}
         }
-        datagram = datagram.get(aligned(length as usize)..).unwrap_or_default();
     }
 }
 
@@ -126,23 +119,12 @@ fn change(message: &[u8], gone: bool) -> Option<LinkChange> {
         return None;
     }
     let (index, flags) = (word(message, 4)?, word(message, 8)?);
-    let mut attributes = message.get(INTERFACE_HEADER..)?;
-    while let (Some(length), Some(kind)) = (half(attributes, 0), half(attributes, 2)) {
-        let value = attributes.get(ATTRIBUTE_HEADER..usize::from(length))?;
-        if kind == libc::IFLA_IFNAME {
-            let name = value.split(|byte| *byte == 0).next()?;
-            return Some(LinkChange {
-                index,
-                name: String::from_utf8_lossy(name).into_owned(),
-                gone,
-                up: flags & libc::IFF_RUNNING as u32 != 0,
-            });
-        }
-        attributes = attributes
-            .get(aligned(usize::from(length))..)
-            .unwrap_or_default();
-    }
-    None
+    Some(LinkChange {
+        index,
+        name: netlink::text(message.get(INTERFACE_HEADER..)?, libc::IFLA_IFNAME)?,
+        gone,
+        up: flags & libc::IFF_RUNNING as u32 != 0,
+    })
 }
 
 #[cfg(test)]
@@ -154,19 +136,7 @@ mod tests {
         body.extend(7i32.to_ne_bytes());
         body.extend(flags.to_ne_bytes());
         body.extend([0; 4]);
-        // An attribute of another kind and of odd length first.
-        body.extend([5, 0, 99, 0, 1, 0, 0, 0]);
-        body.extend((ATTRIBUTE_HEADER as u16 + name.len() as u16 + 1).to_ne_bytes());
-        body.extend(libc::IFLA_IFNAME.to_ne_bytes());
-        body.extend(name.as_bytes());
-        body.resize(aligned(body.len() + 1), 0);
-        let mut message = (MESSAGE_HEADER as u32 + body.len() as u32)
-            .to_ne_bytes()
-            .to_vec();
-        message.extend(kind.to_ne_bytes());
-        message.extend([0; 10]);
-        message.extend(body);
-        message
+        netlink::message(kind, &body, &[(libc::IFLA_IFNAME, name)])
     }
 
     #[test]

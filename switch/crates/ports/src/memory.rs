@@ -9,7 +9,7 @@ use phb_network::Time;
 
 use crate::counters::Counters;
 use crate::event::Event;
-use crate::port::Port;
+use crate::port::{Port, Room};
 
 #[derive(Debug)]
 struct Shared {
@@ -29,6 +29,8 @@ pub struct MemoryPort {
     shared: Arc<Shared>,
     unflushed: Vec<Vec<u8>>,
     counters: Arc<Counters>,
+    /// Frames that may wait for the other side, if that is bounded.
+    holds: Option<usize>,
 }
 
 /// The other side.
@@ -48,8 +50,16 @@ impl MemoryPort {
             shared: Arc::clone(&shared),
             unflushed: Vec::new(),
             counters: Arc::default(),
+            holds: None,
         };
         Ok((port, Far(shared)))
+    }
+
+    /// Has no room for further frames while so many wait for the other side.
+    #[must_use]
+    pub fn holding(mut self, frames: usize) -> Self {
+        self.holds = Some(frames);
+        self
     }
 }
 
@@ -63,7 +73,18 @@ impl Far {
     /// Takes frames from the switch.
     #[must_use]
     pub fn take(&self) -> Vec<Vec<u8>> {
-        std::mem::take(&mut lock(&self.0.outgoing))
+        let frames = std::mem::take(&mut *lock(&self.0.outgoing));
+        self.0.event.set();
+        frames
+    }
+
+    /// Takes the next frame from the switch.
+    #[must_use]
+    pub fn take_one(&self) -> Option<Vec<u8>> {
+        let mut outgoing = lock(&self.0.outgoing);
+        let frame = (!outgoing.is_empty()).then(|| outgoing.remove(0));
+        self.0.event.set();
+        frame
     }
 }
 
@@ -93,6 +114,15 @@ impl Port for MemoryPort {
 
     fn send(&mut self, _now: Time, frame: &[u8]) {
         self.unflushed.push(frame.to_vec());
+    }
+
+    fn room(&self) -> Room {
+        let waiting = || self.unflushed.len() + lock(&self.shared.outgoing).len();
+        match self.holds {
+            None => Room::Always,
+            Some(most) if waiting() < most => Room::Now,
+            Some(_) => Room::None,
+        }
     }
 
     fn flush(&mut self) {

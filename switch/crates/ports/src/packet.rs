@@ -1,8 +1,6 @@
 //! A network interface as a port: a packet socket with rings.
-//!
-//! Socket options (packet(7)): `PACKET_VNET_HDR`, because virtual interfaces leave checksums and
-//! segmentation to missing hardware; `PACKET_COPY_THRESH` for frames longer than a slot, by the
-//! socket's queue; `PACKET_IGNORE_OUTGOING`; `PACKET_QDISC_BYPASS`: the switch has queues.
+
+mod attached;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,41 +9,19 @@ use std::sync::Arc;
 use phb_network::Time;
 
 use crate::counters::{Counters, Link};
+use crate::held::HeldSender;
 use crate::links::LinkChange;
 use crate::offload::{self, VIRTIO_HEADER};
-use crate::port::{Port, PortError};
-use crate::ring::{Layout, Rings};
+use crate::port::{Port, PortError, Room};
 use crate::system::{self, ControlBuffer};
 use crate::tag::{self, AUXILIARY_DATA};
+use attached::{Attached, ETHERNET_HEADER, TAG, attach, mtu};
 
-/// From linux/if_packet.h and linux/if_ether.h.
-const PACKET_ADD_MEMBERSHIP: i32 = 1;
-const PACKET_COPY_THRESH: i32 = 7;
+/// From linux/if_packet.h.
 const PACKET_AUXDATA: i32 = 8;
-const PACKET_VERSION: i32 = 10;
-const PACKET_LOSS: i32 = 14;
-const PACKET_VNET_HDR: i32 = 15;
-const PACKET_QDISC_BYPASS: i32 = 20;
-const PACKET_IGNORE_OUTGOING: i32 = 23;
-const PACKET_MR_PROMISC: u32 = 1;
-const TPACKET_V2: i32 = 1;
-const ETH_P_ALL: u16 = 3;
 
-/// Frames that may arrive while the switch is busy.
-const RECEIVE_SLOTS: usize = 4096;
-/// Frames sent by one flush.
-const TRANSMIT_SLOTS: usize = 512;
-/// Rings are not swapped: a large MTU gets fewer slots.
-const LARGEST_RING: usize = 16 << 20;
-
-/// Memory for large frames, or frames without a ring.
-const QUEUE_BYTES: i32 = 8 << 20;
 /// Longest frame with segmentation offload, Ethernet header included.
 const LONGEST_FRAME: usize = (1 << 16) + 64;
-const ETHERNET_HEADER: usize = 14;
-const TAG: usize = 4;
-/// Largest header before a frame's payload in a transmit slot.
-const LARGEST_HEADER: usize = VIRTIO_HEADER + ETHERNET_HEADER + TAG;
 
 /// Up to this length the kernel copies frames whole. Otherwise it lends pages of the ring to the
 /// packet, and copies them at an interface that can't use them (veth): more work.
@@ -56,20 +32,12 @@ const COPIED_WHOLE: usize = 2048;
 pub struct PacketPort {
     name: String,
     rings: bool,
+    holds_back: bool,
     attached: Option<Attached>,
     buffer: Vec<u8>,
     segment: Vec<u8>,
     control: ControlBuffer,
     counters: Arc<Counters>,
-}
-
-#[derive(Debug)]
-struct Attached {
-    socket: Arc<OwnedFd>,
-    /// Lasts as long as the interface; a new one has another.
-    index: u32,
-    rings: Option<Rings>,
-    mtu: usize,
 }
 
 impl PacketPort {
@@ -86,6 +54,7 @@ impl PacketPort {
         Ok(Self {
             name: name.to_owned(),
             rings,
+            holds_back: false,
             attached: Some(attached),
             buffer: vec![0; VIRTIO_HEADER + LONGEST_FRAME],
             segment: Vec::with_capacity(LONGEST_FRAME),
@@ -94,10 +63,59 @@ impl PacketPort {
         })
     }
 
+    fn follow_link(&mut self, change: &LinkChange) -> Option<String> {
+        let name = &self.name;
+        match &mut self.attached {
+            Some(attached) if change.is_of(attached.index, name) => {
+                if change.gone {
+                    let line = format!("interface {name} is gone; the port waits for it");
+                    self.detach();
+                    self.counters.set_link(Link::Absent);
+                    return Some(line);
+                }
+                if let Ok(mtu) = mtu(name) {
+                    attached.mtu = mtu;
+                    if !attached.fits() {
+                        return self.attach();
+                    }
+                }
+                let link = if change.up { Link::Up } else { Link::Down };
+                if link == self.counters.link() {
+                    return None;
+                }
+                self.counters.set_link(link);
+                Some(format!("interface {name} is {}", link.word()))
+            }
+            _ if change.name == *name && !change.gone => {
+                let message = self.attach();
+                Some(message.unwrap_or_else(|| format!("interface {} is back", self.name)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Closes the sockets of the interface.
+    fn detach(&mut self) {
+        if let Some(mut attached) = self.attached.take() {
+            attached.stop_holding(&self.counters);
+            self.counters.count_missed(&attached.socket);
+            self.counters.set_discipline(None);
+        }
+    }
+
+    /// A line for the log if the interface's queueing discipline has changed.
+    fn follow_discipline(&mut self, change: &LinkChange) -> Option<String> {
+        let attached = self.attached.as_mut().filter(|_| self.holds_back)?;
+        if !change.is_of(attached.index, &self.name) {
+            return None;
+        }
+        attached.follow_discipline(&self.name, &self.counters)
+    }
+
     /// Opens the interface anew; gives the error.
     fn attach(&mut self) -> Option<String> {
         // Closes the old socket first: both would receive.
-        self.attached = None;
+        self.detach();
         match attach(&self.name, self.rings, &self.counters) {
             Ok(attached) => {
                 self.attached = Some(attached);
@@ -109,114 +127,6 @@ impl PacketPort {
             }
         }
     }
-}
-
-fn attach(name: &str, rings: bool, counters: &Counters) -> Result<Attached, PortError> {
-    let failed = |error: io::Error| match error.raw_os_error() {
-        Some(libc::EPERM | libc::EACCES) => PortError(format!(
-            "opening interface {name} needs root or the capability CAP_NET_RAW"
-        )),
-        _ => PortError(format!(
-            "interface {name} can't be opened: {}",
-            system::reason(&error)
-        )),
-    };
-    let index = system::interface_index(name)
-        .map_err(|_| PortError(format!("there is no interface {name}")))?;
-    let kind = system::interface_value(name, libc::SIOCGIFHWADDR).map_err(failed)?;
-    let kind = u16::from_ne_bytes(kind);
-    if kind != libc::ARPHRD_ETHER && kind != libc::ARPHRD_LOOPBACK {
-        return Err(PortError(format!(
-            "interface {name} is no Ethernet interface (its hardware type is {kind}, expected {})",
-            libc::ARPHRD_ETHER
-        )));
-    }
-    let mtu = mtu(name).map_err(failed)?;
-    let with_rings = if rings {
-        open_with_rings(mtu).map_err(|error| system::reason(&error))
-    } else {
-        Err("not wanted".to_owned())
-    };
-    let (socket, rings, why) = match with_rings {
-        Ok((socket, rings)) => (socket, Some(rings), None),
-        Err(why) => (open_socket().map_err(failed)?, None, Some(why)),
-    };
-    counters.set_without_rings(why);
-    let mut membership = [0u8; 16];
-    membership[..4].copy_from_slice(&index.to_ne_bytes());
-    membership[4..6].copy_from_slice(&(PACKET_MR_PROMISC as u16).to_ne_bytes());
-    system::set_option(
-        &socket,
-        libc::SOL_PACKET,
-        PACKET_ADD_MEMBERSHIP,
-        &membership,
-    )
-    .map_err(failed)?;
-    // struct sockaddr_ll: family, protocol, index; bind(2) ignores the rest.
-    let mut address = [0u8; 20];
-    address[..2].copy_from_slice(&(libc::AF_PACKET as u16).to_ne_bytes());
-    address[2..4].copy_from_slice(&ETH_P_ALL.to_be_bytes());
-    address[4..8].copy_from_slice(&index.to_ne_bytes());
-    system::bind(&socket, &address).map_err(failed)?;
-    let socket = Arc::new(socket);
-    counters.watch(&socket);
-    let up = flags(name).is_ok_and(|flags| flags & libc::IFF_RUNNING as u16 != 0);
-    counters.set_link(if up { Link::Up } else { Link::Down });
-    Ok(Attached {
-        socket,
-        index,
-        rings,
-        mtu,
-    })
-}
-
-fn mtu(name: &str) -> io::Result<usize> {
-    let mtu = i32::from_ne_bytes(system::interface_value(name, libc::SIOCGIFMTU)?);
-    Ok(usize::try_from(mtu).unwrap_or(0))
-}
-
-fn flags(name: &str) -> io::Result<u16> {
-    system::interface_value(name, libc::SIOCGIFFLAGS).map(u16::from_ne_bytes)
-}
-
-/// A socket with protocol 0: until it is bound it receives no frames of other interfaces.
-fn open_socket() -> io::Result<OwnedFd> {
-    let socket = system::socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
-    for option in [
-        PACKET_AUXDATA,
-        PACKET_VNET_HDR,
-        PACKET_IGNORE_OUTGOING,
-        PACKET_QDISC_BYPASS,
-    ] {
-        system::set_option(&socket, libc::SOL_PACKET, option, &1)?;
-    }
-    for (force, limited) in [
-        (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF),
-        (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF),
-    ] {
-        // Without CAP_NET_ADMIN the system's limit applies.
-        if system::set_option(&socket, libc::SOL_SOCKET, force, &QUEUE_BYTES).is_err() {
-            system::set_option(&socket, libc::SOL_SOCKET, limited, &QUEUE_BYTES)?;
-        }
-    }
-    Ok(socket)
-}
-
-fn open_with_rings(mtu: usize) -> io::Result<(OwnedFd, Rings)> {
-    let socket = open_socket()?;
-    let set = |option, value: i32| system::set_option(&socket, libc::SOL_PACKET, option, &value);
-    set(PACKET_VERSION, TPACKET_V2)?;
-    // Otherwise a failed frame would block the transmit ring for ever.
-    set(PACKET_LOSS, 1)?;
-    set(PACKET_COPY_THRESH, 1)?;
-    let longest = ETHERNET_HEADER + TAG + mtu;
-    let slots = |wanted: usize| wanted.min(LARGEST_RING / longest.max(1)).max(64);
-    let rings = Rings::new(
-        &socket,
-        Layout::new(slots(RECEIVE_SLOTS), longest),
-        Layout::new(slots(TRANSMIT_SLOTS), longest),
-    )?;
-    Ok((socket, rings))
 }
 
 impl Port for PacketPort {
@@ -284,6 +194,9 @@ impl Port for PacketPort {
         if !fits(frame, attached.mtu) {
             return self.counters.send_errors(1);
         }
+        if let Some(held) = &mut attached.held {
+            return held.send(frame, &self.counters);
+        }
         let copied = if frame.len() <= COPIED_WHOLE {
             frame.len()
         } else {
@@ -310,6 +223,34 @@ impl Port for PacketPort {
             .is_some_and(|attached| attached.rings.is_some())
     }
 
+    fn hold_back(&mut self) {
+        self.holds_back = true;
+    }
+
+    fn room(&self) -> Room {
+        let held = self
+            .attached
+            .as_ref()
+            .and_then(|attached| attached.held.as_ref());
+        match held.map(HeldSender::has_room) {
+            None => Room::Always,
+            Some(true) => Room::Now,
+            Some(false) => Room::None,
+        }
+    }
+
+    fn blocked(&self) -> Option<BorrowedFd<'_>> {
+        let held = self.attached.as_ref()?.held.as_ref()?;
+        (!held.has_room()).then(|| held.descriptor())
+    }
+
+    fn make_room(&mut self) {
+        let attached = self.attached.as_mut();
+        if let Some(held) = attached.and_then(|attached| attached.held.as_mut()) {
+            held.retry(&self.counters);
+        }
+    }
+
     fn trouble(&mut self) {
         // Reading clears the error; `Links` reports that the interface is down.
         let Some(attached) = &self.attached else {
@@ -322,39 +263,10 @@ impl Port for PacketPort {
     }
 
     fn link_changed(&mut self, change: &LinkChange) -> Option<String> {
-        let name = &self.name;
-        match &mut self.attached {
-            Some(attached) if change.is_of(attached.index, name) => {
-                if change.gone {
-                    self.counters.count_missed(&attached.socket);
-                    self.counters.set_link(Link::Absent);
-                    self.attached = None;
-                    return Some(format!("interface {name} is gone; the port waits for it"));
-                }
-                if let Ok(mtu) = mtu(name) {
-                    let fits = attached
-                        .rings
-                        .as_ref()
-                        .is_none_or(|rings| LARGEST_HEADER + mtu <= rings.longest());
-                    if !fits {
-                        self.counters.count_missed(&attached.socket);
-                        return self.attach();
-                    }
-                    attached.mtu = mtu;
-                }
-                let link = if change.up { Link::Up } else { Link::Down };
-                if link == self.counters.link() {
-                    return None;
-                }
-                self.counters.set_link(link);
-                Some(format!("interface {name} is {}", link.word()))
-            }
-            _ if change.name == *name && !change.gone => {
-                let message = self.attach();
-                Some(message.unwrap_or_else(|| format!("interface {} is back", self.name)))
-            }
-            _ => None,
-        }
+        let of_link = self.follow_link(change);
+        let of_discipline = self.follow_discipline(change);
+        let lines: Vec<String> = of_link.into_iter().chain(of_discipline).collect();
+        (!lines.is_empty()).then(|| lines.join("; "))
     }
 
     fn flush(&mut self) {

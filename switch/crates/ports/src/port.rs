@@ -42,11 +42,28 @@ pub trait Port: Send {
         0
     }
 
-    /// Takes a frame for the next [`flush`](Self::flush); counts a failure.
+    /// Takes a frame for the next [`flush`](Self::flush), or sends it at once; counts a failure. A
+    /// port without [`room`](Self::room) takes none.
     fn send(&mut self, now: Time, frame: &[u8]);
 
     /// Sends the taken frames.
     fn flush(&mut self);
+
+    /// Has the port mind what holds frames back on their way out, for a node that can wait.
+    fn hold_back(&mut self) {}
+
+    /// Whether there is room for a frame.
+    fn room(&self) -> Room {
+        Room::Always
+    }
+
+    /// A descriptor that gets writable when there is room again: [`make_room`](Self::make_room) then.
+    fn blocked(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    /// Tries again to send what there was no room for.
+    fn make_room(&mut self) {}
 
     /// Whether [`receive`](Self::receive) needs no system call to find nothing.
     fn has_rings(&self) -> bool {
@@ -78,6 +95,17 @@ pub trait Port: Send {
     fn link_changed(&mut self, _change: &LinkChange) -> Option<String> {
         None
     }
+}
+
+/// Whether a port takes a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// It takes whatever comes.
+    Always,
+    /// It takes one, and has to be asked again.
+    Now,
+    /// It takes none: the interface holds frames back.
+    None,
 }
 
 /// Nanoseconds since 1970.

@@ -98,6 +98,15 @@ pub fn interface_index(name: &str) -> io::Result<u32> {
     }
 }
 
+/// Name of an interface of this network namespace.
+pub fn interface_name(index: u32) -> Option<String> {
+    let mut name = [0u8; libc::IFNAMSIZ];
+    // SAFETY: the call writes a string of at most IFNAMSIZ bytes to `name`, which has as many.
+    let found = unsafe { libc::if_indextoname(index, name.as_mut_ptr().cast()) };
+    let text = name.split(|byte| *byte == 0).next()?;
+    (!found.is_null()).then(|| String::from_utf8_lossy(text).into_owned())
+}
+
 /// Bytes of `struct ifreq`: a name, and a union of which 8 bytes are used here.
 pub const INTERFACE_REQUEST: usize = size_of::<libc::ifreq>();
 
@@ -119,6 +128,15 @@ pub fn set_integer(descriptor: BorrowedFd<'_>, request: libc::Ioctl, value: i32)
     // SAFETY: callers pass requests (TUNSETVNETHDRSZ) that read one int.
     check(unsafe { libc::ioctl(descriptor.as_raw_fd(), request, value) })?;
     Ok(())
+}
+
+/// An ioctl(2) that gives an int.
+pub fn integer(descriptor: BorrowedFd<'_>, request: libc::Ioctl) -> io::Result<i32> {
+    let mut value = 0i32;
+    let place: *mut i32 = &raw mut value;
+    // SAFETY: callers pass requests (SIOCOUTQ) that write one int.
+    check(unsafe { libc::ioctl(descriptor.as_raw_fd(), request, place) })?;
+    Ok(value)
 }
 
 /// An ioctl(2) with a number.
@@ -351,18 +369,27 @@ impl Drop for SharedMemory {
 pub struct PollEntry(libc::pollfd);
 
 impl PollEntry {
-    /// An entry, never ready without a descriptor.
-    pub fn new(descriptor: Option<BorrowedFd<'_>>) -> Self {
+    /// An entry that is ready to be read, never without a descriptor.
+    pub fn readable(descriptor: Option<BorrowedFd<'_>>) -> Self {
+        Self::new(descriptor, libc::POLLIN)
+    }
+
+    /// An entry that is ready to be written, never without a descriptor.
+    pub fn writable(descriptor: Option<BorrowedFd<'_>>) -> Self {
+        Self::new(descriptor, libc::POLLOUT)
+    }
+
+    fn new(descriptor: Option<BorrowedFd<'_>>, events: libc::c_short) -> Self {
         Self(libc::pollfd {
             // poll(2) ignores negative descriptors.
             fd: descriptor.map_or(-1, |descriptor| descriptor.as_raw_fd()),
-            events: libc::POLLIN,
+            events,
             revents: 0,
         })
     }
 
     pub fn is_in_trouble(&self) -> bool {
-        self.0.revents & !libc::POLLIN != 0
+        self.0.revents & !self.0.events != 0
     }
 
     pub fn is_ready(&self) -> bool {

@@ -19,15 +19,19 @@ impl Waiter {
         Self::default()
     }
 
-    /// Waits for a readable descriptor, its error, a signal, or the timeout; may fail as ppoll(2).
+    /// Waits for one of `readable` to be readable, one of `writable` to be writable, an error of
+    /// either, a signal, or the timeout; may fail as ppoll(2). The writable are counted behind the
+    /// readable.
     pub fn wait<'a>(
         &mut self,
-        descriptors: impl IntoIterator<Item = Option<BorrowedFd<'a>>>,
+        readable: impl IntoIterator<Item = Option<BorrowedFd<'a>>>,
+        writable: impl IntoIterator<Item = Option<BorrowedFd<'a>>>,
         timeout: Option<Duration>,
     ) -> io::Result<()> {
         self.entries.clear();
-        self.entries
-            .extend(descriptors.into_iter().map(PollEntry::new));
+        let readable = readable.into_iter().map(PollEntry::readable);
+        let writable = writable.into_iter().map(PollEntry::writable);
+        self.entries.extend(readable.chain(writable));
         match system::poll(&mut self.entries, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                 self.entries.clear();
@@ -43,7 +47,7 @@ impl Waiter {
         self.entries.get(at).is_some_and(PollEntry::is_in_trouble)
     }
 
-    /// Whether the descriptor at this place is readable or in trouble.
+    /// Whether the descriptor at this place is ready or in trouble.
     #[must_use]
     pub fn is_ready(&self, at: usize) -> bool {
         self.entries.get(at).is_some_and(PollEntry::is_ready)

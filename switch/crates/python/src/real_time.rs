@@ -34,6 +34,8 @@ impl RealTime {
                     refused: counters.refused,
                     receive_errors: counters.receive_errors,
                     send_errors: counters.send_errors,
+                    discipline: counters.discipline,
+                    held_back: counters.held_back,
                     ifindex: phb_ports::interface_index(&name),
                 };
                 (number, attachment)
@@ -130,6 +132,8 @@ impl RealTime {
             of_port.set_item("refused", counted.refused)?;
             of_port.set_item("segmented", counted.segmented)?;
             of_port.set_item("not_captured", counted.not_captured)?;
+            of_port.set_item("discipline", counted.discipline)?;
+            of_port.set_item("held_back", counted.held_back)?;
             by_number.set_item(number, of_port)?;
         }
         counters.set_item("ports", by_number)?;

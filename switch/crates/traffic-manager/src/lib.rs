@@ -16,8 +16,12 @@
 //! - [`strict`]: queues for packets without a rank;
 //! - [`token_bucket`]: when a frame may start at a port shaped with a burst;
 //! - [`shaper`]: when a transmission ends, exact over any interval;
+//! - [`outlet`]: whether what is behind the line takes frames;
+//! - [`config`]: how a port transmits;
 //! - [`port`]: a port's queue, with a transmit ring between these.
 
+pub mod config;
+pub mod outlet;
 pub mod pifo;
 pub mod port;
 pub mod ranked;
@@ -25,10 +29,10 @@ pub mod shaper;
 pub mod strict;
 pub mod token_bucket;
 
+pub use config::{DEFAULT_BUFFER_PACKETS, DEFAULT_QUEUE_DEPTH, PortConfig};
+pub use outlet::Outlet;
 pub use pifo::Pifo;
-pub use port::{
-    DEFAULT_BUFFER_PACKETS, DEFAULT_QUEUE_DEPTH, PortConfig, PortQueue, Queued, Refusal,
-};
+pub use port::{PortQueue, Queued, Refusal};
 pub use ranked::{Place, Shaping};
 pub use shaper::Shaper;
 pub use strict::StrictQueues;

@@ -2,71 +2,12 @@
 
 use std::collections::VecDeque;
 
+use crate::config::{DEFAULT_QUEUE_DEPTH, PortConfig};
+use crate::outlet::Outlet;
 use crate::ranked::{Place, Ranked};
 use crate::shaper::Shaper;
 use crate::strict::StrictQueues;
 use crate::token_bucket::{ShaperConfig, TokenBucket};
-
-/// Packets that may wait at a port unless configured. Programs should drop earlier, by policy.
-pub const DEFAULT_BUFFER_PACKETS: usize = 4096;
-
-/// Default limit of a strict-priority queue in packets, as in simple_switch.
-pub const DEFAULT_QUEUE_DEPTH: usize = 64;
-
-/// How a port transmits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PortConfig {
-    /// The line's rate in bit/s, `None` for unlimited. 0 holds everything back.
-    pub rate_bps: Option<u64>,
-    /// Bytes added to the Ethernet frame's length (without FCS) for its transmission time; for PPP
-    /// over HDLC -14 (no Ethernet header) + 4 (PPP header) + 3 (FCS, flag).
-    pub overhead_bytes: i32,
-    /// Frames between scheduler and line, as in a router's hardware queue. No rank overtakes them.
-    /// At 0 the next packet is chosen when the line is free.
-    pub transmit_ring: usize,
-    /// Packets that may wait in all; the program's own buffer admission should drop before.
-    pub buffer_packets: usize,
-    /// Strict-priority queues, for packets without a rank; the highest is served first.
-    pub queues: u8,
-    /// Whether packets with a rank use these queues too, as on a switch without a PIFO.
-    pub strict_priority: bool,
-    /// Packets that may wait in each queue; [`DEFAULT_QUEUE_DEPTH`] unless given.
-    pub queue_depth: Option<usize>,
-    /// Maximum rate of each queue, in packets per second; `None` and 0 are unlimited.
-    pub queue_rate_pps: Option<u64>,
-    /// A limit on the rate besides the line's.
-    pub shaper: Option<ShaperConfig>,
-}
-
-impl Default for PortConfig {
-    /// A port without a line rate or a shaper, with one queue.
-    fn default() -> Self {
-        Self {
-            rate_bps: None,
-            overhead_bytes: 0,
-            transmit_ring: 0,
-            buffer_packets: DEFAULT_BUFFER_PACKETS,
-            queues: 1,
-            strict_priority: false,
-            queue_depth: None,
-            queue_rate_pps: None,
-            shaper: None,
-        }
-    }
-}
-
-impl PortConfig {
-    /// A shaper with a burst: frames wait for its tokens before the line.
-    fn bucket(&self) -> Option<ShaperConfig> {
-        self.shaper.filter(|shaper| shaper.burst_bytes > 0)
-    }
-
-    /// The rate of a shaper without a burst, at which frames take their time.
-    fn pace(&self) -> Option<u64> {
-        let paced = self.shaper.filter(|shaper| shaper.burst_bytes == 0);
-        paced.map(|shaper| shaper.rate_bps)
-    }
-}
 
 /// A dequeued packet with its queueing metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +71,8 @@ struct Waiting<T> {
 /// Only the egress pipeline knows a packet's length. So at a shaper with a burst one frame waits
 /// for tokens outside the order of ranks, as long as on a line of the shaper's rate. The ring is
 /// behind the shaper, as a router's hardware queue: its frames have had their tokens.
+///
+/// An [`Outlet`] that closes is behind all of these: the line keeps its frame, and packets wait.
 pub struct PortQueue<T, F> {
     config: PortConfig,
     pifo: Ranked<Waiting<T>>,
@@ -141,6 +84,11 @@ pub struct PortQueue<T, F> {
     pace: Shaper,
     shaper: Shaper,
     line: Option<(u64, F)>,
+    outlet: Outlet,
+    /// Configuration and outlet let a packet pass that nothing is before.
+    open: bool,
+    /// A frame on an idle line leaves at once.
+    at_once: bool,
 }
 
 impl<T, F> PortQueue<T, F> {
@@ -151,7 +99,7 @@ impl<T, F> PortQueue<T, F> {
         let pace = Shaper::new(config.pace());
         let strict = StrictQueues::new(config.queue_rate_pps);
         let (rate_bps, burst_bytes) = rate_and_burst(config.bucket());
-        Self {
+        let mut port = Self {
             config,
             pifo: Ranked::new(),
             strict,
@@ -161,7 +109,19 @@ impl<T, F> PortQueue<T, F> {
             pace,
             shaper,
             line: None,
-        }
+            outlet: Outlet::Always,
+            open: false,
+            at_once: false,
+        };
+        port.set_outlet(Outlet::Always);
+        port
+    }
+
+    /// Says what takes the frames behind the line from now on.
+    pub fn set_outlet(&mut self, outlet: Outlet) {
+        self.outlet = outlet;
+        self.open = self.config.buffer_packets > 0 && outlet != Outlet::Closed;
+        self.at_once = !self.config.takes_time() && outlet == Outlet::Always;
     }
 
     /// The configuration.
@@ -192,6 +152,7 @@ impl<T, F> PortQueue<T, F> {
             self.strict.set_rate(config.queue_rate_pps);
         }
         self.config = config;
+        self.set_outlet(self.outlet);
     }
 
     /// Queues `item` at `now` (ns) by its rank, and its class's tokens if shaped. A full buffer
@@ -266,7 +227,7 @@ impl<T, F> PortQueue<T, F> {
             && self.gate.is_none()
             && self.pifo.is_empty()
             && self.strict.is_empty()
-            && self.config.buffer_packets > 0
+            && self.open
             && priority.is_none_or(|priority| {
                 priority < self.config.queues
                     && self.config.queue_depth != Some(0)
@@ -275,7 +236,7 @@ impl<T, F> PortQueue<T, F> {
     }
 
     /// Whether [`pop`](Self::pop) gives a packet: one is due, none waits for tokens, and the line
-    /// or the ring has room. The line is occupied until [`depart`](Self::depart) takes its frame.
+    /// or the ring has room. A closed outlet occupies an idle line. The line is occupied until [`depart`](Self::depart) takes its frame.
     #[must_use]
     pub fn ready(&self, now: u64) -> bool {
         self.has_room()
@@ -284,7 +245,8 @@ impl<T, F> PortQueue<T, F> {
     }
 
     fn has_room(&self) -> bool {
-        self.gate.is_none() && (self.line.is_none() || self.ring.len() < self.config.transmit_ring)
+        let idle = self.line.is_none() && self.outlet != Outlet::Closed;
+        self.gate.is_none() && (idle || self.ring.len() < self.config.transmit_ring)
     }
 
     /// Takes the next packet if the port is [`ready`](Self::ready).
@@ -316,14 +278,12 @@ impl<T, F> PortQueue<T, F> {
         Some((queue, waiting.item))
     }
 
-    /// Whether a frame leaves as soon as it is transmitted: nothing is before it, and neither line
-    /// nor shaper has a rate. Then it needs no [`transmit`](Self::transmit).
+    /// Whether a frame leaves as soon as it is transmitted: nothing is before it, neither line nor
+    /// shaper has a rate, and the outlet never closes. Then it needs no
+    /// [`transmit`](Self::transmit).
     #[must_use]
     pub fn passes_at_once(&self) -> bool {
-        self.line.is_none()
-            && self.gate.is_none()
-            && self.config.rate_bps.is_none()
-            && self.config.shaper.is_none()
+        self.line.is_none() && self.gate.is_none() && self.at_once
     }
 
     /// Puts a frame of `frame_length` bytes (Ethernet, without frame check sequence) onto the line
@@ -362,13 +322,13 @@ impl<T, F> PortQueue<T, F> {
         self.line = Some((end, frame.frame));
     }
 
-    /// End of the transmission on the line (ns).
+    /// End of the transmission on the line (ns), if its frame may leave then.
     #[must_use]
     pub fn next_departure(&self) -> Option<u64> {
         self.line
             .as_ref()
             .map(|(end, _)| *end)
-            .filter(|end| *end < u64::MAX)
+            .filter(|end| *end < u64::MAX && self.outlet != Outlet::Closed)
     }
 
     /// The next event (ns): a transmission ends, a frame has tokens, or a packet becomes due.
@@ -388,12 +348,20 @@ impl<T, F> PortQueue<T, F> {
     }
 
     /// Takes the frame whose transmission ended at or before `now` (ns). The ring's next started at
-    /// that end, a frame waiting for tokens when it had them, not at `now`.
+    /// that end, a frame waiting for tokens when it had them, not at `now`; where the outlet may have
+    /// held the frame on the line, the next starts now.
     pub fn depart(&mut self, now: u64) -> Option<F> {
         self.open_gate(now);
-        let (end, frame) = self
+        if self.outlet == Outlet::Closed {
+            return None;
+        }
+        let (mut end, frame) = self
             .line
             .take_if(|(end, _)| *end <= now && *end < u64::MAX)?;
+        if self.outlet == Outlet::Open {
+            self.set_outlet(Outlet::Closed);
+            end = now;
+        }
         if let Some(next) = self.ring.pop_front() {
             self.send(end, next);
         }

@@ -30,6 +30,7 @@ def test_capabilities() -> None:
             "openconfig-if-ethernet",
             "openconfig-p4rt",
             "openconfig-qos",
+            "phb-interfaces",
             "phb-qos",
             "phb-program",
             "phb-server",

@@ -1,7 +1,8 @@
 //! The leaves, one by one.
 //!
 //! The names are those of openconfig-interfaces, -if-ethernet, -p4rt and -qos as published at
-//! github.com/openconfig/public, and of three models of our own, docs/operate/phb-qos.yang, phb-program.yang and phb-server.yang.
+//! github.com/openconfig/public, and of four models of our own, docs/operate/phb-interfaces.yang,
+//! phb-qos.yang, phb-program.yang and phb-server.yang.
 
 use super::{Kind, Leaf};
 use crate::counters;
@@ -10,6 +11,7 @@ pub(super) const INTERFACES: &str = "openconfig-interfaces";
 pub(super) const ETHERNET: &str = "openconfig-if-ethernet";
 const P4RT: &str = "openconfig-p4rt";
 pub(super) const QOS: &str = "openconfig-qos";
+const OWN_INTERFACES: &str = "phb-interfaces";
 const OWN_QOS: &str = "phb-qos";
 pub(super) const PROGRAM: &str = "phb-program";
 pub(super) const SERVER: &str = "phb-server";
@@ -17,11 +19,12 @@ pub(super) const SERVER: &str = "phb-server";
 const OPENCONFIG: &str = "OpenConfig working group";
 
 /// Name, organization and version of each model.
-pub(crate) const MODELS: [(&str, &str, &str); 7] = [
+pub(crate) const MODELS: [(&str, &str, &str); 8] = [
     (INTERFACES, OPENCONFIG, "3.7.1"),
     (ETHERNET, OPENCONFIG, "2.13.0"),
     (P4RT, OPENCONFIG, "0.4.0"),
     (QOS, OPENCONFIG, "0.7.0"),
+    (OWN_INTERFACES, "phb", "0.1.0"),
     (OWN_QOS, "phb", "0.1.0"),
     (PROGRAM, "phb", "0.1.0"),
     (SERVER, "phb", "0.1.0"),
@@ -146,6 +149,17 @@ pub(super) fn leaves() -> Vec<Leaf> {
         &format!("{INTERFACE_STATE}/counters"),
         INTERFACES,
         &INTERFACE_COUNTERS,
+    );
+    table.leaf(
+        INTERFACE_STATE,
+        "queueing-discipline",
+        Kind::Text,
+        OWN_INTERFACES,
+    );
+    table.counters(
+        &format!("{INTERFACE_STATE}/counters"),
+        OWN_INTERFACES,
+        &["out-held-back"],
     );
     table.identity(
         &format!("{INTERFACE}/ethernet"),

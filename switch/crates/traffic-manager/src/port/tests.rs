@@ -506,3 +506,67 @@ proptest! {
         }
     }
 }
+
+/// A port of idle line and no rate, whose outlet is as said, with three packets.
+fn held(outlet: Outlet, transmit_ring: usize) -> PortQueue<(u32, usize), u32> {
+    let mut port = PortQueue::new(PortConfig {
+        transmit_ring,
+        ..PortConfig::default()
+    });
+    port.set_outlet(outlet);
+    for name in 1..=3 {
+        port.enqueue_strict(0, 0, (name, 100)).expect("room");
+    }
+    port
+}
+
+#[test]
+fn an_outlet_that_closes_lets_one_frame_out_each_time_it_is_opened() {
+    let (mut port, mut left) = (held(Outlet::Open, 0), Vec::new());
+    for (now, expected) in [(0, vec![1]), (5, vec![1, 2]), (9, vec![1, 2, 3])] {
+        drive(&mut port, now, &mut left);
+        drive(&mut port, now + 1, &mut left);
+        let names: Vec<u32> = left.iter().map(|(_, name)| *name).collect();
+        assert_eq!(names, expected);
+        assert!(!port.is_free(Some(0)) && !port.ready(now + 1) && port.next_event().is_none());
+        port.set_outlet(Outlet::Open);
+    }
+    assert!(port.is_free(Some(0)) && !port.passes_at_once());
+    port.set_outlet(Outlet::Always);
+    assert!(port.passes_at_once());
+}
+
+#[test]
+fn what_waits_for_an_outlet_sees_the_queue_and_its_time() {
+    let mut port = held(Outlet::Closed, 0);
+    assert_eq!((port.pop(7), port.next_event()), (None, None));
+    port.set_outlet(Outlet::Open);
+    let queued = port.pop(1_000).expect("the first");
+    assert_eq!((queued.enqueued_at, queued.depth_at_enqueue), (0, 0));
+    assert_eq!((queued.depth_at_dequeue, queued.item), (2, (1, 100)));
+}
+
+#[test]
+fn a_closed_outlet_holds_the_frame_on_the_line_and_those_in_the_ring() {
+    let mut port = PortQueue::new(config(8_000_000, 1)); // 1 µs per byte
+    port.set_outlet(Outlet::Closed);
+    let mut left = Vec::new();
+    for name in 1..=3 {
+        port.enqueue(0, 0, (name, 100)).expect("room");
+    }
+    drive(&mut port, 500_000, &mut left);
+    assert_eq!((left.len(), port.held(), port.next_event()), (0, 3, None));
+    port.set_outlet(Outlet::Open);
+    assert_eq!(port.depart(500_000), Some(1));
+    // The next begins when the first has left, not when its own line would have been done.
+    port.set_outlet(Outlet::Always);
+    drive(&mut port, 1_000_000, &mut left);
+    assert_eq!(left, [(600_000, 2), (700_000, 3)]);
+}
+
+#[test]
+fn an_outlet_stays_as_it_is_when_the_configuration_changes() {
+    let mut port = held(Outlet::Closed, 0);
+    port.set_config(PortConfig::default());
+    assert!(!port.ready(0) && !port.is_free(None));
+}

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::port::{PortConfig, PortQueue};
+use crate::config::PortConfig;
+use crate::port::PortQueue;
 
 fn place(rank: u64, bucket: u32, rate_bps: u64, burst_bytes: u32, bytes: u32) -> Place {
     let shaping = Some(Shaping {
