@@ -178,13 +178,10 @@ fn a_discipline_may_come_and_go_under_the_running_switch() {
     // What the discipline holds goes with it, the rest leaves at once.
     run("tc qdisc del dev right root").expect("it is there");
     bench.wait_until(|bench| bench.right().discipline.is_none() && queued(bench) == 0);
-    bench.send(1000);
-    let (numbers, _) = bench.receive(usize::from(FRAMES) + usize::from(FRAMES) / 2);
-    assert!(
-        (0..FRAMES).eq(numbers[numbers.len() - usize::from(FRAMES)..]
-            .iter()
-            .copied())
-    );
+    bench.send(2 * FRAMES..3 * FRAMES, 1000);
+    let (numbers, _) = bench.receive(3 * FRAMES - 1);
+    let lost = 2 * usize::from(FRAMES) - numbers.len();
+    assert!(numbers.is_sorted() && lost < usize::from(FRAMES) / 2);
 }
 
 #[test]
