@@ -372,7 +372,7 @@ fn target_defined_takes_both() {
     assert_eq!(places, [SPEED, STATE]);
     let answers = subscriber.next(START + 10_000 * MS, WALL_NS);
     let sampled = self::values(answers);
-    assert_eq!(sampled.len(), 8);
+    assert_eq!(sampled.len(), 9);
     assert!(sampled.contains_key(IN_PKTS));
 }
 

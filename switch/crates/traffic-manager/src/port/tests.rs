@@ -554,6 +554,7 @@ fn a_closed_outlet_holds_the_frame_on_the_line_and_those_in_the_ring() {
     for name in 1..=3 {
         port.enqueue(0, 0, (name, 100)).expect("room");
     }
+    drive(&mut port, 0, &mut left);
     drive(&mut port, 500_000, &mut left);
     assert_eq!((left.len(), port.held(), port.next_event()), (0, 3, None));
     port.set_outlet(Outlet::Open);
